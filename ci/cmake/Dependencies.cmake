@@ -1,0 +1,34 @@
+# Everything the project needs, found on the system: no downloads. A missing package is one line that names it.
+macro(assay_need package debian fedora arch brew)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "assay needs ${package}: apt install ${debian} | dnf install ${fedora} | "
+                        "pacman -S ${arch} | brew install ${brew}")
+  endif()
+endmacro()
+
+assay_need(Threads build-essential gcc-c++ gcc gcc)
+assay_need(OpenMP build-essential gcc-c++ gcc libomp COMPONENTS CXX)
+assay_need(benchmark libbenchmark-dev google-benchmark-devel benchmark google-benchmark)
+assay_need(fmt libfmt-dev fmt-devel fmt fmt)
+assay_need(nlohmann_json nlohmann-json3-dev json-devel nlohmann-json nlohmann-json)
+assay_need(CLI11 libcli11-dev cli11-devel cli11 cli11)
+assay_need(hwy libhwy-dev highway-devel highway highway CONFIG)
+if(ASSAY_BUILD_TESTS)
+  assay_need(GTest "libgtest-dev libgmock-dev" "gtest-devel gmock-devel" gtest googletest)
+endif()
+
+# The peer that GEMM is measured against. Optional: our own kernels do not need it, and every report says when
+# it was left out. Highway and OpenMP are not optional, since variants that are half missing compare with nothing.
+if(NOT ASSAY_WITH_OPENBLAS STREQUAL "OFF")
+  find_package(OpenBLAS QUIET)
+  if(NOT OpenBLAS_FOUND AND ASSAY_WITH_OPENBLAS STREQUAL "ON")
+    message(FATAL_ERROR "ASSAY_WITH_OPENBLAS=ON needs OpenBLAS: apt install libopenblas-dev | "
+                        "dnf install openblas-devel | pacman -S openblas | brew install openblas")
+  endif()
+endif()
+if(OpenBLAS_FOUND)
+  message(STATUS "OpenBLAS ${OpenBLAS_VERSION} found: variant openblas is built")
+else()
+  message(STATUS "OpenBLAS not found: variant openblas is left out (apt install libopenblas-dev)")
+endif()

@@ -1,0 +1,15 @@
+# assay_registered_library(NAME sources…): a library whose sources register themselves from static objects.
+#
+# An archive would lose a file that nothing refers to, so users link an interface target that pulls the archive
+# in whole. install(EXPORT) does not rewrite names inside $<LINK_LIBRARY:…>: hence the namespaced alias there.
+function(assay_registered_library name)
+  add_library(assay_${name}_archive STATIC ${ARGN})
+  add_library(assay::${name}_archive ALIAS assay_${name}_archive)
+  set_target_properties(assay_${name}_archive PROPERTIES EXPORT_NAME ${name}_archive)
+  assay_compile(assay_${name}_archive)
+
+  add_library(assay_${name} INTERFACE)
+  add_library(assay::${name} ALIAS assay_${name})
+  set_target_properties(assay_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(assay_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay::${name}_archive>)
+endfunction()

@@ -1,0 +1,15 @@
+# assay_tests(NAME sources…): one GoogleTest program, its cases known to ctest by name.
+if(ASSAY_BUILD_TESTS)
+  enable_testing()
+  include(GoogleTest)
+endif()
+
+function(assay_tests name)
+  if(NOT ASSAY_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${ARGN})
+  assay_compile(${name})
+  target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
+  set_property(GLOBAL APPEND PROPERTY ASSAY_TEST_PROGRAMS ${name})
+endfunction()

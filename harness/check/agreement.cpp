@@ -1,0 +1,119 @@
+#include "assay/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+/// Error in units of the bound; infinite where no finite number says how wrong it is.
+double error_in_bounds(float actual, double expected, double bound) {
+  const double value = actual;
+  if (std::isnan(expected) || std::isnan(value)) {
+    return std::isnan(expected) && std::isnan(value) ? 0 : std::numeric_limits<double>::infinity();
+  }
+  if (value == expected) return 0;
+  const double error = std::abs(value - expected);
+  if (!std::isfinite(error) || bound <= 0) return std::numeric_limits<double>::infinity();
+  return error / bound;
+}
+
+/// Where along one axis the disagreeing elements lie.
+struct Spread {
+  Index low = std::numeric_limits<Index>::max();
+  Index high = -1;
+  void include(Index i) {
+    low = std::min(low, i);
+    high = std::max(high, i);
+  }
+};
+
+std::vector<Index> coordinates(const std::vector<Index>& extents, Index flat) {
+  std::vector<Index> out(extents.size());
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    out[axis] = flat % extents[axis];
+    flat /= extents[axis];
+  }
+  return out;
+}
+
+std::string pattern_text(const Shape& shape, const std::vector<Spread>& spreads) {
+  std::string out;
+  for (std::size_t axis = 0; axis < spreads.size(); ++axis) {
+    const auto [low, high] = spreads[axis];
+    out += axis == 0 ? "" : ", ";
+    out += low == high                                   ? fmt::format("{}", low)
+           : low == 0 && high + 1 == shape.extents[axis] ? "any"
+                                                         : fmt::format("{}..{}", low, high);
+  }
+  return fmt::format("{}[{}]", shape.name, out);
+}
+
+template <class Position>
+Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t count,
+                  const Position& position, std::span<const double> expected, std::span<const double> bound) {
+  Agreement out{.compared = static_cast<Index>(count), .total = static_cast<Index>(actual.size())};
+  std::size_t wrong = 0;
+  std::size_t worst = 0;
+  double worst_wrong = -1;
+  std::vector<Spread> spreads(shape.extents.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Index flat = position(i);
+    const double error = error_in_bounds(actual[static_cast<std::size_t>(flat)], expected[i], bound[i]);
+    out.worst_error = std::max(out.worst_error, error);
+    if (error <= 1) continue;
+    ++wrong;
+    const auto at = coordinates(shape.extents, flat);
+    for (std::size_t axis = 0; axis < at.size(); ++axis) spreads[axis].include(at[axis]);
+    if (error > worst_wrong) {
+      worst_wrong = error;
+      worst = i;
+    }
+  }
+  if (wrong == 0) return out;
+  out.agrees = false;
+  const Index flat = position(worst);
+  const std::string times = std::isfinite(worst_wrong) ? fmt::format("error {:.3g} times the bound {:.3g}",
+                                                                     worst_wrong, bound[worst])
+                                                       : fmt::format("bound {:.3g}", bound[worst]);
+  out.detail =
+      fmt::format("{} is {:.9g}, expected {:.9g} ({}); {} of {} compared elements disagree, all in {}",
+                  shape.element(flat), actual[static_cast<std::size_t>(flat)], expected[worst], times, wrong,
+                  count, pattern_text(shape, spreads));
+  return out;
+}
+
+}  // namespace
+
+Agreement operator&(Agreement first, const Agreement& second) {
+  if (first.agrees) first.detail = second.detail;
+  first.agrees = first.agrees && second.agrees;
+  first.worst_error = std::max(first.worst_error, second.worst_error);
+  first.compared += second.compared;
+  first.total += second.total;
+  return first;
+}
+
+std::string Shape::element(Index flat) const {
+  return fmt::format("{}[{}]", name, fmt::join(coordinates(extents, flat), ", "));
+}
+
+Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
+                 std::span<const double> bound) {
+  assert(actual.size() == expected.size() && actual.size() == bound.size());
+  return compare(
+      shape, actual, actual.size(), [](std::size_t i) { return static_cast<Index>(i); }, expected, bound);
+}
+
+Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
+                         std::span<const double> expected, std::span<const double> bound) {
+  assert(where.size() == expected.size() && where.size() == bound.size());
+  return compare(
+      shape, actual, where.size(), [&](std::size_t i) { return where[i]; }, expected, bound);
+}
+
+}  // namespace assay

@@ -1,0 +1,45 @@
+/// Agreement: whether what a variant wrote is what the oracle expects, and by how much it is off.
+#pragma once
+
+#include "assay/problem.hpp"
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Outcome of checking one trial.
+struct Agreement {
+  bool agrees = true;
+  /// Largest error in units of the bound; 0 where bits were compared and are equal.
+  double worst_error = 0;
+  /// Empty when it agrees; else which element, what it holds, what was expected, and the pattern.
+  std::string detail;
+  /// Outputs compared, and outputs there are. Fewer are compared only where the oracle is sampled.
+  Index compared = 0;
+  Index total = 0;
+};
+
+/// Both, as one outcome: agrees when both do, with the larger error and the first detail.
+Agreement operator&(Agreement first, const Agreement& second);
+
+/// A named output and its extents, for messages such as `c[12, 5]`; the product of the extents is its size.
+struct Shape {
+  std::string_view name;
+  std::vector<Index> extents;
+  std::string element(Index flat) const;
+};
+
+/// Element-wise |actual - expected| <= bound. A NaN agrees only with an expected NaN, an infinity only
+/// with the same infinity; a bound of zero asks for the same value. All spans have the same length.
+Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
+                 std::span<const double> bound);
+
+/// The same where only the elements at flat positions `where` (strictly increasing) have an expectation.
+Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
+                         std::span<const double> expected, std::span<const double> bound);
+
+}  // namespace assay

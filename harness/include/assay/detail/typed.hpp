@@ -1,0 +1,238 @@
+/// From a Contract to an Operation: the only place where both the types and their erasure are known.
+#pragma once
+
+#include "assay/error.hpp"
+#include "assay/operation.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace assay::detail {
+
+/// A ready kernel: a plain function or a prepared object, called without further indirection than its own.
+template <Contract Op>
+class Runner {
+ public:
+  Runner(const Variant<Op>& variant, const typename Op::Problem& problem, const typename Op::Input& input,
+         const Context& context)
+      : run_(variant.run), problem_(problem), input_(input) {
+    if (variant.prepare) kernel_ = variant.prepare(problem, input, context);
+  }
+  void operator()(typename Op::Output& output, Index calls) const {
+    if (run_ != nullptr) {
+      for (Index i = 0; i < calls; ++i) run_(problem_, input_, output);
+    } else {
+      for (Index i = 0; i < calls; ++i) kernel_(input_, output);
+    }
+  }
+
+ private:
+  void (*run_)(const typename Op::Problem&, const typename Op::Input&, typename Op::Output&);
+  typename Variant<Op>::Kernel kernel_;
+  const typename Op::Problem& problem_;
+  const typename Op::Input& input_;
+};
+
+template <Contract Op>
+class TypedTimed final : public Timed {
+ public:
+  TypedTimed(Runner<Op> runner, typename Op::Output& output) : runner_(std::move(runner)), output_(output) {}
+  void repeat(Index calls) override { runner_(output_, calls); }
+
+ private:
+  Runner<Op> runner_;
+  typename Op::Output& output_;
+};
+
+/// One way to spoil one element, chosen so that a judge worth its name must object.
+struct Corruption {
+  std::string_view name;
+  Index at;
+};
+
+template <class T>
+bool corrupt(Buffer<T>& buffer, const Corruption& how) {
+  const T before = buffer[how.at];
+  if (how.name == "swapped") {
+    const Index other = how.at + 1 < buffer.size() ? how.at + 1 : 0;
+    if (std::memcmp(&buffer[how.at], &buffer[other], sizeof(T)) == 0) return false;
+    std::swap(buffer[how.at], buffer[other]);
+    return true;
+  }
+  if (how.name == "unwritten") {
+    buffer[how.at] = poison_value<T>();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    if (how.name == "zeroed") buffer[how.at] = T{};
+    if (how.name == "negated") buffer[how.at] = static_cast<T>(-before);
+  } else {
+    std::memset(&buffer[how.at], how.name == "zeroed" ? 0 : 0x5a, sizeof(T));
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (before == buffer[how.at]) return false;  // -0 for 0 is not a corruption
+  }
+  return std::memcmp(&before, &buffer[how.at], sizeof(T)) != 0;
+}
+
+template <Contract Op>
+class TypedWorkload final : public Workload {
+ public:
+  using Problem = typename Op::Problem;
+  using Input = typename Op::Input;
+  using Output = typename Op::Output;
+
+  TypedWorkload(const std::vector<Variant<Op>>& variants, const Problem& problem, Setting setting)
+      : variants_(variants),
+        problem_(problem),
+        setting_(std::move(setting)),
+        input_(Op::make_input(problem_, setting_)) {}
+
+  Cost cost() const override { return Op::cost(problem_); }
+
+  Agreement check(std::size_t variant, const Context& context, bool once) override {
+    const Runner<Op> runner(variants_.at(variant), problem_, input_, context);
+    Agreement outcome = judged(runner);
+    if (outcome.agrees && !once) {
+      const Agreement again = judged(runner);
+      outcome.worst_error = std::max(outcome.worst_error, again.worst_error);
+      outcome.agrees = again.agrees;
+      if (!again.agrees) outcome.detail = "in the second call of one plan: " + again.detail;
+    }
+    return outcome;
+  }
+
+  std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
+    if (!shared_output_) shared_output_.emplace(fresh_output());
+    return std::make_unique<TypedTimed<Op>>(Runner<Op>(variants_.at(variant), problem_, input_, context),
+                                            *shared_output_);
+  }
+
+  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
+    const Runner<Op> naive(variants_.front(), problem_, input_, Context{});
+    Output output = fresh_output();
+    naive(output, 1);
+    std::vector<std::string> survivors;
+    Rng rng(seed);
+    std::apply([&](const auto&... parts) { (corrupt_part(parts, output, rng, tries, survivors), ...); },
+               Output::parts());
+    return survivors;
+  }
+
+ private:
+  Output fresh_output() { return Op::make_output(problem_, input_, setting_); }
+
+  const typename Op::Expected& expected() {
+    if (!expected_) expected_.emplace(Op::expect(problem_, input_, setting_));
+    return *expected_;
+  }
+
+  Agreement judged(const Runner<Op>& runner) {
+    Output output = fresh_output();
+    runner(output, 1);
+    return guards(output) & Op::judge(problem_, input_, expected(), output);
+  }
+
+  static Agreement guards(const Output& output) {
+    Agreement outcome;
+    const auto look = [&](const auto& part) {
+      if ((output.*part.member).guards_intact() || !outcome.agrees) return;
+      outcome.agrees = false;
+      outcome.worst_error = std::numeric_limits<double>::infinity();
+      outcome.detail =
+          "wrote outside " + std::string(part.name) + ": the guard bytes before or after it changed";
+    };
+    std::apply([&](const auto&... parts) { (look(parts), ...); }, Output::parts());
+    return outcome;
+  }
+
+  template <class P>
+  void corrupt_part(const P& part, Output& output, Rng& rng, int tries, std::vector<std::string>& survivors) {
+    auto& buffer = output.*part.member;
+    if (buffer.size() == 0) return;
+    for (int attempt = 0; attempt < tries; ++attempt) {
+      for (const std::string_view name : {"zeroed", "negated", "unwritten", "swapped"}) {
+        const Corruption how{name, rng.integer(0, buffer.size() - 1)};
+        const Index other = how.at + 1 < buffer.size() ? how.at + 1 : 0;
+        const auto saved = buffer[how.at];
+        const auto saved_other = buffer[other];
+        const bool changed = corrupt(buffer, how);
+        if (changed && Op::judge(problem_, input_, expected(), output).agrees) {
+          survivors.push_back(std::string(part.name) + "[" + std::to_string(how.at) + "] " +
+                              std::string(name));
+        }
+        buffer[other] = saved_other;
+        buffer[how.at] = saved;
+      }
+    }
+  }
+
+  const std::vector<Variant<Op>>& variants_;
+  Problem problem_;
+  Setting setting_;
+  Input input_;
+  std::optional<typename Op::Expected> expected_;
+  std::optional<Output> shared_output_;
+};
+
+template <Contract Op>
+class TypedOperation final : public Operation {
+ public:
+  using Problem = typename Op::Problem;
+
+  void add(Variant<Op> variant) {
+    const std::string where = std::string(Op::name) + "/" + variant.name;
+    if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
+      throw Error(where, "registered with both or neither of run and prepare", "set exactly one");
+    }
+    const auto at = std::ranges::find_if(variants_, [&](const Variant<Op>& other) {
+      return before(variant.name, other.name) || variant.name == other.name;
+    });
+    if (at != variants_.end() && at->name == variant.name) {
+      throw Error(where, "registered twice", "rename one of the two variants");
+    }
+    info_.insert(info_.begin() + (at - variants_.begin()),
+                 VariantInfo{variant.name, variant.summary, variant.threaded});
+    variants_.insert(at, std::move(variant));
+  }
+
+  std::string_view name() const override { return Op::name; }
+  std::string_view about() const override { return Op::about; }
+  int version() const override { return Op::version; }
+  std::vector<FieldRule> fields() const override { return field_rules<Problem>(); }
+  std::vector<Fill> fills() const override { return {Op::fills.begin(), Op::fills.end()}; }
+  const std::vector<VariantInfo>& variants() const override { return info_; }
+
+  std::vector<std::string> corner_cases() const override {
+    std::vector<std::string> out;
+    for (const Problem& problem : Op::corner_cases()) out.push_back(to_text(problem));
+    return out;
+  }
+
+  std::string canonical(std::string_view where, std::string_view problem) const override {
+    return to_text(parse_problem<Problem>(where, problem));
+  }
+  double footprint(std::string_view problem) const override { return Op::footprint(parse(problem)); }
+  Cost cost(std::string_view problem) const override { return Op::cost(parse(problem)); }
+
+  std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
+                                   const Context& context) const override {
+    const Variant<Op>& v = variants_.at(variant);
+    return v.unfit ? v.unfit(parse(problem), context) : std::nullopt;
+  }
+
+  std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override {
+    return std::make_unique<TypedWorkload<Op>>(variants_, parse(problem), std::move(setting));
+  }
+
+ private:
+  static Problem parse(std::string_view problem) { return parse_problem<Problem>(Op::name, problem); }
+  static bool before(std::string_view a, std::string_view b) {
+    if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
+    return a < b;
+  }
+
+  std::vector<Variant<Op>> variants_;
+  std::vector<VariantInfo> info_;
+};
+
+}  // namespace assay::detail

@@ -1,0 +1,156 @@
+/// Operations: contracts with their variants. A contract is a type that satisfies `Contract`; the rest of
+/// the harness sees it through the type-erased `Operation` and `Workload`.
+#pragma once
+
+#include "assay/agreement.hpp"
+#include "assay/buffer.hpp"
+#include "assay/problem.hpp"
+#include "assay/random.hpp"
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace assay {
+
+/// How inputs are filled. `exact`: small non-zero integers, so that every order of summation gives the same
+/// bits and the bound is zero. `uniform`: numbers in [-1, 1), judged by the contract's rounding bound.
+enum class Fill { exact, uniform };
+std::string_view to_string(Fill fill);
+
+/// How one workload is made: its fill, its random numbers, and where its buffers live.
+struct Setting {
+  Fill fill = Fill::exact;
+  Rng rng{1};
+  Placement placement;
+
+  template <class T>
+  Buffer<T> buffer(Index count) const {
+    return Buffer<T>(count, placement);
+  }
+  /// One input number of this fill.
+  float draw() { return fill == Fill::exact ? rng.small_integer() : static_cast<float>(rng.uniform(-1, 1)); }
+};
+
+/// Work of one call by the definition of the contract, not by what a variant happens to do.
+struct Cost {
+  double flops = 0;
+  double bytes_read = 0;
+  double bytes_written = 0;
+};
+
+/// What a variant may use while it runs.
+struct Context {
+  int threads = 1;
+};
+
+/// A buffer of an output, with the name that messages use.
+template <class Output, class T>
+struct Part {
+  std::string_view name;
+  Buffer<T> Output::*member;
+};
+template <class Output, class T>
+constexpr Part<Output, T> part(std::string_view name, Buffer<T> Output::*member) {
+  return {name, member};
+}
+
+/// What a hot path must define. `Input`, `Output` and `Expected` own their buffers.
+template <class Op>
+concept Contract = requires(const typename Op::Problem problem, const typename Op::Input input,
+                            const typename Op::Expected expected, const typename Op::Output output,
+                            Setting& setting) {
+  { Op::name } -> std::convertible_to<std::string_view>;
+  { Op::about } -> std::convertible_to<std::string_view>;  // one line, with the formula
+  { Op::version } -> std::convertible_to<int>;             // raised when inputs or meaning change
+  { Op::fills.front() } -> std::convertible_to<Fill>;      // those that make sense; the last is timed
+  Op::Problem::fields();                                   // tuple of field(…), option(…)
+  Op::Output::parts();                                     // tuple of part(…): guarded and corrupted
+  { Op::corner_cases() } -> std::same_as<std::vector<typename Op::Problem>>;
+  { Op::footprint(problem) } -> std::same_as<double>;  // bytes of input, output and expectation
+  { Op::make_input(problem, setting) } -> std::same_as<typename Op::Input>;
+  { Op::make_output(problem, input, setting) } -> std::same_as<typename Op::Output>;
+  { Op::expect(problem, input, setting) } -> std::same_as<typename Op::Expected>;
+  { Op::judge(problem, input, expected, output) } -> std::same_as<Agreement>;
+  { Op::cost(problem) } -> std::same_as<Cost>;
+};
+
+/// One implementation of a contract. Exactly one of `run` and `prepare` is set.
+template <Contract Op>
+struct Variant {
+  using Problem = typename Op::Problem;
+  using Input = typename Op::Input;
+  using Output = typename Op::Output;
+  /// What is timed. Keeps no pointer into an output between calls; allocates nothing.
+  using Kernel = std::function<void(const Input&, Output&)>;
+
+  /// The idea in snake_case (`packed`), with `@tier` where one source is compiled for several.
+  std::string name;
+  /// The idea in one line.
+  std::string summary;
+  /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
+  bool threaded = false;
+  void (*run)(const Problem&, const Input&, Output&) = nullptr;
+  /// Plans, packing space and thread pools are made here, outside the timed region.
+  std::function<Kernel(const Problem&, const Input&, const Context&)> prepare = nullptr;
+  /// A reason why this variant cannot run here, or nothing.
+  std::function<std::optional<std::string>(const Problem&, const Context&)> unfit = nullptr;
+};
+
+/// A variant as the rest of the harness sees it.
+struct VariantInfo {
+  std::string name;
+  std::string summary;
+  bool threaded = false;
+};
+
+/// A prepared variant on one workload, ready to be timed.
+class Timed {
+ public:
+  virtual ~Timed() = default;
+  /// Calls the kernel `calls` times in a row.
+  virtual void repeat(Index calls) = 0;
+};
+
+/// A problem with inputs filled and the expected result computed once.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  virtual Cost cost() const = 0;
+  /// Runs the variant into fresh poisoned outputs, twice unless `once`, and judges each; guards included.
+  /// Twice, because a kernel that leaves something behind in its plan is right the first time only.
+  virtual Agreement check(std::size_t variant, const Context& context, bool once = false) = 0;
+  /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
+  virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
+  /// Corrupts a correct output in `tries` seeded ways per part and returns those that the judge let pass.
+  virtual std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) = 0;
+};
+
+/// A contract with all its registered variants, types erased.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view about() const = 0;
+  virtual int version() const = 0;
+  virtual std::vector<FieldRule> fields() const = 0;
+  virtual std::vector<Fill> fills() const = 0;
+  /// `naive` first, the others by name.
+  virtual const std::vector<VariantInfo>& variants() const = 0;
+  virtual std::vector<std::string> corner_cases() const = 0;
+
+  /// The canonical text of a problem. Throws Error naming `where` and the field at fault.
+  virtual std::string canonical(std::string_view where, std::string_view problem) const = 0;
+  virtual double footprint(std::string_view problem) const = 0;
+  virtual Cost cost(std::string_view problem) const = 0;
+  virtual std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
+                                           const Context& context) const = 0;
+  virtual std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const = 0;
+};
+
+}  // namespace assay

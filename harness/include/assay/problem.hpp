@@ -1,0 +1,92 @@
+/// Problems: aggregates of named integers, and their text form `m=64,n=64,k=64`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace assay {
+
+/// Extents, strides and loop counters.
+using Index = std::int64_t;
+
+/// Largest value any field takes: products of two fields stay inside Index.
+inline constexpr Index largest_extent = Index{1} << 31;
+
+/// What a field of a problem accepts. A field with a fallback may be left out, and is left out of
+/// the canonical text where it has that value.
+struct FieldRule {
+  std::string_view name;
+  Index low = 1;
+  Index high = largest_extent;
+  std::optional<Index> fallback;
+  /// Words that stand for 0, 1, …; empty for a plain number. Refers to static storage.
+  std::span<const std::string_view> words;
+};
+
+/// A field together with the member it fills.
+template <class Problem>
+struct Field {
+  FieldRule rule;
+  Index Problem::*member;
+};
+
+/// An extent: required, at least 1.
+template <class Problem>
+constexpr Field<Problem> field(std::string_view name, Index Problem::*member) {
+  return {{name, 1, largest_extent, std::nullopt, {}}, member};
+}
+
+/// An option in [low, high] that may be left out.
+template <class Problem>
+constexpr Field<Problem> option(std::string_view name, Index Problem::*member, Index fallback, Index low,
+                                Index high) {
+  return {{name, low, high, fallback, {}}, member};
+}
+
+/// One of `words`, held as its position; the first is the fallback.
+template <class Problem, std::size_t count>
+constexpr Field<Problem> choice(std::string_view name, Index Problem::*member,
+                                const std::array<std::string_view, count>& words) {
+  return {{name, 0, static_cast<Index>(count) - 1, 0, words}, member};
+}
+
+/// Values in the order of `rules` from `name=value,…` in any order.
+/// Throws Error naming `where` and the field for unknown, missing, repeated, malformed and
+/// out-of-range fields.
+std::vector<Index> parse_fields(std::string_view where, std::string_view text,
+                                std::span<const FieldRule> rules);
+
+/// The canonical text: fields in the order of `rules`, those at their fallback left out.
+std::string format_fields(std::span<const Index> values, std::span<const FieldRule> rules);
+
+/// The rules of all fields of `Problem`, in order.
+template <class Problem>
+std::vector<FieldRule> field_rules() {
+  return std::apply([](const auto&... f) { return std::vector<FieldRule>{f.rule...}; }, Problem::fields());
+}
+
+template <class Problem>
+Problem parse_problem(std::string_view where, std::string_view text) {
+  const auto rules = field_rules<Problem>();
+  const auto values = parse_fields(where, text, rules);
+  Problem problem{};
+  std::size_t next = 0;
+  std::apply([&](const auto&... f) { ((problem.*f.member = values[next++]), ...); }, Problem::fields());
+  return problem;
+}
+
+template <class Problem>
+std::string to_text(const Problem& problem) {
+  const auto values = std::apply([&](const auto&... f) { return std::vector<Index>{problem.*f.member...}; },
+                                 Problem::fields());
+  return format_fields(values, field_rules<Problem>());
+}
+
+}  // namespace assay

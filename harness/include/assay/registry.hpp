@@ -1,0 +1,65 @@
+/// The registry: every operation and variant that the program knows.
+#pragma once
+
+#include "assay/detail/typed.hpp"
+#include "assay/operation.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Operations by name. Passed to what needs it; there is no global one.
+class Registry {
+ public:
+  /// Filled from every Register object in the program. Throws Error as add() and validate() do.
+  static Registry linked();
+
+  /// Throws Error on a bad or repeated name, or when not exactly one of run and prepare is set.
+  template <Contract Op>
+  void add(Variant<Op> variant) {
+    require_word("operation", Op::name);
+    require_variant_name(Op::name, variant.name);
+    auto& slot = operations_[std::string(Op::name)];
+    if (slot == nullptr) slot = std::make_unique<detail::TypedOperation<Op>>();
+    auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(slot.get());
+    if (typed == nullptr) throw_two_contracts(Op::name);
+    typed->add(std::move(variant));
+  }
+
+  /// Replaces or adds a whole operation: how a test wraps one in planted faults.
+  void put(std::unique_ptr<Operation> operation);
+
+  /// Throws Error when an operation has no variant named `naive`.
+  void validate() const;
+
+  /// Throws Error listing the known names.
+  const Operation& at(std::string_view name) const&;
+  const Operation& at(std::string_view name) && = delete;
+  std::vector<const Operation*> operations() const&;
+  std::vector<const Operation*> operations() && = delete;  // they would outlive the registry
+
+ private:
+  static void require_word(std::string_view kind, std::string_view name);
+  static void require_variant_name(std::string_view operation, std::string_view name);
+  [[noreturn]] static void throw_two_contracts(std::string_view name);
+
+  std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;
+};
+
+/// Announces variants to Registry::linked(). A static object of this type does nothing before main but link
+/// itself into a list: no allocation, no exception, no dependence on order.
+class Register {
+ public:
+  explicit Register(void (*fill)(Registry&)) noexcept;
+
+ private:
+  friend class Registry;
+  void (*fill_)(Registry&);
+  const Register* next_;
+};
+
+}  // namespace assay

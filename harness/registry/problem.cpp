@@ -1,0 +1,95 @@
+#include "assay/problem.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace assay {
+namespace {
+
+std::string value_text(const FieldRule& rule, Index value) {
+  return rule.words.empty() ? fmt::format("{}", value)
+                            : std::string(rule.words[static_cast<std::size_t>(value)]);
+}
+
+std::string known_fields(std::span<const FieldRule> rules) {
+  std::string out;
+  for (const FieldRule& rule : rules) {
+    if (!out.empty()) out += ", ";
+    out += rule.name;
+    if (rule.fallback) out += fmt::format(" (default {})", value_text(rule, *rule.fallback));
+  }
+  return out;
+}
+
+Index parse_value(std::string_view where, std::string_view text, const FieldRule& rule) {
+  if (!rule.words.empty()) {
+    const auto word = std::ranges::find(rule.words, text);
+    if (word != rule.words.end()) return word - rule.words.begin();
+    throw Error(std::string(where), fmt::format("field '{}' is '{}', not one of its words", rule.name, text),
+                fmt::format("write {}=<{}>", rule.name, fmt::join(rule.words, "|")));
+  }
+  Index value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || failure == std::errc::invalid_argument || end != text.data() + text.size()) {
+    throw Error(std::string(where), fmt::format("field '{}' is '{}', not an integer", rule.name, text),
+                fmt::format("write {}=<integer>", rule.name));
+  }
+  if (failure == std::errc::result_out_of_range || value < rule.low || value > rule.high) {
+    throw Error(std::string(where), fmt::format("field '{}' is {}, out of range", rule.name, text),
+                fmt::format("give a value from {} to {}", rule.low, rule.high));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<Index> parse_fields(std::string_view where, std::string_view text,
+                                std::span<const FieldRule> rules) {
+  std::vector<std::optional<Index>> found(rules.size());
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) {
+      throw Error(std::string(where), fmt::format("'{}' is not of the form field=value", item),
+                  "fields: " + known_fields(rules));
+    }
+    const std::string_view name = item.substr(0, equals);
+    const auto rule = std::ranges::find(rules, name, &FieldRule::name);
+    if (rule == rules.end()) {
+      throw Error(std::string(where), fmt::format("unknown field '{}'", name),
+                  "fields: " + known_fields(rules));
+    }
+    auto& slot = found[static_cast<std::size_t>(rule - rules.begin())];
+    if (slot) {
+      throw Error(std::string(where), fmt::format("field '{}' is given twice", name), "give it once");
+    }
+    slot = parse_value(where, item.substr(equals + 1), *rule);
+  }
+  std::vector<Index> values;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (!found[i] && !rules[i].fallback) {
+      throw Error(std::string(where), fmt::format("field '{}' is missing", rules[i].name),
+                  "fields: " + known_fields(rules));
+    }
+    values.push_back(found[i] ? *found[i] : *rules[i].fallback);
+  }
+  return values;
+}
+
+std::string format_fields(std::span<const Index> values, std::span<const FieldRule> rules) {
+  std::string out;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].fallback == values[i]) continue;
+    if (!out.empty()) out += ',';
+    out += fmt::format("{}={}", rules[i].name, value_text(rules[i], values[i]));
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+#include "assay/registry.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+const Register* first_register = nullptr;
+
+bool is_word(std::string_view text) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto follows = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return !text.empty() && letter(text.front()) && std::ranges::all_of(text, follows);
+}
+
+}  // namespace
+
+Register::Register(void (*fill)(Registry&)) noexcept : fill_(fill), next_(first_register) {
+  first_register = this;
+}
+
+Registry Registry::linked() {
+  Registry registry;
+  for (const Register* r = first_register; r != nullptr; r = r->next_) r->fill_(registry);
+  registry.validate();
+  return registry;
+}
+
+void Registry::put(std::unique_ptr<Operation> operation) {
+  std::string name(operation->name());
+  require_word("operation", name);
+  operations_[std::move(name)] = std::move(operation);
+}
+
+void Registry::validate() const {
+  for (const auto& [name, operation] : operations_) {
+    const auto& variants = operation->variants();
+    if (variants.empty() || variants.front().name != "naive") {
+      throw Error(name, "has no variant named 'naive'",
+                  "register the reference as 'naive': every speed-up is measured against it");
+    }
+  }
+}
+
+const Operation& Registry::at(std::string_view name) const& {
+  const auto found = operations_.find(name);
+  if (found != operations_.end()) return *found->second;
+  std::string known;
+  for (const auto& [other, operation] : operations_) known += (known.empty() ? "" : ", ") + other;
+  throw Error(std::string(name), "unknown operation", "known operations: " + known);
+}
+
+std::vector<const Operation*> Registry::operations() const& {
+  std::vector<const Operation*> out;
+  for (const auto& [name, operation] : operations_) out.push_back(operation.get());
+  return out;
+}
+
+void Registry::require_word(std::string_view kind, std::string_view name) {
+  if (is_word(name)) return;
+  throw Error(std::string(name), fmt::format("not a usable {} name", kind),
+              "use lower-case letters, digits and '_', starting with a letter");
+}
+
+void Registry::require_variant_name(std::string_view operation, std::string_view name) {
+  const std::size_t at = name.find('@');
+  const bool tier_is_word = at == std::string_view::npos || is_word(name.substr(at + 1));
+  if (is_word(name.substr(0, at)) && tier_is_word) return;
+  throw Error(fmt::format("{}/{}", operation, name), "not a usable variant name",
+              "use name or name@tier, each of lower-case letters, digits and '_'");
+}
+
+void Registry::throw_two_contracts(std::string_view name) {
+  throw Error(std::string(name), "two contracts have this name", "rename one of them");
+}
+
+}  // namespace assay

@@ -1,0 +1,164 @@
+#include "assay/ops/gemm.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using Problem = Gemm::Problem;
+
+/// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
+/// than all the variants together.
+constexpr double full_oracle_limit = 0x1p27;
+constexpr Index sample_size = 4096;
+
+float a_at(const Problem& p, const Gemm::Input& in, Index i, Index l) {
+  return p.a_transposed() ? in.a[l * p.m + i] : in.a[i * p.k + l];
+}
+
+float b_at(const Problem& p, const Gemm::Input& in, Index l, Index j) {
+  return p.b_transposed() ? in.b[j * p.k + l] : in.b[l * p.n + j];
+}
+
+/// One element of C: the specification. In double it is the oracle, in float the naive variant.
+/// `c` is what C held before; it does not count when beta = 0.
+template <class Real>
+Real element(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
+  Real sum = 0;
+  for (Index l = 0; l < p.k; ++l) {
+    sum += static_cast<Real>(a_at(p, in, i, l)) * static_cast<Real>(b_at(p, in, l, j));
+  }
+  sum *= static_cast<Real>(p.alpha);
+  if (p.beta != 0) sum += static_cast<Real>(p.beta) * static_cast<Real>(c);
+  return sum;
+}
+
+/// The same element with every operand replaced by its magnitude: what rounding errors scale with.
+double magnitude(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
+  double sum = 0;
+  for (Index l = 0; l < p.k; ++l) {
+    sum += std::abs(static_cast<double>(a_at(p, in, i, l)) * static_cast<double>(b_at(p, in, l, j)));
+  }
+  sum *= std::abs(static_cast<double>(p.alpha));
+  if (p.beta != 0) sum += std::abs(static_cast<double>(p.beta) * static_cast<double>(c));
+  return sum;
+}
+
+void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  for (Index i = 0; i < p.m; ++i) {
+    for (Index j = 0; j < p.n; ++j) {
+      float& c = out.c[i * p.n + j];
+      c = element<float>(p, in, i, j, c);
+    }
+  }
+}
+
+/// Seeded positions, strictly increasing, that always hold the four corners: tails go wrong there first.
+std::vector<Index> sample(const Problem& p, Rng& rng) {
+  std::vector<Index> where{0, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1};
+  while (static_cast<Index>(where.size()) < sample_size) where.push_back(rng.integer(0, p.m * p.n - 1));
+  std::ranges::sort(where);
+  where.erase(std::ranges::unique(where).begin(), where.end());
+  return where;
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemm>({.name = "naive", .summary = "three loops, one dot product per element", .run = naive});
+}};
+
+}  // namespace
+
+std::vector<Problem> Gemm::corner_cases() {
+  std::vector<Problem> out;
+  // Extents around the lane counts 4, 8, 16 and the register tiles built from them, and primes.
+  constexpr std::array<std::array<Index, 3>, 12> extents{{{1, 1, 1},
+                                                          {1, 17, 31},
+                                                          {2, 1, 3},
+                                                          {3, 5, 1},
+                                                          {5, 7, 2},
+                                                          {6, 16, 8},
+                                                          {7, 15, 9},
+                                                          {13, 31, 17},
+                                                          {15, 33, 16},
+                                                          {29, 47, 37},
+                                                          {16, 49, 257},
+                                                          {65, 63, 64}}};
+  for (const auto& [m, n, k] : extents) {
+    for (Index trans = 0; trans < 4; ++trans) {
+      out.push_back({.m = m, .n = n, .k = k, .trans = trans});
+      out.push_back({.m = m, .n = n, .k = k, .trans = trans, .alpha = -2, .beta = 3});
+    }
+  }
+  out.push_back({.m = 9, .n = 18, .k = 5, .alpha = 1, .beta = 1});
+  out.push_back({.m = 9, .n = 18, .k = 5, .alpha = 0, .beta = 2});
+  // Past one block in each direction of a blocked variant (m, n, k in turn), and long in k alone.
+  out.push_back({.m = 389, .n = 9, .k = 5});
+  out.push_back({.m = 3, .n = 1031, .k = 7, .trans = 1});
+  out.push_back({.m = 5, .n = 19, .k = 1031, .trans = 2, .beta = 1});
+  out.push_back({.m = 131, .n = 129, .k = 521});
+  return out;
+}
+
+double Gemm::footprint(const Problem& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const bool sampled = m * n * k > full_oracle_limit;
+  return 4 * (m * k + k * n + 3 * m * n) + (sampled ? 0 : 16 * m * n);
+}
+
+Gemm::Input Gemm::make_input(const Problem& p, Setting& setting) {
+  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n), {}};
+  for (float& x : in.a) x = setting.draw();
+  for (float& x : in.b) x = setting.draw();
+  if (p.beta != 0) {
+    in.c = setting.buffer<float>(p.m * p.n);
+    for (float& x : in.c) x = setting.draw();
+  }
+  return in;
+}
+
+Gemm::Output Gemm::make_output(const Problem& p, const Input& in, const Setting& setting) {
+  Output out{setting.buffer<float>(p.m * p.n)};
+  if (p.beta != 0) std::ranges::copy(in.c, out.c.begin());
+  return out;
+}
+
+Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting) {
+  const double multiply_adds = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  Expected want;
+  if (multiply_adds > full_oracle_limit) want.where = sample(p, setting.rng);
+  const Index count = want.where.empty() ? p.m * p.n : static_cast<Index>(want.where.size());
+
+  constexpr double u = 0x1p-24;
+  const double roundings = static_cast<double>(p.k + 2);
+  const double g = roundings * u / (1 - roundings * u);
+  // Largest partial result of the exact fill: k products of at most 9, alpha and beta at most 4, C at most 3.
+  const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
+  const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
+
+  for (Index next = 0; next < count; ++next) {
+    const Index flat = want.where.empty() ? next : want.where[static_cast<std::size_t>(next)];
+    const Index i = flat / p.n, j = flat % p.n;
+    const float c = p.beta != 0 ? in.c[flat] : 0;
+    want.c.push_back(element<double>(p, in, i, j, c));
+    want.bound.push_back(same_value ? 0 : g * magnitude(p, in, i, j, c));
+  }
+  return want;
+}
+
+Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  const Shape shape{"c", {p.m, p.n}};
+  return want.where.empty() ? within(shape, out.c, want.c, want.bound)
+                            : within_sampled(shape, out.c, want.where, want.c, want.bound);
+}
+
+Cost Gemm::cost(const Problem& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  return {.flops = 2 * m * n * k,
+          .bytes_read = 4 * (m * k + k * n + (p.beta != 0 ? m * n : 0)),
+          .bytes_written = 4 * m * n};
+}
+
+}  // namespace assay

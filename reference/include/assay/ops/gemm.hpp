@@ -1,0 +1,70 @@
+/// The GEMM contract: dense matrix product with both transposes, alpha and beta.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// C = alpha op(A) op(B) + beta C, where op is the identity or the transpose.
+///
+/// op(A)[m, k], op(B)[k, n], C[m, n], all row-major and dense: A is stored [m, k] or, transposed, [k, m];
+/// B is stored [k, n] or, transposed, [n, k]. The first letter of `trans` speaks of A, the second of B.
+/// C is updated in place; with beta = 0 it is not read: NaN in it stays out. C aliases neither A nor B.
+///
+/// Bound, element-wise, for any order of summation, with or without FMA:
+///   |fl(c) - c| <= g(k + 2) (|alpha| |op(A)| |op(B)| + |beta| |C|),  g(n) = n u / (1 - n u),  u = 2^-24.
+/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5, gives g(k) for the
+/// product; alpha, beta and their sum add two roundings. With the exact fill every partial result is an
+/// integer below 2^24 in magnitude, and the bound is zero.
+///
+/// Source: BLAS level 3, Dongarra et al., ACM TOMS 16(1), 1990.
+struct Gemm {
+  static constexpr std::string_view name = "gemm";
+  static constexpr std::string_view about = "C = alpha op(A) op(B) + beta C, row-major f32";
+  static constexpr int version = 1;
+
+  static constexpr std::array<std::string_view, 4> transposes{"nn", "nt", "tn", "tt"};
+
+  struct Problem {
+    Index m = 1, n = 1, k = 1;
+    Index trans = 0;  ///< position in `transposes`
+    Index alpha = 1, beta = 0;
+
+    bool a_transposed() const { return trans >= 2; }
+    bool b_transposed() const { return trans % 2 == 1; }
+    static constexpr auto fields() {
+      return std::tuple{field("m", &Problem::m),
+                        field("n", &Problem::n),
+                        field("k", &Problem::k),
+                        choice("trans", &Problem::trans, transposes),
+                        option("alpha", &Problem::alpha, 1, -4, 4),
+                        option("beta", &Problem::beta, 0, -4, 4)};
+    }
+  };
+  struct Input {
+    Buffer<float> a, b;
+    Buffer<float> c;  ///< what Output::c holds before the first call; empty when beta = 0
+  };
+  struct Output {
+    Buffer<float> c;
+    static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
+  };
+  struct Expected {
+    std::vector<Index> where;  ///< flat positions that have an expectation; empty means all
+    std::vector<double> c, bound;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
