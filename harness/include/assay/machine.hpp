@@ -1,0 +1,121 @@
+/// The machine a result belongs to: who it is, how fast it can be at best, and what else it did meanwhile.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// One line of the fingerprint.
+struct Fact {
+  std::string name;
+  std::string value;
+  /// Results whose deciding facts differ are not comparable; other facts are shown when they differ.
+  bool decides = true;
+  bool operator==(const Fact&) const = default;
+};
+
+/// One data cache as one core sees it.
+struct Cache {
+  int level = 0;
+  double bytes = 0;
+  bool operator==(const Cache&) const = default;
+};
+
+struct Machine {
+  /// Names the folder of baselines and reports: processor, cores and instruction set, `[a-z0-9_]+`.
+  std::string key;
+  std::vector<Fact> facts;
+  int cores = 1;  ///< that this process may use
+  double memory_bytes =
+      0;  ///< that a workload may use: available now, within the limits of the control group
+  std::vector<Cache> caches;  ///< data and unified caches, by level
+};
+
+/// Reads the machine; takes a few milliseconds and measures nothing.
+Machine this_machine();
+
+/// What differs, as `name: before -> after`; deciding facts only, or all.
+std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
+                                     bool deciding_only);
+
+/// Bandwidth reached by a streaming loop over `working_set_bytes`, reads and writes both counted.
+struct Bandwidth {
+  std::string level;  ///< `L1`, `L2`, `L3` or `memory`
+  double working_set_bytes = 0;
+  double bytes_per_second = 0;
+};
+
+/// The best this machine did, measured here, with that many threads.
+struct Roof {
+  int threads = 1;
+  double flops_per_second = 0;       ///< f32 fused multiply-add, widest vectors; one FMA is two
+  std::vector<Bandwidth> bandwidth;  ///< by growing working set
+};
+
+/// Measures the roof; takes about `seconds`.
+Roof measure_roof(const Machine& machine, int threads, double seconds);
+
+/// Shortest time that a call of this cost can take under this roof: arithmetic or traffic, whichever is
+/// longer, with the bandwidth of the smallest level that holds the working set. 0 when the roof is unknown.
+double seconds_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
+
+/// What the machine did between two readings.
+struct Weather {
+  double seconds = 0;
+  double steal_share = 0;         ///< of processor time, taken by the hypervisor
+  double other_busy_share = 0;    ///< of processor time, used by other processes
+  double cpu_pressure_share = 0;  ///< of the time, some task waited for a processor; -1 where not available
+  double involuntary_switches = 0;
+  double migrations = 0;  ///< -1 where not available
+  double major_faults = 0;
+};
+
+/// Reads the counters at construction; since() gives the weather from then to now.
+class WeatherStation {
+ public:
+  WeatherStation();
+  Weather since() const;
+
+ private:
+  struct Reading {
+    double seconds, steal, busy, own, total, pressure, switches, migrations, faults;
+  };
+  static Reading read();
+  Reading start_;
+};
+
+/// A short A/A probe: one kernel timed against itself in alternation.
+struct NoiseProbe {
+  double spread = 0;            ///< relative half-width of the middle 95 % of the medians of launches
+  double smallest_visible = 0;  ///< relative change that a gate on this machine could see now
+  Weather weather;
+};
+NoiseProbe probe_noise(double seconds);
+
+/// One line of `assay doctor`.
+struct Finding {
+  enum class Severity { fine, note, warning };
+  std::string topic;
+  std::string text;
+  Severity severity = Severity::fine;
+  std::string remedy;  ///< empty when there is nothing to do
+};
+/// Everything the doctor knows; takes a few seconds since it measures roofs and noise.
+struct Examination {
+  Machine machine;
+  std::vector<Roof> roofs;  ///< one thread, then all
+  NoiseProbe noise;
+  std::vector<Finding> findings;
+  bool fit_for_five_percent_gate = false;
+};
+Examination examine();
+
+/// The environment setting that makes OpenBLAS use its best kernels here, such as
+/// `OPENBLAS_CORETYPE=SkylakeX`; empty when it does already or OpenBLAS is not linked.
+std::string openblas_remedy();
+
+}  // namespace assay

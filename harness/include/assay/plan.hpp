@@ -1,0 +1,40 @@
+/// The plan: which trials a run consists of.
+#pragma once
+
+#include "assay/machine.hpp"
+#include "assay/suite.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// A case run by one variant at a thread count.
+struct Trial {
+  const Operation* operation = nullptr;
+  std::size_t variant = 0;
+  Case row;
+  Context context;
+  std::string key;       ///< operation/variant/problem#threads
+  std::string workload;  ///< hash of operation, contract version, problem and seed
+  std::string skipped;   ///< why it cannot run here; empty when it can
+};
+
+struct Selection {
+  std::string filter;  ///< regular expression searched in keys; a leading '-' negates; empty selects all
+  std::vector<int> threads;  ///< counts for threaded variants; empty means 1 and all cores
+  std::uint64_t seed = 42;
+};
+
+/// All trials of the suite that the selection names, case by case, `naive` first. A case of which any variant
+/// is selected keeps its `naive`, which speed-ups are measured against. Throws Error when nothing is
+/// selected, the filter is no regular expression, or a case does not fit in memory.
+std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
+                             const Machine& machine);
+
+/// The hash that tells workloads apart: results of different workloads are not comparable.
+std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed);
+
+}  // namespace assay

@@ -1,0 +1,73 @@
+/// Results: what one run found, as plain values and as JSON. Reports, comparisons and baselines are made of
+/// these.
+#pragma once
+
+#include "assay/agreement.hpp"
+#include "assay/machine.hpp"
+#include "assay/operation.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One short timed burst of `calls` calls.
+struct Slice {
+  double seconds = 0;      ///< wall time per call
+  double cpu_seconds = 0;  ///< processor time of the calling thread per call
+  Index calls = 1;
+};
+
+/// Slices of one process start, in the order they ran. They share its luck: the launch is the sample.
+using Launch = std::vector<Slice>;
+
+/// Seconds per call of the slices of a launch.
+std::vector<double> seconds_of(const Launch& launch);
+
+/// One trial: what was planned, whether it agreed, how long it took.
+struct TrialResult {
+  std::string key;  ///< operation/variant/problem#threads
+  std::string operation, variant, problem;
+  int threads = 1;
+  double per_step = 0;
+  std::string note;      ///< of the case
+  std::string workload;  ///< results of different workloads are not comparable
+  Cost cost;
+  std::string skipped;  ///< why it did not run here; nothing below is set then
+  Agreement agreement;
+  std::vector<Launch> launches;  ///< empty when it disagreed or was not measured
+  double allocations_per_call = 0;
+  double allocated_bytes_per_call = 0;
+  std::string remark;  ///< what a reader must know of this measurement
+};
+
+/// One run of a suite.
+struct Results {
+  std::string suite, about;
+  double steps_per_epoch = 0;
+  Machine machine;
+  std::string
+      commit;        ///< of the program, `unknown` outside a checkout, with `+changes` when it was not clean
+  std::string date;  ///< UTC, ISO 8601
+  std::uint64_t seed = 0;
+  std::string command;   ///< that repeats this run
+  bool partial = false;  ///< interrupted: some trials are missing
+  std::vector<Roof> roofs;
+  Weather weather;
+  std::vector<TrialResult> trials;
+};
+
+/// The trial's case without the variant: operation/problem.
+std::string case_of(const TrialResult& trial);
+
+/// Written to a temporary name and renamed, so that no reader ever sees half a file. Throws Error.
+void write_file(const std::filesystem::path& file, const std::string& content);
+/// Throws Error when it cannot be read.
+std::string read_file(const std::filesystem::path& file);
+
+std::string to_json(const Results& results);
+/// Throws Error naming the file and the key at fault: invalid JSON, another schema, wrong types, truncation.
+Results results_from_json(const std::string& text, const std::string& where);
+
+}  // namespace assay

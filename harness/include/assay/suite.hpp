@@ -1,0 +1,32 @@
+/// Suites: tables of cases with how often each occurs in one training step.
+#pragma once
+
+#include "assay/registry.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One row of a suite: an operation on one problem.
+struct Case {
+  std::string operation;
+  std::string problem;  ///< canonical text
+  double per_step = 0;  ///< occurrences in one training step; 0 for a case outside any network
+  std::string note;
+};
+
+struct Suite {
+  std::string name;
+  std::string about;           ///< model, batch, and where the shapes come from
+  double steps_per_epoch = 0;  ///< 0 when the suite is no network: then no epoch is predicted
+  std::vector<Case> cases;
+};
+
+/// Reads and validates a suite file. Throws Error naming the file and the line and column, key or case at
+/// fault: unreadable, invalid JSON, wrong types, unknown keys, operations or fields, extents out of range,
+/// repeated cases.
+Suite load_suite(const std::filesystem::path& file, const Registry& registry);
+
+}  // namespace assay
