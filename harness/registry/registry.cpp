@@ -30,6 +30,14 @@ Registry Registry::linked() {
   return registry;
 }
 
+std::unique_ptr<Operation> Registry::take(std::string_view name) {
+  static_cast<void>(at(name));  // throws for an unknown one
+  const auto found = operations_.find(name);
+  std::unique_ptr<Operation> out = std::move(found->second);
+  operations_.erase(found);
+  return out;
+}
+
 void Registry::put(std::unique_ptr<Operation> operation) {
   std::string name(operation->name());
   require_word("operation", name);

@@ -1,6 +1,7 @@
 /// Comparing results: with a stored baseline of this machine, or with another results file.
 #pragma once
 
+#include "assay/interval.hpp"
 #include "assay/results.hpp"
 
 #include <filesystem>
@@ -11,16 +12,12 @@
 
 namespace assay {
 
-/// An estimate with its interval, and how often such an interval holds the true value.
-struct Interval {
-  double low = 0, middle = 0, high = 0;
-  double coverage = 0;  ///< 0.95 for 95 %; smaller where there are too few samples for that
-};
-
-/// Seconds per call: median with an interval. Over launches when there are several, else over slices.
+/// Seconds per call: median with an interval. Over launches when there are several, else over slices. All
+/// zero for a trial without samples.
 Interval time_of(const TrialResult& trial);
 
-/// How many times faster `trial` is than `reference` (above 1 is faster), from launches paired by position.
+/// How many times faster `trial` is than `reference` (above 1 is faster), from launches paired by position;
+/// with one launch from its slices. All zero when either has no samples.
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
 enum class Standing { same, faster, slower, undecided, not_comparable, wrong, skipped, added, gone };
@@ -29,13 +26,16 @@ std::string_view to_string(Standing standing);
 struct Verdict {
   std::string key;
   Standing standing = Standing::undecided;
-  Interval ratio;    ///< time after / time before
-  double limit = 1;  ///< ratio above which it is slower: 1 + tolerance of this case
-  std::string why;   ///< a sentence a stranger can read
+  /// Time after / time before, with what the machine did by itself taken out: what the verdict judges.
+  Interval ratio;
+  double limit = 1;       ///< ratio above which it is slower: 1 + tolerance of this case
+  std::string why;        ///< a sentence a stranger can read
+  Interval time_ratio{};  ///< time after / time before as measured
+  Interval to_naive{};    ///< the same relative to the naive variant of its case in the same launches
 };
 
 struct Comparison {
-  std::vector<Verdict> verdicts;
+  std::vector<Verdict> verdicts;         ///< in the order of the current results, then those gone
   std::vector<std::string> differences;  ///< between the fingerprints
   bool comparable = true;                ///< false: the deciding facts differ and every verdict says so
   double machine_moved = 1;  ///< median time ratio of the naive variants: what the machine did by itself
@@ -59,20 +59,36 @@ struct Baseline {
 /// `<folder>/<machine key>/<suite>.json`
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view machine_key,
                                     std::string_view suite);
-/// Nothing when there is no such file. Throws Error when it is truncated, of another schema, or otherwise
-/// unusable.
+/// Nothing when there is no such file. Throws Error when it is truncated, of another schema, of another suite
+/// or machine than its name says, without recordings, or otherwise unusable.
 std::optional<Baseline> load_baseline(const std::filesystem::path& file);
+/// Samples are kept with seven digits, more than a clock tick of 1 ns is worth.
 std::string to_json(const Baseline& baseline);
+/// Makes the folders of `file` as needed. Throws Error.
+void save_baseline(const std::filesystem::path& file, const Baseline& baseline);
 
 /// Current results against the recordings. A regression must show in the time and in the time relative to the
 /// naive variant of the same case; a case's tolerance is its own spread between recordings where that is
-/// larger.
+/// larger. compare/judge.hpp states the rules.
 Comparison compare(const Results& current, const Baseline& baseline, const GatePolicy& policy);
 
 /// One results file against another.
 Comparison compare(const Results& before, const Results& after, const GatePolicy& policy);
 
+/// What both comparisons say, the second made of doubtful rows measured afresh: with 100 rows some stray once
+/// by chance, so a row is slower only when it is slower both times.
+/// A doubtful row that `again` lacks is undecided.
+Comparison confirmed(Comparison first, const Comparison& again);
+
 /// "1.11x slower [1.08, 1.14]", "1.09x faster [1.06, 1.12]", "same [0.99, 1.01]".
 std::string in_words(const Verdict& verdict);
+
+/// The table of a comparison, most important rows first, its first line the verdict with counts: as Markdown,
+/// with names escaped, since they may come from untrusted changes, and as text of at most 100 columns.
+std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after);
+std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after);
+
+/// For other programs; "ratio" is time after / time before.
+std::string to_json(const Comparison& comparison);
 
 }  // namespace assay

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// Thrown for faults the user can mend. Expected outcomes (disagreement, regression, skip) are values
-/// instead.
+/// Thrown for faults the user can mend. Expected outcomes (disagreement, regression,
+/// skip) are values instead.
 class Error : public std::runtime_error {
  public:
   /// `where` names the file, key or option; `what` says what is wrong with it; `remedy` what to do.

@@ -22,6 +22,7 @@ struct Fact {
 struct Cache {
   int level = 0;
   double bytes = 0;
+  int sharers = 1;  ///< cores that share it
   bool operator==(const Cache&) const = default;
 };
 
@@ -30,8 +31,8 @@ struct Machine {
   std::string key;
   std::vector<Fact> facts;
   int cores = 1;  ///< that this process may use
-  double memory_bytes =
-      0;  ///< that a workload may use: available now, within the limits of the control group
+  /// That a workload may use: available now, within the limits of the control group.
+  double memory_bytes = 0;
   std::vector<Cache> caches;  ///< data and unified caches, by level
 };
 
@@ -42,10 +43,11 @@ Machine this_machine();
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
                                      bool deciding_only);
 
-/// Bandwidth reached by a streaming loop over `working_set_bytes`, reads and writes both counted.
+/// Bandwidth of one level of the memory hierarchy, reached by a streaming loop;
+/// reads and writes both counted.
 struct Bandwidth {
-  std::string level;  ///< `L1`, `L2`, `L3` or `memory`
-  double working_set_bytes = 0;
+  std::string level;             ///< `L1`, `L2`, `L3` or `memory`
+  double working_set_bytes = 0;  ///< the largest that the level serves; measured with less, so that it fits
   double bytes_per_second = 0;
 };
 
@@ -89,9 +91,11 @@ class WeatherStation {
 };
 
 /// A short A/A probe: one kernel timed against itself in alternation.
+/// All in this process: what differs between two builds or two process starts comes on top.
 struct NoiseProbe {
-  double spread = 0;            ///< relative half-width of the middle 95 % of the medians of launches
-  double smallest_visible = 0;  ///< relative change that a gate on this machine could see now
+  double spread = 0;  ///< relative half-width of the middle 95 % of the ratios of groups of slices
+  double smallest_visible =
+      0;  ///< relative change that a gate of 30 launches could see now, in 95 of 100 runs
   Weather weather;
 };
 NoiseProbe probe_noise(double seconds);
@@ -100,7 +104,7 @@ NoiseProbe probe_noise(double seconds);
 struct Finding {
   enum class Severity { fine, note, warning };
   std::string topic;
-  std::string text;
+  std::string text;  ///< at most 90 columns
   Severity severity = Severity::fine;
   std::string remedy;  ///< empty when there is nothing to do
 };
@@ -113,6 +117,10 @@ struct Examination {
   bool fit_for_five_percent_gate = false;
 };
 Examination examine();
+
+/// For the terminal: one line per finding with its remedy below, and what the machine is fit for at the end.
+std::string to_text(const Examination& examination);
+std::string to_json(const Examination& examination);
 
 /// The environment setting that makes OpenBLAS use its best kernels here, such as
 /// `OPENBLAS_CORETYPE=SkylakeX`; empty when it does already or OpenBLAS is not linked.

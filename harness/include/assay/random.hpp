@@ -19,8 +19,8 @@ constexpr std::uint64_t fnv1a(std::string_view text) {
 }
 
 /// xoshiro256** by Blackman and Vigna (2018), seeded through splitmix64. The standard library's
-/// distributions differ between vendors; inputs must not, since results of different inputs are not
-/// comparable.
+/// distributions differ between vendors; inputs must not,
+/// since results of different inputs are not comparable.
 class Rng {
  public:
   explicit constexpr Rng(std::uint64_t seed) {

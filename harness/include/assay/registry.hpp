@@ -30,7 +30,8 @@ class Registry {
     typed->add(std::move(variant));
   }
 
-  /// Replaces or adds a whole operation: how a test wraps one in planted faults.
+  /// Takes a whole operation out and puts one in: how planted faults are wrapped around real kernels.
+  std::unique_ptr<Operation> take(std::string_view name);
   void put(std::unique_ptr<Operation> operation);
 
   /// Throws Error when an operation has no variant named `naive`.

@@ -1,5 +1,5 @@
-/// Results: what one run found, as plain values and as JSON. Reports, comparisons and baselines are made of
-/// these.
+/// Results: what one run found, as plain values and as JSON. Reports,
+/// comparisons and baselines are made of these.
 #pragma once
 
 #include "assay/agreement.hpp"
@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -61,13 +62,19 @@ struct Results {
 /// The trial's case without the variant: operation/problem.
 std::string case_of(const TrialResult& trial);
 
-/// Written to a temporary name and renamed, so that no reader ever sees half a file. Throws Error.
+/// Written to a temporary name, flushed to the disk and renamed, so that no reader ever sees half a file and
+/// a full disk leaves the old one. What is no regular file (`/dev/stdout`, a pipe) is written to directly.
+/// Folders are not made: a mistyped one is an Error, like everything else that fails.
 void write_file(const std::filesystem::path& file, const std::string& content);
 /// Throws Error when it cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
+/// What to_json() writes under "schema", and the only thing results_from_json() reads.
+inline constexpr std::string_view results_schema = "assay.result/1";
+
 std::string to_json(const Results& results);
-/// Throws Error naming the file and the key at fault: invalid JSON, another schema, wrong types, truncation.
+/// Throws Error naming `where` (the file) and the key at fault: invalid JSON, truncation, another schema,
+/// wrong types, impossible values, a repeated trial. Keys that it does not know are passed over.
 Results results_from_json(const std::string& text, const std::string& where);
 
 }  // namespace assay

@@ -1,0 +1,21 @@
+# assay_add_kernels(NAME SOURCES file... [SUITE file.json]): the program NAME, with the whole command line, from
+# files that register variants; the ctest check.NAME, and with a suite bench.NAME, which gates against the
+# baseline of this machine in the build folder and records one when there is none.
+function(assay_add_kernels name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SUITE" "SOURCES")
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "usage: assay_add_kernels(NAME SOURCES file... [SUITE file.json])")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE assay::reference assay::harness_main)
+  add_test(NAME check.${name} COMMAND ${name} check)
+  if(arg_SUITE)
+    cmake_path(ABSOLUTE_PATH arg_SUITE)
+    set(baselines ${CMAKE_CURRENT_BINARY_DIR}/baselines)
+    add_test(NAME bench.${name} COMMAND ${name} gate --suite ${arg_SUITE} --baselines ${baselines}
+      --record-missing ${baselines} --reports ${CMAKE_CURRENT_BINARY_DIR}/reports
+      -o ${CMAKE_CURRENT_BINARY_DIR}/reports/${name}.json)
+    # Alone on the machine: a benchmark beside running tests measures the tests.
+    set_tests_properties(bench.${name} PROPERTIES LABELS bench RUN_SERIAL TRUE SKIP_RETURN_CODE 77)
+  endif()
+endfunction()

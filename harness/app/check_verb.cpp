@@ -1,0 +1,171 @@
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/verbs.hpp"
+#include "assay/pipeline.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t details_shown = 3;
+
+/// One check, of a corner case or of a suite's trial.
+struct Row {
+  std::string operation, variant;
+  std::string what;  ///< problem, and fill, placement and threads where they vary
+  std::string skipped;
+  Agreement agreement;
+};
+
+/// All checks of one variant.
+struct Tally {
+  std::size_t agree = 0, disagree = 0, skipped = 0;
+  double worst = 0;
+  std::string reason;
+  std::vector<std::string> details;
+  void add(const Row& row) {
+    if (!row.skipped.empty()) {
+      ++skipped;
+      reason = row.skipped;
+    } else if (row.agreement.agrees) {
+      ++agree;
+      worst = std::max(worst, row.agreement.worst_error);
+    } else {
+      ++disagree;
+      details.push_back(fmt::format("{}\n        {}", row.what, row.agreement.detail));
+    }
+  }
+};
+
+std::vector<Row> corner_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
+  std::vector<Row> out;
+  for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks)) {
+    out.push_back({.operation = c.operation,
+                   .variant = c.variant,
+                   .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
+                                       c.skew == 0 ? "aligned" : "one element off alignment", c.threads),
+                   .skipped = std::move(c.skipped),
+                   .agreement = std::move(c.agreement)});
+  }
+  return out;
+}
+
+std::vector<Row> suite_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
+  const Suite suite = load_suite(options.suite, registry);
+  const Selection selection{.filter = options.filter, .threads = options.threads, .seed = options.seed};
+  const auto plan = make_plan(registry, suite, selection, this_machine());
+  auto agreements = check(plan, options.seed, hooks);
+  std::vector<Row> out;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;
+    out.push_back({.operation = std::string(plan[i].operation->name()),
+                   .variant = plan[i].operation->variants()[plan[i].variant].name,
+                   .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
+                   .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
+                   .agreement = std::move(agreements[i])});
+  }
+  return out;
+}
+
+std::string tally_text(const std::string& variant, const Tally& tally) {
+  std::string out = fmt::format("  {:<14}", variant);
+  if (tally.agree > 0) {
+    out += fmt::format("{:>6} agree     {}", tally.agree,
+                       tally.worst == 0 ? "same value everywhere"
+                                        : fmt::format("worst error {:.3g} of the bound", tally.worst));
+  }
+  if (tally.disagree > 0) out += fmt::format("{:>6} DISAGREE", tally.disagree);
+  if (tally.skipped > 0) out += fmt::format("{:>6} skipped   {}", tally.skipped, tally.reason);
+  out += '\n';
+  for (std::size_t i = 0; i < std::min(details_shown, tally.details.size()); ++i) {
+    out += fmt::format("      {}\n", tally.details[i]);
+  }
+  if (tally.details.size() > details_shown) {
+    out += fmt::format("      and {} more\n", tally.details.size() - details_shown);
+  }
+  return out;
+}
+
+Json row_json(const Row& row) {
+  Json out{{"operation", row.operation}, {"variant", row.variant}, {"what", row.what}};
+  if (!row.skipped.empty()) {
+    out["skipped"] = row.skipped;
+    return out;
+  }
+  out["agrees"] = row.agreement.agrees;
+  out["worst_error"] =
+      std::isfinite(row.agreement.worst_error) ? Json(row.agreement.worst_error) : Json("inf");
+  out["compared"] = row.agreement.compared;
+  out["total"] = row.agreement.total;
+  if (!row.agreement.agrees) out["detail"] = row.agreement.detail;
+  return out;
+}
+
+std::string repetition(const Options& options, const std::string& wrong) {
+  const std::string suite = options.suite.empty() ? "" : fmt::format(" --suite {}", options.suite.string());
+  return fmt::format("again: assay check{} -k '{}' --seed {}", suite, wrong, options.seed);
+}
+
+}  // namespace
+
+int check_verb(const Options& options, const Registry& registry) {
+  std::vector<Row> rows;
+  bool stopped = false;
+  {
+    Progress progress;
+    const Hooks hooks = progress.hooks();
+    rows =
+        options.suite.empty() ? corner_rows(options, registry, hooks) : suite_rows(options, registry, hooks);
+    stopped = hooks.stopped();
+  }
+  std::map<std::string, std::map<std::string, Tally>> tallies;
+  Tally all;
+  Json json{
+      {"schema", "assay.check/1"}, {"seed", options.seed}, {"partial", stopped}, {"checks", Json::array()}};
+  for (const Row& row : rows) {
+    tallies[row.operation][row.variant].add(row);
+    all.add(row);
+    json["checks"].push_back(row_json(row));
+  }
+  std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
+  std::vector<std::string> wrong;
+  for (const auto& [operation, variants] : tallies) {
+    text += operation + '\n';
+    for (const auto& [variant, tally] : variants) {
+      text += tally_text(variant, tally);
+      if (tally.disagree > 0) wrong.push_back(operation + "/" + variant);
+    }
+  }
+  json["agree"] = all.agree;
+  json["disagree"] = all.disagree;
+  json["skipped"] = all.skipped;
+  const std::string counts =
+      fmt::format("{} agree, {} disagree, {} skipped", all.agree, all.disagree, all.skipped);
+  int code = exit_code::passed;
+  if (stopped) {
+    text += fmt::format("INTERRUPTED after {} checks: {}\n", rows.size(), counts);
+    code = exit_code::interrupted;
+  } else if (all.disagree > 0) {
+    text += repetition(options, wrong.front()) + '\n';
+    text += fmt::format("WRONG: {} ({})\n", fmt::join(wrong, ", "), counts);
+    code = exit_code::found;
+  } else if (all.agree == 0) {
+    text += fmt::format("SKIPPED: nothing selected runs on this machine ({})\n", counts);
+    code = exit_code::all_skipped;
+  } else {
+    text += fmt::format("AGREE: {}\n", counts);
+  }
+  json["exit_code"] = code;
+  put(options, text, json.dump(1));
+  return code;
+}
+
+}  // namespace assay

@@ -1,0 +1,49 @@
+#include "app/interrupt.hpp"
+#include "app/options.hpp"
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace assay {
+namespace {
+
+int dispatch(const Options& options, const Registry& registry) {
+  switch (options.verb) {
+    case Verb::list: return list_verb(options, registry);
+    case Verb::check: return check_verb(options, registry);
+    case Verb::run: return run_verb(options, registry);
+    case Verb::record: return record_verb(options, registry);
+    case Verb::gate: return gate_verb(options, registry);
+    case Verb::compare: return compare_verb(options);
+    case Verb::report: return report_verb(options);
+    case Verb::doctor: return doctor_verb(options);
+    case Verb::launch: return launch_verb(options, registry);
+  }
+  return exit_code::unusable;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, const Registry& registry) {
+  catch_interrupts();
+  report_crashes();
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.output.empty()) fmt::print("{}", line.output);
+  if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
+  if (!line.options) return line.exit_code;
+  try {
+    return dispatch(*line.options, registry);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "assay: {}\n", failure.what());
+    return exit_code::unusable;
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "assay: {}\n", failure.what());
+    return exit_code::crashed;
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,63 @@
+// The verbs that read files instead of measuring: compare and report; and doctor and launch.
+
+#include "app/interrupt.hpp"
+#include "app/output.hpp"
+#include "app/verbs.hpp"
+#include "assay/compare.hpp"
+#include "assay/pipeline.hpp"
+#include "assay/report.hpp"
+#include "exchange/read_results.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+
+int compare_verb(const Options& options) {
+  const Results before = read_any_results(options.first);
+  const Results after = read_any_results(options.second);
+  const Comparison comparison = compare(before, after, {.limit = options.limit});
+  const std::string text = options.as_markdown ? comparison_markdown(comparison, before, after)
+                                               : comparison_text(comparison, before, after);
+  put(options, text, to_json(comparison));
+  return comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0 ? exit_code::found
+                                                                                    : exit_code::passed;
+}
+
+int report_verb(const Options& options) {
+  const Results results = results_from_json(read_file(options.first), options.first.string());
+  std::optional<Baseline> baseline;
+  for (const auto& folder : options.baselines) {
+    if (!baseline) baseline = load_baseline(baseline_path(folder, results.machine.key, results.suite));
+  }
+  std::optional<Comparison> comparison;
+  if (baseline) comparison = compare(results, *baseline, {.limit = options.limit});
+  const Report report = make_report(results, baseline, comparison);
+  if (options.reports.empty()) {
+    put(options, to_markdown(report), to_json(report));
+    return exit_code::passed;
+  }
+  const auto folder = options.reports / results.machine.key;
+  std::filesystem::create_directories(folder);
+  write_file(folder / (results.suite + ".md"), to_markdown(report));
+  write_file(folder / (results.suite + ".json"), to_json(report) + "\n");
+  fmt::print("{}\n", (folder / (results.suite + ".md")).string());
+  return exit_code::passed;
+}
+
+int doctor_verb(const Options& options) {
+  if (options.openblas_remedy) {
+    const std::string remedy = openblas_remedy();
+    if (!remedy.empty()) fmt::print("{}\n", remedy);
+    return exit_code::passed;
+  }
+  const Examination examination = examine();
+  put(options, to_text(examination), to_json(examination));
+  return exit_code::passed;
+}
+
+int launch_verb(const Options& options, const Registry& registry) {
+  serve_launch(registry, options.first, options.second, {.progress = now_running, .stop = interrupted});
+  return exit_code::passed;
+}
+
+}  // namespace assay

@@ -1,0 +1,170 @@
+#include "app/measuring.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/verbs.hpp"
+#include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "assay/report.hpp"
+#include "plan/filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+/// The first folder's that has one.
+std::optional<Baseline> find_baseline(const Options& options, const std::string& key,
+                                      const std::string& suite) {
+  std::vector<std::filesystem::path> folders = options.baselines;
+  if (!options.record_missing.empty()) folders.push_back(options.record_missing);
+  for (const auto& folder : folders) {
+    if (auto found = load_baseline(baseline_path(folder, key, suite))) return found;
+  }
+  return std::nullopt;
+}
+
+/// What stands between this machine and the baselines that other machines recorded of this suite.
+std::string foreign_baselines(const Options& options, const Machine& machine, const std::string& suite) {
+  std::string out;
+  for (const auto& folder : options.baselines) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+      const auto file = entry.path() / (suite + ".json");
+      if (!entry.is_directory() || !std::filesystem::exists(file)) continue;
+      const auto baseline = load_baseline(file);
+      const Machine& other = baseline->recordings.back().results.machine;
+      out += fmt::format("not comparable: {} was recorded elsewhere\n", file.string());
+      for (const std::string& line : differences(other.facts, machine.facts, true)) out += "  " + line + "\n";
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> keys_of(const Comparison& comparison, Standing standing) {
+  std::vector<std::string> out;
+  for (const Verdict& verdict : comparison.verdicts) {
+    if (verdict.standing == standing) out.push_back(verdict.key);
+  }
+  return out;
+}
+
+/// Rows that this run was not asked for are not gone.
+void leave_out_unselected(Comparison& comparison, const Options& options) {
+  const Filter filter(options.filter);
+  std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
+    if (verdict.standing != Standing::gone) return false;
+    const int threads = std::stoi(verdict.key.substr(verdict.key.rfind('#') + 1));
+    return !filter.selects(verdict.key) ||
+           (!options.threads.empty() && std::ranges::find(options.threads, threads) == options.threads.end());
+  });
+}
+
+/// A regression must show twice: what was slower is measured afresh before anybody is told.
+Comparison confirm(Comparison first, const Results& results, const Baseline& baseline,
+                   const RunRequest& request, const GatePolicy& policy) {
+  const auto suspects = keys_of(first, Standing::slower);
+  if (suspects.empty()) return first;
+  Progress progress;
+  const Hooks hooks = progress.hooks();
+  hooks.say(fmt::format("measure {} suspects afresh", suspects.size()));
+  const Results again = measure_afresh(results, suspects, request, sample_in_new_process, hooks);
+  return confirmed(std::move(first), compare(again, baseline, policy));
+}
+
+Ending verdict_of(const Comparison& comparison, const Options& options) {
+  std::string slower;
+  for (const Verdict& v : comparison.verdicts) {
+    if (v.standing != Standing::slower) continue;
+    slower += fmt::format("{} is {}, limit {:.2f}\n", v.key, in_words(v), v.limit);
+  }
+  const std::size_t count = comparison.count(Standing::slower);
+  const std::size_t undecided = comparison.count(Standing::undecided);
+  const std::size_t compared =
+      count + undecided + comparison.count(Standing::same) + comparison.count(Standing::faster);
+  if (count > 0) {
+    return {exit_code::found,
+            fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit", slower, count, compared,
+                        count == 1 ? "is" : "are", count == 1 ? "its" : "their")};
+  }
+  if (compared == 0) {
+    return {exit_code::undecided,
+            "UNDECIDED: nothing was comparable with the baseline; see above for what differs"};
+  }
+  if (undecided > 0 && options.undecided_fails) {
+    return {exit_code::undecided, fmt::format("UNDECIDED: {} of {} trials", undecided, compared)};
+  }
+  return {exit_code::passed, fmt::format("PASSED: {} trials compared, none slower{}", compared,
+                                         undecided > 0 ? fmt::format(", {} undecided", undecided) : "")};
+}
+
+/// Nothing was stored that this run is comparable with.
+Ending without_baseline(const Options& options, const Results& results) {
+  const std::string& key = results.machine.key;
+  if (options.record_missing.empty()) {
+    return {exit_code::undecided, fmt::format("next: assay record --suite {} --reason \"first recording\"\n"
+                                              "UNDECIDED: no comparable baseline of suite {} for machine {}",
+                                              options.suite.string(), results.suite, key)};
+  }
+  const auto file = baseline_path(options.record_missing, key, results.suite);
+  Baseline baseline =
+      load_baseline(file).value_or(Baseline{.suite = results.suite, .machine_key = key, .recordings = {}});
+  baseline.recordings.push_back({.reason = "nothing comparable was stored", .results = results});
+  save_baseline(file, baseline);
+  return {exit_code::passed,
+          fmt::format("no comparable baseline of suite {} for machine {}: this run was recorded in {}\n"
+                      "RECORDED: nothing to compare with yet; the next run is gated against this one",
+                      results.suite, key, file.string())};
+}
+
+void write_outputs(const Options& options, const Results& results, const std::optional<Baseline>& baseline,
+                   const std::optional<Comparison>& comparison) {
+  if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
+  if (options.reports.empty()) return;
+  const Report report = make_report(results, baseline, comparison);
+  const auto folder = options.reports / results.machine.key;
+  std::filesystem::create_directories(folder);
+  write_file(folder / (results.suite + ".md"), to_markdown(report));
+  write_file(folder / (results.suite + ".json"), to_json(report) + "\n");
+  fmt::print(stderr, "report: {}\n", (folder / (results.suite + ".md")).string());
+}
+
+}  // namespace
+
+int gate_verb(const Options& options, const Registry& registry) {
+  const RunRequest request = run_request(options, registry, usual_launches);
+  const Machine machine = this_machine();
+  const auto baseline = find_baseline(options, machine.key, request.suite.name);
+  const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);
+
+  const Results results = run_with_progress(registry, request);
+  const Ending objection = ending_of(results);
+  std::optional<Comparison> comparison;
+  if (baseline && !results.partial) {
+    const GatePolicy policy{.limit = options.limit};
+    comparison = compare(results, *baseline, policy);
+    leave_out_unselected(*comparison, options);
+    comparison = confirm(*std::move(comparison), results, *baseline, request, policy);
+  }
+  write_outputs(options, results, baseline, comparison);
+
+  std::string text = to_table(results);
+  if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
+  Ending ending = objection;
+  if (comparison && comparison->comparable) {
+    const Ending verdict = verdict_of(*comparison, options);
+    if (ending.code == exit_code::passed)
+      ending = verdict;
+    else if (verdict.code == exit_code::found)
+      ending.text = verdict.text + "\n" + ending.text;
+  } else if (ending.code == exit_code::passed) {
+    // A machine whose build or settings changed is a new one to a gate; the table above says what differs.
+    ending = without_baseline(options, results);
+    ending.text = foreign + ending.text;
+  }
+  put(options, text + ending.text + "\n", to_json(make_report(results, baseline, comparison)));
+  return ending.code;
+}
+
+}  // namespace assay

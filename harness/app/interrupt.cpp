@@ -1,0 +1,71 @@
+#include "app/interrupt.hpp"
+
+#include "assay/pipeline.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+namespace assay {
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+char running[512] = "";
+
+void on_interrupt(int) {
+  if (stop_requested != 0) _exit(exit_code::interrupted);
+  stop_requested = 1;
+}
+
+/// Only what POSIX allows in a handler: write and _exit.
+void write_text(const char* text) {
+  const auto written = write(STDERR_FILENO, text, std::strlen(text));
+  static_cast<void>(written);
+}
+
+void on_crash(int signal) {
+  const char* name = signal == SIGSEGV  ? "segmentation fault"
+                     : signal == SIGBUS ? "bus error"
+                     : signal == SIGFPE ? "arithmetic fault"
+                     : signal == SIGILL ? "illegal instruction"
+                                        : "abort";
+  write_text("assay: crashed (");
+  write_text(name);
+  write_text(") during: ");
+  write_text(running);
+  write_text("\n");
+  _exit(exit_code::crashed);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  handle(SIGINT, on_interrupt);
+  handle(SIGTERM, on_interrupt);
+}
+
+bool interrupted() { return stop_requested != 0; }
+
+void report_crashes() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their own reports say more
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, on_crash);
+#else
+  static_cast<void>(on_crash);
+#endif
+}
+
+void now_running(std::string_view what) {
+  const std::size_t length = std::min(what.size(), sizeof running - 1);
+  std::memcpy(running, what.data(), length);
+  running[length] = '\0';
+}
+
+}  // namespace assay

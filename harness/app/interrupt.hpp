@@ -1,0 +1,17 @@
+/// What happens when the program is interrupted or a kernel crashes.
+#pragma once
+
+#include <string_view>
+
+namespace assay {
+
+/// From now on SIGINT and SIGTERM ask for a stop instead of ending the process; a second one ends it.
+void catch_interrupts();
+bool interrupted();
+
+/// From now on a crash names what was running, on standard error, and exits with exit_code::crashed.
+void report_crashes();
+/// What is running now: kept where a signal handler can read it.
+void now_running(std::string_view what);
+
+}  // namespace assay

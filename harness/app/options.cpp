@@ -1,0 +1,205 @@
+#include "app/options.hpp"
+
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "machine/build_info.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+class Parser {
+ public:
+  Parser() {
+    app_.set_version_flag("--version", "assay " + build_info().version);
+    app_.require_subcommand(1);
+    app_.get_formatter()->column_width(34);
+    add_list();
+    add_check();
+    add_run();
+    add_record();
+    add_gate();
+    add_compare();
+    add_report();
+    add_doctor();
+    add_launch();
+  }
+
+  CommandLine parse(std::vector<std::string> arguments) {
+    CommandLine out;
+    std::ostringstream text, errors;
+    try {
+      require_known_verb(arguments);
+      const bool runs = !arguments.empty() && arguments.front() == "run";
+      if (runs) options_.benchmark = take_benchmark_flags(arguments, std::getenv);
+      std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+      app_.parse(arguments);
+      out.options = options_;
+    } catch (const CLI::ParseError& failure) {
+      // CLI11's own codes are 100 to 127, which shells and git bisect take for something else.
+      out.exit_code = app_.exit(failure, text, errors) == 0 ? exit_code::passed : exit_code::unusable;
+    } catch (const Error& failure) {
+      errors << failure.what() << '\n';
+      out.exit_code = exit_code::unusable;
+    }
+    out.output = text.str();
+    out.errors = errors.str();
+    return out;
+  }
+
+ private:
+  /// CLI11 says of a mistyped verb only that one is required.
+  void require_known_verb(const std::vector<std::string>& arguments) {
+    if (arguments.empty() || arguments.front().starts_with('-')) return;
+    std::string names;
+    for (const CLI::App* sub : app_.get_subcommands([](CLI::App*) { return true; })) {
+      if (sub->get_name() == arguments.front()) return;
+      if (!sub->get_group().empty()) names += " " + sub->get_name();
+    }
+    throw Error(arguments.front(), "is no verb of assay", "verbs:" + names);
+  }
+
+  CLI::App* verb(Verb verb, const std::string& name, const std::string& about) {
+    CLI::App* sub = app_.add_subcommand(name, about);
+    sub->callback([this, verb] { options_.verb = verb; });
+    return sub;
+  }
+  void add_filter(CLI::App* sub) {
+    sub->add_option("-k,--filter", options_.filter, "only trials whose key matches this regular expression");
+  }
+  void add_inputs(CLI::App* sub) {
+    sub->add_option("--threads", options_.threads, "thread counts of threaded variants, as 1,2")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 4096));
+    sub->add_option("--seed", options_.seed, "seed of the inputs (default 42)");
+  }
+  void add_suite(CLI::App* sub, bool required) {
+    CLI::Option* option =
+        sub->add_option("-s,--suite", options_.suite, "suite file, such as suites/smoke.json");
+    if (required) option->required();
+  }
+  void add_launches(CLI::App* sub, const std::string& usual) {
+    sub->add_option("--launches", options_.launches, "process starts to sample in (default " + usual + ")")
+        ->check(CLI::Range(1, 1000));
+  }
+  void add_baselines(CLI::App* sub) {
+    sub->add_option("--baselines", options_.baselines,
+                    "folder of baselines (default baselines); may be repeated")
+        ->expected(1)
+        ->take_all();
+  }
+  void add_json(CLI::App* sub) {
+    sub->add_option("--json", options_.json,
+                    "write JSON to this file; - is standard output, and replaces the text");
+  }
+  void add_output(CLI::App* sub) {
+    sub->add_option("-o,--output", options_.output, "write the results here, as JSON");
+  }
+  void add_limit(CLI::App* sub) {
+    sub->add_option("--limit", options_.limit, "time ratio that is still the same (default 1.05)")
+        ->check(CLI::Range(1.001, 100.0));
+  }
+
+  void add_list() {
+    CLI::App* sub = verb(Verb::list, "list", "operations and variants, and whether each runs here");
+    sub->add_option("filter", options_.filter,
+                    "only operation/variant names that match this regular expression");
+    add_json(sub);
+  }
+  void add_check() {
+    CLI::App* sub =
+        verb(Verb::check, "check", "agreement with the oracle: all corner cases, or a suite's cases");
+    add_suite(sub, false);
+    add_filter(sub);
+    add_inputs(sub);
+    add_json(sub);
+  }
+  void add_run() {
+    CLI::App* sub =
+        verb(Verb::run, "run", "check, measure, print; takes Google Benchmark's --benchmark_* flags too");
+    add_suite(sub, true);
+    add_filter(sub);
+    add_inputs(sub);
+    add_launches(sub, "1");
+    add_output(sub);
+    add_json(sub);
+  }
+  void add_record() {
+    CLI::App* sub = verb(Verb::record, "record", "measure and add a recording to this machine's baseline");
+    add_suite(sub, true);
+    add_inputs(sub);  // no filter: half a baseline would leave the other half uncompared without a word
+    add_launches(sub, "6");
+    add_baselines(sub);
+    sub->add_option("--reason", options_.reason, "why this baseline changes")->required();
+    sub->add_flag("--replace", options_.replace, "retire the recordings that are there");
+    add_json(sub);
+  }
+  void add_gate() {
+    CLI::App* sub = verb(Verb::gate, "gate", "check, measure, compare with this machine's baseline");
+    add_suite(sub, true);
+    add_filter(sub);
+    add_inputs(sub);
+    add_launches(sub, "6");
+    add_baselines(sub);
+    add_limit(sub);
+    sub->add_option("--record-missing", options_.record_missing,
+                    "record a baseline in this folder when there is none");
+    sub->add_option("--reports", options_.reports, "write the report under this folder");
+    const std::map<std::string, bool> choices{{"warn", false}, {"fail", true}};
+    sub->add_option("--on-undecided", options_.undecided_fails,
+                    "warn (default) or fail: exit 3 for undecided trials")
+        ->transform(CLI::CheckedTransformer(choices));
+    add_output(sub);
+    add_json(sub);
+  }
+  void add_compare() {
+    CLI::App* sub = verb(Verb::compare, "compare", "two result files: ours, or Google Benchmark's JSON");
+    sub->add_option("before", options_.first, "results before")->required();
+    sub->add_option("after", options_.second, "results after")->required();
+    sub->add_flag("--md", options_.as_markdown, "print Markdown");
+    add_limit(sub);
+    add_json(sub);
+  }
+  void add_report() {
+    CLI::App* sub = verb(Verb::report, "report", "the report of a results file");
+    sub->add_option("results", options_.first, "results, as `run -o` or `gate -o` wrote them")->required();
+    add_baselines(sub);
+    add_limit(sub);
+    sub->add_option("--reports", options_.reports, "write it under this folder instead of printing it");
+    add_json(sub);
+  }
+  void add_doctor() {
+    CLI::App* sub =
+        verb(Verb::doctor, "doctor", "this machine: roofs, noise, what could spoil a measurement");
+    sub->add_flag("--openblas-remedy", options_.openblas_remedy,
+                  "print only the setting that gives OpenBLAS its best kernels, if one is needed");
+    add_json(sub);
+  }
+  void add_launch() {
+    CLI::App* sub = verb(Verb::launch, "launch", "sample what a request file says, in this process");
+    sub->group("");  // the program starts itself with it; not for the help
+    sub->add_option("request", options_.first)->required();
+    sub->add_option("answer", options_.second)->required();
+  }
+
+  Options options_;
+  CLI::App app_{"Checks, times and compares the hot paths of neural-network training.", "assay"};
+};
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) arguments.emplace_back(argv[i]);
+  CommandLine out = Parser().parse(std::move(arguments));
+  if (out.options && out.options->baselines.empty()) out.options->baselines = {"baselines"};
+  return out;
+}
+
+}  // namespace assay

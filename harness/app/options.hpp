@@ -1,0 +1,48 @@
+/// The command line as values.
+#pragma once
+
+#include "app/benchmark_flags.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+enum class Verb { list, check, run, record, gate, compare, report, doctor, launch };
+
+struct Options {
+  Verb verb = Verb::list;
+  std::string filter;
+  std::filesystem::path suite;
+  std::filesystem::path output;
+  std::string json;  ///< where JSON goes besides; `-` is standard output; empty is nowhere
+  std::vector<std::filesystem::path> baselines;
+  std::filesystem::path record_missing;  ///< folder for a baseline when there is none
+  std::filesystem::path reports;
+  std::filesystem::path markdown;
+  std::string reason;
+  int launches = 0;  ///< 0: the verb's own number
+  std::uint64_t seed = 42;
+  std::vector<int> threads;
+  double limit = 1.05;
+  bool undecided_fails = false;
+  bool as_markdown = false;
+  bool replace = false;
+  bool openblas_remedy = false;
+  std::filesystem::path first, second;  ///< files of compare, report and launch
+  BenchmarkFlags benchmark;
+};
+
+/// What to do, or what to print and exit with: help and version are not errors, everything else is.
+struct CommandLine {
+  std::optional<Options> options;
+  std::string output, errors;
+  int exit_code = 0;
+};
+
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace assay

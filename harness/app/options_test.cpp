@@ -1,0 +1,103 @@
+#include "app/options.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+const char* no_variables(const char*) { return nullptr; }
+
+BenchmarkFlags flags(std::vector<std::string> arguments) {
+  return take_benchmark_flags(arguments, no_variables);
+}
+
+TEST(BenchmarkFlags, AreTakenOutOfTheArguments) {
+  std::vector<std::string> arguments{"run", "--benchmark_filter=gemm", "--suite", "s.json",
+                                     "--benchmark_list_tests"};
+  const BenchmarkFlags found = take_benchmark_flags(arguments, no_variables);
+  EXPECT_EQ(found.filter, "gemm");
+  EXPECT_TRUE(found.list_tests);
+  EXPECT_THAT(arguments, ElementsAre("run", "--suite", "s.json"));
+}
+
+TEST(BenchmarkFlags, AcceptAllThreeSpellingsOfMinTime) {
+  EXPECT_EQ(flags({"--benchmark_min_time=0.1"}).min_time, 0.1);
+  EXPECT_EQ(flags({"--benchmark_min_time=0.1s"}).min_time, 0.1);
+  EXPECT_EQ(flags({"--benchmark_min_time=100x"}).calls_per_slice, 100);
+}
+
+TEST(BenchmarkFlags, RefuseWhatTheyCannotHonour) {
+  for (const char* bad : {"--benchmark_perf_counters=CYCLES", "--benchmark_filters=x",
+                          "--benchmark_min_time=soon", "--benchmark_min_time=-1", "--benchmark_repetitions=0",
+                          "--benchmark_repetitions=2.5", "--benchmark_format=xml",
+                          "--benchmark_list_tests=perhaps", "--benchmark_enable_random_interleaving=false"}) {
+    EXPECT_THROW(flags({bad}), Error) << bad;
+  }
+  EXPECT_THAT([] { flags({"--benchmark_nonsense"}); },
+              ThrowsMessage<Error>(HasSubstr("--benchmark_nonsense: is not a flag that assay honours")));
+}
+
+TEST(BenchmarkFlags, ComeFromVariablesUnlessAnArgumentWins) {
+  const auto variables = [](const char* name) -> const char* {
+    return std::string_view(name) == "BENCHMARK_FILTER" ? "from_variable" : nullptr;
+  };
+  std::vector<std::string> none;
+  EXPECT_EQ(take_benchmark_flags(none, variables).filter, "from_variable");
+  std::vector<std::string> given{"--benchmark_filter=from_argument"};
+  EXPECT_EQ(take_benchmark_flags(given, variables).filter, "from_argument");
+}
+
+CommandLine parsed(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "assay");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
+  for (const auto& bad :
+       std::vector<std::vector<const char*>>{{},
+                                             {"dance"},
+                                             {"run"},
+                                             {"run", "--suite"},
+                                             {"run", "--suite", "s.json", "--benchmark_nonsense"},
+                                             {"run", "--suite", "s.json", "--launches", "0"},
+                                             {"run", "--suite", "s.json", "--threads", "0"},
+                                             {"check", "--frobnicate"},
+                                             {"check", "--benchmark_filter=x"},
+                                             {"record", "--suite", "s.json"},
+                                             {"gate", "--suite", "s.json", "--limit", "0.5"},
+                                             {"gate", "--suite", "s.json", "--on-undecided", "cry"},
+                                             {"compare", "one.json"}}) {
+    const CommandLine line = parsed(bad);
+    EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
+    EXPECT_EQ(line.exit_code, 2) << (bad.empty() ? "nothing" : bad.back());
+    EXPECT_FALSE(line.errors.empty()) << (bad.empty() ? "nothing" : bad.back());
+  }
+}
+
+TEST(CommandLine, TreatsHelpAndVersionAsSuccess) {
+  EXPECT_EQ(parsed({"--help"}).exit_code, 0);
+  EXPECT_THAT(parsed({"--help"}).output, HasSubstr("gate"));
+  EXPECT_EQ(parsed({"run", "--help"}).exit_code, 0);
+  EXPECT_THAT(parsed({"--version"}).output, HasSubstr("assay "));
+}
+
+TEST(CommandLine, ReadsAGate) {
+  const CommandLine line =
+      parsed({"gate", "--suite", "s.json", "--baselines", "a", "--baselines", "b", "--limit", "1.1",
+              "--on-undecided", "fail", "-k", "gemm", "--threads", "1,2"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->verb, Verb::gate);
+  EXPECT_THAT(line.options->baselines, ElementsAre("a", "b"));
+  EXPECT_THAT(line.options->threads, ElementsAre(1, 2));
+  EXPECT_TRUE(line.options->undecided_fails);
+  EXPECT_EQ(line.options->limit, 1.1);
+}
+
+}  // namespace
+}  // namespace assay

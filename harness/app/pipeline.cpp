@@ -1,0 +1,88 @@
+#include "assay/pipeline.hpp"
+
+#include "machine/build_info.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <set>
+
+namespace assay {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2026-01-01T00:00:00Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+TrialResult result_of(const Trial& trial, Agreement agreement) {
+  return {.key = trial.key,
+          .operation = std::string(trial.operation->name()),
+          .variant = trial.operation->variants()[trial.variant].name,
+          .problem = trial.row.problem,
+          .threads = trial.context.threads,
+          .per_step = trial.row.per_step,
+          .note = trial.row.note,
+          .workload = trial.workload,
+          .cost = trial.operation->cost(trial.row.problem),
+          .skipped = trial.skipped,
+          .agreement = std::move(agreement)};
+}
+
+/// One roof for each thread count that occurs.
+std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks& hooks) {
+  std::set<int> counts;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.skipped.empty()) counts.insert(trial.threads);
+  }
+  std::vector<Roof> out;
+  for (const int threads : counts) {
+    if (seconds <= 0 || hooks.stopped()) break;
+    hooks.say("measure the roof");
+    out.push_back(measure_roof(results.machine, threads, seconds));
+  }
+  return out;
+}
+
+}  // namespace
+
+Results run(const Registry& registry, const RunRequest& request, const Sample& sample, const Hooks& hooks) {
+  Results results{.suite = request.suite.name,
+                  .about = request.suite.about,
+                  .steps_per_epoch = request.suite.steps_per_epoch,
+                  .machine = this_machine(),
+                  .commit = build_info().commit,
+                  .date = utc_now(),
+                  .seed = request.selection.seed,
+                  .command = request.command};
+  const auto plan = make_plan(registry, request.suite, request.selection, results.machine);
+  std::vector<Agreement> agreements = check(plan, request.selection.seed, hooks);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    results.trials.push_back(result_of(plan[i], std::move(agreements[i])));
+  }
+  if (hooks.stopped()) {
+    results.partial = true;
+    return results;
+  }
+  results.roofs = roofs_for(results, request.roof_seconds, hooks);
+  measure(results, request.measuring, sample, hooks);
+  return results;
+}
+
+Results measure_afresh(const Results& results, const std::vector<std::string>& keys,
+                       const RunRequest& request, const Sample& sample, const Hooks& hooks) {
+  std::set<std::string> cases;
+  for (const TrialResult& trial : results.trials) {
+    if (std::ranges::find(keys, trial.key) != keys.end()) cases.insert(case_of(trial));
+  }
+  Results again = results;
+  std::erase_if(again.trials, [&](const TrialResult& trial) { return !cases.contains(case_of(trial)); });
+  measure(again, request.measuring, sample, hooks);
+  return again;
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+#include "app/measuring.hpp"
+#include "app/output.hpp"
+#include "app/verbs.hpp"
+#include "assay/compare.hpp"
+#include "assay/report.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+
+int record_verb(const Options& options, const Registry& registry) {
+  const RunRequest request = run_request(options, registry, usual_launches);
+  const Machine machine = this_machine();
+  const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);
+  // Read first: a baseline that cannot be read must not cost the user a measurement.
+  std::optional<Baseline> stored = load_baseline(file);
+  Baseline baseline = stored && !options.replace
+                          ? *std::move(stored)
+                          : Baseline{.suite = request.suite.name, .machine_key = machine.key};
+  Results results = run_with_progress(registry, request);
+  const std::string json = to_json(results);
+  const Ending ending = ending_of(results);
+  std::string text = to_table(results);
+  if (ending.code != exit_code::passed) {
+    put(options, text + ending.text + "; nothing was recorded\n", json);
+    return ending.code;
+  }
+  const std::size_t trials = results.trials.size();
+  baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
+  save_baseline(file, baseline);
+  text += fmt::format("next: assay gate --suite {}\n", options.suite.string());
+  text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
+                      file.string());
+  put(options, text, json);
+  return exit_code::passed;
+}
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+/// One function per verb: does it, prints, and returns the exit code.
+#pragma once
+
+#include "app/options.hpp"
+#include "assay/registry.hpp"
+
+namespace assay {
+
+int list_verb(const Options& options, const Registry& registry);
+int check_verb(const Options& options, const Registry& registry);
+int run_verb(const Options& options, const Registry& registry);
+int record_verb(const Options& options, const Registry& registry);
+int gate_verb(const Options& options, const Registry& registry);
+int compare_verb(const Options& options);
+int report_verb(const Options& options);
+int doctor_verb(const Options& options);
+int launch_verb(const Options& options, const Registry& registry);
+
+}  // namespace assay

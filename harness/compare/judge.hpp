@@ -1,0 +1,60 @@
+/// The rules by which a row is called slower, faster, the same or undecided.
+///
+/// On shared machines the time of unchanged code drifts by 8 to 61 % within a minute, so a longer time is no
+/// regression by itself. Three witnesses must agree before a row is called slower:
+///   1. the whole interval of its time relative to the naive variants of all other cases lies above the
+///      limit. They are measured in the same launches, so drift that all kernels share cancels; but a machine
+///      seldom moves all kernels by the same factor.
+///   2. its time relative to the naive variant of its own case, which takes turns with it, lies above the
+///      limit. Its estimate must, not its interval: one stray launch of the naive variant would hide a
+///      regression of the other.
+///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
+///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
+/// Where there are no other cases, the interval of 2 takes the place of 1.
+/// Faster is the mirror image. Same means that the interval of 1 lies within the limits: the absence of a
+/// finding is not enough. Everything else is undecided.
+#pragma once
+
+#include "assay/compare.hpp"
+
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// Fewer launches give a verdict neither way: the widest interval of two against two covers 67 %.
+inline constexpr std::size_t fewest_launches = 3;
+
+/// Drift of unchanged code stayed below 1.61 where it was observed. What moves by more than this is no drift:
+/// without witnesses only such a ratio is believed, and when all naive variants move so far together, this is
+/// another machine state, or another build, and nothing can be judged.
+inline constexpr double farthest_drift = 2;
+
+/// Deviations of a case's own spread that count as the same. The spread is estimated from few numbers and has
+/// heavy tails; three keep 60 rows of unchanged code green together
+/// with the confirmation (judge_simulation_test).
+inline constexpr double deviations_allowed = 2;
+
+/// What is known about one row. A witness that is missing is left empty.
+struct Evidence {
+  std::size_t launches_before = 0, launches_after = 0;
+  Interval time;
+  std::optional<Interval> beside_case;
+  std::optional<Interval> beside_suite;
+  std::string case_witness;  ///< "the naive variant of its case"
+  double limit = 1;          ///< tolerance of this case
+  double plain_limit = 1;    ///< tolerance of a case that shows no spread of its own
+};
+
+struct Ruling {
+  Standing standing = Standing::undecided;
+  std::string why;
+};
+
+/// The ratio that is judged against the limits and shown: with the machine's own movement taken out where it
+/// is known.
+Interval judged_ratio(const Evidence& evidence);
+
+Ruling judge(const Evidence& evidence);
+
+}  // namespace assay

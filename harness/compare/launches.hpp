@@ -1,0 +1,60 @@
+/// Two sides of a comparison, launch by launch, and what the rows that stand beside a row did
+/// in the same launches.
+#pragma once
+
+#include "assay/compare.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One trial on one side: the logarithm of its time in every launch, NaN where it was not measured.
+using Logs = std::vector<double>;
+
+struct Row {
+  Logs logs;
+  double usual = 0;  ///< median over the launches it was measured in
+};
+
+/// All launches of one or several recordings, one after the other.
+struct Side {
+  std::vector<std::size_t> recording;  ///< of each launch
+  std::map<std::string, Row> rows;     ///< by key; each as long as `recording`
+};
+
+/// A trial that ran, agreed and has samples.
+bool is_measured(const TrialResult& trial);
+
+/// Trials of `recordings` that are measured and have the same workload as the trial of that key in `current`.
+///
+/// The time of a launch is the lower quartile of its slices. Interruptions only add time, so low quantiles
+/// spread less than the median; the minimum is a matter of luck again.
+Side side_of(std::span<const Results* const> recordings, const Results& current);
+
+/// Launches of both sides as logarithms of times relative to `witnesses`, those without a number left out.
+struct Paired {
+  std::vector<double> before, after;
+  std::vector<std::size_t> recording;  ///< of each number in `before`
+};
+
+/// The times of a row relative to its witnesses: from each launch is taken what the witnesses did in it,
+/// their median deviation from their own usual time. Drift that they share with the row cancels, between the
+/// sides and from launch to launch. Without witnesses these are the times themselves.
+Paired relative(const Side& before, const Side& after, const std::string& key,
+                const std::vector<std::string>& witnesses);
+
+/// Coverage asked of the intervals that verdicts rest on. A verdict asks a one-sided question, so this is 95
+/// % confidence; and with six launches on either side, one stray launch does not yet widen such an interval.
+inline constexpr double verdict_coverage = 0.9;
+
+/// exp() of the shift between the sides.
+Interval ratio_of(const Paired& paired);
+
+/// How far launches of a side lie apart by themselves, as a standard deviation of the logarithm: between the
+/// recordings when there are several, else between the launches of the side where it is larger.
+double spread_of(const Paired& paired);
+
+}  // namespace assay

@@ -1,0 +1,199 @@
+// Comparisons as tables: Markdown for a pull request, text for the terminal.
+#include "compare/words.hpp"
+#include "figures/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+
+namespace assay {
+namespace {
+
+/// What a reader must see first, and what may be folded away.
+constexpr std::array shown_first{Standing::wrong,  Standing::slower, Standing::undecided,
+                                 Standing::faster, Standing::gone,   Standing::added};
+constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standing::same};
+
+/// A pull-request comment holds 65,536 characters; a row takes up to 250.
+constexpr std::size_t most_rows = 100;
+
+/// States differ in shape and not in colour alone.
+std::string_view mark(Standing standing) {
+  switch (standing) {
+    case Standing::wrong: return "‼";
+    case Standing::slower: return "✗";
+    case Standing::undecided: return "?";
+    case Standing::faster: return "▲";
+    case Standing::same: return "=";
+    case Standing::added: return "+";
+    case Standing::gone: return "−";
+    case Standing::not_comparable: return "≠";
+    case Standing::skipped: return "·";
+  }
+  return " ";
+}
+
+struct Row {
+  const Verdict* verdict;
+  std::string before, after;
+};
+
+std::map<std::string, std::string> times(const Results& results) {
+  std::map<std::string, std::string> out;
+  for (const TrialResult& trial : results.trials) {
+    const double seconds = time_of(trial).middle;
+    if (seconds > 0) out[trial.key] = seconds_text(seconds);
+  }
+  return out;
+}
+
+/// Rows of these states, in the order of `standings`; the largest change first within one.
+template <std::size_t count>
+std::vector<Row> rows_of(const Comparison& comparison, const Results& before, const Results& after,
+                         const std::array<Standing, count>& standings) {
+  auto was = times(before), is = times(after);
+  std::vector<Row> out;
+  for (const Standing standing : standings) {
+    const auto first = static_cast<std::ptrdiff_t>(out.size());
+    for (const Verdict& verdict : comparison.verdicts) {
+      if (verdict.standing == standing) out.push_back({&verdict, was[verdict.key], is[verdict.key]});
+    }
+    const auto change = [](const Row& row) {
+      return std::max(row.verdict->ratio.middle, 1 / row.verdict->ratio.middle);
+    };
+    if (standing == Standing::slower || standing == Standing::faster) {
+      std::ranges::stable_sort(out.begin() + first, out.end(), std::greater{}, change);
+    }
+  }
+  return out;
+}
+
+std::string machine_sentence(const Comparison& comparison) {
+  if (std::max(comparison.machine_moved, 1 / comparison.machine_moved) < 1.01) return "";
+  return fmt::format(
+      "The naive variants took {:.2f} times as long as before: the machine. Ratios leave it out.",
+      comparison.machine_moved);
+}
+
+/// Text that renders as itself: no markup, no mention, no issue reference, no link, no second column.
+std::string escaped(std::string_view text) {
+  constexpr std::string_view special = "&<>|`@#*[]\\~$!";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool link = (c == ':' && text.substr(i).starts_with("://")) ||
+                      (c == '.' && i >= 3 && text.substr(i - 3, 3) == "www");
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += ' ';
+    } else if (link || special.find(c) != std::string_view::npos) {
+      out += fmt::format("&#{};", static_cast<int>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string markdown_table(const std::vector<Row>& rows) {
+  std::string out =
+      "|   | trial | before | after | after vs before | interval | limit |\n"
+      "|---|---|--:|--:|---|---|--:|\n";
+  for (std::size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
+    const Verdict& verdict = *rows[i].verdict;
+    std::string interval = interval_in_words(verdict);
+    if (!interval.empty()) {
+      interval += fmt::format(" ({:.0f} %{})", 100 * verdict.ratio.coverage,
+                              verdict.ratio.basis == Basis::slices ? " over slices" : "");
+    }
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", mark(verdict.standing), escaped(verdict.key),
+                       rows[i].before, rows[i].after, change_in_words(verdict), interval,
+                       interval.empty() ? "" : fmt::format("{:.2f}", verdict.limit));
+  }
+  if (rows.size() > most_rows)
+    out += fmt::format("\n{} more rows are in the results.\n", rows.size() - most_rows);
+  return out;
+}
+
+std::string markdown_details(std::string_view title, const std::string& content) {
+  return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", title, content);
+}
+
+bool needs_reason(Standing standing) {
+  return standing != Standing::same && standing != Standing::added && standing != Standing::gone;
+}
+
+/// For the terminal: nothing that moves the cursor, and nothing wider than `width`.
+std::string printable(std::string_view text, std::size_t width) {
+  std::string out;
+  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  if (out.size() > width) out.replace(width - 3, std::string::npos, "...");
+  return out;
+}
+
+/// Lines of at most `width`, broken at spaces.
+std::string wrapped(std::string text, std::size_t width) {
+  for (std::size_t start = 0; text.size() - start > width;) {
+    const std::size_t space = text.rfind(' ', start + width);
+    if (space == std::string::npos || space <= start) break;
+    text[space] = '\n';
+    start = space + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
+  std::string out = "### " + verdict_sentence(comparison) + "\n\n";
+  if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n\n";
+  const auto first = rows_of(comparison, before, after, shown_first);
+  if (!first.empty()) out += markdown_table(first);
+  std::string reasons;
+  std::size_t count = 0;
+  for (const Row& row : first) {
+    if (!needs_reason(row.verdict->standing) || ++count > most_rows) continue;
+    reasons += fmt::format("- {}: {}\n", escaped(row.verdict->key), escaped(row.verdict->why));
+  }
+  if (!reasons.empty()) out += markdown_details("Why", reasons);
+  if (!comparison.differences.empty()) {
+    std::string list;
+    for (const std::string& line : comparison.differences) list += "- " + escaped(line) + "\n";
+    out += markdown_details("What differs between the machines and builds", list);
+  }
+  for (const Standing standing : folded) {
+    const auto rows = rows_of(comparison, before, after, std::array{standing});
+    if (rows.empty()) continue;
+    out += markdown_details(fmt::format("{} {}", rows.size(), to_string(standing)), markdown_table(rows));
+  }
+  return out;
+}
+
+std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
+  constexpr std::size_t width = 100, name_width = 36;
+  std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
+  if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n";
+  for (const std::string& line : comparison.differences) out += "  " + printable(line, width - 2) + "\n";
+  auto rows = rows_of(comparison, before, after, shown_first);
+  std::ranges::copy(rows_of(comparison, before, after, folded), std::back_inserter(rows));
+  for (const Row& row : rows) {
+    const Verdict& verdict = *row.verdict;
+    std::string name = printable(verdict.key, width - 2);
+    if (name.size() > name_width) {
+      out += fmt::format("{} {}\n", mark(verdict.standing), name);
+      name.clear();
+    }
+    std::string line =
+        fmt::format("{} {:<{}} {:>9} {:>9}  {:<28}", name.empty() ? " " : mark(verdict.standing), name,
+                    name_width, row.before, row.after, in_words(verdict));
+    if (verdict.ratio.coverage > 0) line += fmt::format(" limit {:.2f}", verdict.limit);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,104 @@
+#include "assay/compare.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Comparison sample() {
+  const auto row = [](const std::string& key, Standing standing, double ratio) {
+    return Verdict{.key = key,
+                   .standing = standing,
+                   .ratio = {ratio * 0.97, ratio, ratio * 1.03, 0.95},
+                   .limit = 1.05,
+                   .why = "because of " + key};
+  };
+  Comparison out{.differences = {"kernel: 6.1 -> 6.2"}, .machine_moved = 1.2};
+  out.verdicts = {
+      row("gemm/packed/m=1#1", Standing::same, 1),
+      row("gemm/simd/m=1#1", Standing::slower, 1.09),
+      row("gemm/tiled/m=1#1", Standing::slower, 1.5),
+      row("adamw/fused/n=1#1", Standing::faster, 0.9),
+      row("adamw/`x`|<b>@me #12 https://e.g/m=1#1", Standing::undecided, 1.01),
+      {.key = "a_rather_long_operation/with_a_long_variant/n=1,c=2,h=3,w=4,kernel=5,stride=6,pad=7#16",
+       .standing = Standing::gone,
+       .why = "was there"}};
+  return out;
+}
+
+Results times() {
+  Results out;
+  out.trials = {{.key = "gemm/simd/m=1#1", .launches = {{{.seconds = 1.2345e-3}}}}};
+  return out;
+}
+
+TEST(InWords, SaysTheDirectionAndNeverASign) {
+  const auto comparison = sample();
+  EXPECT_EQ(in_words(comparison.verdicts[0]), "same [0.97, 1.03]");
+  EXPECT_EQ(in_words(comparison.verdicts[1]), "1.09x slower [1.06, 1.12]");
+  EXPECT_EQ(in_words(comparison.verdicts[3]), "1.11x faster [1.08, 1.15]");
+  EXPECT_EQ(in_words(comparison.verdicts[5]), "gone");
+}
+
+TEST(ComparisonMarkdown, BeginsWithTheVerdictAndTheLargestChange) {
+  const std::string text = comparison_markdown(sample(), times(), times());
+  EXPECT_THAT(
+      text,
+      StartsWith("### 2 of 6 trials are slower than their limit; 1 faster, 1 undecided, 1 same, 1 gone\n"));
+  EXPECT_LT(text.find("gemm/tiled"), text.find("gemm/simd"));
+  EXPECT_THAT(text, HasSubstr("| 1.23 ms | 1.23 ms | 1.09x slower | 1.06 to 1.12 (95 %) | 1.05 |"));
+  EXPECT_LT(text.find("1 same</summary>"), text.find("gemm/packed"));
+  EXPECT_THAT(text, HasSubstr("took 1.20 times as long"));
+}
+
+TEST(ComparisonMarkdown, RendersNamesAsTheyAreAndNothingElse) {
+  const std::string text = comparison_markdown(sample(), times(), times());
+  for (const std::string live : {"`", "<b>", "@me", " #12", "https://"})
+    EXPECT_THAT(text, Not(HasSubstr(live)));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("|")) continue;
+    EXPECT_EQ(std::ranges::count(line, '|'), 8) << line;
+  }
+}
+
+TEST(ComparisonMarkdown, LeavesTheTimeOfATrialWithoutSamplesOpen) {
+  Results nothing = times();
+  nothing.trials[0].launches.clear();
+  EXPECT_THAT(comparison_markdown(sample(), nothing, times()), HasSubstr("simd/m=1&#35;1 |  | 1.23 ms |"));
+}
+
+TEST(ComparisonText, FitsInAHundredColumns) {
+  const std::string text = comparison_text(sample(), times(), times());
+  EXPECT_THAT(text, StartsWith("2 of 6 trials are slower than their limit"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
+    EXPECT_LE(columns, 100) << line;
+  }
+  EXPECT_THAT(text, HasSubstr("1.50x slower [1.46, 1.54]"));
+}
+
+TEST(ComparisonText, KeepsColumnsStraightWhateverTheUnit) {
+  Results micro = times();
+  micro.trials[0].launches = {{{.seconds = 412e-6}}};
+  EXPECT_THAT(comparison_text(sample(), times(), micro), HasSubstr("   1.23 ms    412 µs  1.09x slower"));
+  EXPECT_THAT(comparison_text(sample(), micro, times()), HasSubstr("    412 µs   1.23 ms  1.09x slower"));
+}
+
+TEST(ComparisonText, SaysWhenNothingCouldBeCompared) {
+  Comparison nothing;
+  nothing.verdicts = {{.key = "a", .standing = Standing::added}};
+  EXPECT_THAT(comparison_text(nothing, {}, {}), StartsWith("none of 1 trials could be compared; 1 added"));
+  EXPECT_THAT(comparison_text({}, {}, {}), StartsWith("Nothing was compared"));
+}
+
+}  // namespace
+}  // namespace assay

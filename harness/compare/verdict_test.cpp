@@ -1,0 +1,173 @@
+#include "compare/scripted_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+using scripted::key;
+using scripted::Script;
+using testing::Each;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr scripted::Noise quiet{.launch = 0.003, .slice = 0.01};
+
+Results measured(std::map<std::string, double> changed = {}, std::uint64_t seed = 2) {
+  Rng rng(seed);
+  return scripted::results({.cases = 5, .changed = std::move(changed), .noise = quiet}, rng);
+}
+
+Baseline recorded() {
+  Rng rng(1);
+  return scripted::baseline({scripted::results({.cases = 5, .noise = quiet}, rng)});
+}
+
+TrialResult& trial(Results& results, const std::string& name) {
+  return *std::ranges::find(results.trials, name, &TrialResult::key);
+}
+
+Verdict verdict(const Comparison& comparison, const std::string& name) {
+  const auto found = std::ranges::find(comparison.verdicts, name, &Verdict::key);
+  return found == comparison.verdicts.end() ? Verdict{.why = "no such row"} : *found;
+}
+
+TEST(Compare, CallsUnchangedRowsTheSame) {
+  const auto comparison = compare(measured(), recorded(), {});
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+  EXPECT_NEAR(comparison.machine_moved, 1, 0.02);
+}
+
+TEST(Compare, FindsTheOneSlowRowAndTheOneFastRow) {
+  const auto comparison = compare(measured({{key(1, "packed"), 1.3}, {key(2, "simd"), 0.7}}), recorded(), {});
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).standing, Standing::slower);
+  EXPECT_THAT(in_words(verdict(comparison, key(1, "packed"))), testing::StartsWith("1.3"));
+  EXPECT_EQ(verdict(comparison, key(2, "simd")).standing, Standing::faster);
+  EXPECT_EQ(comparison.count(Standing::same), 13U);
+}
+
+TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
+  const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
+  EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);
+  EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::same);
+}
+
+TEST(Compare, TakesASlowMachineForWhatItIs) {
+  Results now = measured();
+  for (auto& t : now.trials) {
+    for (auto& launch : t.launches) {
+      for (auto& slice : launch) slice.seconds *= 1.4;
+    }
+  }
+  const auto comparison = compare(now, recorded(), {});
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+  EXPECT_NEAR(comparison.machine_moved, 1.4, 0.02);
+  for (auto& t : now.trials) {
+    for (auto& launch : t.launches) {
+      for (auto& slice : launch) slice.seconds *= 2;
+    }
+  }
+  const auto unfit = compare(now, recorded(), {});
+  EXPECT_EQ(unfit.count(Standing::undecided), 15U) << "2.8 times is no drift";
+  EXPECT_THAT(unfit.verdicts[0].why, HasSubstr("another state of the machine"));
+}
+
+TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
+  Results now = measured();
+  now.machine.facts[0].value = "another";
+  trial(now, key(0, "packed")).agreement = {.agrees = false, .detail = "c[0] is nan"};
+  const auto comparison = compare(now, recorded(), {});
+  EXPECT_FALSE(comparison.comparable);
+  EXPECT_THAT(comparison.differences, testing::ElementsAre("processor: scripted -> another"));
+  EXPECT_EQ(comparison.count(Standing::not_comparable), 14U);
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::wrong);
+}
+
+TEST(Compare, UsesTheRecordingsOfThisMachineOnly) {
+  Baseline baseline = recorded();
+  baseline.recordings.push_back(baseline.recordings[0]);
+  baseline.recordings[1].results.machine.facts[0].value = "older compiler";
+  const auto comparison = compare(measured(), baseline, {});
+  EXPECT_TRUE(comparison.comparable);
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+}
+
+TEST(Compare, NamesEveryRowThatHasNoCounterpart) {
+  Baseline baseline = recorded();
+  Results now = measured();
+  trial(now, key(0, "packed")).workload = "other";
+  trial(now, key(1, "packed")).skipped = "needs AVX-512";
+  trial(now, key(2, "packed")).launches.clear();
+  trial(now, key(3, "packed")).key = "gemm/new/m=3#1";
+  trial(baseline.recordings[0].results, key(4, "packed")).agreement.agrees = false;
+  const auto comparison = compare(now, baseline, {});
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::not_comparable);
+  EXPECT_THAT(verdict(comparison, key(0, "packed")).why, HasSubstr("another workload"));
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).standing, Standing::skipped);
+  EXPECT_EQ(verdict(comparison, key(2, "packed")).standing, Standing::not_comparable);
+  EXPECT_EQ(verdict(comparison, "gemm/new/m=3#1").standing, Standing::added);
+  EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::gone);
+  EXPECT_EQ(verdict(comparison, key(4, "packed")).standing, Standing::not_comparable);
+  EXPECT_EQ(comparison.verdicts.size(), 16U);
+  EXPECT_EQ(comparison.count(Standing::same), 10U);
+}
+
+TEST(Compare, LetsACaseKeepTheSpreadBetweenItsRecordings) {
+  std::vector<Results> recordings;
+  for (const double factor : {0.8, 1.0, 1.25, 1.0}) {
+    recordings.push_back(measured({{key(0, "simd"), factor}}, 3 + recordings.size()));
+  }
+  const auto comparison = compare(measured({{key(0, "simd"), 1.15}, {key(1, "simd"), 1.15}}),
+                                  scripted::baseline(std::move(recordings)), {});
+  EXPECT_GT(verdict(comparison, key(0, "simd")).limit, 1.2);
+  EXPECT_NE(verdict(comparison, key(0, "simd")).standing, Standing::slower);
+  EXPECT_EQ(verdict(comparison, key(1, "simd")).standing, Standing::slower);
+}
+
+TEST(Compare, WorksBetweenTwoFilesAndMirrorsWhenTheyAreExchanged) {
+  const Results before = measured({}, 5), after = measured({{key(1, "packed"), 1.3}}, 6);
+  EXPECT_EQ(verdict(compare(before, after, {}), key(1, "packed")).standing, Standing::slower);
+  EXPECT_EQ(verdict(compare(after, before, {}), key(1, "packed")).standing, Standing::faster);
+}
+
+TEST(Compare, LetsOtherRowsStandWitnessWhereNothingIsNaive) {
+  Rng rng(7);
+  Script script{.cases = 5, .variants = {"a"}, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  script.changed[key(2, "a")] = 1.3;
+  const auto comparison = compare(before, scripted::results(script, rng), {});
+  EXPECT_EQ(verdict(comparison, key(2, "a")).standing, Standing::slower);
+  EXPECT_EQ(comparison.count(Standing::same), 4U);
+}
+
+TEST(Compare, DecidesNothingFromOneLaunch) {
+  Rng rng(8);
+  Script script{.cases = 5, .launches = 1, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  script.changed[key(2, "simd")] = 3;
+  const auto comparison = compare(before, scripted::results(script, rng), {});
+  EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided)));
+}
+
+TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
+  const auto row = [](const std::string& name, Standing standing) {
+    return Verdict{.key = name, .standing = standing};
+  };
+  Comparison first, again;
+  first.verdicts = {row("twice", Standing::slower), row("once", Standing::slower),
+                    row("late", Standing::undecided), row("lost", Standing::slower),
+                    row("fine", Standing::same)};
+  again.verdicts = {row("twice", Standing::slower), row("once", Standing::same),
+                    row("late", Standing::slower), row("fine", Standing::slower)};
+  const auto both = confirmed(first, again);
+  EXPECT_EQ(verdict(both, "twice").standing, Standing::slower);
+  EXPECT_EQ(verdict(both, "once").standing, Standing::same);
+  EXPECT_EQ(verdict(both, "late").standing, Standing::undecided);
+  EXPECT_EQ(verdict(both, "lost").standing, Standing::undecided);
+  EXPECT_EQ(verdict(both, "fine").standing, Standing::same);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,127 @@
+// Verdicts in words: no signed percentages, since tools disagree on what their sign means.
+#include "compare/words.hpp"
+
+#include "measure/json_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace {
+
+std::string factor(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 100 ? 2 : 0); }
+
+bool has_ratio(const Verdict& verdict) {
+  switch (verdict.standing) {
+    case Standing::same:
+    case Standing::faster:
+    case Standing::slower: return verdict.ratio.middle > 0;
+    case Standing::undecided: return verdict.ratio.middle > 0 && verdict.ratio.coverage > 0;
+    default: return false;  // no times stand behind it
+  }
+}
+
+/// Low and high end, for faster rows as factors of speed.
+std::pair<double, double> ends(const Verdict& verdict) {
+  if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
+  return {verdict.ratio.low, verdict.ratio.high};
+}
+
+Json to_value(const Interval& interval) {
+  return {{"low", json_number(interval.low)},
+          {"middle", json_number(interval.middle)},
+          {"high", json_number(interval.high)},
+          {"coverage", json_number(interval.coverage)},
+          {"over", interval.basis == Basis::launches ? "launches" : "slices"}};
+}
+
+}  // namespace
+
+std::string_view to_string(Standing standing) {
+  switch (standing) {
+    case Standing::same: return "same";
+    case Standing::faster: return "faster";
+    case Standing::slower: return "slower";
+    case Standing::undecided: return "undecided";
+    case Standing::not_comparable: return "not comparable";
+    case Standing::wrong: return "wrong";
+    case Standing::skipped: return "skipped";
+    case Standing::added: return "added";
+    case Standing::gone: return "gone";
+  }
+  return "unknown";
+}
+
+std::size_t Comparison::count(Standing standing) const {
+  return static_cast<std::size_t>(std::ranges::count(verdicts, standing, &Verdict::standing));
+}
+
+std::string change_in_words(const Verdict& verdict) {
+  if (verdict.standing == Standing::slower) return factor(verdict.ratio.middle) + "x slower";
+  if (verdict.standing == Standing::faster) return factor(1 / verdict.ratio.middle) + "x faster";
+  return std::string(to_string(verdict.standing));
+}
+
+std::string interval_in_words(const Verdict& verdict) {
+  if (!has_ratio(verdict)) return "";
+  const auto [low, high] = ends(verdict);
+  return factor(low) + " to " + factor(high);
+}
+
+std::string in_words(const Verdict& verdict) {
+  if (!has_ratio(verdict)) return change_in_words(verdict);
+  const auto [low, high] = ends(verdict);
+  return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low), factor(high));
+}
+
+std::string verdict_sentence(const Comparison& comparison) {
+  const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),
+                    slower = comparison.count(Standing::slower);
+  std::string out;
+  if (total == 0) return "Nothing was compared: there are no trials";
+  if (wrong > 0) {
+    out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  if (!comparison.comparable) {
+    out += "not comparable: the machines or builds differ";
+  } else if (slower > 0) {
+    out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
+                       slower == 1 ? "its" : "their");
+  } else if (comparison.count(Standing::same) + comparison.count(Standing::faster) +
+                 comparison.count(Standing::undecided) ==
+             0) {
+    out += fmt::format("none of {} trials could be compared", total);
+  } else {
+    out += fmt::format("none of {} trials is slower than its limit", total);
+  }
+  std::string counts;
+  for (const Standing standing :
+       {Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable, Standing::added,
+        Standing::gone, Standing::skipped}) {
+    const std::size_t count = comparison.count(standing);
+    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "; " : ", ", count, to_string(standing));
+  }
+  return out + counts;
+}
+
+std::string to_json(const Comparison& comparison) {
+  Json verdicts = Json::array();
+  for (const Verdict& verdict : comparison.verdicts) {
+    verdicts.push_back({{"key", verdict.key},
+                        {"standing", to_string(verdict.standing)},
+                        {"limit", json_number(verdict.limit)},
+                        {"why", verdict.why},
+                        {"ratio", to_value(verdict.ratio)},
+                        {"time_ratio", to_value(verdict.time_ratio)},
+                        {"to_naive", to_value(verdict.to_naive)}});
+  }
+  return json_text({{"schema", "assay.comparison/1"},
+                    {"comparable", comparison.comparable},
+                    {"machine_moved", json_number(comparison.machine_moved)},
+                    {"differences", comparison.differences},
+                    {"verdicts", std::move(verdicts)}});
+}
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+/// The parts of a verdict in words, for tables that give each a column.
+#pragma once
+
+#include "assay/compare.hpp"
+
+#include <string>
+
+namespace assay {
+
+/// "1.09x slower", "1.11x faster", "same", "not comparable".
+std::string change_in_words(const Verdict& verdict);
+
+/// "1.06 to 1.12", in the direction of change_in_words(); empty where there is no ratio.
+std::string interval_in_words(const Verdict& verdict);
+
+/// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
+std::string verdict_sentence(const Comparison& comparison);
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+// Numbers as readers see them: three significant digits, units chosen to fit. Pure functions; data stays in
+// SI units.
+#pragma once
+
+#include "assay/interval.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace assay {
+
+/// Three significant digits, thousands separated: `0.00123`, `61.2`, `1,230`.
+std::string figure(double value);
+
+/// An integer, thousands separated: `1,048,576`.
+std::string count_text(std::int64_t value);
+/// The same for a count that need not be whole, such as an average.
+std::string count_text(double value);
+
+/// `412 µs`; the unit is the largest in which the figure is at least 1.
+std::string seconds_text(double seconds);
+
+/// `412 µs [410, 415]`, all in the unit of the middle.
+std::string seconds_text(const Interval& seconds);
+
+/// `6.73x [6.68, 6.79]`; `(slower)` is added when the whole interval is below 1.
+std::string speedup_text(const Interval& speedup);
+
+/// `7.86 GFLOP/s`, or `38.2 GB/s` where a call does less than one operation per byte.
+std::string throughput_text(double flops_per_second, double bytes_per_second);
+
+/// `71.3 %`.
+std::string percent_text(double share);
+
+/// `64.0 KiB`.
+std::string bytes_text(double bytes);
+
+}  // namespace assay

@@ -1,0 +1,45 @@
+/// Checking: every trial against the oracle, before anything is timed.
+#pragma once
+
+#include "assay/plan.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// How a long stage speaks while it runs. Both may be empty.
+struct Hooks {
+  std::function<void(std::string_view what)> progress;
+  std::function<bool()> stop;  ///< true once the user interrupted: finish nothing more
+  void say(std::string_view what) const {
+    if (progress) progress(what);
+  }
+  bool stopped() const { return stop && stop(); }
+};
+
+/// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
+/// Up to 2^30 FLOPs a case is checked with every fill of its contract; larger ones with the first, and once
+/// instead of twice. After an interrupt the rest is unchecked: `compared` is 0 there.
+std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks);
+
+/// One corner case of one variant under one fill, placement and thread count.
+struct CornerCheck {
+  std::string operation, variant, problem;
+  Fill fill = Fill::exact;
+  Index skew = 0;
+  int threads = 1;
+  std::string skipped;
+  Agreement agreement;
+};
+
+/// Every variant that `filter` (a regular expression on operation/variant) selects, on every corner case of
+/// its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and `cores`
+/// threads. Throws Error when nothing is selected.
+std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
+                                       std::uint64_t seed, const Hooks& hooks);
+
+}  // namespace assay

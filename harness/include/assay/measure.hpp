@@ -1,0 +1,67 @@
+/// Measuring: variants of one case sampled in mixed order, in short slices, in several process starts.
+#pragma once
+
+#include "assay/check.hpp"
+#include "assay/results.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct MeasurePolicy {
+  int launches = 1;
+  int slices = 15;              ///< per trial and launch
+  double slice_seconds = 5e-4;  ///< at least; a longer call is a slice by itself
+  Index calls_per_slice = 0;    ///< a fixed number of calls; 0 leaves it to slice_seconds
+  double trial_seconds = 0.15;  ///< per launch: fewer slices of longer calls, though never fewer than 3
+  std::uint64_t seed = 42;
+};
+
+/// A call longer than this is timed three times in all, and no more.
+inline constexpr double long_call_seconds = 2;
+
+/// What one trial needs from a launch.
+struct TrialRequest {
+  std::string key, operation, variant, problem;
+  int threads = 1;
+};
+
+/// What a launch found for one trial.
+struct TrialSample {
+  std::string key;
+  Launch slices;
+  double allocations_per_call = 0;
+  double allocated_bytes_per_call = 0;
+};
+
+/// One launch: `index` counts from 0. Trials come case by case.
+struct LaunchRequest {
+  MeasurePolicy policy;
+  int index = 0;
+  std::vector<TrialRequest> trials;
+};
+
+/// Samples in this process. After an interrupt, trials that were not finished have no slices.
+std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
+                                     const Hooks& hooks);
+
+/// Samples in a fresh process of the running program, by its verb `launch`. A launch is a process start, so
+/// that address-space layout and page placement are drawn anew. Throws Error when the process
+/// crashes or says nothing.
+std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks);
+
+/// The verb `launch`: reads a request, samples here, writes the samples.
+void serve_launch(const Registry& registry, const std::filesystem::path& request,
+                  const std::filesystem::path& answer, const Hooks& hooks);
+
+using Sample = std::function<std::vector<TrialSample>(const LaunchRequest&, const Hooks&)>;
+
+/// Measures the trials of `results` that agreed and were not skipped, by `policy.launches` calls of `sample`,
+/// and stores slices, allocations and remarks in them. Sets `partial` when it was interrupted.
+void measure(Results& results, const MeasurePolicy& policy, const Sample& sample, const Hooks& hooks);
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+/// The whole program: register, plan, check, measure, compare, report.
+#pragma once
+
+#include "assay/check.hpp"
+#include "assay/measure.hpp"
+#include "assay/plan.hpp"
+#include "assay/registry.hpp"
+#include "assay/results.hpp"
+#include "assay/suite.hpp"
+
+namespace assay {
+
+/// Exit codes of every verb.
+namespace exit_code {
+inline constexpr int passed = 0;
+inline constexpr int found = 1;      ///< a disagreement or a regression
+inline constexpr int unusable = 2;   ///< a request or an environment that cannot be used
+inline constexpr int undecided = 3;  ///< nothing was measured or compared that should have been
+inline constexpr int crashed = 4;    ///< a kernel crashed, or an internal error
+inline constexpr int all_skipped = 77;
+inline constexpr int interrupted = 130;
+}  // namespace exit_code
+
+struct RunRequest {
+  Suite suite;
+  Selection selection;
+  MeasurePolicy measuring;
+  double roof_seconds = 0.4;  ///< spent on each roof; 0 leaves roofs out
+  std::string command;        ///< that repeats the run
+};
+
+/// Plans, checks, measures what agreed. Disagreements and skips are in the result, never thrown.
+Results run(const Registry& registry, const RunRequest& request, const Sample& sample, const Hooks& hooks);
+
+/// Measures the trials with these keys again, into a copy of `results` that holds only their cases.
+Results measure_afresh(const Results& results, const std::vector<std::string>& keys,
+                       const RunRequest& request, const Sample& sample, const Hooks& hooks);
+
+/// Reads the command line, does what it says, prints, and returns the exit code. Throws nothing.
+int run_command_line(int argc, const char* const* argv, const Registry& registry);
+
+}  // namespace assay

@@ -1,0 +1,87 @@
+/// Reports: what a run found, in a fixed order, first as plain values and then as Markdown, JSON or a table.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "assay/epoch.hpp"
+#include "assay/results.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// How a report starts.
+struct Outcome {
+  std::string word;      ///< `WRONG`, `REGRESSION`, `UNDECIDED`, `PASSED`, …
+  std::string sentence;  ///< the verdict, for a stranger
+  std::size_t trials = 0, measured = 0;
+  std::size_t fewest_launches = 0, most_launches = 0;  ///< of the measured trials
+  /// States in a fixed order with how many trials are in each; empty ones included.
+  struct Count {
+    std::string state;
+    std::size_t trials = 0;
+  };
+  std::vector<Count> counts;
+  /// Relative slow-downs that would have been seen in half, and in nine of ten, of the compared trials; 0
+  /// when nothing was compared.
+  double visible_in_half = 0, visible_in_most = 0;
+};
+
+/// Agreement of one operation with its oracle.
+struct AgreementRow {
+  std::string operation;
+  std::size_t variants = 0, cases = 0, trials = 0, disagreeing = 0;
+  double worst_error = 0;  ///< in units of the bound, of those that agree
+  Index compared = 0, total = 0;
+};
+
+struct Disagreement {
+  std::string key, detail;
+};
+
+/// Time of one measured trial.
+struct TimeRow {
+  std::string key, problem_case, note, variant;
+  int threads = 1;
+  Interval seconds;  ///< per call
+  std::size_t launches = 0, slices = 0;
+  std::optional<Interval> speedup;  ///< over naive; absent for naive itself and where naive has no time
+  double flops_per_second = 0, bytes_per_second = 0;  ///< of the contract's definition
+  /// 1 is the roof; 0 when the roof is unknown.
+  double share_of_roof = 0;
+  bool beats_roof = false;  ///< the whole interval lies above the roof: a fault until explained
+  double allocations_per_call = 0, allocated_bytes_per_call = 0;
+  std::string remark;
+};
+
+struct Report {
+  std::string suite, about, date, commit;
+  std::uint64_t seed = 0;
+  Outcome outcome;
+  Machine machine;
+  std::vector<Roof> roofs;
+  Weather weather;
+  std::vector<AgreementRow> agreement;
+  std::vector<Disagreement> disagreements;
+  std::vector<TimeRow> times;  ///< case by case
+  std::optional<Comparison> comparison;
+  std::string baseline;  ///< which recordings it was compared with; empty when there is none
+  std::vector<Prediction> predictions;
+  std::vector<std::string> not_covered;  ///< everything not checked, measured or compared, and why
+  std::vector<std::string> reproduce;    ///< commands
+};
+
+Report make_report(const Results& results, const std::optional<Baseline>& baseline,
+                   const std::optional<Comparison>& comparison);
+
+/// The report as prose and tables, through reports/templates/suite.md.
+std::string to_markdown(const Report& report);
+
+/// The same content, schema `assay.report/1`, SI units.
+std::string to_json(const Report& report);
+
+/// The table that `assay run` prints: one block per case, at most 100 columns.
+std::string to_table(const Results& results);
+
+}  // namespace assay

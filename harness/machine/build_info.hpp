@@ -1,0 +1,21 @@
+// How this program was built. The definition is written at build time by ci/cmake/BuildInfo.cmake.
+#pragma once
+
+#include <string>
+
+namespace assay {
+
+struct BuildInfo {
+  std::string version;          // of assay
+  std::string commit;           // twelve digits, with `+changes` when not clean; `unknown` outside a checkout
+  std::string compiler;         // name and version
+  std::string build_type;       // as CMake calls it; only Release is measured
+  std::string kernel_flags;     // without warnings
+  std::string reference_flags;  // of the oracle and of `naive`
+  std::string highway;          // version built against
+  std::string benchmark;        // Google Benchmark's version; empty when not known
+};
+
+const BuildInfo& build_info();
+
+}  // namespace assay

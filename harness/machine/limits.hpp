@@ -1,0 +1,37 @@
+// What this process may use of the machine: processors and memory, within the limits of its control groups.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// The content of a file; nothing when it cannot be read. Tests plant their own files.
+using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
+
+struct Limits {
+  std::optional<double> processors;    // quota, as processors' worth of time; may be a fraction
+  std::optional<double> memory_bytes;  // still free under the tightest limit; page cache counts as free
+  std::optional<double> memory_limit_bytes;
+};
+
+// Of this process's control groups and all their parents, versions 1 and 2.
+Limits control_group_limits(const ReadFile& read);
+
+// `max 100000` or `150000 100000` of cpu.max; nothing when unlimited.
+std::optional<double> quota_of_cpu_max(std::string_view text);
+
+// Whole processors to plan for: a fraction more than a whole one would be throttled, so it is left unused.
+int usable_cores(int allowed_by_affinity, std::optional<double> quota);
+
+int cores_allowed_by_affinity();
+
+// Bytes: MemAvailable of /proc/meminfo, or what is left under the limits when that is less.
+double available_memory(const ReadFile& read, const Limits& limits);
+// Bytes: all the memory there is, or the limit when that is less. Unlike what is available it stays the same.
+double total_memory(const ReadFile& read, const Limits& limits);
+
+}  // namespace assay

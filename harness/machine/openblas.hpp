@@ -1,0 +1,25 @@
+// OpenBLAS as it is linked into this program, if it is: version, and which of its kernels it chose.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct OpenBlas {
+  bool linked = false;
+  bool chooses_core = false;  // at run time; else it was built for one
+  std::string core;           // `Haswell`, `SkylakeX`, …
+  std::string configuration;  // its own words, without the core: `OpenBLAS 0.3.21 … DYNAMIC_ARCH …`
+};
+// Looked up by name in the running program, so that the harness itself does not depend on OpenBLAS.
+OpenBlas linked_openblas();
+
+// The core type that should have been chosen on a processor with these features, or nothing when the chosen
+// one uses its widest vectors. A release older than the processor may not know it, and OPENBLAS_CORETYPE left
+// behind in the environment overrules what it detects: either way the peer that kernels are compared with is
+// held back.
+std::string better_openblas_core(const std::vector<std::string>& features, std::string_view core);
+
+}  // namespace assay

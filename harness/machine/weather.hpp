@@ -1,0 +1,28 @@
+// What the counters of /proc say of other users of the machine, read from their text.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace assay {
+
+// Processor time of the whole machine since it started, in ticks.
+struct CpuTicks {
+  double busy = 0;   // everything but idle, waiting for devices, and stolen
+  double steal = 0;  // the hypervisor ran something else
+  double total = 0;
+};
+// From /proc/stat; nothing when its first line is not the one of all processors.
+std::optional<CpuTicks> cpu_ticks(std::string_view proc_stat);
+
+// Seconds in which some task waited for a processor, from /proc/pressure/cpu.
+std::optional<double> pressure_seconds(std::string_view proc_pressure);
+
+// Shares of processor time between two readings of /proc/stat, of which this process used `own_seconds`.
+struct CpuShares {
+  double steal = 0, other_busy = 0;
+};
+CpuShares cpu_shares(const CpuTicks& before, const CpuTicks& after, double own_seconds,
+                     double ticks_per_second);
+
+}  // namespace assay

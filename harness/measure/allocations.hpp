@@ -1,0 +1,16 @@
+/// Counts heap allocations of the whole process, all threads, through operator new.
+#pragma once
+
+#include "assay/operation.hpp"
+
+namespace assay {
+
+struct Allocations {
+  double count = 0;
+  double bytes = 0;
+};
+
+/// Allocations made by one call of the kernel. Memory that a C library takes by malloc or mmap is not seen.
+Allocations allocations_of_one_call(Timed& timed);
+
+}  // namespace assay

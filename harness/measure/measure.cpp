@@ -1,0 +1,55 @@
+#include "assay/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+bool to_measure(const TrialResult& trial) { return trial.skipped.empty() && trial.agreement.agrees; }
+
+std::string remark_of(const TrialResult& trial) {
+  std::size_t slices = 0;
+  double longest = 0;
+  for (const Launch& launch : trial.launches) {
+    slices += launch.size();
+    for (const Slice& slice : launch) longest = std::max(longest, slice.seconds);
+  }
+  if (slices > 0 && slices <= 3 && longest > long_call_seconds) {
+    return fmt::format("one call takes over {} s: timed {} times and no more", long_call_seconds, slices);
+  }
+  return "";
+}
+
+void store(TrialResult& trial, TrialSample sample) {
+  if (sample.slices.empty()) return;
+  trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
+  trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
+  trial.launches.push_back(std::move(sample.slices));
+}
+
+}  // namespace
+
+void measure(Results& results, const MeasurePolicy& policy, const Sample& sample, const Hooks& hooks) {
+  LaunchRequest request{.policy = policy};
+  std::vector<TrialResult*> wanted;
+  for (TrialResult& trial : results.trials) {
+    if (!to_measure(trial)) continue;
+    trial.launches.clear();
+    wanted.push_back(&trial);
+    request.trials.push_back({trial.key, trial.operation, trial.variant, trial.problem, trial.threads});
+  }
+  if (wanted.empty()) return;
+  const WeatherStation station;
+  for (request.index = 0; request.index < policy.launches && !hooks.stopped(); ++request.index) {
+    std::vector<TrialSample> samples = sample(request, hooks);
+    for (std::size_t i = 0; i < wanted.size() && i < samples.size(); ++i)
+      store(*wanted[i], std::move(samples[i]));
+  }
+  results.weather = station.since();
+  results.partial = hooks.stopped();
+  for (TrialResult* trial : wanted) trial->remark = remark_of(*trial);
+}
+
+}  // namespace assay

@@ -1,0 +1,187 @@
+#include "assay/results.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Property;
+using testing::Throws;
+
+Results sample() {
+  TrialResult naive{
+      .key = "gemm/naive/m=2,n=3,k=4#1",
+      .operation = "gemm",
+      .variant = "naive",
+      .problem = "m=2,n=3,k=4",
+      .threads = 1,
+      .per_step = 2.5,
+      .note = "a \"quoted\" note",
+      .workload = "00ff",
+      .cost = {48, 80, 24},
+      .launches = {{{1e-4 / 3, 9e-5, 7}, {0.1 + 0.2, 0.3, 7}}, {{5e-5, 5e-5, 3}, {6e-5, 6e-5, 4}}},
+      .allocations_per_call = 1.5,
+      .allocated_bytes_per_call = 64,
+      .remark = "short"};
+  // Assigned afterwards: GCC 12 sees an uninitialized text in a nested initializer at -O3.
+  naive.agreement.worst_error = 0.25;
+  naive.agreement.compared = naive.agreement.total = 6;
+  TrialResult wrong = naive;
+  wrong.key = "gemm/packed/m=2,n=3,k=4#2";
+  wrong.variant = "packed";
+  wrong.threads = 2;
+  wrong.agreement = {.agrees = false,
+                     .worst_error = std::numeric_limits<double>::infinity(),
+                     .detail = "c[1, 2] is nan",
+                     .compared = 6,
+                     .total = 6};
+  wrong.launches.clear();
+  TrialResult skipped{.key = "gemm/simd@avx3/m=2,n=3,k=4#1",
+                      .operation = "gemm",
+                      .variant = "simd@avx3",
+                      .problem = "m=2,n=3,k=4",
+                      .skipped = "needs AVX-512"};
+  return {.suite = "smoke",
+          .about = "a test",
+          .steps_per_epoch = 938,
+          .machine = {.key = "cpu_2",
+                      .facts = {{"cpu", "x", true}, {"kernel", "6.1", false}},
+                      .cores = 2,
+                      .memory_bytes = 8e9,
+                      .caches = {{1, 32768, 1}, {2, 1048576, 2}}},
+          .commit = "abc+changes",
+          .date = "2026-01-02T03:04:05Z",
+          .seed = 0xFFFFFFFFFFFFFFFFU,
+          .command = "assay run",
+          .partial = true,
+          .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}}},
+          .weather = {1, 0.1, 0.2, -1, 4, -1, 6},
+          .trials = {naive, wrong, skipped}};
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+void expect_refused(const std::string& text, const std::string& message) {
+  EXPECT_THAT([&] { results_from_json(text, "r.json"); },
+              Throws<Error>(Property(&Error::what, HasSubstr(message))));
+}
+
+TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
+  const Results before = sample();
+  const Results after = results_from_json(to_json(before), "r.json");
+  EXPECT_EQ(to_json(after), to_json(before));
+
+  EXPECT_EQ(after.seed, before.seed);
+  EXPECT_TRUE(after.partial);
+  EXPECT_EQ(after.machine.facts, before.machine.facts);
+  EXPECT_EQ(after.machine.caches, before.machine.caches);
+  EXPECT_EQ(after.weather.major_faults, 6);
+  EXPECT_EQ(after.roofs[0].bandwidth[0].level, "L1");
+  EXPECT_EQ(after.trials[0].launches[0][0].seconds, 1e-4 / 3);
+  EXPECT_EQ(after.trials[0].launches[0][1].seconds, 0.1 + 0.2);
+  EXPECT_EQ(after.trials[0].launches[0][1].calls, 7);
+  EXPECT_EQ(after.trials[0].launches[1][1].calls, 4);
+  EXPECT_EQ(after.trials[0].cost.bytes_read, 80);
+  EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
+  EXPECT_FALSE(after.trials[1].agreement.agrees);
+  EXPECT_TRUE(std::isinf(after.trials[1].agreement.worst_error));
+  EXPECT_EQ(after.trials[1].threads, 2);
+  EXPECT_EQ(after.trials[2].skipped, "needs AVX-512");
+}
+
+TEST(ResultsJson, WritesALaunchInFewLines) {
+  Results results = sample();
+  results.trials.resize(1);
+  results.trials[0].launches = {Launch(500, Slice{.seconds = 1.25e-5, .cpu_seconds = 1.25e-5, .calls = 20})};
+  const std::string text = to_json(results);
+  EXPECT_LT(std::ranges::count(text, '\n'), 60) << text;
+  EXPECT_THAT(text, HasSubstr("\"calls\": 20"));
+}
+
+TEST(ResultsJson, ReadsNullWhereANumberWasNotFinite) {
+  const auto text = with(to_json(sample()), "\"worst_error\":\"inf\"", "\"worst_error\":null");
+  EXPECT_EQ(results_from_json(text, "r.json").trials[1].agreement.worst_error, 0);
+}
+
+TEST(ResultsJson, PassesOverKeysItDoesNotKnowAndDefaultsThoseThatAreMissing) {
+  const auto results = results_from_json(
+      R"({"schema": "assay.result/1", "suite": "s", "new_key": [1], "trials": [
+          {"key": "a/b/c#1", "operation": "a", "variant": "b", "problem": "c", "later": {}}]})",
+      "r.json");
+  EXPECT_EQ(results.trials[0].threads, 1);
+  EXPECT_TRUE(results.trials[0].agreement.agrees);
+  EXPECT_TRUE(results.trials[0].launches.empty());
+}
+
+TEST(ResultsJson, NamesTheFieldOfTheWrongType) {
+  const std::string head = R"({"schema": "assay.result/1", "suite": "s", "trials": )";
+  const std::string trial = R"({"key": "k", "operation": "o", "variant": "v", "problem": "p")";
+  expect_refused(head + "[" + trial + R"(, "launches": "x"}]})",
+                 "r.json: trials[0].launches: is a string, must be an array");
+  expect_refused(head + "{}}", "r.json: trials: is an object, must be an array");
+  expect_refused(head + "[3]}", "r.json: trials[0]: is a number, must be an object");
+  expect_refused(head + R"([{"key": "k"}]})", "r.json: trials[0]: has no \"operation\"");
+  expect_refused(head + "[" + trial + R"(, "threads": 1.5}]})",
+                 "trials[0].threads: is 1.5, must be an integer");
+  expect_refused(head + "[" + trial + R"(, "threads": 0}]})",
+                 "trials[0].threads: is 0, must be an integer from 1");
+  expect_refused(head + "[" + trial + "}, " + trial + "}]}", "trials[1]: repeats the trial k");
+}
+
+TEST(ResultsJson, RefusesSamplesThatAreNoTimes) {
+  const auto launch = [](const std::string& inside) {
+    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": "k", "operation": "o",
+               "variant": "v", "problem": "p", "launches": [{)" +
+           inside + "}]}]}";
+  };
+  expect_refused(launch(R"("seconds": [1, 0])"),
+                 "launches[0].seconds: number 1 is 0, must be a time above 0");
+  expect_refused(launch(R"("seconds": [-1e-9])"), "must be a time above 0");
+  expect_refused(launch(R"("seconds": ["nan"])"), "must be a time above 0");
+  expect_refused(launch(R"("seconds": ["inf"])"), "must be a time above 0");
+  expect_refused(launch(R"("seconds": [1, true])"), "launches[0].seconds[1]: is a boolean, must be a number");
+  expect_refused(launch(R"("seconds": [1, 2], "cpu_seconds": [1])"),
+                 "cpu_seconds: has 1 numbers, \"seconds\" has 2");
+  expect_refused(launch(R"("seconds": [1, 2], "calls": [1])"), "calls: has 1 numbers, \"seconds\" has 2");
+}
+
+TEST(ResultsJson, SaysWhichSchemaAFileIsOf) {
+  expect_refused(with(to_json(sample()), "assay.result/1", "assay.result/2"),
+                 "r.json: is of schema assay.result/2; this program reads assay.result/1 here");
+  expect_refused("{}", "r.json: has no \"schema\"");
+  expect_refused("[]", "r.json: is an array, must be an object");
+}
+
+TEST(ResultsJson, NamesLineAndColumnOfWhatIsNoJson) {
+  expect_refused("{\n \"schema\": oops}", "r.json: invalid JSON at line 2, column 12");
+  expect_refused("{\"seed\": 1e999}", "r.json: invalid JSON");
+}
+
+TEST(ResultsJson, SaysThatAFileIsCutOffWhereverItEnds) {
+  const std::string text = to_json(sample());
+  expect_refused("", "r.json: is empty");
+  for (std::size_t length = 1; length < text.size(); length += 7) {
+    EXPECT_THROW(results_from_json(text.substr(0, length), "r.json"), Error) << length;
+  }
+  expect_refused(text.substr(0, text.size() / 2), "r.json: ends in the middle");
+}
+
+TEST(ResultsJson, SurvivesTextThatIsNoUtf8) {
+  Results results = sample();
+  results.command = "assay run -o \xff.json";
+  EXPECT_NO_THROW(results_from_json(to_json(results), "r.json"));
+}
+
+}  // namespace
+}  // namespace assay

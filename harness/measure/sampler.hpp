@@ -1,0 +1,26 @@
+/// Runs bursts of calls in mixed order. Google Benchmark does the running and counting;
+/// nothing else knows it.
+#pragma once
+
+#include "assay/measure.hpp"
+#include "assay/operation.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One trial ready to be sampled: `slices` slices of `calls` calls each.
+struct Burst {
+  std::string name;
+  Timed* timed = nullptr;
+  Index calls = 1;
+  int slices = 1;
+  bool warm_up = true;  ///< one untimed call before each slice, since another trial ran just before
+};
+
+/// The slices of each burst, in the order they ran. All slices of all bursts are shuffled together. Slices
+/// that an interrupt prevented are left out.
+std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& hooks);
+
+}  // namespace assay

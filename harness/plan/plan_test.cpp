@@ -1,0 +1,87 @@
+#include "assay/plan.hpp"
+
+#include "assay/error.hpp"
+#include "check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using testing::doubled;
+using testing::Doubling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Registry three_variants() {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "flat", .run = doubled});
+  registry.add<Doubling>({.name = "threaded", .threaded = true, .run = doubled});
+  return registry;
+}
+
+Suite two_cases() {
+  return {.name = "s",
+          .cases = {{.operation = "doubling", .problem = "rows=1,columns=2"},
+                    {.operation = "doubling", .problem = "rows=3,columns=4"}}};
+}
+
+Machine four_cores() { return {.key = "m", .cores = 4, .memory_bytes = 1e9}; }
+
+std::vector<std::string> keys(const Selection& selection) {
+  const Registry registry = three_variants();
+  std::vector<std::string> out;
+  for (const Trial& trial : make_plan(registry, two_cases(), selection, four_cores()))
+    out.push_back(trial.key);
+  return out;
+}
+
+TEST(Plan, RunsThreadedVariantsWithOneThreadAndWithAllCores) {
+  EXPECT_THAT(keys({.filter = "columns=2"}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1",
+                          "doubling/threaded/rows=1,columns=2#1", "doubling/threaded/rows=1,columns=2#4"));
+}
+
+TEST(Plan, KeepsNaiveOfEverySelectedCase) {
+  EXPECT_THAT(keys({.filter = "flat/rows=3"}),
+              ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
+}
+
+TEST(Plan, NegatesAFilterWithALeadingMinus) {
+  EXPECT_THAT(keys({.filter = "-threaded|rows=3"}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1"));
+}
+
+TEST(Plan, TakesTheThreadCountsItIsGiven) {
+  EXPECT_THAT(keys({.filter = "threaded/rows=1", .threads = {3}}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/threaded/rows=1,columns=2#3"));
+}
+
+TEST(Plan, RefusesASelectionOfNothing) {
+  EXPECT_THAT([] { keys({.filter = "no such thing"}); }, ThrowsMessage<Error>(HasSubstr("selects nothing")));
+}
+
+TEST(Plan, RefusesABrokenFilter) {
+  EXPECT_THAT([] { keys({.filter = "("}); }, ThrowsMessage<Error>(HasSubstr("not a regular expression")));
+}
+
+TEST(Plan, RefusesACaseThatDoesNotFitInMemory) {
+  const Registry registry = three_variants();
+  Suite huge{.name = "s",
+             .cases = {{.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"}}};
+  EXPECT_THAT([&] { make_plan(registry, huge, {}, four_cores()); },
+              ThrowsMessage<Error>(HasSubstr("needs 1.03e+11 GiB, and 0.931 GiB are available")));
+}
+
+TEST(Plan, TellsWorkloadsApartByProblemAndSeed) {
+  const Registry registry = three_variants();
+  const Operation& operation = registry.at("doubling");
+  const std::string one = workload_hash(operation, "rows=1,columns=2", 42);
+  EXPECT_EQ(one, workload_hash(operation, "rows=1,columns=2", 42));
+  EXPECT_NE(one, workload_hash(operation, "rows=1,columns=3", 42));
+  EXPECT_NE(one, workload_hash(operation, "rows=1,columns=2", 43));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,165 @@
+#include "assay/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace assay {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Not visible on this machine is null, not -1.
+ordered_json known(double value) { return value < 0 ? ordered_json(nullptr) : ordered_json(value); }
+
+ordered_json json_of(const Interval& interval) {
+  return {{"low", interval.low},
+          {"middle", interval.middle},
+          {"high", interval.high},
+          {"coverage", interval.coverage}};
+}
+
+ordered_json json_of(const Outcome& outcome) {
+  ordered_json counts = ordered_json::object();
+  for (const auto& count : outcome.counts) counts[count.state] = count.trials;
+  return {{"word", outcome.word},
+          {"sentence", outcome.sentence},
+          {"trials", outcome.trials},
+          {"measured", outcome.measured},
+          {"fewest_launches", outcome.fewest_launches},
+          {"most_launches", outcome.most_launches},
+          {"counts", counts},
+          {"visible_in_half", outcome.visible_in_half},
+          {"visible_in_most", outcome.visible_in_most}};
+}
+
+ordered_json json_of(const Report& report, const Machine& machine) {
+  ordered_json facts = ordered_json::array();
+  for (const Fact& fact : machine.facts) {
+    facts.push_back({{"name", fact.name}, {"value", fact.value}, {"decides", fact.decides}});
+  }
+  ordered_json roofs = ordered_json::array();
+  for (const Roof& roof : report.roofs) {
+    ordered_json levels = ordered_json::array();
+    for (const Bandwidth& level : roof.bandwidth) {
+      levels.push_back({{"level", level.level},
+                        {"working_set_bytes", level.working_set_bytes},
+                        {"bytes_per_second", level.bytes_per_second}});
+    }
+    roofs.push_back(
+        {{"threads", roof.threads}, {"flops_per_second", roof.flops_per_second}, {"bandwidth", levels}});
+  }
+  const Weather& weather = report.weather;
+  return {{"key", machine.key},
+          {"facts", facts},
+          {"roofs", roofs},
+          {"weather",
+           {{"seconds", weather.seconds},
+            {"steal_share", weather.steal_share},
+            {"other_busy_share", weather.other_busy_share},
+            {"cpu_pressure_share", known(weather.cpu_pressure_share)},
+            {"involuntary_switches", weather.involuntary_switches},
+            {"migrations", known(weather.migrations)},
+            {"major_faults", weather.major_faults}}}};
+}
+
+ordered_json json_of(const AgreementRow& row) {
+  return {{"operation", row.operation},
+          {"variants", row.variants},
+          {"cases", row.cases},
+          {"trials", row.trials},
+          {"disagreeing", row.disagreeing},
+          {"worst_error_in_bounds", row.worst_error},
+          {"compared", row.compared},
+          {"total", row.total}};
+}
+
+ordered_json json_of(const TimeRow& row) {
+  return {{"key", row.key},
+          {"case", row.problem_case},
+          {"note", row.note},
+          {"variant", row.variant},
+          {"threads", row.threads},
+          {"seconds", json_of(row.seconds)},
+          {"launches", row.launches},
+          {"slices", row.slices},
+          {"speedup", row.speedup ? json_of(*row.speedup) : ordered_json(nullptr)},
+          {"flops_per_second", row.flops_per_second},
+          {"bytes_per_second", row.bytes_per_second},
+          {"share_of_roof", row.share_of_roof > 0 ? ordered_json(row.share_of_roof) : ordered_json(nullptr)},
+          {"beats_roof", row.beats_roof},
+          {"allocations_per_call", row.allocations_per_call},
+          {"allocated_bytes_per_call", row.allocated_bytes_per_call},
+          {"remark", row.remark}};
+}
+
+ordered_json json_of(const Comparison& comparison) {
+  ordered_json verdicts = ordered_json::array();
+  for (const Verdict& verdict : comparison.verdicts) {
+    verdicts.push_back({{"key", verdict.key},
+                        {"standing", to_string(verdict.standing)},
+                        {"ratio", json_of(verdict.ratio)},
+                        {"limit", verdict.limit},
+                        {"why", verdict.why}});
+  }
+  return {{"comparable", comparison.comparable},
+          {"differences", comparison.differences},
+          {"machine_moved", comparison.machine_moved},
+          {"verdicts", verdicts}};
+}
+
+ordered_json json_of(const Prediction& prediction) {
+  if (!prediction.impossible.empty()) {
+    return {{"label", prediction.label}, {"impossible", prediction.impossible}};
+  }
+  ordered_json parts = ordered_json::array();
+  for (const Contribution& part : prediction.contributions) {
+    parts.push_back({{"key", part.key},
+                     {"note", part.note},
+                     {"per_step", part.per_step},
+                     {"seconds", json_of(part.seconds)},
+                     {"seconds_per_step", part.seconds_per_step},
+                     {"share_percent", part.share}});
+  }
+  return {{"label", prediction.label},
+          {"seconds", json_of(prediction.seconds)},
+          {"interval_from", to_string(prediction.source)},
+          {"launches", prediction.launches},
+          {"contributions", parts},
+          {"left_out", prediction.left_out}};
+}
+
+template <class Row>
+ordered_json array_of(const std::vector<Row>& rows) {
+  ordered_json out = ordered_json::array();
+  for (const Row& row : rows) out.push_back(json_of(row));
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  ordered_json disagreements = ordered_json::array();
+  for (const Disagreement& one : report.disagreements) {
+    disagreements.push_back({{"key", one.key}, {"detail", one.detail}});
+  }
+  const ordered_json out{
+      {"schema", "assay.report/1"},
+      {"suite", report.suite},
+      {"about", report.about},
+      {"date", report.date},
+      {"commit", report.commit},
+      {"seed", report.seed},
+      {"outcome", json_of(report.outcome)},
+      {"machine", json_of(report, report.machine)},
+      {"agreement", array_of(report.agreement)},
+      {"disagreements", disagreements},
+      {"times", array_of(report.times)},
+      {"baseline", report.baseline},
+      {"comparison", report.comparison ? json_of(*report.comparison) : ordered_json(nullptr)},
+      {"predictions", array_of(report.predictions)},
+      {"not_covered", report.not_covered},
+      {"reproduce", report.reproduce}};
+  // Names and messages come from outside: bytes that are no UTF-8 become replacement characters.
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace assay

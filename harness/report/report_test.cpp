@@ -1,0 +1,183 @@
+#include "assay/report.hpp"
+
+#include "report/hand_made.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+
+namespace assay {
+namespace {
+
+using hand_made::network;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Report report_of(const Results& results) { return make_report(results, std::nullopt, std::nullopt); }
+
+Comparison comparison_with(Standing standing) {
+  return {.verdicts = {{.key = "gemm/packed/m=64,n=64,k=64#1",
+                        .standing = standing,
+                        .ratio = {1.08, 1.11, 1.14, 0.95},
+                        .limit = 1.05,
+                        .why = "a reason"}},
+          .machine_moved = 1.01};
+}
+
+std::string golden(const std::string& name) {
+  std::ifstream stream(std::string(ASSAY_GOLDEN_DIR) + "/" + name);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The golden files are verified by hand from the numbers in hand_made.hpp. 524,288 operations in 102 µs are
+// 5.14 GFLOP/s, 5.14 % of the roof; 12,000 bytes in 10 µs are 1.20 GB/s, and 0.12 µs at the roof of 100 GB/s.
+// The epochs are worked out in epoch/prediction_test.cpp.
+TEST(Report, IsTheGoldenOne) { EXPECT_EQ(to_markdown(report_of(network())), golden("golden_report.md")); }
+
+TEST(Report, WithADisagreementIsTheGoldenOne) {
+  const auto comparison = comparison_with(Standing::wrong);
+  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+  EXPECT_EQ(to_markdown(report), golden("golden_report_wrong.md"));
+}
+
+TEST(Report, PutsADisagreementBeforeARegression) {
+  const auto comparison = comparison_with(Standing::slower);
+  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+
+  EXPECT_EQ(report.outcome.word, "WRONG");
+  EXPECT_EQ(report.outcome.sentence, "1 trial of 4 disagrees with the oracle");
+  EXPECT_THAT(to_markdown(report), StartsWith("# Suite `tiny`: WRONG"));
+}
+
+TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
+  const auto word = [](Standing standing) {
+    return make_report(network(), std::nullopt, comparison_with(standing)).outcome.word;
+  };
+  EXPECT_EQ(word(Standing::slower), "REGRESSION");
+  EXPECT_EQ(word(Standing::undecided), "UNDECIDED");
+  EXPECT_EQ(word(Standing::not_comparable), "NOT COMPARABLE");
+  EXPECT_EQ(word(Standing::added), "NOT COMPARABLE");
+  EXPECT_EQ(word(Standing::same), "PASSED");
+}
+
+TEST(Report, SaysHowManyVerdictsAreOpenWhereOthersPassed) {
+  Comparison comparison = comparison_with(Standing::same);
+  comparison.verdicts.push_back({.key = "another", .standing = Standing::undecided});
+  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
+  EXPECT_EQ(outcome.word, "PASSED");
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 verdict could not be decided"));
+}
+
+TEST(Report, PassesNothingThatWasNotCompared) {
+  const Report report = report_of(network());
+  EXPECT_EQ(report.outcome.word, "MEASURED");
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("no trial was compared")));
+}
+
+TEST(Report, PassesNothingThatWasNotMeasured) {
+  Results results = network();
+  for (TrialResult& trial : results.trials) trial.launches.clear();
+  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
+  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+}
+
+TEST(Report, CallsAnInterruptedRunIncomplete) {
+  Results results = network();
+  results.partial = true;
+  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
+  EXPECT_EQ(report.outcome.word, "INCOMPLETE");
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("interrupted")));
+}
+
+// 1.05 * 1.11 / 1.08 = 1.0792.
+TEST(Report, SaysHowLargeASlowDownMustBeToBeSeen) {
+  const Report report = make_report(network(), std::nullopt, comparison_with(Standing::same));
+  EXPECT_NEAR(report.outcome.visible_in_half, 1.05 * 1.11 / 1.08 - 1, 1e-12);
+  EXPECT_THAT(to_markdown(report), HasSubstr("a slow-down of 7.92 % would have been seen in half of them"));
+}
+
+TEST(Report, DoesNotBelieveMoreThanTheRoof) {
+  Results results = network();
+  results.roofs[0].flops_per_second = 5e9;  // 524,288 operations in 51 µs are 10.3 GFLOP/s
+  EXPECT_THAT(to_markdown(report_of(results)), HasSubstr("206 %, above the measured roof: not believed"));
+}
+
+TEST(Report, SaysHowManyOutputsOfASampleWereCompared) {
+  Results results = network();
+  for (TrialResult& trial : results.trials) trial.agreement.compared = trial.agreement.total = 0;
+  results.trials[0].agreement.compared = 4096;
+  results.trials[0].agreement.total = 1048576;
+  const Report report = report_of(results);
+  EXPECT_THAT(to_markdown(report), HasSubstr("4,096 of 1,048,576"));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("1 trial checked on a seeded sample")));
+}
+
+TEST(Report, ListsWhatDidNotRunWithItsReason) {
+  Results results = network();
+  results.trials[3].launches.clear();
+  results.trials[3].skipped = "needs AVX2";
+  results.trials[2].remark = "one call takes over 2 s: timed 3 times and no more";
+  results.machine.facts.push_back({"OpenBLAS", "not linked", true});
+  results.commit = "abc123+changes";
+
+  const Report report = report_of(results);
+
+  EXPECT_THAT(report.not_covered, Contains("1 trial did not run: elementwise_add/simd@avx2: needs AVX2"));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("timed 3 times and no more")));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("OpenBLAS was not built in")));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("in no commit: abc123+changes")));
+}
+
+TEST(Report, ShowsTimesThatNoCheckStandsBehindAsSuch) {
+  Results results = network();
+  results.trials[0].agreement.compared = results.trials[0].agreement.total = 0;
+  EXPECT_THAT(report_of(results).not_covered, Contains(HasSubstr("timed with no output compared")));
+}
+
+TEST(Report, GivesNoSpeedupWithoutNaive) {
+  Results results = network();
+  results.trials[0].launches.clear();
+  const Report report = report_of(results);
+  EXPECT_FALSE(report.times.at(0).speedup);
+  EXPECT_THAT(report.not_covered, Contains("gemm/m=64,n=64,k=64: no speed-up, since naive has no time"));
+}
+
+TEST(Report, LetsNoNameFromOutsideBecomeMarkup) {
+  Results results = hand_made::network_with_a_disagreement();
+  results.about = "<img> @team #1 | x";
+  results.trials[1].agreement.detail = "<b>`|`";
+  results.trials[0].note = "*layer*";
+  const std::string text = to_markdown(report_of(results));
+  EXPECT_THAT(text, Not(HasSubstr("<img>")));
+  EXPECT_THAT(text, Not(HasSubstr("@team")));
+  EXPECT_THAT(text, Not(HasSubstr("<b>")));
+  EXPECT_THAT(text, HasSubstr("\\*layer\\*"));
+}
+
+TEST(Report, AsJsonHasTheSameContentInSiUnits) {
+  const auto json = nlohmann::json::parse(to_json(report_of(network())));
+  EXPECT_EQ(json.at("schema"), "assay.report/1");
+  EXPECT_EQ(json.at("outcome").at("word"), "MEASURED");
+  EXPECT_EQ(json.at("times").size(), 4U);
+  EXPECT_NEAR(json.at("times").at(1).at("seconds").at("middle").get<double>(), 51e-6, 1e-12);
+  EXPECT_NEAR(json.at("times").at(1).at("speedup").at("middle").get<double>(), 2, 1e-9);
+  EXPECT_TRUE(json.at("times").at(0).at("speedup").is_null());
+  EXPECT_NEAR(json.at("predictions").at(0).at("seconds").at("middle").get<double>(), 3260e-6, 1e-12);
+  EXPECT_TRUE(json.at("comparison").is_null());
+}
+
+TEST(Report, OfAnEmptyRunSaysThatNothingWasMeasured) {
+  const Report report = report_of({.suite = "empty"});
+  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+  EXPECT_THAT(to_markdown(report), HasSubstr("It rests on no measurement."));
+  EXPECT_THAT(report.times, IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay

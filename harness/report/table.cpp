@@ -1,0 +1,118 @@
+#include "figures/figures.hpp"
+#include "report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t widest = 100;
+using Cells = std::array<std::string, 7>;
+
+/// Characters that a terminal shows: bytes that do not continue a UTF-8 sequence.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string brackets(const Interval& interval, double unit) {
+  return fmt::format("[{}, {}]", figure(interval.low / unit), figure(interval.high / unit));
+}
+
+Cells cells_of(const TimeRow& row) {
+  const std::string time = seconds_text(row.seconds);
+  const std::size_t bracket = time.find(" [");
+  Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads),
+            time.substr(0, bracket), time.substr(bracket + 1)};
+  if (row.speedup) {
+    out[3] = figure(row.speedup->middle) + "x";
+    out[4] = brackets(*row.speedup, 1);
+  }
+  if (row.share_of_roof > 0) {
+    out[5] = percent_text(row.share_of_roof) + (row.beats_roof ? " (above the roof)" : "");
+  }
+  out[6] = count_text(row.allocations_per_call);
+  return out;
+}
+
+/// Breaks after commas and spaces where there are any.
+std::string wrapped(std::string text, const std::string& indent) {
+  std::string out;
+  while (width(text) > widest) {
+    std::size_t at = text.find_last_of(", ", widest - 1);
+    if (at == std::string::npos || at < indent.size() + 1) at = widest - 1;
+    out += text.substr(0, at + 1) + "\n";
+    text = indent + text.substr(at + 1);
+  }
+  return out + text + "\n";
+}
+
+/// One line below the cells of a case: what a trial without a time has instead.
+std::string instead_of_time(const TrialResult& trial) {
+  if (!trial.skipped.empty()) return "skipped: " + trial.skipped;
+  if (!trial.agreement.agrees) return "DISAGREES: " + trial.agreement.detail;
+  if (sampled_launches(trial) == 0) return "agrees, not measured";
+  return trial.remark;
+}
+
+struct Block {
+  std::string title;
+  std::vector<Cells> rows;
+  std::vector<std::string> lines;
+};
+
+std::vector<Block> blocks_of(const Results& results) {
+  std::vector<Block> out;
+  for (const TrialResult& trial : results.trials) {
+    if (out.empty() || out.back().title != case_of(trial)) out.push_back({case_of(trial), {}, {}});
+    Block& block = out.back();
+    if (was_measured(trial)) {
+      block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial))));
+    }
+    const std::string line = instead_of_time(trial);
+    if (!line.empty()) {
+      const std::string name =
+          trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
+      block.lines.push_back(fmt::format("  {}  {}", name, line));
+    }
+  }
+  return out;
+}
+
+std::string line_of(const Cells& cells, const std::array<std::size_t, 7>& widths) {
+  std::string out = "  " + cells[0] + std::string(widths[0] - width(cells[0]), ' ');
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    // Brackets stand right behind their figure.
+    out += (i == 2 || i == 4) ? " " : "  ";
+    out += std::string(widths[i] - width(cells[i]), ' ') + cells[i];
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string to_table(const Results& results) {
+  const Cells heading{"", "time", "[interval]", "vs naive", "[interval]", "of roof", "allocs"};
+  std::array<std::size_t, 7> widths{};
+  const std::vector<Block> blocks = blocks_of(results);
+  const auto widen = [&](const Cells& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], width(cells[i]));
+  };
+  widen(heading);
+  for (const Block& block : blocks) std::ranges::for_each(block.rows, widen);
+
+  std::string out = line_of(heading, widths);
+  for (const Block& block : blocks) {
+    out += wrapped(block.title, "    ");
+    for (const Cells& cells : block.rows) out += line_of(cells, widths);
+    for (const std::string& line : block.lines) out += wrapped(line, "      ");
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+/// Statistics for a few noisy samples: order statistics and rank intervals, nothing that assumes a
+/// distribution. Pure functions. Every sample is finite; every span holds at least one.
+#pragma once
+
+#include "assay/interval.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+/// Coverage that intervals are asked for; Interval::coverage says what they got.
+inline constexpr double wanted_coverage = 0.95;
+
+/// The quantile for `probability` in [0, 1], interpolated linearly between order statistics (type 7 of
+/// Hyndman and Fan 1996; the default of R and numpy).
+double quantile(std::span<const double> samples, double probability);
+double median(std::span<const double> samples);
+
+/// 1.4826 times the median absolute deviation from the median: the standard deviation, were they normal.
+double robust_deviation(std::span<const double> samples);
+
+/// The median between two order statistics. The narrowest symmetric pair that reaches `coverage`, else the
+/// extremes with the coverage these have: 0.75 for three samples, 0 for one. Binomial, exact.
+Interval median_interval(std::span<const double> samples, double coverage = wanted_coverage);
+
+/// How far `samples` lie from 0: Hodges and Lehmann's median of pairwise (Walsh) averages, with the interval
+/// of Wilcoxon's signed-rank test. Exact for samples distributed symmetrically around their centre.
+Interval centre(std::span<const double> samples, double coverage = wanted_coverage);
+
+/// How far `after` lies above `before`: Hodges and Lehmann's median of all differences, with the interval of
+/// the Mann-Whitney test. Exact up to 1,600 differences, by the normal approximation beyond.
+Interval shift(std::span<const double> before, std::span<const double> after,
+               double coverage = wanted_coverage);
+
+/// median(numerator) / median(denominator) with a percentile bootstrap interval, for slices of one launch.
+/// Samples that were taken in turns, as many on either side, are drawn as pairs, since neighbours share the
+/// machine's mood. One sample on a side gives no interval: coverage 0.
+Interval ratio_of_medians(std::span<const double> numerator, std::span<const double> denominator,
+                          std::uint64_t seed, double coverage = wanted_coverage);
+
+}  // namespace assay
