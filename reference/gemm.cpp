@@ -61,7 +61,7 @@ std::vector<Index> sample(const Problem& p, Rng& rng) {
   std::vector<Index> where{0, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1};
   while (static_cast<Index>(where.size()) < sample_size) where.push_back(rng.integer(0, p.m * p.n - 1));
   std::ranges::sort(where);
-  where.erase(std::ranges::unique(where).begin(), where.end());
+  where.erase(std::unique(where.begin(), where.end()), where.end());
   return where;
 }
 

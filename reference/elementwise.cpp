@@ -1,0 +1,214 @@
+#include "assay/ops/elementwise.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using elementwise::Views;
+
+/// Calls visit(n, c, h, w) for every element, w fastest.
+template <class Problem, class Visit>
+void for_each_element(const Problem& p, const Visit& visit) {
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index c = 0; c < p.c; ++c) {
+      for (Index h = 0; h < p.h; ++h) {
+        for (Index w = 0; w < p.w; ++w) visit(n, c, h, w);
+      }
+    }
+  }
+}
+
+/// One element of z: the specification. In double it is the oracle, in float the naive variant.
+/// `z` is what z held before; it does not count when beta = 0.
+template <class Formula, class Real, class Problem>
+Real element(const Problem& p, float x, float y, float z) {
+  const Real fresh = Formula::template apply<Real>(x, y, static_cast<Real>(p.alpha));
+  return p.beta == 0 ? fresh : fresh + static_cast<Real>(p.beta) * static_cast<Real>(z);
+}
+
+template <class Formula>
+void naive(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input& in,
+           typename Elementwise<Formula>::Output& out) {
+  const Views view = p.views();
+  for_each_element(p, [&](Index n, Index c, Index h, Index w) {
+    const float x = in.x[view.x.at(n, c, h, w)];
+    const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
+    float& z = out.z[view.z.at(n, c, h, w)];
+    z = element<Formula, float>(p, x, y, p.beta == 0 ? 0 : z);
+  });
+}
+
+/// What max() implementations get wrong: NaN of both signs, both zeros, infinities, subnormals.
+void sprinkle_special(Buffer<float>& x) {
+  using Limits = std::numeric_limits<float>;
+  const std::array<float, 8> special{Limits::quiet_NaN(),
+                                     -0.0F,
+                                     Limits::infinity(),
+                                     -Limits::quiet_NaN(),
+                                     0.0F,
+                                     -Limits::infinity(),
+                                     -Limits::denorm_min(),
+                                     Limits::denorm_min()};
+  // Every third element, so that each special value meets every lane of a vector.
+  for (Index i = 0; i < x.size(); i += 3) x[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
+}
+
+/// Where bits count (everywhere for relu, else where z keeps what it held), whether they are the expected.
+Agreement same_bits(const Shape& shape, const Buffer<float>& actual, std::span<const double> expected,
+                    bool everywhere) {
+  Agreement out;
+  for (Index i = 0; i < actual.size(); ++i) {
+    const auto want = static_cast<float>(expected[static_cast<std::size_t>(i)]);
+    if (!everywhere && !is_poison(want)) continue;
+    if (std::bit_cast<std::uint32_t>(want) == std::bit_cast<std::uint32_t>(actual[i])) continue;
+    return {.agrees = false,
+            .worst_error = std::numeric_limits<double>::infinity(),
+            .detail = shape.element(i) + " is " + std::to_string(actual[i]) +
+                      (is_poison(want) ? " but lies outside the view of z, which must keep what it held"
+                                       : ", expected " + std::to_string(want) + " with the same bits")};
+  }
+  return out;
+}
+
+template <class Formula>
+void register_naive(Registry& r) {
+  r.add<Elementwise<Formula>>({.name = "naive",
+                               .summary = "four loops, an index map per operand and element",
+                               .run = naive<Formula>});
+}
+
+const Register registered{[](Registry& r) {
+  register_naive<elementwise::Multiply>(r);
+  register_naive<elementwise::Add>(r);
+  register_naive<elementwise::Relu>(r);
+}};
+
+}  // namespace
+
+template <class Formula>
+auto Elementwise<Formula>::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  const auto add = [&](const elementwise::Axes& e, Index layout) {
+    const auto [n, c, h, w] = e;
+    out.push_back({.n = n, .c = c, .h = h, .w = w, .layout = layout});
+    if constexpr (Formula::unary) {
+      out.push_back({.n = n, .c = c, .h = h, .w = w, .layout = layout, .values = 1});
+    } else {
+      out.push_back({.n = n, .c = c, .h = h, .w = w, .layout = layout, .alpha = -2, .beta = 3});
+    }
+  };
+  // Around the lane counts 4, 8, 16, the unrolled blocks of up to 128 elements, and primes.
+  for (const Index w : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 79, 127, 129, 257}) {
+    add({1, 1, 1, w}, 0);
+  }
+  constexpr std::array<elementwise::Axes, 9> extents{{{1, 1, 1, 1},
+                                                      {2, 3, 5, 7},
+                                                      {3, 1, 4, 1},
+                                                      {1, 16, 3, 17},
+                                                      {2, 17, 1, 1},
+                                                      {1, 5, 8, 8},
+                                                      {2, 3, 1, 65},
+                                                      {2, 65, 1, 3},
+                                                      {1, 2, 15, 33}}};
+  const std::size_t layouts =
+      Formula::unary ? elementwise::unary_layouts.size() : elementwise::binary_layouts.size();
+  for (std::size_t layout = 0; layout < layouts; ++layout) {
+    for (const auto& e : extents) add(e, static_cast<Index>(layout));
+  }
+  if constexpr (!Formula::unary) {
+    out.push_back({.n = 1, .c = 2, .h = 3, .w = 37, .alpha = 0, .beta = 1});
+    out.push_back({.n = 1, .c = 2, .h = 3, .w = 37, .layout = 4, .alpha = 4, .beta = -1});
+  }
+  // Beyond the sizes below which a threaded variant stays on one thread, in one run and in many.
+  out.push_back({.n = 1, .c = 1, .h = 1, .w = 73751});
+  out.push_back({.n = 3, .c = 5, .h = 71, .w = 70, .layout = 3});
+  return out;
+}
+
+template <class Formula>
+double Elementwise<Formula>::footprint(const Problem& p) {
+  const Views view = p.views();
+  const auto x = static_cast<double>(view.x.size()), y = static_cast<double>(view.y.size()),
+             z = static_cast<double>(view.z.size());
+  return 4 * (x + (Formula::unary ? 0 : y) + (p.beta == 0 ? 1 : 2) * z) + 16 * z;
+}
+
+template <class Formula>
+auto Elementwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input {
+  const Views view = p.views();
+  // Numbers outside the views too: a variant that computes there must show, and NaN could hide it.
+  Input in{setting.buffer<float>(view.x.size()), {}, {}};
+  for (float& x : in.x) x = setting.draw();
+  if (p.values != 0) sprinkle_special(in.x);
+  if (!Formula::unary) {
+    in.y = setting.buffer<float>(view.y.size());
+    for (float& y : in.y) y = setting.draw();
+  }
+  if (p.beta != 0) {
+    in.z = setting.buffer<float>(view.z.size());
+    for_each_element(
+        p, [&](Index n, Index c, Index h, Index w) { in.z[view.z.at(n, c, h, w)] = setting.draw(); });
+  }
+  return in;
+}
+
+template <class Formula>
+auto Elementwise<Formula>::make_output(const Problem& p, const Input& in, const Setting& setting) -> Output {
+  Output out{setting.buffer<float>(p.views().z.size())};
+  if (p.beta != 0) std::ranges::copy(in.z, out.z.begin());
+  return out;
+}
+
+template <class Formula>
+auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Views view = p.views();
+  const auto size = static_cast<std::size_t>(view.z.size());
+  Expected want{std::vector<double>(size, poison_value<float>()), std::vector<double>(size, 0)};
+
+  const double beta = static_cast<double>(p.beta);
+  const double roundings = Formula::roundings(p.alpha, p.beta);
+  constexpr double u = 0x1p-24;
+  const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
+
+  for_each_element(p, [&](Index n, Index c, Index h, Index w) {
+    const Index flat = view.z.at(n, c, h, w);
+    const auto at = static_cast<std::size_t>(flat);
+    const float x = in.x[view.x.at(n, c, h, w)];
+    const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
+    const float z = p.beta == 0 ? 0 : in.z[flat];
+    want.z[at] = element<Formula, double>(p, x, y, z);
+    want.bound[at] = g * (Formula::magnitude(x, y, static_cast<double>(p.alpha)) + std::abs(beta * z));
+  });
+  return want;
+}
+
+template <class Formula>
+Agreement Elementwise<Formula>::judge(const Problem& p, const Input&, const Expected& want,
+                                      const Output& out) {
+  const elementwise::Axes storage = p.views().z.storage;
+  const Shape shape{"z", {storage.begin(), storage.end()}};
+  const Agreement values = within(shape, out.z, want.z, want.bound);
+  return values & same_bits(shape, out.z, want.z, Formula::unary);
+}
+
+template <class Formula>
+Cost Elementwise<Formula>::cost(const Problem& p) {
+  const double count = static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.h) *
+                       static_cast<double>(p.w);
+  const double y = Formula::unary ? 0 : static_cast<double>(p.views().y.size());
+  const double scaling = Formula::unary || p.alpha == 1 ? 0 : 1;
+  return {.flops = count * (1 + scaling + (p.beta != 0 ? 2 : 0)),
+          .bytes_read = 4 * (count + y + (p.beta != 0 ? count : 0)),
+          .bytes_written = 4 * count};
+}
+
+template struct Elementwise<elementwise::Multiply>;
+template struct Elementwise<elementwise::Add>;
+template struct Elementwise<elementwise::Relu>;
+
+}  // namespace assay

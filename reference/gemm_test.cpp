@@ -1,0 +1,124 @@
+#include "assay/ops/gemm.hpp"
+
+#include "assay/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace assay {
+namespace {
+
+using testing::ElementsAre;
+
+enum : Index { nn, nt, tn, tt };
+
+Buffer<float> numbers(std::initializer_list<float> values) {
+  Buffer<float> out(static_cast<Index>(values.size()));
+  std::ranges::copy(values, out.begin());
+  return out;
+}
+
+std::vector<double> oracle(const Gemm::Problem& p, const Gemm::Input& in) {
+  Setting setting;
+  return Gemm::expect(p, in, setting).c;
+}
+
+TEST(Gemm, MatchesAProductWorkedByHand) {
+  // [1 2 3; 4 5 6] [7 8; 9 10; 11 12]: 7 + 18 + 33 = 58, 8 + 20 + 36 = 64,
+  //                                    28 + 45 + 66 = 139, 32 + 50 + 72 = 154.
+  const Gemm::Problem p{.m = 2, .n = 2, .k = 3};
+  const Gemm::Input in{numbers({1, 2, 3, 4, 5, 6}), numbers({7, 8, 9, 10, 11, 12}), {}};
+  EXPECT_THAT(oracle(p, in), ElementsAre(58, 64, 139, 154));
+}
+
+TEST(Gemm, ReadsTransposedOperandsByTheirStoredRows) {
+  // The product above, with A stored as [1 4; 2 5; 3 6] and B as [7 9 11; 8 10 12] where transposed.
+  const auto expect_product = [](Index trans, std::initializer_list<float> a,
+                                 std::initializer_list<float> b) {
+    const Gemm::Input in{numbers(a), numbers(b), {}};
+    EXPECT_THAT(oracle({.m = 2, .n = 2, .k = 3, .trans = trans}, in), ElementsAre(58, 64, 139, 154))
+        << Gemm::transposes[static_cast<std::size_t>(trans)];
+  };
+  expect_product(nn, {1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12});
+  expect_product(nt, {1, 2, 3, 4, 5, 6}, {7, 9, 11, 8, 10, 12});
+  expect_product(tn, {1, 4, 2, 5, 3, 6}, {7, 8, 9, 10, 11, 12});
+  expect_product(tt, {1, 4, 2, 5, 3, 6}, {7, 9, 11, 8, 10, 12});
+}
+
+TEST(Gemm, ScalesByAlphaAndAddsBetaTimesC) {
+  // 2 [1 2] [3; 4] - 3 * 5 = 2 * 11 - 15 = 7.
+  const Gemm::Problem p{.m = 1, .n = 1, .k = 2, .alpha = 2, .beta = -3};
+  EXPECT_THAT(oracle(p, {numbers({1, 2}), numbers({3, 4}), numbers({5})}), ElementsAre(7));
+}
+
+TEST(Gemm, TimesTheIdentityIsTheMatrix) {
+  const Gemm::Problem p{.m = 2, .n = 2, .k = 2};
+  const Gemm::Input right{numbers({0.1F, -2, 3e7F, 4}), numbers({1, 0, 0, 1}), {}};
+  const Gemm::Input left{numbers({1, 0, 0, 1}), numbers({0.1F, -2, 3e7F, 4}), {}};
+  EXPECT_THAT(oracle(p, right), ElementsAre(0.1F, -2, 3e7F, 4));
+  EXPECT_THAT(oracle(p, left), ElementsAre(0.1F, -2, 3e7F, 4));
+}
+
+TEST(Gemm, OfTransposedOperandsInReverseOrderIsTheTranspose) {
+  // (A B)^T = B^T A^T: what is stored as A and B is read once as nn and once, swapped, as tt.
+  Setting setting;
+  const Gemm::Problem p{.m = 3, .n = 5, .k = 4};
+  auto in = Gemm::make_input(p, setting);
+  const auto product = oracle(p, in);
+  const auto transposed =
+      oracle({.m = 5, .n = 3, .k = 4, .trans = tt}, Gemm::Input{std::move(in.b), std::move(in.a), {}});
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 5; ++j) EXPECT_EQ(product[i * 5 + j], transposed[j * 3 + i]) << i << ' ' << j;
+  }
+}
+
+TEST(Gemm, ObjectsToReadingCWhereBetaIsZero) {
+  // Outputs start as NaN, and 0 * NaN is NaN.
+  detail::TypedOperation<Gemm> operation;
+  operation.add(
+      {.name = "naive", .run = [](const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+         out.c[0] = in.a[0] * in.b[0] + static_cast<float>(p.beta) * out.c[0];
+       }});
+  EXPECT_FALSE(operation.open("m=1,n=1,k=1", {})->check(0, {}).agrees);
+  EXPECT_TRUE(operation.open("m=1,n=1,k=1,beta=1", {})->check(0, {}).agrees);
+}
+
+TEST(Gemm, NaiveIgnoresNanInCWhereBetaIsZero) {
+  const Registry registry = Registry::linked();
+  EXPECT_TRUE(registry.at("gemm").open("m=3,n=4,k=5", {})->check(0, {}).agrees);
+}
+
+TEST(Gemm, AsksForTheSameValueOfIntegersOnly) {
+  Setting exact{.fill = Fill::exact}, uniform{.fill = Fill::uniform};
+  const Gemm::Problem p{.m = 2, .n = 2, .k = 50};
+  const auto integers = Gemm::make_input(p, exact);
+  const auto reals = Gemm::make_input(p, uniform);
+  EXPECT_THAT(Gemm::expect(p, integers, exact).bound, testing::Each(0));
+  EXPECT_THAT(Gemm::expect(p, reals, uniform).bound, testing::Each(testing::Gt(0)));
+}
+
+TEST(Gemm, BoundGrowsWithTheNumberOfRoundings) {
+  // k = 1, all ones, fill uniform: g(3) * 1 = 3 u / (1 - 3 u).
+  Setting setting{.fill = Fill::uniform};
+  const Gemm::Input in{numbers({1}), numbers({1}), {}};
+  const double u = 0x1p-24;
+  EXPECT_DOUBLE_EQ(Gemm::expect({.m = 1, .n = 1, .k = 1}, in, setting).bound[0], 3 * u / (1 - 3 * u));
+}
+
+TEST(Gemm, SamplesLargeProductsWithTheirCorners) {
+  // 2^27 multiply-adds are the limit of the full oracle; k stays small to keep the inputs small.
+  Setting setting;
+  const Gemm::Problem p{.m = 8192, .n = 8193, .k = 2};
+  const auto in = Gemm::make_input(p, setting);
+  const auto want = Gemm::expect(p, in, setting);
+  ASSERT_FALSE(want.where.empty());
+  EXPECT_LT(want.where.size(), 5000U);
+  EXPECT_TRUE(std::ranges::is_sorted(want.where));
+  EXPECT_THAT(want.where, testing::IsSupersetOf({Index{0}, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1}));
+}
+
+}  // namespace
+}  // namespace assay

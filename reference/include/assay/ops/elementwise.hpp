@@ -1,0 +1,145 @@
+/// The element-wise contracts: multiply, add and relu over 4-D operands of several layouts.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/elementwise_layout.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace assay {
+namespace elementwise {
+
+/// alpha x y + beta z. A term meets the product, alpha unless it is 1 or -1, and the sum if there is one.
+struct Multiply {
+  static constexpr std::string_view name = "elementwise_multiply";
+  static constexpr std::string_view about = "z = alpha x y + beta z, f32, dense, strided or broadcast";
+  static constexpr bool unary = false;
+  template <class Real>
+  static Real apply(Real x, Real y, Real alpha) {
+    return alpha * x * y;
+  }
+  static int roundings(Index alpha, Index beta) {
+    return 1 + (std::abs(alpha) != 1 ? 1 : 0) + (beta != 0 ? 1 : 0);
+  }
+  static double magnitude(double x, double y, double alpha) { return std::abs(alpha * x * y); }
+};
+
+/// x + alpha y + beta z. A term meets all sums, and one product unless neither can round.
+struct Add {
+  static constexpr std::string_view name = "elementwise_add";
+  static constexpr std::string_view about = "z = x + alpha y + beta z, f32, dense, strided or broadcast";
+  static constexpr bool unary = false;
+  template <class Real>
+  static Real apply(Real x, Real y, Real alpha) {
+    return x + alpha * y;
+  }
+  static int roundings(Index alpha, Index beta) {
+    const bool products_round = std::abs(alpha) != 1 || std::abs(beta) > 1;
+    return (beta != 0 ? 2 : 1) + (products_round ? 1 : 0);
+  }
+  static double magnitude(double x, double y, double alpha) { return std::abs(x) + std::abs(alpha * y); }
+};
+
+/// +0 where x < 0, else x with its bits. So a NaN stays the NaN it was (a diverged step must not look
+/// healthy) and -0 stays -0.
+struct Relu {
+  static constexpr std::string_view name = "elementwise_relu";
+  static constexpr std::string_view about = "z = max(x, 0), f32, dense or strided; NaN and -0 stay";
+  static constexpr bool unary = true;
+  template <class Real>
+  static Real apply(Real x, Real, Real) {
+    return x < 0 ? Real{0} : x;
+  }
+  static int roundings(Index, Index) { return 0; }
+  static double magnitude(double, double, double) { return 0; }
+};
+
+}  // namespace elementwise
+
+/// z[n, c, h, w] = f(x[n, c, h, w], y[n, c, h, w]) + beta z[n, c, h, w], where f is a formula above; relu has
+/// neither y nor beta. Where the elements lie is said by `layout`: views() gives the index maps.
+///
+/// z is updated in place; with beta = 0 it is not read: NaN in it stays out. Elements of z's memory outside
+/// its view keep their bits. z overlaps neither x nor y, so that a variant may store past the caches or read
+/// an operand again after a store. alpha = 0 is no shortcut: NaN in y comes out.
+///
+/// Bound for multiply and add, element-wise, for any order of the operations, with or without FMA: a term
+/// passes through at most r = Formula::roundings(alpha, beta) <= 3 roundings on its way into z, so
+///   |fl(z) - z| <= g(r) (|f| + |beta z|),  g(r) = r u / (1 - r u),  u = 2^-24,
+/// where |f| is |alpha x y| or |x| + |alpha y|. For r = 1 that asks for the correctly rounded result.
+/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), lemma 3.1; FMA leaves roundings
+/// out. Nothing underflows: uniform inputs are 0 or at least 2^-53 in magnitude. With the exact fill all
+/// values are integers below 2^24, and the bound is zero.
+/// Relu selects and is judged bit by bit in both fills.
+///
+/// Source: the forms and broadcasting of BLAS level 1 axpby (Blackford et al., ACM TOMS 28(2), 2002) and
+/// PyTorch add, mul; relu: Nair and Hinton, ICML 2010.
+template <class Formula>
+struct Elementwise {
+  static constexpr std::string_view name = Formula::name;
+  static constexpr std::string_view about = Formula::about;
+  static constexpr int version = 1;
+
+  /// `special` puts NaN, infinities, zeros of both signs and subnormals into x.
+  static constexpr std::array<std::string_view, 2> value_words{"finite", "special"};
+
+  struct Problem {
+    Index n = 1, c = 1, h = 1, w = 1;
+    Index layout = 0;           ///< position in the layouts of the formula
+    Index alpha = 1, beta = 0;  ///< multiply and add
+    Index values = 0;           ///< relu: position in `value_words`
+
+    elementwise::Axes extents() const { return {n, c, h, w}; }
+    elementwise::Views views() const {
+      return elementwise::views(extents(), static_cast<elementwise::Layout>(layout));
+    }
+    static constexpr auto fields() {
+      const auto extents = std::tuple{field("n", &Problem::n), field("c", &Problem::c),
+                                      field("h", &Problem::h), field("w", &Problem::w)};
+      if constexpr (Formula::unary) {
+        return std::tuple_cat(extents,
+                              std::tuple{choice("layout", &Problem::layout, elementwise::unary_layouts),
+                                         choice("values", &Problem::values, value_words)});
+      } else {
+        return std::tuple_cat(
+            extents,
+            std::tuple{choice("layout", &Problem::layout, elementwise::binary_layouts),
+                       option("alpha", &Problem::alpha, 1, -4, 4), option("beta", &Problem::beta, 0, -4, 4)});
+      }
+    }
+  };
+  struct Input {
+    Buffer<float> x;
+    Buffer<float> y;  ///< empty for relu
+    Buffer<float> z;  ///< what Output::z holds before the first call; empty when beta = 0
+  };
+  struct Output {
+    Buffer<float> z;
+    static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
+  };
+  /// In the memory order of z; outside its view the poison, which must still be there.
+  struct Expected {
+    std::vector<double> z, bound;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+using ElementwiseMultiply = Elementwise<elementwise::Multiply>;
+using ElementwiseAdd = Elementwise<elementwise::Add>;
+using ElementwiseRelu = Elementwise<elementwise::Relu>;
+
+extern template struct Elementwise<elementwise::Multiply>;
+extern template struct Elementwise<elementwise::Add>;
+extern template struct Elementwise<elementwise::Relu>;
+
+}  // namespace assay
