@@ -1,0 +1,144 @@
+// What the element-wise variants share: the loops over all elements, in the memory order of z and with as few
+// axes as the layout allows, and how they are divided among threads. A dense problem is one row, whatever
+// its four extents; a bordered one has a row per image row.
+#pragma once
+
+#include "assay/ops/elementwise.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::elementwise {
+
+/// Extents and strides, slowest axis of z first. The last axis is the row: the inner loop, with stride 1 in
+/// z. Plain arrays, because code compiled for one SIMD target must not instantiate the
+/// standard library (see tiers.hpp).
+struct LoopNest {
+  static constexpr int axes = 4;
+  Index extent[axes] = {1, 1, 1, 1};
+  Index x[axes] = {}, y[axes] = {}, z[axes] = {};
+  Index x_offset = 0, z_offset = 0;
+
+  Index rows() const { return extent[0] * extent[1] * extent[2]; }
+  Index row_length() const { return extent[axes - 1]; }
+};
+
+/// Sorts axes by the stride of z, drops those of extent 1, and merges neighbours that every operand walks as
+/// one. Without y (`unary`) its view does not count.
+LoopNest collapse(const Axes& extents, const Views& views, bool unary);
+
+/// Rows [first_row, last_row), and of each the elements [first, last).
+struct Share {
+  Index first_row = 0, last_row = 0, first = 0, last = 0;
+};
+
+/// The share of thread `part` of `parts`: whole rows where there are many, else a slice of each row. Slices
+/// end at multiples of a cache line, so that no two threads write one line of a dense aligned z.
+Share share(const LoopNest& nest, Index part, Index parts);
+
+/// Walks rows in order and knows where each operand's row begins.
+class RowCursor {
+ public:
+  RowCursor(const LoopNest& nest, Index row) : nest_(nest), x(nest.x_offset), z(nest.z_offset) {
+    // Divisions cost more than a whole call on a small dense problem, whose only row is 0.
+    for (int axis = LoopNest::axes - 2; axis >= 0 && row > 0; --axis) {
+      at_[axis] = row % nest.extent[axis];
+      row /= nest.extent[axis];
+      advance(axis, at_[axis]);
+    }
+  }
+  /// Rows from here on that follow each other at the strides of the third axis.
+  Index run() const { return nest_.extent[2] - at_[2]; }
+  /// Moves on by `rows` <= run().
+  void next(Index rows = 1) {
+    at_[2] += rows;
+    advance(2, rows);
+    for (int axis = 2; axis > 0 && at_[axis] == nest_.extent[axis]; --axis) {
+      advance(axis, -at_[axis]);
+      at_[axis] = 0;
+      advance(axis - 1, 1);
+      ++at_[axis - 1];
+    }
+  }
+
+ private:
+  void advance(int axis, Index steps) {
+    x += steps * nest_.x[axis];
+    y += steps * nest_.y[axis];
+    z += steps * nest_.z[axis];
+  }
+  const LoopNest& nest_;
+  Index at_[LoopNest::axes - 1] = {};
+
+ public:
+  Index x, y = 0, z;  ///< offsets of the current row
+};
+
+struct Operands {
+  const float* x = nullptr;
+  const float* y = nullptr;
+  float* z = nullptr;
+  float alpha = 1, beta = 0;
+  bool stream = false;  ///< z goes past the caches; only with beta = 0
+  bool fetch_ahead = false;
+};
+
+/// One tier's code for one formula.
+using RowFunction = void(const LoopNest&, const Share&, const Operands&);
+
+struct Tier {
+  std::string name;
+  RowFunction* function = nullptr;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
+template <class Formula>
+std::vector<Tier> tiers();
+
+/// Everything about a call that the problem decides.
+struct Plan {
+  LoopNest nest;
+  float alpha = 1, beta = 0;
+  bool stream = false;
+  bool fetch_ahead = false;
+
+  template <class Input, class Output>
+  Operands operands(const Input& in, Output& out) const {
+    // Relu has no y; x in its place keeps pointers and strides valid.
+    const float* y = in.y.size() > 0 ? in.y.data() : in.x.data();
+    return {in.x.data(), y, out.z.data(), alpha, beta, stream, fetch_ahead};
+  }
+  Share whole() const { return {0, nest.rows(), 0, nest.row_length()}; }
+};
+
+/// Whether stores past the caches pay for a call that moves `bytes` in rows of `row_length`.
+bool streaming_pays(double bytes, Index row_length, int threads);
+
+/// Elements between a load and the software prefetch beside it: 4 KiB, a page.
+inline constexpr Index fetch_distance = 1024;
+
+/// Whether software prefetches pay for such a call.
+bool fetching_ahead_pays(double bytes, Index row_length);
+
+template <class Formula>
+Plan plan(const typename Elementwise<Formula>::Problem& p, int threads) {
+  const LoopNest nest = collapse(p.extents(), p.views(), Formula::unary);
+  const Cost cost = Elementwise<Formula>::cost(p);
+  const double bytes = cost.bytes_read + cost.bytes_written;
+  return {.nest = nest,
+          .alpha = static_cast<float>(p.alpha),
+          .beta = static_cast<float>(p.beta),
+          .stream = p.beta == 0 && streaming_pays(bytes, nest.row_length(), threads),
+          .fetch_ahead = fetching_ahead_pays(bytes, nest.row_length())};
+}
+
+/// Calls visit(formula) with a value of each formula: how a variant registers for all three operations.
+template <class Visit>
+void for_each_formula(const Visit& visit) {
+  visit(Multiply{});
+  visit(Add{});
+  visit(Relu{});
+}
+
+}  // namespace assay::elementwise

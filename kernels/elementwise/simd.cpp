@@ -1,0 +1,328 @@
+// The idea: the widest vectors the processor has, four to a turn, and stores past the caches where z would
+// not stay in them: an ordinary store reads the line it is about to overwrite, a quarter of the traffic of
+// z = x y.
+//
+// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+
+#include "elementwise/loop_nest.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "elementwise/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::elementwise {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct VectorMultiply {
+  static constexpr bool unary = false;
+  template <class D, class V>
+  static V apply(D, V x, V y, V alpha) {
+    return hn::Mul(hn::Mul(alpha, x), y);
+  }
+};
+struct VectorAdd {
+  static constexpr bool unary = false;
+  template <class D, class V>
+  static V apply(D, V x, V y, V alpha) {
+    return hn::MulAdd(alpha, y, x);
+  }
+};
+struct VectorRelu {
+  static constexpr bool unary = true;
+  template <class D, class V>
+  static V apply(D d, V x, V, V) {
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // a NaN is not less than 0, nor is -0
+  }
+};
+
+/// How the elements of a row are reached. `transposes`: along a row x jumps, but the elements of neighbouring
+/// rows are neighbours in x. `scattered`: any other strides.
+enum class Walk { dense, y_repeats, transposes, scattered };
+enum class Store { reads_z, plain, plain_fetching_ahead, stream };
+
+// Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
+constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+template <class Formula, Walk walk, Store store>
+struct Row {
+  static constexpr bool formula_unary = Formula::unary;
+  const float* x;
+  const float* y;
+  float* z;
+  Index x_step, y_step;
+  float alpha, beta;
+
+  template <class D, class V>
+  HWY_INLINE V fresh(D d, V a, V b, Index i) const {
+    const V value = Formula::apply(d, a, b, hn::Set(d, alpha));
+    if constexpr (store != Store::reads_z) return value;
+    return hn::MulAdd(hn::Set(d, beta), hn::LoadU(d, z + i), value);
+  }
+
+  /// z[i], z[i + 1], … as many as D has lanes.
+  template <class D>
+  HWY_INLINE void vector(D d, Index i) const {
+    const auto a = hn::LoadU(d, x + i);
+    auto b = a;
+    if constexpr (!Formula::unary) b = walk == Walk::y_repeats ? hn::Set(d, *y) : hn::LoadU(d, y + i);
+    const auto value = fresh(d, a, b, i);
+    if constexpr (store == Store::stream) {
+      hn::Stream(value, d, z + i);
+    } else {
+      hn::StoreU(value, d, z + i);
+    }
+  }
+
+  /// The first `count` of them.
+  template <class D>
+  HWY_INLINE void part_of_vector(D d, Index i, Index count) const {
+    const auto mask = hn::FirstN(d, static_cast<std::size_t>(count));
+    const auto a = hn::MaskedLoad(mask, d, x + i);
+    auto b = a;
+    if constexpr (!Formula::unary) {
+      b = walk == Walk::y_repeats ? hn::Set(d, *y) : hn::MaskedLoad(mask, d, y + i);
+    }
+    auto value = Formula::apply(d, a, b, hn::Set(d, alpha));
+    if constexpr (store == Store::reads_z) {
+      value = hn::MulAdd(hn::Set(d, beta), hn::MaskedLoad(mask, d, z + i), value);
+    }
+    hn::BlendedStore(value, mask, d, z + i);
+  }
+
+  /// z[i] whatever the strides.
+  HWY_INLINE void one(Index i) const {
+    const hn::CappedTag<float, 1> d;
+    const auto a = hn::LoadU(d, x + i * x_step);
+    hn::StoreU(fresh(d, a, Formula::unary ? a : hn::LoadU(d, y + i * y_step), i), d, z + i);
+  }
+
+  /// From i while a whole vector fits before `last`; returns where it stopped.
+  template <class D>
+  HWY_INLINE Index vectors(D d, Index i, Index last) const {
+    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+    // Four to a turn: loads and stores outnumber the loop's own instructions.
+    for (; i + 4 * lanes <= last; i += 4 * lanes) {
+      if constexpr (store == Store::plain_fetching_ahead) {
+        // Past the end of a row these touch what is not there, which a prefetch may.
+        for (Index ahead = i + fetch_distance; ahead < i + fetch_distance + 4 * lanes; ahead += 16) {
+          hwy::Prefetch(x + ahead);
+          if constexpr (!Formula::unary) hwy::Prefetch(y + ahead);
+        }
+      }
+      vector(d, i);
+      vector(d, i + lanes);
+      vector(d, i + 2 * lanes);
+      vector(d, i + 3 * lanes);
+    }
+    for (; i + lanes <= last; i += lanes) vector(d, i);
+    return i;
+  }
+
+  HWY_INLINE void run(Index i, Index last) const {
+    const hn::ScalableTag<float> d;
+    if constexpr (walk == Walk::dense || walk == Walk::y_repeats) {
+      if constexpr (store == Store::stream) {
+        // Streams of whole lines only: a line written in parts is read from memory after all.
+        while (i < last && reinterpret_cast<std::uintptr_t>(z + i) % 64 != 0) one(i++);
+        i = vectors(d, i, last - (last - i) % 16);
+        return Row<Formula, walk, Store::plain>{x, y, z, x_step, y_step, alpha, beta}.run(i, last);
+      }
+      i = vectors(d, i, last);
+      if constexpr (has_masked_stores) {
+        // In the narrowest vector that holds them. Rows of 7, bordered, took 0.75 of the time that masked
+        // vectors of 16 took on a Zen 5.
+        if (last - i > 8) return part_of_vector(d, i, last - i);
+        if (last - i > 4) return part_of_vector(hn::CappedTag<float, 8>(), i, last - i);
+        if (i < last) part_of_vector(hn::CappedTag<float, 4>(), i, last - i);
+        return;
+      }
+    }
+    while (i < last) one(i++);
+  }
+};
+
+template <class AnyRow>
+HWY_INLINE void step(AnyRow& row, const LoopNest& nest, Index rows) {
+  row.x += rows * nest.x[2];
+  row.y += rows * nest.y[2];
+  row.z += rows * nest.z[2];
+}
+
+#if HWY_TARGET == HWY_SCALAR
+constexpr bool transposing = false;
+#else
+constexpr bool transposing = true;
+
+/// Four rows by four elements: x is read along the rows' axis and turned in registers.
+template <class AnyRow>
+HWY_INLINE void tile(AnyRow row, const LoopNest& nest, Index i) {
+  const hn::CappedTag<float, 4> d;
+  const float* x = row.x + i * row.x_step;
+  const auto x0 = hn::LoadU(d, x), x1 = hn::LoadU(d, x + row.x_step);
+  const auto x2 = hn::LoadU(d, x + 2 * row.x_step), x3 = hn::LoadU(d, x + 3 * row.x_step);
+  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
+  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  const auto finish = [&](auto a) HWY_ATTR {
+    auto b = a;
+    if constexpr (!AnyRow::formula_unary) b = hn::LoadU(d, row.y + i);
+    hn::StoreU(row.fresh(d, a, b, i), d, row.z + i);
+    step(row, nest, 1);
+  };
+  finish(hn::InterleaveLower(d, lower02, lower13));
+  finish(hn::InterleaveUpper(d, lower02, lower13));
+  finish(hn::InterleaveLower(d, upper02, upper13));
+  finish(hn::InterleaveUpper(d, upper02, upper13));
+}
+
+/// A cache line of x holds elements of 16 rows. Blocks of 16 rows by 64 elements read 64 such lines, which
+/// stay in the first-level cache even where their distance maps them to a sixteenth of its sets.
+template <class AnyRow>
+HWY_INLINE void transpose_rows(const AnyRow& top, const LoopNest& nest, Index rows, Index first, Index last) {
+  constexpr Index row_block = 16, block = 64;
+  for (Index r0 = 0; r0 < rows; r0 += row_block) {
+    const Index r1 = rows - r0 < row_block ? rows : r0 + row_block;
+    for (Index i0 = first; i0 < last; i0 += block) {
+      const Index i1 = last - i0 < block ? last : i0 + block;
+      AnyRow row = top;
+      step(row, nest, r0);
+      Index r = r0;
+      for (; r + 4 <= r1; r += 4) {
+        Index i = i0;
+        for (; i + 4 <= i1; i += 4) tile(row, nest, i);
+        for (Index k = 0; k < 4; ++k) {
+          row.run(i, i1);
+          step(row, nest, 1);
+        }
+      }
+      for (; r < r1; ++r) {
+        row.run(i0, i1);
+        step(row, nest, 1);
+      }
+    }
+  }
+}
+#endif
+
+template <class Formula, Walk walk, Store store>
+void walk_rows(const LoopNest& nest, const Share& share, const Operands& on) {
+  RowCursor at(nest, share.first_row);
+  for (Index left = share.last_row - share.first_row; left > 0;) {
+    const Index run = at.run() < left ? at.run() : left;
+    Row<Formula, walk, store> row{on.x + at.x, on.y + at.y, on.z + at.z, nest.x[3],
+                                  nest.y[3],   on.alpha,    on.beta};
+    if constexpr (walk == Walk::transposes) {
+      transpose_rows(row, nest, run, share.first, share.last);
+    } else {
+      for (Index i = 0; i < run; ++i) {
+        row.run(share.first, share.last);
+        step(row, nest, 1);
+      }
+    }
+    at.next(run);
+    left -= run;
+  }
+  if constexpr (store == Store::stream) hwy::FlushStream();
+}
+
+template <class Formula, Walk walk>
+void choose_store(const LoopNest& nest, const Share& share, const Operands& on) {
+  constexpr bool streams = walk == Walk::dense || walk == Walk::y_repeats;
+  if (on.beta != 0) return walk_rows<Formula, walk, Store::reads_z>(nest, share, on);
+  if (streams && on.stream)
+    return walk_rows < Formula, walk, streams ? Store::stream : Store::plain > (nest, share, on);
+  if constexpr (walk == Walk::dense) {
+    if (on.fetch_ahead) return walk_rows<Formula, walk, Store::plain_fetching_ahead>(nest, share, on);
+  }
+  walk_rows<Formula, walk, Store::plain>(nest, share, on);
+}
+
+template <class Formula>
+void choose_walk(const LoopNest& nest, const Share& share, const Operands& on) {
+  const bool x_dense = nest.x[3] == 1 || nest.extent[3] == 1;
+  const bool y_dense = nest.y[3] == 1 || Formula::unary;
+  if (x_dense && y_dense) return choose_store<Formula, Walk::dense>(nest, share, on);
+  if (x_dense && nest.y[3] == 0) return choose_store<Formula, Walk::y_repeats>(nest, share, on);
+  if constexpr (transposing) {
+    if (y_dense && nest.x[2] == 1) return choose_store<Formula, Walk::transposes>(nest, share, on);
+  }
+  choose_store<Formula, Walk::scattered>(nest, share, on);
+}
+
+void multiply(const LoopNest& nest, const Share& share, const Operands& on) {
+  choose_walk<VectorMultiply>(nest, share, on);
+}
+void add(const LoopNest& nest, const Share& share, const Operands& on) {
+  choose_walk<VectorAdd>(nest, share, on);
+}
+void relu(const LoopNest& nest, const Share& share, const Operands& on) {
+  choose_walk<VectorRelu>(nest, share, on);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::elementwise
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::elementwise {
+namespace {
+
+HWY_EXPORT(multiply);
+HWY_EXPORT(add);
+HWY_EXPORT(relu);
+
+template <class Table>
+std::vector<Tier> tiers_in(const Table& table) {
+  std::vector<Tier> out;
+  for_each_tier(table, [&](const std::string& name, RowFunction* function, const auto& unfit) {
+    out.push_back({name, function, unfit});
+  });
+  return out;
+}
+
+}  // namespace
+
+template <>
+std::vector<Tier> tiers<Multiply>() {
+  return tiers_in(HWY_DISPATCH_TABLE(multiply));
+}
+template <>
+std::vector<Tier> tiers<Add>() {
+  return tiers_in(HWY_DISPATCH_TABLE(add));
+}
+template <>
+std::vector<Tier> tiers<Relu>() {
+  return tiers_in(HWY_DISPATCH_TABLE(relu));
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    using Op = Elementwise<Formula>;
+    using Problem = typename Op::Problem;
+    for (const Tier& tier : tiers<Formula>()) {
+      const auto prepare = [function = tier.function](const Problem& p, const auto&, const Context&) {
+        return [function, plan = plan<Formula>(p, 1)](const auto& in, auto& out) {
+          function(plan.nest, plan.whole(), plan.operands(in, out));
+        };
+      };
+      r.add<Op>({.name = "simd@" + tier.name,
+                 .summary = "vectors of " + tier.name + ", streaming stores past the last cache",
+                 .prepare = prepare,
+                 .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
+    }
+  });
+}};
+
+}  // namespace
+}  // namespace assay::elementwise
+#endif

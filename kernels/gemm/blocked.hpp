@@ -1,0 +1,57 @@
+// The blocked product behind the variants `simd` and `threaded`: one part of C per call.
+//
+// A header in kernels/, against the habit, because what one thread runs and what many run must be the same
+// machine code: else their comparison would measure two compilations.
+#pragma once
+
+#include "assay/ops/gemm.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::blocked {
+
+/// C[m, n] = alpha op(A) op(B) + beta C for operands whose stored rows are lda, ldb and ldc floats apart.
+struct Product {
+  Index m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* c = nullptr;
+  Index lda = 0, ldb = 0, ldc = 0;
+  bool a_transposed = false, b_transposed = false;
+  float alpha = 1, beta = 0;
+};
+
+/// The rows [row, row + m) and columns [column, column + n) of a problem.
+inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, Index row, Index m,
+                       Index column, Index n) {
+  const Index lda = p.a_transposed() ? p.m : p.k, ldb = p.b_transposed() ? p.k : p.n;
+  return {.m = m,
+          .n = n,
+          .k = p.k,
+          .a = in.a.data() + (p.a_transposed() ? row : row * lda),
+          .b = in.b.data() + (p.b_transposed() ? column * ldb : column),
+          .c = c + row * p.n + column,
+          .lda = lda,
+          .ldb = ldb,
+          .ldc = p.n,
+          .a_transposed = p.a_transposed(),
+          .b_transposed = p.b_transposed(),
+          .alpha = static_cast<float>(p.alpha),
+          .beta = static_cast<float>(p.beta)};
+}
+
+/// The product compiled for one SIMD target.
+struct Tier {
+  std::string name;
+  std::optional<std::string> unfit;  ///< why this processor cannot run it
+  /// `space` holds at least space_floats(product) floats and starts at a multiple of 64 bytes.
+  void (*multiply)(const Product& product, float* space) = nullptr;
+  Index (*space_floats)(const Product& product) = nullptr;
+};
+
+/// Every target that was built, best first.
+std::vector<Tier> tiers();
+
+}  // namespace assay::blocked

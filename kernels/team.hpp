@@ -1,0 +1,65 @@
+// One fork and join over OpenMP's pool of threads, in a form that ThreadSanitizer understands.
+//
+// ThreadSanitizer sees what instrumented code does. libgomp is not instrumented, so its fork and its join
+// order nothing in ThreadSanitizer's eyes, and every parallel region looks like a race with the code around
+// it. The two atomics below state the same order a second time where it is seen; suppressions would hide real
+// races too. The few compiler-made instructions that pass arguments into the region come before them, hence
+// no_sanitize on fork_and_join, which GCC passes on to the region's body. Clang's OpenMP runtime tells
+// ThreadSanitizer itself when its tool libarcher is loaded.
+#pragma once
+
+#include <omp.h>
+
+#include <atomic>
+
+#if defined(__SANITIZE_THREAD__)
+#define ASSAY_SANITIZES_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ASSAY_SANITIZES_THREADS 1
+#endif
+#endif
+#ifdef ASSAY_SANITIZES_THREADS
+#define ASSAY_UNSEEN_BY_THREAD_SANITIZER __attribute__((no_sanitize("thread"), noinline))
+#else
+#define ASSAY_UNSEEN_BY_THREAD_SANITIZER
+#endif
+
+namespace assay {
+namespace detail {
+
+struct Team {
+  std::atomic<int> forked{0};
+  std::atomic<int> joined{0};
+};
+
+template <class Body>
+void run_member(Team& team, const Body& body, int parts, int member, int members) {
+  team.forked.load(std::memory_order_acquire);
+  for (int part = member; part < parts; part += members) body(part);
+  team.joined.fetch_add(1, std::memory_order_release);
+}
+
+template <class Body>
+ASSAY_UNSEEN_BY_THREAD_SANITIZER void fork_and_join(Team& team, const Body& body, int parts, int threads) {
+#pragma omp parallel num_threads(threads)
+  run_member(team, body, parts, omp_get_thread_num(), omp_get_num_threads());
+}
+
+}  // namespace detail
+
+/// Calls body(part) once for each part in [0, parts) on at most `threads` threads, and returns when all are
+/// done. OpenMP may grant fewer threads; the parts are then shared among those. The body must not throw.
+template <class Body>
+void on_team(int threads, int parts, const Body& body) {
+  if (threads <= 1 || parts <= 1) {
+    for (int part = 0; part < parts; ++part) body(part);
+    return;
+  }
+  detail::Team team;
+  team.forked.store(1, std::memory_order_release);
+  detail::fork_and_join(team, body, parts, threads < parts ? threads : parts);
+  team.joined.load(std::memory_order_acquire);
+}
+
+}  // namespace assay

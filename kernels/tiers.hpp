@@ -1,0 +1,89 @@
+// One variant per SIMD target: for_each_tier() walks the entries of a Highway dispatch table.
+//
+// Highway calls the best target a machine has. A benchmark wants each of them, as `simd@avx3`, `simd@avx2`, …
+// . A kernel file includes this header before Highway, whose targets it chooses:
+//
+//   #include "tiers.hpp"
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "gemm/simd.cpp"   // this file, relative to kernels/
+//   #include "hwy/foreach_target.h"
+//   #include "hwy/highway.h"
+//   HWY_BEFORE_NAMESPACE();
+//   namespace assay::HWY_NAMESPACE { void kernel(…) {…} }
+//   HWY_AFTER_NAMESPACE();
+//   #if HWY_ONCE
+//   namespace assay {
+//   HWY_EXPORT(kernel);
+//   const Register registered{[](Registry& r) {
+//     for_each_tier(HWY_DISPATCH_TABLE(kernel), [&](const std::string& tier, auto* function,
+//                                                   const auto& unfit) {
+//       r.add<Gemm>({.name = "simd@" + tier, …
+//
+// Everything above HWY_ONCE is compiled once per target with that target's instructions. Use no templates or
+// inline functions of the standard library there: the linker may keep the AVX-512 copy of one for everybody.
+#pragma once
+
+#ifdef HWY_TARGETS
+#error "include tiers.hpp before every header of Highway"
+#endif
+
+#include "hwy/detect_compiler_arch.h"
+
+// Highway's bits are ordered best first. Those below AVX3 add integer and bf16 instructions to it, and
+// nothing to float kernels: they would be measured twice. Kernels size their register tiles at compile time,
+// so targets whose vector length is known at run time only (SVE, RVV) are left out.
+#if HWY_ARCH_X86
+#define HWY_DISABLED_TARGETS (HWY_AVX3 - 1)
+#else
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
+// Highway drops the fallback where the compiler's baseline has vectors. As the tier that runs everywhere it
+// is kept.
+#define HWY_COMPILE_ALL_ATTAINABLE
+
+#include "hwy/targets.h"
+
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// What a tier's variants are named after: Highway's name in lower case. The fallback is `scalar` or `emu128`
+/// depending on compiler and version, so it is always `portable`: names are keys of stored baselines.
+inline std::string tier_name(std::int64_t target) {
+  if (target == HWY_SCALAR || target == HWY_EMU128) return "portable";
+  std::string name = hwy::TargetName(target);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+/// Why this processor cannot run `target`, or nothing.
+inline std::optional<std::string> tier_unfit(std::int64_t target) {
+  const bool fallback = target == HWY_SCALAR || target == HWY_EMU128;
+  if (fallback || (hwy::SupportedTargets() & target) != 0) return std::nullopt;
+  return "needs a processor with " + tier_name(target) +
+         (target == HWY_AVX3 ? " (AVX-512 F, BW, DQ and VL)" : "");
+}
+
+/// Calls `visit(tier, function, unfit)` for every target that was built, best first: its name, its entry in
+/// `table`, which is HWY_DISPATCH_TABLE(function), and the reason why it cannot run here, if any. Tiers that
+/// cannot run are visited too, so that a baseline of another machine shows them as skipped, not as unknown.
+template <class Function, std::size_t entries, class Visit>
+void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
+  std::uint64_t left = HWY_TARGETS;
+  while (left != 0) {
+    const auto target = static_cast<std::int64_t>(left & (~left + 1));
+    left &= left - 1;
+    // A local ChosenTarget: narrowing the process-wide one would change what dynamic dispatch calls.
+    hwy::ChosenTarget one;
+    one.Update(target);
+    Function* const function = table[entries == 1 ? 0 : one.GetIndex()];
+    std::invoke(visit, tier_name(target), function, tier_unfit(target));
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,74 @@
+// for_each_tier(): every tier gets the function that was compiled for it.
+
+#include "tiers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tiers_test.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay {
+namespace HWY_NAMESPACE {
+
+void report_target(std::int64_t* target) { *target = HWY_TARGET; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay {
+
+HWY_EXPORT(report_target);
+
+namespace {
+
+using testing::Contains;
+
+TEST(Tiers, EachGetTheFunctionCompiledForThem) {
+  for_each_tier(HWY_DISPATCH_TABLE(report_target),
+                [](const std::string& tier, auto* function, const auto& unfit) {
+                  if (unfit) return;
+                  std::int64_t target = 0;
+                  function(&target);
+                  EXPECT_EQ(tier_name(target), tier);
+                });
+}
+
+TEST(Tiers, IncludeOneThatRunsEverywhere) {
+  std::vector<std::string> fit;
+  for_each_tier(HWY_DISPATCH_TABLE(report_target), [&](const std::string& tier, auto*, const auto& unfit) {
+    if (!unfit) fit.push_back(tier);
+  });
+  EXPECT_THAT(fit, Contains("portable"));
+}
+
+// SetSupportedTargetsForTest stands in for a lesser processor.
+TEST(Tiers, SayWhatAProcessorLacks) {
+  hwy::SetSupportedTargetsForTest(HWY_SCALAR | HWY_EMU128);
+  for_each_tier(HWY_DISPATCH_TABLE(report_target), [](const std::string& tier, auto*, const auto& unfit) {
+    ASSERT_EQ(unfit.has_value(), tier != "portable") << tier;
+    EXPECT_EQ(unfit.value_or("needs a processor with " + tier).find("needs a processor with " + tier), 0U);
+  });
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(Tiers, LeaveTheChoiceOfDynamicDispatchAlone) {
+  std::int64_t before = 0, after = 0;
+  HWY_DYNAMIC_DISPATCH(report_target)(&before);
+  for_each_tier(HWY_DISPATCH_TABLE(report_target), [](const std::string&, auto*, const auto&) {});
+  HWY_DYNAMIC_DISPATCH(report_target)(&after);
+  EXPECT_EQ(after, before);
+}
+
+}  // namespace
+}  // namespace assay
+#endif
