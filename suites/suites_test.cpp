@@ -1,0 +1,111 @@
+// Every suite file is what suites/README.md says: its keys, its name, and the sums stated for its network.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::filesystem::path> suite_files() {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SUITES_DIR)) {
+    if (entry.path().extension() == ".json") out.push_back(entry.path());
+  }
+  return out;
+}
+
+json parsed(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return json::parse(stream);
+}
+
+json suite(const std::string& name) {
+  return parsed(std::filesystem::path(ASSAY_SUITES_DIR) / (name + ".json"));
+}
+
+double flops_per_step(const json& suite) {
+  double sum = 0;
+  for (const json& row : suite.at("cases")) {
+    if (row.at("op") != "gemm") continue;
+    sum += 2 * row.at("m").get<double>() * row.at("n").get<double>() * row.at("k").get<double>() *
+           row.at("per_step").get<double>();
+  }
+  return sum;
+}
+
+TEST(Suites, ThereAreSome) { EXPECT_GE(suite_files().size(), 3U); }
+
+TEST(Suites, HaveTheKeysOfTheFormatAndNoOther) {
+  const std::set<std::string> keys{"schema", "name", "about", "steps_per_epoch", "cases"};
+  for (const auto& file : suite_files()) {
+    SCOPED_TRACE(file.filename().string());
+    const json suite = parsed(file);
+    for (const auto& [key, value] : suite.items()) EXPECT_TRUE(keys.contains(key)) << key;
+    EXPECT_EQ(suite.at("schema"), 1);
+    EXPECT_FALSE(suite.at("about").get<std::string>().empty());
+    EXPECT_FALSE(suite.at("cases").empty());
+  }
+}
+
+TEST(Suites, AreNamedForTheirFile) {
+  for (const auto& file : suite_files()) EXPECT_EQ(parsed(file).at("name"), file.stem().string());
+}
+
+TEST(Suites, GiveIntegersOrWordsAsFieldsOfAProblem) {
+  for (const auto& file : suite_files()) {
+    SCOPED_TRACE(file.filename().string());
+    const json suite = parsed(file);
+    for (const json& row : suite.at("cases")) {
+      EXPECT_TRUE(row.at("op").is_string());
+      for (const auto& [key, value] : row.items()) {
+        EXPECT_TRUE(value.is_number_integer() || value.is_string()) << row << " " << key;
+      }
+    }
+  }
+}
+
+TEST(Suites, CountEveryCaseOfANetworkAndNoneOutsideOne) {
+  for (const auto& file : suite_files()) {
+    SCOPED_TRACE(file.filename().string());
+    const json suite = parsed(file);
+    const bool network = suite.value("steps_per_epoch", 0) > 0;
+    for (const json& row : suite.at("cases")) EXPECT_EQ(row.value("per_step", 0) > 0, network) << row;
+  }
+}
+
+TEST(Suites, RepeatNoCase) {
+  for (const auto& file : suite_files()) {
+    SCOPED_TRACE(file.filename().string());
+    std::set<std::string> seen;
+    const json suite = parsed(file);
+    for (json row : suite.at("cases")) {
+      row.erase("note");
+      row.erase("per_step");
+      EXPECT_TRUE(seen.insert(row.dump()).second) << row;
+    }
+  }
+}
+
+// Multiply-adds per image of C1, C3, C5, F6 and the output layer: 28*28*25*6 = 117,600, 10*10*150*16 =
+// 240,000, 400*120 = 48,000, 120*84 = 10,080, 84*10 = 840; together 416,520. Two operations each, 64 images,
+// three products less the data gradient of C1.
+TEST(Suites, LenetSumsToTheArithmeticOfItsLayers) {
+  EXPECT_EQ(flops_per_step(suite("lenet_mnist")), 2.0 * 64 * (3 * 416'520 - 117'600));
+}
+
+// 6 * parameters * tokens, for 124,439,808 parameters of which 786,432 (positions), 82,944 (biases) and
+// 38,400 (LayerNorm) meet no matrix product; and the attention products, 6 * 4 * 12 * 12 of them.
+TEST(Suites, Gpt2SumsToSixTimesParametersTimesTokens) {
+  const double parameters = 124'439'808 - 786'432 - 82'944 - 38'400;
+  const double attention = 6.0 * 4 * 12 * 12 * 2 * 64 * 64 * 64;
+  EXPECT_EQ(flops_per_step(suite("gpt2_124m")), 6 * parameters * 256 + attention);
+}
+
+}  // namespace
