@@ -1,0 +1,37 @@
+#!/bin/sh
+# Usage: ci/bench.sh [--deps-only] [SUITE.json]
+# From a bare system to a report: installs what is missing, builds, checks, measures and compares with the
+# baseline of this machine. The exit code is that of `assay gate`: 0 passed, 1 disagreement or regression,
+# 2 unusable, 3 nothing was compared that should have been, or a package is missing and this is not root.
+set -eu
+suite=
+deps_only=no
+for argument in "$@"; do
+  case $argument in
+    --deps-only) deps_only=yes ;;
+    -*) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
+    /*) suite=$argument ;;
+    *) suite=$PWD/$argument ;;
+  esac
+done
+cd "$(dirname "$0")/.."
+ci/install_packages.sh build
+[ $deps_only = no ] || exit 0
+
+cmake --workflow --preset release
+
+suite=${suite:-suites/smoke.json}
+assay=build/release/assay
+# A peer that runs its kernels for another processor would be no opponent.
+if [ -z "${OPENBLAS_CORETYPE-}" ]; then
+  remedy=$($assay doctor --openblas-remedy)
+  if [ -n "$remedy" ]; then
+    echo "OpenBLAS would not use its best kernels here: setting $remedy"
+    export "${remedy?}"
+  fi
+fi
+
+name=$(basename "$suite" .json)
+mkdir -p build/reports
+exec $assay gate --suite "$suite" --baselines baselines --baselines build/baselines \
+  --record-missing build/baselines --reports build/reports -o "build/reports/$name.json"

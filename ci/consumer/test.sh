@@ -1,0 +1,40 @@
+#!/bin/sh
+# Usage: test.sh CMAKE BUILD WORK COMPILER FLAGS
+# Installs BUILD, moves the installation, builds the consumer against it with these flags, and demands that its
+# right kernel is accepted and its wrong one rejected by name.
+set -eu
+cmake=$1 build=$2 work=$3 compiler=$4 flags=$5
+consumer=$(cd "$(dirname "$0")" && pwd)
+root=${consumer%/ci/consumer}
+
+fail() { echo "consumer: $1" >&2; exit 1; }
+
+rm -rf "$work"
+mkdir -p "$work"
+"$cmake" --install "$build" --prefix "$work/first place" >"$work/install.log"
+mv "$work/first place" "$work/moved elsewhere"
+prefix="$work/moved elsewhere"
+
+if grep -rlF -e "$root" -e "first place" "$prefix"/lib*/cmake; then fail 'the package above names folders of its build'; fi
+for include in harness/include reference/include; do
+  for header in $(cd "$root/$include" && find . -name '*.h' -o -name '*.hpp'); do
+    [ -f "$prefix/include/$header" ] || fail "$include/$header is not installed"
+  done
+done
+
+"$cmake" -S "$consumer" -B "$work/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
+  "-DCMAKE_CXX_COMPILER=$compiler" "-DCMAKE_CXX_FLAGS=$flags" >"$work/configure.log" 2>&1 ||
+  { cat "$work/configure.log"; fail 'does not configure'; }
+"$cmake" --build "$work/build" >"$work/build.log" 2>&1 || { cat "$work/build.log"; fail 'does not build'; }
+
+expect() {  # PROGRAM EXIT_CODE: runs its check, keeps the output
+  status=0
+  "$work/build/$1" check >"$work/$1.out" 2>&1 || status=$?
+  [ "$status" -eq "$2" ] || { tail -n 20 "$work/$1.out"; fail "'$1 check' exits $status, expected $2"; }
+}
+expect right 0
+grep -q unrolled_by_two "$work/right.out" || fail "'right check' does not name its variant"
+expect wrong 1
+tail -n 12 "$work/wrong.out" | grep -q without_tail || fail "the last lines of 'wrong check' do not name without_tail"
+[ ! -x "$work/build/beside" ] || "$work/build/beside" list gemm | grep -q packed ||
+  fail "'beside list gemm' does not name the variants of assay::kernels"

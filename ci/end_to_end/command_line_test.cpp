@@ -1,0 +1,225 @@
+// The program from the outside: verbs, exit codes, last lines, and files that are whole or not there.
+
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace assay::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+constexpr const char* tiny_suite =
+    R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 10,
+ "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2},
+           {"op": "gemm", "m": 16, "n": 40, "k": 33, "per_step": 1},
+           {"op": "elementwise_add", "n": 1, "c": 2, "h": 16, "w": 16, "per_step": 1}]})";
+
+/// Few variants, so that sanitized builds stay quick.
+constexpr const char* few = "-k 'packed|flat'";
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_.write("tiny.json", tiny_suite); }
+  Finished run(const std::string& arguments, const std::string& plant = "") {
+    return run_program(arguments, folder_.path(), plant);
+  }
+  Folder folder_;
+};
+
+TEST_F(Program, ListsWhatIsRegisteredAsJson) {
+  const Finished done = run("list --json -");
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  const Json json = Json::parse(done.output);
+  EXPECT_EQ(json.at("schema"), "assay.list/1");
+  EXPECT_EQ(json.at("operations").back().at("name"), "gemm");
+  EXPECT_THAT(json.at("reference_flags").get<std::string>(), HasSubstr("-ffp-contract=off"));
+}
+
+TEST_F(Program, ChecksAndSaysThatAllAgree) {
+  const Finished done = run("check -k gemm/packed");
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), AllOf(HasSubstr("AGREE"), HasSubstr("0 disagree")));
+}
+
+TEST_F(Program, NamesAPlantedWrongKernelInItsLastLinesAndExitsOne) {
+  const Finished done = run("check", "wrong");
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.last_lines(2),
+              AllOf(HasSubstr("WRONG: gemm/planted"), HasSubstr("again: assay check -k")));
+}
+
+TEST_F(Program, NeverTimesAWrongKernelAndSaysSo) {
+  const Finished done = run("run --suite tiny.json -k 'gemm/(packed|planted)' -o r.json", "wrong");
+  EXPECT_EQ(done.exit_code, 1) << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("WRONG: gemm/planted"));
+  const Json results = Json::parse(folder_.read("r.json"));
+  for (const Json& trial : results.at("trials")) {
+    const bool timed = trial.contains("launches") && !trial.at("launches").empty();
+    EXPECT_EQ(timed, trial.at("variant") != "planted") << trial.at("key");
+  }
+}
+
+TEST_F(Program, WritesNoBaselineOfAWrongKernel) {
+  const Finished done = run("record --suite tiny.json --launches 1 --reason x --baselines b", "wrong");
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.last_lines(1), HasSubstr("nothing was recorded"));
+  EXPECT_EQ(folder_.listing(), "tiny.json\n");
+}
+
+TEST_F(Program, GateWithoutABaselineIsUndecided) {
+  const Finished done = run(std::string("gate --suite tiny.json --launches 1 ") + few);
+  EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(2),
+              AllOf(HasSubstr("no comparable baseline of suite tiny"), HasSubstr("assay record")));
+}
+
+TEST_F(Program, GateNamesAPlantedSlowDownInItsLastLinesAndExitsOne) {
+  const std::string gate =
+      std::string("gate --suite tiny.json --launches 4 --record-missing b --reports r ") + few;
+  const Finished first = run(gate);
+  ASSERT_EQ(first.exit_code, 0) << first.output << first.errors;
+  EXPECT_THAT(first.last_lines(1), HasSubstr("RECORDED"));
+  const Finished second = run(gate, "slower=4");
+  EXPECT_EQ(second.exit_code, 1) << second.output;
+  EXPECT_THAT(second.last_lines(3), AllOf(HasSubstr("gemm/packed/"), HasSubstr("REGRESSION")));
+  EXPECT_THAT(folder_.listing(), AllOf(HasSubstr("/tiny.md"), HasSubstr("/tiny.json")));
+}
+
+TEST_F(Program, GateSaysWhatDiffersFromABaselineOfAnotherBuildInsteadOfJudging) {
+  const std::string gate = std::string("gate --suite tiny.json --launches 1 --baselines b ") + few;
+  ASSERT_EQ(run(gate + " --record-missing b").exit_code, 0);
+  const std::string file = folder_.listing().substr(0, folder_.listing().find('\n'));
+  Json baseline = Json::parse(folder_.read(file));
+  for (Json& fact : baseline.at("recordings")[0].at("results").at("machine").at("facts")) {
+    if (fact.at("name") == "compiler") fact.at("value") = "another compiler";
+  }
+  folder_.write(file, baseline.dump());
+  const Finished done = run(gate);
+  EXPECT_EQ(done.exit_code, 3) << done.errors;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("another compiler"), HasSubstr("not comparable")));
+  const Finished renewed = run(gate + " --record-missing b");
+  EXPECT_EQ(renewed.exit_code, 0) << renewed.errors;
+  EXPECT_THAT(renewed.last_lines(1), HasSubstr("RECORDED"));
+}
+
+TEST_F(Program, ComparesTwoResultFilesInWords) {
+  ASSERT_EQ(run(std::string("run --suite tiny.json --launches 3 -o a.json ") + few).exit_code, 0);
+  const Finished done = run("compare a.json a.json --md");
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("same"));
+}
+
+TEST_F(Program, HonoursTheFamiliarBenchmarkFlags) {
+  const std::string filter = "run --suite tiny.json --benchmark_filter=packed/m=24 ";
+  const Finished listed = run(filter + "--benchmark_list_tests=true");
+  EXPECT_EQ(listed.exit_code, 0) << listed.errors;
+  EXPECT_EQ(listed.output, "gemm/naive/m=24,n=24,k=25#1\ngemm/packed/m=24,n=24,k=25#1\n");
+
+  const Finished done = run(
+      filter +
+      "--benchmark_repetitions=4 --benchmark_min_time=0.001s --benchmark_format=json --benchmark_out=o.json");
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  for (const std::string& text : {done.output, folder_.read("o.json")}) {
+    const Json json = Json::parse(text);
+    ASSERT_EQ(json.at("benchmarks").size(), 8U);
+    EXPECT_EQ(json.at("benchmarks")[0].at("run_type"), "iteration");
+  }
+}
+
+TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
+  folder_.write("broken.json", "{\"schema\": 1,\n  oops}");
+  folder_.write("huge.json", R"({"schema": 1, "name": "huge", "about": "x",
+    "cases": [{"op": "gemm", "m": 2147483648, "n": 2147483648, "k": 2147483648}]})");
+  const std::string before = folder_.listing();
+  struct Bad {
+    std::string arguments, complaint;
+  };
+  for (const auto& [arguments, complaint] :
+       std::vector<Bad>{{"run --suite missing.json", "missing.json: cannot be read"},
+                        {"run --suite broken.json", "broken.json: is not JSON: line 2, column 3"},
+                        {"run --suite huge.json", "GiB are available"},
+                        {"run --suite tiny.json -k nothing_like_it -o r.json", "selects nothing"},
+                        {"run --suite tiny.json --benchmark_filter=nothing_like_it", "selects nothing"},
+                        {"run --suite tiny.json --benchmark_perf_counters=x", "--benchmark_perf_counters"},
+                        {"run --suite tiny.json -k '('", "not a regular expression"},
+                        {"check -k nothing_like_it", "selects no variant"},
+                        {"list nothing_like_it", "selects no variant"},
+                        {"compare missing.json tiny.json", "missing.json"},
+                        {"compare tiny.json tiny.json", "tiny.json"},
+                        {"report tiny.json", "tiny.json"},
+                        {"dance", "dance"}}) {
+    const Finished done = run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << arguments << "\n" << done.output << done.errors;
+    EXPECT_THAT(done.errors, HasSubstr(complaint)) << arguments;
+    EXPECT_EQ(folder_.listing(), before) << arguments;
+  }
+}
+
+TEST_F(Program, RefusesAnUnusableBaselineBeforeItMeasures) {
+  const Finished recorded = run(std::string("gate --suite tiny.json --launches 1 --record-missing b ") + few);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.errors;
+  const std::string file = folder_.listing().substr(0, folder_.listing().find('\n'));
+  const std::string whole = folder_.read(file);
+  folder_.write(file, whole.substr(0, whole.size() / 2));
+  const Finished truncated = run(std::string("gate --suite tiny.json --launches 1 --baselines b ") + few);
+  EXPECT_EQ(truncated.exit_code, 2);
+  EXPECT_THAT(truncated.errors, HasSubstr(file));
+  EXPECT_THAT(truncated.output, IsEmpty());
+
+  std::string other = whole;
+  other.replace(other.find("assay.baseline/1"), 16, "assay.baseline/9");
+  folder_.write(file, other);
+  const Finished foreign = run(std::string("gate --suite tiny.json --launches 1 --baselines b ") + few);
+  EXPECT_EQ(foreign.exit_code, 2);
+  EXPECT_THAT(foreign.errors, HasSubstr("assay.baseline/9"));
+}
+
+TEST_F(Program, LeavesNoHalfFileWhenTheResultsCannotBeWritten) {
+  const Finished done = run(std::string("run --suite tiny.json -o no/such/folder/r.json ") + few);
+  EXPECT_EQ(done.exit_code, 2) << done.output;
+  EXPECT_THAT(done.errors, HasSubstr("no/such/folder"));
+  const Finished full = run(std::string("run --suite tiny.json -o /dev/full ") + few);
+  EXPECT_EQ(full.exit_code, 2) << full.output;
+  EXPECT_THAT(full.errors, HasSubstr("/dev/full"));
+  EXPECT_EQ(folder_.listing(), "tiny.json\n");
+}
+
+// The shell interrupts the program once its launch has begun; what it measured by then stays, and is valid.
+TEST_F(Program, KeepsAValidPartialResultWhenInterrupted) {
+  const std::string program = std::string("ASSAY_PLANT= exec '") + ASSAY_PROGRAM +
+                              "' run --suite tiny.json --launches 500 -o r.json " + few;
+  const Finished done = run_shell("sh -c \"" + program +
+                                      "\" & child=$!; "
+                                      "until ls \"${TMPDIR:-/tmp}\"/assay-*/answer.json >/dev/null 2>&1; do "
+                                      "kill -0 $child || break; done; kill -INT $child; wait $child",
+                                  folder_.path());
+  EXPECT_EQ(done.exit_code, 130) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("INTERRUPTED"));
+  const Json json = Json::parse(folder_.read("r.json"));
+  EXPECT_TRUE(json.at("partial").get<bool>());
+}
+
+TEST_F(Program, IsReadByGoogleBenchmarksOwnCompareTool) {
+  if (run_shell(
+          "test -f /usr/share/benchmark/compare.py && PATH=/usr/bin:$PATH python3 -c 'import numpy, scipy'",
+          folder_.path())
+          .exit_code != 0) {
+    GTEST_SKIP() << "compare.py needs the packages libbenchmark-tools and python3-scipy";
+  }
+  ASSERT_EQ(run(std::string("run --suite tiny.json --benchmark_out=o.json --benchmark_repetitions=9 ") + few)
+                .exit_code,
+            0);
+  const Finished done = run_shell(
+      "PATH=/usr/bin:$PATH python3 /usr/share/benchmark/compare.py benchmarks o.json o.json", folder_.path());
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("gemm/packed/m=24"));
+}
+
+}  // namespace
+}  // namespace assay::testing

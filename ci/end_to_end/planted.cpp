@@ -1,0 +1,126 @@
+// The program with faults planted in it, to show that it finds them. ASSAY_PLANT says which:
+//   wrong           a variant gemm/planted that drops the last product of every odd k
+//   slower=FACTOR   gemm/packed does FACTOR times its work
+
+#include "assay/error.hpp"
+#include "assay/ops/gemm.hpp"
+#include "assay/pipeline.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace assay;
+
+void drop_last_product_of_odd_k(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const Index products = p.k - p.k % 2;
+  for (Index i = 0; i < p.m; ++i) {
+    for (Index j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (Index l = 0; l < products; ++l) {
+        const float a = p.a_transposed() ? in.a[l * p.m + i] : in.a[i * p.k + l];
+        const float b = p.b_transposed() ? in.b[j * p.k + l] : in.b[l * p.n + j];
+        sum += a * b;
+      }
+      float& c = out.c[i * p.n + j];
+      c = static_cast<float>(p.alpha) * sum + (p.beta != 0 ? static_cast<float>(p.beta) * c : 0);
+    }
+  }
+}
+
+/// Does the work of each call `factor` times.
+class SlowTimed final : public Timed {
+ public:
+  SlowTimed(std::unique_ptr<Timed> real, Index factor) : real_(std::move(real)), factor_(factor) {}
+  void repeat(Index calls) override { real_->repeat(calls * factor_); }
+
+ private:
+  std::unique_ptr<Timed> real_;
+  Index factor_;
+};
+
+class SlowWorkload final : public Workload {
+ public:
+  SlowWorkload(std::unique_ptr<Workload> real, std::size_t slow, Index factor)
+      : real_(std::move(real)), slow_(slow), factor_(factor) {}
+  Cost cost() const override { return real_->cost(); }
+  Agreement check(std::size_t variant, const Context& context, bool once) override {
+    return real_->check(variant, context, once);
+  }
+  std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
+    auto timed = real_->timed(variant, context);
+    if (variant != slow_) return timed;
+    return std::make_unique<SlowTimed>(std::move(timed), factor_);
+  }
+  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
+    return real_->surviving_corruptions(seed, tries);
+  }
+
+ private:
+  std::unique_ptr<Workload> real_;
+  std::size_t slow_;
+  Index factor_;
+};
+
+/// An operation of which one variant is slower; all else is as it was.
+class SlowOperation final : public Operation {
+ public:
+  SlowOperation(std::unique_ptr<Operation> real, std::string_view variant, Index factor)
+      : real_(std::move(real)), factor_(factor) {
+    for (slow_ = 0; slow_ < variants().size() && variants()[slow_].name != variant;) ++slow_;
+  }
+  std::string_view name() const override { return real_->name(); }
+  std::string_view about() const override { return real_->about(); }
+  int version() const override { return real_->version(); }
+  std::vector<FieldRule> fields() const override { return real_->fields(); }
+  std::vector<Fill> fills() const override { return real_->fills(); }
+  const std::vector<VariantInfo>& variants() const override { return real_->variants(); }
+  std::vector<std::string> corner_cases() const override { return real_->corner_cases(); }
+  std::string canonical(std::string_view where, std::string_view problem) const override {
+    return real_->canonical(where, problem);
+  }
+  double footprint(std::string_view problem) const override { return real_->footprint(problem); }
+  Cost cost(std::string_view problem) const override { return real_->cost(problem); }
+  std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
+                                   const Context& context) const override {
+    return real_->unfit(variant, problem, context);
+  }
+  std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override {
+    return std::make_unique<SlowWorkload>(real_->open(problem, std::move(setting)), slow_, factor_);
+  }
+
+ private:
+  std::unique_ptr<Operation> real_;
+  Index factor_;
+  std::size_t slow_ = 0;
+};
+
+void plant(Registry& registry, const std::string& what) {
+  constexpr std::string_view slower = "slower=";
+  if (what == "wrong") {
+    registry.add<Gemm>({.name = "planted",
+                        .summary = "drops the last product of every odd k",
+                        .run = drop_last_product_of_odd_k});
+  } else if (what.starts_with(slower)) {
+    const Index factor = std::stol(what.substr(slower.size()));
+    registry.put(std::make_unique<SlowOperation>(registry.take("gemm"), "packed", factor));
+  } else if (!what.empty()) {
+    throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted", "set wrong or slower=<factor>");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Registry registry = Registry::linked();
+    const char* what = std::getenv("ASSAY_PLANT");
+    plant(registry, what != nullptr ? what : "");
+    return run_command_line(argc, argv, registry);
+  } catch (const Error& failure) {
+    std::fprintf(stderr, "assay_planted: %s\n", failure.what());
+    return exit_code::unusable;
+  }
+}

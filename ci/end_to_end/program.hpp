@@ -1,0 +1,40 @@
+/// Starts the program as a user would and keeps what it said.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace assay::testing {
+
+struct Finished {
+  int exit_code = -1;  ///< or minus the signal that ended it
+  std::string output, errors;
+  /// The last lines of the output, where the verdict stands.
+  std::string last_lines(int count) const;
+};
+
+/// Runs `arguments` of the program under test through sh, in `folder`, with ASSAY_PLANT set to `plant`.
+Finished run_program(const std::string& arguments, const std::filesystem::path& folder,
+                     const std::string& plant = "");
+
+/// Runs any command through sh in `folder`.
+Finished run_shell(const std::string& command, const std::filesystem::path& folder);
+
+/// A folder of this test alone, empty, removed with the object.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path write(const std::string& name, const std::string& content) const;
+  std::string read(const std::string& name) const;
+  /// Names of all files below, sorted.
+  std::string listing() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace assay::testing

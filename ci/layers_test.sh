@@ -1,0 +1,102 @@
+#!/bin/sh
+# Plants one fault per rule of layers.sh in a copy of the tree and demands a failure that names place and rule.
+set -eu
+ci=$(cd "$(dirname "$0")" && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cd "$ci/.."
+for folder in harness reference kernels suites ci; do
+  mkdir "$copy/$folder"
+  (cd $folder && find . -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.sh') | while read -r file; do
+    mkdir -p "$copy/$folder/${file%/*}"
+    cp "$folder/$file" "$copy/$folder/$file"
+  done
+done
+
+fail() { echo "layers_test: $1" >&2; exit 1; }
+
+# FILE RULE LINE: rejected, naming FILE:1 and RULE. The file is new, so that nothing else can be wrong with it.
+rejects() {
+  mkdir -p "$copy/$(dirname "$1")"
+  printf '%s\n' "$3" >"$copy/$1"
+  if found=$("$ci/layers.sh" "$copy"); then fail "$1 may say $3, against the rule: $2"; fi
+  case $found in
+    "$1:1:"*"$2"*) ;;
+    *) fail "$1 with $3 is rejected without naming $1:1 and '$2': $found" ;;
+  esac
+  rm "$copy/$1"
+}
+
+accepts() {  # FILE LINE
+  mkdir -p "$copy/$(dirname "$1")"
+  [ ! -e "$copy/$1" ] || mv "$copy/$1" "$copy/kept"
+  printf '%s\n' "$2" >"$copy/$1"
+  found=$("$ci/layers.sh" "$copy") || fail "$1 may not say $2: $found"
+  rm "$copy/$1"
+  [ ! -e "$copy/kept" ] || mv "$copy/kept" "$copy/$1"
+}
+
+found=$("$ci/layers.sh" "$copy") || fail "the tree itself is rejected: $found"
+
+rejects harness/check/planted.cpp 'no hot path' '#include "assay/ops/gemm.hpp"'
+rejects harness/check/planted.cpp 'no hot path' '#include "kernels/tiers.hpp"'
+rejects harness/check/planted_test.cpp 'no hot path' '#include "reference/gemm.hpp"'
+rejects harness/check/planted.cpp 'no hot path' '#include <cblas.h>'
+rejects reference/planted.cpp 'the reference includes' '#include <hwy/highway.h>'
+rejects reference/planted.cpp 'the reference includes' '#include "hwy/highway.h"'
+rejects reference/planted.cpp 'the reference includes' '#include <cblas.h>'
+rejects reference/planted.cpp 'the reference includes' '  #  include <omp.h>'
+rejects reference/planted.cpp 'the reference includes' '#include <fmt/format.h>'
+rejects reference/planted.cpp 'the reference includes' '#include <nlohmann/json.hpp>'
+rejects reference/planted.cpp 'the reference includes' '#include <gtest/gtest.h>'
+rejects reference/planted.cpp 'for the harness alone' '#include "assay/detail/typed.hpp"'
+rejects kernels/gemm/planted.cpp 'kernels include' '#include <fmt/format.h>'
+rejects kernels/gemm/planted.cpp 'kernels include' '#include <nlohmann/json.hpp>'
+rejects kernels/gemm/planted.cpp 'kernels include' '#include "measure/sampler.hpp"'
+rejects kernels/gemm/planted.cpp 'for the harness alone' '#include "assay/detail/typed.hpp"'
+rejects harness/include/assay/planted.hpp 'a public header includes' '#include <fmt/format.h>'
+rejects harness/include/assay/planted.hpp 'a public header includes' '#include <nlohmann/json.hpp>'
+rejects harness/include/assay/compare_planted.hpp 'a public header includes' '#include <sys/stat.h>'
+rejects reference/include/assay/ops/planted.hpp 'a public header includes' '#include <sys/stat.h>'
+rejects harness/measure/sampler.hpp 'by .cpp files only' '#include <benchmark/benchmark.h>'
+rejects harness/app/options.hpp 'by .cpp files only' '#include <CLI/CLI.hpp>'
+rejects harness/app/planted.cpp 'CLI11 is included by' '#include <CLI/CLI.hpp>'
+rejects harness/measure/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'
+rejects kernels/gemm/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'
+rejects harness/registry/planted.cpp 'registry comes before machine' '#include "assay/machine.hpp"'
+rejects harness/machine/planted.cpp 'machine comes before plan' '#include "assay/suite.hpp"'
+rejects harness/plan/planted.cpp 'plan comes before check' '#include "check/planted.hpp"'
+rejects harness/check/planted.cpp 'check comes before measure' '#include "assay/results.hpp"'
+rejects harness/measure/planted.cpp 'measure comes before compare' '#include "assay/compare.hpp"'
+rejects harness/compare/planted.cpp 'compare comes before epoch' '#include "epoch/planted.hpp"'
+rejects harness/exchange/planted.cpp 'exchange comes before epoch' '#include "epoch/planted.hpp"'
+rejects harness/epoch/planted.cpp 'epoch comes before report' '#include "report/planted.hpp"'
+rejects harness/report/planted.cpp 'report comes before app' '#include "app/planted.hpp"'
+rejects harness/include/assay/machine.hpp 'machine comes before compare' '#include "assay/compare.hpp"'
+rejects harness/statistics/planted.cpp 'statistics is pure' '#include "assay/operation.hpp"'
+rejects harness/figures/planted.cpp 'figures is pure' '#include "assay/problem.hpp"'
+rejects harness/figures/planted.cpp 'figures is pure' '#include "statistics/statistics.hpp"'
+rejects harness/nowhere/planted.cpp 'is unknown' '#include "assay/error.hpp"'
+rejects harness/app/planted.cpp 'is unknown' '#include "assay/of_no_stage.hpp"'
+rejects kernels/gemm/utils.hpp 'named for its purpose' ''
+rejects harness/check/helpers_test.cpp 'named for its purpose' ''
+for file in kernels/planted.cpp ci/planted.sh; do
+  awk 'BEGIN { for (i = 1; i <= 401; ++i) print "//" }' >"$copy/$file"
+  found=$("$ci/layers.sh" "$copy") && fail "$file may have 401 lines"
+  case $found in "$file:401:"*"400 lines"*) ;; *) fail "a long $file is rejected for another reason: $found" ;; esac
+  rm "$copy/$file"
+done
+
+accepts harness/measure/sampler.cpp '#include <benchmark/benchmark.h>'
+accepts harness/measure/planted.hpp '#include <nlohmann/json.hpp>'
+accepts harness/app/options_planted.cpp '#include <CLI/CLI.hpp>'
+accepts harness/compare/planted.cpp '#include "exchange/planted.hpp"'
+accepts harness/exchange/planted.cpp '#include "assay/compare.hpp"'
+accepts harness/check/planted_test.cpp '#include "assay/compare.hpp"'
+accepts reference/planted_test.cpp '#include <gmock/gmock.h>'
+accepts kernels/gemm/planted.cpp '#include "hwy/highway.h"'
+accepts kernels/gemm/planted.cpp '#include <cblas.h>'
+accepts kernels/gemm/planted.cpp '#include "gemm/reordered.cpp"'
+accepts harness/statistics/planted.cpp '#include "assay/random.hpp"'
+accepts harness/machine/planted.cpp '#include "figures/figures.hpp"'
+accepts harness/check/planted.cpp '// #include "assay/ops/gemm.hpp"'
