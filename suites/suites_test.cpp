@@ -1,5 +1,7 @@
 // Every suite file is what suites/README.md says: its keys, its name, and the sums stated for its network.
 
+#include "assay/suite.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +43,13 @@ double flops_per_step(const json& suite) {
 }
 
 TEST(Suites, ThereAreSome) { EXPECT_GE(suite_files().size(), 3U); }
+
+TEST(Suites, NameOperationsAndFieldsThatTheProgramKnows) {
+  const assay::Registry registry = assay::Registry::linked();
+  for (const auto& file : suite_files()) {
+    EXPECT_NO_THROW(assay::load_suite(file, registry)) << file;
+  }
+}
 
 TEST(Suites, HaveTheKeysOfTheFormatAndNoOther) {
   const std::set<std::string> keys{"schema", "name", "about", "steps_per_epoch", "cases"};
