@@ -137,6 +137,12 @@ Prediction predict_from(const std::string& label, const Results& results, const 
     out.impossible = "the run was interrupted";
     return out;
   }
+  if (results.cases_left_out > 0) {
+    out.impossible =
+        fmt::format("{} cases of the suite were not selected: a sum over the rest would not be the epoch",
+                    results.cases_left_out);
+    return out;
+  }
   const auto trials = by_case(times);
   std::vector<const TrialResult*> chosen;
   std::vector<std::string> reasons;

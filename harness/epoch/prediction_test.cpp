@@ -115,6 +115,12 @@ TEST(Prediction, IsNotMadeFromAnInterruptedRun) {
   EXPECT_THAT(predict(results).at(0).impossible, HasSubstr("interrupted"));
 }
 
+TEST(Prediction, IsNotMadeFromAFilteredRun) {
+  Results results = network();
+  results.cases_left_out = 2;
+  EXPECT_THAT(predict(results).at(0).impossible, HasSubstr("2 cases of the suite were not selected"));
+}
+
 TEST(Prediction, LeavesOutCasesThatOccurInNoStep) {
   Results results = network();
   for (TrialResult& trial : results.trials) {

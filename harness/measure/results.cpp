@@ -230,12 +230,19 @@ Json results_value(const Results& results) {
   Json roofs = Json::array(), trials = Json::array();
   for (const Roof& roof : results.roofs) roofs.push_back(to_value(roof));
   for (const TrialResult& trial : results.trials) trials.push_back(to_value(trial));
-  return {{"schema", results_schema},   {"suite", results.suite},
-          {"about", results.about},     {"steps_per_epoch", json_number(results.steps_per_epoch)},
-          {"date", results.date},       {"commit", results.commit},
-          {"seed", results.seed},       {"command", results.command},
-          {"partial", results.partial}, {"machine", to_value(results.machine)},
-          {"roofs", std::move(roofs)},  {"weather", to_value(results.weather)},
+  return {{"schema", results_schema},
+          {"suite", results.suite},
+          {"about", results.about},
+          {"steps_per_epoch", json_number(results.steps_per_epoch)},
+          {"date", results.date},
+          {"commit", results.commit},
+          {"seed", results.seed},
+          {"command", results.command},
+          {"partial", results.partial},
+          {"cases_left_out", results.cases_left_out},
+          {"machine", to_value(results.machine)},
+          {"roofs", std::move(roofs)},
+          {"weather", to_value(results.weather)},
           {"trials", std::move(trials)}};
 }
 
@@ -249,6 +256,7 @@ Results results_from(const JsonField& field) {
                   .command = field.text_or("command", "")};
   if (const auto seed = field.find("seed")) results.seed = seed->unsigned_integer();
   if (const auto partial = field.find("partial")) results.partial = partial->boolean();
+  results.cases_left_out = static_cast<Index>(field.number_or("cases_left_out", 0));
   if (const auto machine = field.find("machine")) results.machine = machine_from(*machine);
   if (const auto weather = field.find("weather")) results.weather = weather_from(*weather);
   if (const auto roofs = field.find("roofs")) {
