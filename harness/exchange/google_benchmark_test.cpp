@@ -39,7 +39,8 @@ const char* const foreign = R"({"context": {"date": "d", "executable": "./conv_b
      "iterations": 100, "real_time": 1.7, "cpu_time": 3.0, "time_unit": "us", "c": NaN},
     {"name": "A/8 NaN_mean", "run_name": "A/8 NaN", "run_type": "aggregate", "aggregate_name": "mean",
      "iterations": 2, "real_time": 1.6, "cpu_time": 3.0, "time_unit": "us"},
-    {"name": "B", "run_name": "B", "run_type": "iteration", "error_occurred": true, "error_message": "no luck",
+    {"name": "B", "run_name": "B", "run_type": "iteration",
+     "error_occurred": true, "error_message": "no luck",
      "iterations": 1, "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns"}]})";
 
 TEST(GoogleBenchmarkJson, IsReadWithEachRepetitionAsALaunch) {
