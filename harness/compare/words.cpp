@@ -93,6 +93,8 @@ std::string verdict_sentence(const Comparison& comparison) {
                  comparison.count(Standing::undecided) ==
              0) {
     out += fmt::format("none of {} trials could be compared", total);
+  } else if (comparison.count(Standing::same) + comparison.count(Standing::faster) == 0) {
+    out += fmt::format("no verdict could be reached on any of {} trials", total);
   } else {
     out += fmt::format("none of {} trials is slower than its limit", total);
   }
