@@ -81,7 +81,8 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     hooks.say("measure " + trial.key);
     const auto named = std::ranges::find(operation.variants(), trial.variant, &VariantInfo::name);
     const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
-    Ready& next = ready.emplace_back(workload->timed(variant, {.threads = trial.threads}), &samples[i], 0);
+    ready.push_back({.timed = workload->timed(variant, {.threads = trial.threads}), .sample = &samples[i]});
+    Ready& next = ready.back();
     const double first_call = seconds_for(*next.timed, 1);
     if (first_call > long_call_seconds) {
       const int slices = slices_of_long_call(policy, request.index);
