@@ -62,7 +62,7 @@ TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
 
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,
                          testing::Combine(testing::ValuesIn(operation_names()),
-                                          testing::Values(Fill::exact, Fill::uniform)),
+                                          testing::Values(Fill::exact, Fill::uniform, Fill::offset)),
                          [](const auto& instance) {
                            return std::get<0>(instance.param) + "_" +
                                   std::string(to_string(std::get<1>(instance.param)));

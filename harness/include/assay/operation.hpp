@@ -20,7 +20,8 @@ namespace assay {
 
 /// How inputs are filled. `exact`: small non-zero integers, so that every order of summation gives the same
 /// bits and the bound is zero. `uniform`: numbers in [-1, 1), judged by the contract's rounding bound.
-enum class Fill { exact, uniform };
+/// `offset`: the same around 10,000, where formulas that cancel lose the digits that count.
+enum class Fill { exact, uniform, offset };
 std::string_view to_string(Fill fill);
 
 /// How one workload is made: its fill, its random numbers, and where its buffers live.
@@ -34,7 +35,11 @@ struct Setting {
     return Buffer<T>(count, placement);
   }
   /// One input number of this fill.
-  float draw() { return fill == Fill::exact ? rng.small_integer() : static_cast<float>(rng.uniform(-1, 1)); }
+  float draw() {
+    if (fill == Fill::exact) return rng.small_integer();
+    const double mean = fill == Fill::offset ? 1e4 : 0;
+    return static_cast<float>(mean + rng.uniform(-1, 1));
+  }
 };
 
 /// Work of one call by the definition of the contract, not by what a variant happens to do.

@@ -1,0 +1,128 @@
+/// The contracts `layernorm` and `rmsnorm`: rows of x scaled to unit spread, with the statistics of each row.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+
+namespace assay {
+namespace layernorm {
+
+/// Added to the variance, or to the mean square, so that a constant row has a finite scale.
+inline constexpr double epsilon = 1e-5;
+
+/// The shape of both contracts.
+struct Problem {
+  Index rows = 1, cols = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols)};
+  }
+};
+
+/// What is expected of one number per row. The bound depends on the side: a mean that is off only ever makes
+/// the spread around it larger.
+struct Statistic {
+  std::vector<double> value, below, above;
+};
+
+}  // namespace layernorm
+
+/// mean[r] = sum_j x[r, j] / cols
+/// rstd[r] = 1 / sqrt(sum_j (x[r, j] - mean[r])^2 / cols + epsilon)
+/// y[r, j] = (x[r, j] - mean[r]) rstd[r] gamma[j] + beta[j]
+/// with x[rows, cols], y[rows, cols], gamma[cols], beta[cols], mean[rows], rstd[rows], all f32 and row-major.
+/// The statistics are outputs because the backward pass needs them. No two arrays overlap.
+///
+/// Bound. Let u = 2^-24, g(r) = r u / (1 - r u), n = cols, A = sum_j |x_j| / n, V the true variance of a row.
+/// * The mean is one sum: |fl(mean) - mean| <= D = g(n + 1) A, for any order of summation.
+/// * The variance is summed around fl(mean). As sum (x - mean - d)^2 / n = V + d^2, what is summed lies in
+///   [V, S] with S = V + D^2, and each term meets at most n + 5 roundings, so that
+///     fl(V) <= S (1 + h),  h = g(n + 5).
+///   The two-pass algorithm has fl(V) >= V (1 - h). The corrected two-pass algorithm subtracts
+///   (sum (x - fl(mean)) / n)^2, whose root is off by at most h sqrt(S), and so it has
+///     fl(V) >= V - h S - 2 D h sqrt(S) - h^2 S >= V - 4 h S.
+///   Chan, Golub and LeVeque, The American Statistician 37(3), 1983, sections 2 and 3; Higham, Accuracy and
+///   Stability of Numerical Algorithms, 2nd ed. (2002), sections 1.9 and 4.2. The one-pass formula
+///   sum x^2 / n - mean^2 is wrong by up to g(n) (V + mean^2) instead, and is rejected with the fill
+///   `offset`.
+/// * rstd meets three more roundings: the sum with epsilon, the root, the division.
+/// * y is judged by the mean m and the rstd s that were written with it, which have passed by then:
+///     |fl(y) - y| <= g(5) (|(x - m) s gamma| + |beta|) + u |m s gamma|,
+///   a rounding for each of the four operations, one for s, and one for m, since a variant may have kept both
+///   in more digits than it wrote. That bound does not grow with n or with D, and so y has to be right even
+///   where the statistics may be poor. x (s gamma) + (beta - m s gamma) is rejected: it cancels.
+/// A term left out of a sum shows for cols up to about 4,000, where 1 / n is n u.
+///
+/// Source: Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3 and 4.
+struct LayerNorm {
+  static constexpr std::string_view name = "layernorm";
+  static constexpr std::string_view about =
+      "y = (x - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32, with mean and 1 / sqrt";
+  static constexpr int version = 1;
+
+  using Problem = layernorm::Problem;
+  struct Input {
+    Buffer<float> x, gamma, beta;
+  };
+  struct Output {
+    Buffer<float> y, mean, rstd;
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y), part("mean", &Output::mean), part("rstd", &Output::rstd)};
+    }
+  };
+  struct Expected {
+    layernorm::Statistic mean, rstd;
+  };
+  static constexpr std::array fills{Fill::offset, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// rstd[r] = 1 / sqrt(sum_j x[r, j]^2 / cols + epsilon)
+/// y[r, j] = x[r, j] rstd[r] gamma[j]
+/// with x[rows, cols], y[rows, cols], gamma[cols], rstd[rows], all f32 and row-major. No two arrays overlap.
+///
+/// Bound. All terms of the sum are positive, so that the mean square is off by the factor 1 + g(n + 2), and
+/// its root by half of that: |fl(rstd) - rstd| <= g(n / 2 + 5) rstd. With the exact fill the sum is exact for
+/// n < 2^24 / 9, and the bound g(5) rstd at any length. y is judged by the rstd s written with it:
+/// |fl(y) - y| <= g(3) |x s gamma|, two products and a rounding for s. Higham (2002), lemma 3.1.
+///
+/// Source: Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019, equation 4; epsilon as in
+/// LLaMA (Touvron et al., arXiv:2302.13971).
+struct RmsNorm {
+  static constexpr std::string_view name = "rmsnorm";
+  static constexpr std::string_view about =
+      "y = x / sqrt(mean(x^2) + 1e-5) gamma for each row, f32, with 1 / sqrt";
+  static constexpr int version = 1;
+
+  using Problem = layernorm::Problem;
+  struct Input {
+    Buffer<float> x, gamma;
+  };
+  struct Output {
+    Buffer<float> y, rstd;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("rstd", &Output::rstd)}; }
+  };
+  struct Expected {
+    layernorm::Statistic rstd;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
