@@ -1,0 +1,55 @@
+// The idea: the best SIMD tier on every thread. Helps where the arrays of one thread's share fit the caches
+// that it has for itself, or where one core cannot draw all the bandwidth of memory.
+
+#include "adamw/step.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+
+namespace assay::adamw {
+namespace {
+
+/// Parameters below which one thread does it all. Chosen, not measured: half of the elements at which the
+/// element-wise variants divide, since a parameter costs more than an element.
+constexpr Index break_even = 32768;
+
+/// Where the share of thread `part` of `parts` begins: at a cache line, so that no two threads write one
+/// line of aligned arrays.
+Index begin_of(Index n, Index part, Index parts) {
+  constexpr Index line = 64 / sizeof(float);
+  const Index lines = (n + line - 1) / line;
+  return std::min(n, lines * part / parts * line);
+}
+
+StepFunction* best_tier() {
+  for (const Tier& tier : tiers()) {
+    if (!tier.unfit) return tier.function;
+  }
+  return nullptr;  // does not happen: the portable tier runs everywhere
+}
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    const auto prepare = [](const auto& problem, const auto&, const Context& context) {
+      const int threads = problem.n < break_even ? 1 : context.threads;
+      // The first fork of a process starts the threads, which must not happen inside a timed call.
+      on_team(threads, threads, [](int) {});
+      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_tier()](
+                 const auto& in, auto& out) {
+        const Arrays at = arrays(in, out);
+        on_team(threads, threads, [&](int part) {
+          function(k, at, begin_of(n, part, threads), begin_of(n, part + 1, threads));
+        });
+      };
+    };
+    r.add<AdamW<Formula>>({.name = "threaded",
+                           .summary = "the best SIMD tier, parameters divided among OpenMP threads",
+                           .threaded = true,
+                           .prepare = prepare});
+  });
+}};
+
+}  // namespace
+}  // namespace assay::adamw

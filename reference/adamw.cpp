@@ -1,0 +1,166 @@
+#include "assay/ops/adamw.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using adamw::Constants;
+
+template <class Real>
+struct Parameter {
+  Real p, m, v;
+};
+
+/// One parameter's step: the specification. In double it is the oracle, in float the naive variant.
+template <class Formula, class Real>
+Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
+  const Real decayed = at.p - k.decay * at.p;
+  const Real m = k.first_keep * at.m + k.first_gain * g;
+  const Real v = k.second_keep * at.v + k.second_gain * g * g;
+  return {decayed - Formula::update(m, v, k), m, v};
+}
+
+template <class Formula>
+void naive(const typename AdamW<Formula>::Problem& problem, const typename AdamW<Formula>::Input& in,
+           typename AdamW<Formula>::Output& out) {
+  const Constants<float> k(problem.t);
+  for (Index i = 0; i < problem.n; ++i) {
+    const auto after = step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
+    out.p[i] = after.p;
+    out.m[i] = after.m;
+    out.v[i] = after.v;
+  }
+}
+
+/// The size of one gradient, and so of the moments that steps before it left.
+double magnitude(Index gradients, Rng& rng) {
+  switch (gradients) {
+    case 1: return 1e-4;
+    case 2: return std::pow(10, rng.uniform(-12, -6));
+    default: return 1;
+  }
+}
+
+/// Zero; a subnormal; the least normal number, whose moment is subnormal; two whose square vanishes or makes
+/// v subnormal; and the largest that the contract allows.
+void sprinkle_special(Buffer<float>& g) {
+  constexpr std::array<float, 6> special{0,      1e-40F,  -std::numeric_limits<float>::min(),
+                                         1e-30F, -1e-18F, 1e18F};
+  // Every third element, so that each special value meets every lane of a vector.
+  for (Index i = 0; i < g.size(); i += 3) g[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
+}
+
+template <class Formula>
+void register_naive(Registry& r) {
+  r.add<AdamW<Formula>>({.name = "naive",
+                         .summary = "one loop over the parameters, powers computed once per call",
+                         .run = naive<Formula>});
+}
+const Register paper{register_naive<adamw::Paper>};
+const Register epsilon_hat{register_naive<adamw::EpsilonHat>};
+
+}  // namespace
+
+template <class Formula>
+auto AdamW<Formula>::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes; at a step with moments.
+  for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 129, 257}) {
+    out.push_back({.n = n, .t = 10});
+  }
+  for (const Index t : {1, 2, 10, 1000, 100000}) {
+    for (Index gradients = 0; gradients < static_cast<Index>(gradient_words.size()); ++gradients) {
+      out.push_back({.n = 101, .t = t, .gradients = gradients});
+    }
+  }
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({.n = 73751, .t = 3, .gradients = 1});
+  return out;
+}
+
+template <class Formula>
+double AdamW<Formula>::footprint(const Problem& p) {
+  return (4 + 3) * 4.0 * static_cast<double>(p.n) + 6 * 8.0 * static_cast<double>(p.n);
+}
+
+template <class Formula>
+auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Input {
+  const Index n = problem.n;
+  Input in{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n),
+           setting.buffer<float>(n)};
+  // What t - 1 steps can have left: zero before the first.
+  const auto [first, second] = adamw::bias_corrections(problem.t - 1);
+  for (Index i = 0; i < n; ++i) {
+    const double size = magnitude(problem.gradients, setting.rng);
+    const double root = size * static_cast<double>(setting.draw());
+    in.g[i] = static_cast<float>(size * static_cast<double>(setting.draw()));
+    in.m[i] = static_cast<float>(first * size * static_cast<double>(setting.draw()));
+    in.v[i] = static_cast<float>(second * root * root);
+    // Half of the parameters are far smaller than an update, whose errors would hide in the rounding of p.
+    in.p[i] = setting.draw() * (setting.rng.unit() < 0.5 ? 1.0F : 0x1p-20F);
+  }
+  if (problem.gradients == 3) sprinkle_special(in.g);
+  return in;
+}
+
+template <class Formula>
+auto AdamW<Formula>::make_output(const Problem& problem, const Input& in, const Setting& setting) -> Output {
+  const Index n = problem.n;
+  Output out{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n)};
+  std::ranges::copy(in.p, out.p.begin());
+  std::ranges::copy(in.m, out.m.begin());
+  std::ranges::copy(in.v, out.v.begin());
+  return out;
+}
+
+template <class Formula>
+auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting&) -> Expected {
+  const auto size = static_cast<std::size_t>(problem.n);
+  const auto array = [size] {
+    return typename Expected::Array{std::vector<double>(size), std::vector<double>(size)};
+  };
+  Expected want{array(), array(), array()};
+
+  constexpr double u = 0x1p-24, h = 0x1p-148;
+  const auto g = [](double roundings) { return roundings * u / (1 - roundings * u); };
+  const Constants<double> k(problem.t);
+  const auto corrections = adamw::bias_corrections(problem.t);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto at = static_cast<Index>(i);
+    const double gradient = in.g[at], p = in.p[at], m = in.m[at], v = in.v[at];
+    const auto after = step<Formula, double>(gradient, {p, m, v}, k);
+    const double terms = k.first_keep * std::abs(m) + k.first_gain * std::abs(gradient);
+    const double divisor = Formula::divisor(after.v, corrections);
+    const double update = Formula::factor(corrections) * terms / divisor;
+    want.p.value[i] = after.p;
+    want.m.value[i] = after.m;
+    want.v.value[i] = after.v;
+    want.p.bound[i] = g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor;
+    want.m.bound[i] = g(4) * terms + h;
+    want.v.bound[i] = g(5) * after.v + h;
+  }
+  return want;
+}
+
+template <class Formula>
+Agreement AdamW<Formula>::judge(const Problem& problem, const Input&, const Expected& want,
+                                const Output& out) {
+  return within({"p", {problem.n}}, out.p, want.p.value, want.p.bound) &
+         within({"m", {problem.n}}, out.m, want.m.value, want.m.bound) &
+         within({"v", {problem.n}}, out.v, want.v.value, want.v.bound);
+}
+
+template <class Formula>
+Cost AdamW<Formula>::cost(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return {.flops = n * (10 + Formula::update_flops), .bytes_read = 16 * n, .bytes_written = 12 * n};
+}
+
+template struct AdamW<adamw::Paper>;
+template struct AdamW<adamw::EpsilonHat>;
+
+}  // namespace assay

@@ -1,0 +1,169 @@
+/// The AdamW contracts: one step of the optimiser over n parameters, in the two forms that frameworks use.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace assay {
+namespace adamw {
+
+/// The constants of the contract, the defaults of PyTorch. They are no fields of a problem, since no step is
+/// faster or slower for other values.
+inline constexpr double learning_rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
+
+/// 1 - beta1^t and 1 - beta2^t: how far the moments of step t still fall short of averages.
+struct BiasCorrections {
+  double first, second;
+};
+inline BiasCorrections bias_corrections(Index t) {
+  const auto steps = static_cast<double>(t);
+  return {1 - std::pow(beta1, steps), 1 - std::pow(beta2, steps)};
+}
+
+/// Everything about a step but its arrays: made in double and rounded once to Real. In float that matters:
+/// 1 - 0.999f is 0.001 with an error of 1.3e-5 of it.
+template <class Real>
+struct Constants {
+  Real first_keep = Real(beta1), first_gain = Real(1 - beta1);
+  Real second_keep = Real(beta2), second_gain = Real(1 - beta2);
+  Real rate = Real(learning_rate), epsilon = Real(adamw::epsilon);
+  Real decay = Real(learning_rate * weight_decay);
+  Real first_correction, second_correction;  ///< of BiasCorrections
+  Real corrected_rate;                       ///< rate sqrt(second_correction) / first_correction
+
+  explicit Constants(Index t) {
+    const auto [first, second] = bias_corrections(t);
+    first_correction = Real(first);
+    second_correction = Real(second);
+    corrected_rate = Real(learning_rate * std::sqrt(second) / first);
+  }
+};
+
+/// Loshchilov and Hutter, algorithm 2; PyTorch: epsilon is added to the root of the corrected moment.
+struct Paper {
+  static constexpr std::string_view name = "adamw";
+  static constexpr std::string_view about =
+      "decay, then p -= lr m_hat / (sqrt(v_hat) + eps), f32, in place (Loshchilov and Hutter, PyTorch)";
+  template <class Real>
+  static Real update(Real m, Real v, const Constants<Real>& k) {
+    const Real m_hat = m / k.first_correction;
+    const Real v_hat = v / k.second_correction;
+    return k.rate * m_hat / (std::sqrt(v_hat) + k.epsilon);
+  }
+  /// Of the update as operations: two corrections, root, sum, product, division.
+  static constexpr double update_flops = 6;
+  static constexpr double roundings = 19;
+  /// What multiplies m, and what it is divided by.
+  static double factor(const BiasCorrections& c) { return learning_rate / c.first; }
+  static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second) + epsilon; }
+};
+
+/// Kingma and Ba, end of section 2; TensorFlow: epsilon is added to the root of the uncorrected moment. While
+/// t is small, that is an epsilon up to 32 times as large as in the other form.
+struct EpsilonHat {
+  static constexpr std::string_view name = "adamw_epsilon_hat";
+  static constexpr std::string_view about =
+      "decay, then p -= lr sqrt(1-b2^t)/(1-b1^t) m / (sqrt(v) + eps), f32, in place (TensorFlow)";
+  template <class Real>
+  static Real update(Real m, Real v, const Constants<Real>& k) {
+    return k.corrected_rate * m / (std::sqrt(v) + k.epsilon);
+  }
+  static constexpr double update_flops = 4;
+  static constexpr double roundings = 17;
+  static double factor(const BiasCorrections& c) { return learning_rate * std::sqrt(c.second) / c.first; }
+  static double divisor(double v, const BiasCorrections&) { return std::sqrt(v) + epsilon; }
+};
+
+}  // namespace adamw
+
+/// Step t for every parameter i of p[n], with gradients g[n] and moments m[n], v[n]:
+///   p = p - lr wd p                     the decoupled decay, first
+///   m = beta1 m + (1 - beta1) g
+///   v = beta2 v + (1 - beta2) g^2
+///   p = p - update(m, v)                of the formula, above
+/// p, m and v are updated in place; no array overlaps another. All are dense f32.
+///
+/// Defined for finite g with |g| <= 1e18, whose square is finite, and for m and v that t - 1 steps of such
+/// gradients can have left. Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so
+/// that flushing to zero is an error. What NaN, infinities and larger gradients do is undefined: training
+/// looks for them before the step.
+///
+/// Bound, element-wise, with u = 2^-24, g(r) = r u / (1 - r u) and the constants taken as real numbers, each
+/// rounded once from double. A term's roundings are counted along its way (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2nd ed. (2002), lemma 3.1); FMA leaves some out. h = 2^-148 covers underflowing
+/// products, 2^-150 each.
+///   m: constant, product, sum, and one more for m + (1 - beta1)(g - m):
+///        g(4) M + h,  M = beta1 |m| + (1 - beta1) |g|
+///   v: no term is negative; constant, two products, sum, and one more for the form as above:  g(5) v + h
+///   p: g(3) |p - lr wd p| + g(r) F M / D + 16 h / D,  update = F m / D
+///      The decay is a constant, a product and a sum. For the update: 4 of m; at most 4 in F m (two
+///      constants, two operations); 2 in dividing, if by a reciprocal; the last sum; D. In D the 5 of v are
+///      halved by the root, then come the root, in the form of the paper the correction (constant and
+///      operation), and the sum: 4.5 or 6.5. One more, for v that underflowed: it moves the root by sqrt(h /
+///      0.001) = 2e-21 beside an epsilon of 1e-8. Together r = 19, or 17. The update may be computed as lr
+///      sqrt(1-b2^t)/(1-b1^t) m / (sqrt(v) + e) with e = eps sqrt(1-b2^t), whose product underflows at 32
+///      times the magnitude relative to D; hence 16 h.
+/// Square roots and divisions are correctly rounded; a reciprocal and a product count as a division.
+/// Estimates of 1/x or 1/sqrt(x) to 12 or 14 bits are outside the bound unless refined to 23.
+///
+/// Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR 2019, algorithm 2; Kingma and
+/// Ba, Adam, ICLR 2015, algorithm 1 and section 2. In the decay lr is the schedule's, as in PyTorch.
+template <class Formula>
+struct AdamW {
+  static constexpr std::string_view name = Formula::name;
+  static constexpr std::string_view about = Formula::about;
+  static constexpr int version = 1;
+
+  /// Magnitudes up to 1; up to 1e-4; 1e-6 to 1e-12, mixed; among those up to 1 every third is zero,
+  /// subnormal, of a subnormal square, or huge. The forms differ by their epsilon, which `unit` does not
+  /// show. `special` is for checks: moments of zero gradients decay to subnormals in a loop that is timed.
+  static constexpr std::array<std::string_view, 4> gradient_words{"unit", "small", "tiny", "special"};
+
+  struct Problem {
+    Index n = 1;          ///< parameters
+    Index t = 1;          ///< step, counted from 1
+    Index gradients = 0;  ///< position in `gradient_words`
+    static constexpr auto fields() {
+      return std::tuple{field("n", &Problem::n), option("t", &Problem::t, 1, 1, 100000),
+                        choice("gradients", &Problem::gradients, gradient_words)};
+    }
+  };
+  struct Input {
+    Buffer<float> g;
+    Buffer<float> p, m, v;  ///< what the arrays of Output hold before the first call
+  };
+  struct Output {
+    Buffer<float> p, m, v;
+    static constexpr auto parts() {
+      return std::tuple{part("p", &Output::p), part("m", &Output::m), part("v", &Output::v)};
+    }
+  };
+  struct Expected {
+    struct Array {
+      std::vector<double> value, bound;
+    };
+    Array p, m, v;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  /// 28 bytes per parameter, 16 of them read. Operations as the formulas write them: 9 for the decay and the
+  /// moments, one to subtract, and those of the update.
+  static Cost cost(const Problem& problem);
+};
+
+using AdamWPaper = AdamW<adamw::Paper>;
+using AdamWEpsilonHat = AdamW<adamw::EpsilonHat>;
+
+extern template struct AdamW<adamw::Paper>;
+extern template struct AdamW<adamw::EpsilonHat>;
+
+}  // namespace assay
