@@ -191,12 +191,13 @@ TEST_F(Program, LeavesNoHalfFileWhenTheResultsCannotBeWritten) {
 }
 
 // The shell interrupts the program once its launch has begun; what it measured by then stays, and is valid.
+// Launches answer in a folder of this test alone, since other tests run beside it.
 TEST_F(Program, KeepsAValidPartialResultWhenInterrupted) {
-  const std::string program = std::string("ASSAY_PLANT= exec '") + ASSAY_PROGRAM +
-                              "' run --suite tiny.json --launches 500 -o r.json " + few;
-  const Finished done = run_shell("sh -c \"" + program +
-                                      "\" & child=$!; "
-                                      "until ls \"${TMPDIR:-/tmp}\"/assay-*/answer.json >/dev/null 2>&1; do "
+  folder_.write("tmp/made", "");
+  const std::string program =
+      std::string("exec '") + ASSAY_PROGRAM + "' run --suite tiny.json --launches 500 -o r.json " + few;
+  const Finished done = run_shell("export TMPDIR=\"$PWD/tmp\"; sh -c \"" + program +
+                                      "\" & child=$!; until ls tmp/assay-*/answer.json >/dev/null 2>&1; do "
                                       "kill -0 $child || break; done; kill -INT $child; wait $child",
                                   folder_.path());
   EXPECT_EQ(done.exit_code, 130) << done.output << done.errors;
