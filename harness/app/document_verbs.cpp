@@ -36,11 +36,7 @@ int report_verb(const Options& options) {
     put(options, to_markdown(report), to_json(report));
     return exit_code::passed;
   }
-  const auto folder = options.reports / results.machine.key;
-  std::filesystem::create_directories(folder);
-  write_file(folder / (results.suite + ".md"), to_markdown(report));
-  write_file(folder / (results.suite + ".json"), to_json(report) + "\n");
-  fmt::print("{}\n", (folder / (results.suite + ".md")).string());
+  fmt::print("{}\n", write_report(report, options.reports).string());
   return exit_code::passed;
 }
 

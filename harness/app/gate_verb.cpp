@@ -122,12 +122,8 @@ void write_outputs(const Options& options, const Results& results, const std::op
                    const std::optional<Comparison>& comparison) {
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   if (options.reports.empty()) return;
-  const Report report = make_report(results, baseline, comparison);
-  const auto folder = options.reports / results.machine.key;
-  std::filesystem::create_directories(folder);
-  write_file(folder / (results.suite + ".md"), to_markdown(report));
-  write_file(folder / (results.suite + ".json"), to_json(report) + "\n");
-  fmt::print(stderr, "report: {}\n", (folder / (results.suite + ".md")).string());
+  const auto file = write_report(make_report(results, baseline, comparison), options.reports);
+  fmt::print(stderr, "report: {}\n", file.string());
 }
 
 }  // namespace

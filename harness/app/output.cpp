@@ -15,4 +15,12 @@ void put(const Options& options, const std::string& text, const std::string& jso
   fmt::print("{}", text);
 }
 
+std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
+  const auto here = folder / report.machine.key;
+  std::filesystem::create_directories(here);
+  write_file(here / (report.suite + ".md"), to_markdown(report));
+  write_file(here / (report.suite + ".json"), to_json(report) + "\n");
+  return here / (report.suite + ".md");
+}
+
 }  // namespace assay

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/options.hpp"
+#include "assay/report.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace assay {
@@ -10,5 +12,8 @@ namespace assay {
 /// Prints `text`, unless JSON goes to standard output: then only that is printed.
 /// Writes JSON to a file otherwise.
 void put(const Options& options, const std::string& text, const std::string& json);
+
+/// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.
+std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);
 
 }  // namespace assay
