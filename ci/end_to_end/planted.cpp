@@ -49,6 +49,9 @@ class SlowWorkload final : public Workload {
   Agreement check(std::size_t variant, const Context& context, bool once) override {
     return real_->check(variant, context, once);
   }
+  std::string remark(std::size_t variant, const Context& context) override {
+    return real_->remark(variant, context);
+  }
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     auto timed = real_->timed(variant, context);
     if (variant != slow_) return timed;
@@ -81,6 +84,7 @@ class SlowOperation final : public Operation {
   std::string canonical(std::string_view where, std::string_view problem) const override {
     return real_->canonical(where, problem);
   }
+  std::string problem_of(const std::filesystem::path& file) const override { return real_->problem_of(file); }
   double footprint(std::string_view problem) const override { return real_->footprint(problem); }
   Cost cost(std::string_view problem) const override { return real_->cost(problem); }
   std::optional<std::string> unfit(std::size_t variant, std::string_view problem,

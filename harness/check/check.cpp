@@ -23,6 +23,33 @@ std::set<int> thread_counts(const VariantInfo& variant, int cores) {
   return variant.threaded ? std::set<int>{1, 2, std::max(cores, 1)} : std::set<int>{1};
 }
 
+struct Selected {
+  const Operation* operation;
+  std::vector<std::size_t> variants;
+};
+
+/// Throws Error when it would be empty.
+std::vector<Selected> select(const Registry& registry, const std::string& filter, Kin kin) {
+  const Filter wanted(filter);
+  std::vector<Selected> out;
+  for (const Operation* operation : registry.operations()) {
+    Selected next{operation, {}};
+    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
+      const VariantInfo& variant = operation->variants()[v];
+      const bool of_kin = variant.known_bad.empty() == (kin == Kin::sound);
+      const std::string name = fmt::format("{}/{}", operation->name(), variant.name);
+      if (of_kin && wanted.selects(name)) next.variants.push_back(v);
+    }
+    if (!next.variants.empty()) out.push_back(std::move(next));
+  }
+  if (out.empty()) {
+    throw Error("filter '" + filter + "'",
+                kin == Kin::sound ? "selects no variant" : "selects no known-bad variant",
+                "`assay list` shows what there is");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks) {
@@ -52,17 +79,10 @@ std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, 
 }
 
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
-                                       std::uint64_t seed, const Hooks& hooks) {
+                                       std::uint64_t seed, const Hooks& hooks, Kin kin) {
   std::vector<CornerCheck> out;
-  const Filter wanted(filter);
-  for (const Operation* operation : registry.operations()) {
+  for (const auto& [operation, selected] : select(registry, filter, kin)) {
     const auto& variants = operation->variants();
-    std::vector<std::size_t> selected;
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      const std::string name = fmt::format("{}/{}", operation->name(), variants[v].name);
-      if (wanted.selects(name)) selected.push_back(v);
-    }
-    if (selected.empty()) continue;
     hooks.say(fmt::format("check {}", operation->name()));
     for (const std::string& problem : operation->corner_cases()) {
       for (const Fill fill : operation->fills()) {
@@ -84,8 +104,28 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
       }
     }
   }
-  if (out.empty()) {
-    throw Error("filter '" + filter + "'", "selects no variant", "`assay list` shows what there is");
+  return out;
+}
+
+std::vector<CornerCheck> check_file(const Registry& registry, const std::string& filter,
+                                    const std::filesystem::path& file, std::uint64_t seed,
+                                    const Hooks& hooks) {
+  std::vector<CornerCheck> out;
+  for (const auto& [operation, selected] : select(registry, filter, Kin::sound)) {
+    const std::string problem = operation->problem_of(file);
+    const Fill fill = operation->fills().front();
+    const auto workload = operation->open(problem, {.fill = fill, .rng = Rng(seed), .file = file});
+    for (const std::size_t v : selected) {
+      if (hooks.stopped()) return out;
+      CornerCheck next{std::string(operation->name()), operation->variants()[v].name, problem, fill};
+      hooks.say(fmt::format("check {}/{}", next.operation, next.variant));
+      next.skipped = operation->unfit(v, problem, {}).value_or("");
+      if (next.skipped.empty()) {
+        next.agreement = workload->check(v, {}, true);
+        if (next.agreement.agrees) next.remark = workload->remark(v, {});
+      }
+      out.push_back(std::move(next));
+    }
   }
   return out;
 }

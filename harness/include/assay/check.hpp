@@ -3,6 +3,7 @@
 
 #include "assay/plan.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -33,13 +34,24 @@ struct CornerCheck {
   Index skew = 0;
   int threads = 1;
   std::string skipped;
+  std::string remark;  ///< of check_file() only
   Agreement agreement;
 };
+
+/// Variants that are meant to agree, or those that are kept because they must not.
+enum class Kin { sound, known_bad };
 
 /// Every variant that `filter` (a regular expression on operation/variant) selects, on every corner case of
 /// its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and `cores`
 /// threads. Throws Error when nothing is selected.
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
-                                       std::uint64_t seed, const Hooks& hooks);
+                                       std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound);
+
+/// Every sound variant that `filter` selects on the problem that `file` holds, with one thread, and with what
+/// the contract remarks. Throws Error when nothing is selected or an operation of the selection takes no
+/// file.
+std::vector<CornerCheck> check_file(const Registry& registry, const std::string& filter,
+                                    const std::filesystem::path& file, std::uint64_t seed,
+                                    const Hooks& hooks);
 
 }  // namespace assay

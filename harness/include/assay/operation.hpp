@@ -8,6 +8,7 @@
 #include "assay/random.hpp"
 
 #include <concepts>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct Setting {
   Fill fill = Fill::exact;
   Rng rng{1};
   Placement placement;
+  /// What a problem from outside was read from, of contracts that define problem_of(); else empty.
+  std::filesystem::path file;
 
   template <class T>
   Buffer<T> buffer(Index count) const {
@@ -66,6 +69,13 @@ constexpr Part<Output, T> part(std::string_view name, Buffer<T> Output::*member)
 }
 
 /// What a hot path must define. `Input`, `Output` and `Expected` own their buffers.
+///
+/// It may define, besides:
+///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
+///   then
+///     reads Setting::file. Throws Error naming the file, the line and what to do.
+///   std::string remark(problem, input, expected, output): one line about a right output that agreement does
+///     not say, such as how close a plan comes to its lower bound.
 template <class Op>
 concept Contract = requires(const typename Op::Problem problem, const typename Op::Input input,
                             const typename Op::Expected expected, const typename Op::Output output,
@@ -98,6 +108,9 @@ struct Variant {
   std::string name;
   /// The idea in one line.
   std::string summary;
+  /// Of an optimization that was published and is wrong: where, and what it gets wrong. It is never planned
+  /// or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
+  std::string known_bad;
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
   void (*run)(const Problem&, const Input&, Output&) = nullptr;
@@ -111,6 +124,7 @@ struct Variant {
 struct VariantInfo {
   std::string name;
   std::string summary;
+  std::string known_bad;
   bool threaded = false;
 };
 
@@ -130,6 +144,8 @@ class Workload {
   /// Runs the variant into fresh poisoned outputs, twice unless `once`, and judges each; guards included.
   /// Twice, because a kernel that leaves something behind in its plan is right the first time only.
   virtual Agreement check(std::size_t variant, const Context& context, bool once = false) = 0;
+  /// What the contract remarks on a fresh output of the variant; empty when it remarks on nothing.
+  virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
   /// Corrupts a correct output in `tries` seeded ways per part and returns those that the judge let pass.
@@ -151,6 +167,9 @@ class Operation {
 
   /// The canonical text of a problem. Throws Error naming `where` and the field at fault.
   virtual std::string canonical(std::string_view where, std::string_view problem) const = 0;
+  /// The canonical text of the problem that `file` holds. Throws Error when the file cannot be used, or when
+  /// this operation takes none.
+  virtual std::string problem_of(const std::filesystem::path& file) const = 0;
   virtual double footprint(std::string_view problem) const = 0;
   virtual Cost cost(std::string_view problem) const = 0;
   virtual std::optional<std::string> unfit(std::size_t variant, std::string_view problem,

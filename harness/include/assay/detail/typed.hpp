@@ -101,6 +101,17 @@ class TypedWorkload final : public Workload {
     return outcome;
   }
 
+  std::string remark(std::size_t variant, const Context& context) override {
+    if constexpr (requires(const Problem& p, const Input& in, const typename Op::Expected& want,
+                           const Output& out) { Op::remark(p, in, want, out); }) {
+      Output output = fresh_output();
+      Runner<Op>(variants_.at(variant), problem_, input_, context)(output, 1);
+      return Op::remark(problem_, input_, expected(), output);
+    } else {
+      return {};
+    }
+  }
+
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     if (!shared_output_) shared_output_.emplace(fresh_output());
     return std::make_unique<TypedTimed<Op>>(Runner<Op>(variants_.at(variant), problem_, input_, context),
@@ -191,7 +202,7 @@ class TypedOperation final : public Operation {
       throw Error(where, "registered twice", "rename one of the two variants");
     }
     info_.insert(info_.begin() + (at - variants_.begin()),
-                 VariantInfo{variant.name, variant.summary, variant.threaded});
+                 VariantInfo{variant.name, variant.summary, variant.known_bad, variant.threaded});
     variants_.insert(at, std::move(variant));
   }
 
@@ -210,6 +221,13 @@ class TypedOperation final : public Operation {
 
   std::string canonical(std::string_view where, std::string_view problem) const override {
     return to_text(parse_problem<Problem>(where, problem));
+  }
+  std::string problem_of(const std::filesystem::path& file) const override {
+    if constexpr (requires { Op::problem_of(file); }) {
+      return to_text(Op::problem_of(file));
+    } else {
+      throw Error(std::string(Op::name), "takes no file", "leave " + file.string() + " out");
+    }
   }
   double footprint(std::string_view problem) const override { return Op::footprint(parse(problem)); }
   Cost cost(std::string_view problem) const override { return Op::cost(parse(problem)); }

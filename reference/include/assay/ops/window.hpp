@@ -1,0 +1,88 @@
+/// The window that im2col, col2im and convolution slide over an image: its fields, extents and rules.
+#pragma once
+
+#include "assay/problem.hpp"
+
+#include <tuple>
+
+namespace assay {
+
+/// A window of kernel_h x kernel_w taps, `dilation` pixels apart, moved by `stride` over an image of
+/// h x w pixels with borders of zeros. Stride and dilation are the same in both directions.
+struct Window {
+  Index h = 1, w = 1;
+  Index kernel_h = 1, kernel_w = 1;
+  Index stride = 1, dilation = 1;
+  Index top = 0, bottom = 0, left = 0, right = 0;  ///< pixels of padding
+
+  /// Positions of the window: floor((in + padding - ((kernel - 1) dilation + 1)) / stride) + 1; 0 or less
+  /// when it does not fit into the padded image.
+  Index out_h() const { return positions(h + top + bottom, kernel_h); }
+  Index out_w() const { return positions(w + left + right, kernel_w); }
+  Index taps() const { return kernel_h * kernel_w; }
+
+  /// Row of the image under tap row `kh` at output row `oh`; outside [0, h) it is padding. Columns alike.
+  Index row(Index oh, Index kh) const { return oh * stride - top + kh * dilation; }
+  Index column(Index ow, Index kw) const { return ow * stride - left + kw * dilation; }
+  bool inside(Index row, Index column) const { return row >= 0 && row < h && column >= 0 && column < w; }
+
+ private:
+  Index positions(Index padded, Index kernel) const {
+    const Index room = padded - ((kernel - 1) * dilation + 1);
+    return room < 0 ? 0 : room / stride + 1;
+  }
+};
+
+/// What a Problem that slides a window derives from: `kernel` is square unless `kernel_w` is given, `pad`
+/// is the border on all four sides unless a side is given. -1 stands for not given.
+struct WindowFields {
+  Index h = 1, w = 1;
+  Index kernel = 1, kernel_w = -1;
+  Index stride = 1, dilation = 1;
+  Index pad = 0, bottom = -1, left = -1, right = -1;
+
+  Window window() const {
+    const auto or_else = [](Index given, Index usual) { return given < 0 ? usual : given; };
+    return {.h = h,
+            .w = w,
+            .kernel_h = kernel,
+            .kernel_w = or_else(kernel_w, kernel),
+            .stride = stride,
+            .dilation = dilation,
+            .top = pad,
+            .bottom = or_else(bottom, pad),
+            .left = or_else(left, pad),
+            .right = or_else(right, pad)};
+  }
+
+  /// The fields of a Problem that derives from this, in the order of the text form. Spelled with the type
+  /// of the Problem, since a tuple of fields is of one type.
+  template <class Problem>
+  static constexpr auto window_fields() {
+    return std::tuple{
+        member_field<Problem>("h", &WindowFields::h),
+        member_field<Problem>("w", &WindowFields::w),
+        member_field<Problem>("kernel", &WindowFields::kernel),
+        member_option<Problem>("kernel_w", &WindowFields::kernel_w, -1, -1, 1024),
+        member_option<Problem>("stride", &WindowFields::stride, 1, 1, 1024),
+        member_option<Problem>("dilation", &WindowFields::dilation, 1, 1, 1024),
+        member_option<Problem>("pad", &WindowFields::pad, 0, 0, 1024),
+        member_option<Problem>("bottom", &WindowFields::bottom, -1, -1, 1024),
+        member_option<Problem>("left", &WindowFields::left, -1, -1, 1024),
+        member_option<Problem>("right", &WindowFields::right, -1, -1, 1024),
+    };
+  }
+
+ private:
+  template <class Problem>
+  static constexpr Field<Problem> member_field(std::string_view name, Index WindowFields::*member) {
+    return field<Problem>(name, static_cast<Index Problem::*>(member));
+  }
+  template <class Problem>
+  static constexpr Field<Problem> member_option(std::string_view name, Index WindowFields::*member,
+                                                Index fallback, Index low, Index high) {
+    return option<Problem>(name, static_cast<Index Problem::*>(member), fallback, low, high);
+  }
+};
+
+}  // namespace assay
