@@ -54,6 +54,21 @@ TEST_F(Program, NamesAPlantedWrongKernelInItsLastLinesAndExitsOne) {
               AllOf(HasSubstr("WRONG: gemm/planted"), HasSubstr("again: assay check -k")));
 }
 
+TEST_F(Program, ShowsEveryKnownBadVariantRejected) {
+  const Finished done = run("check --known-bad");
+  EXPECT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_THAT(done.output,
+              AllOf(HasSubstr("layernorm/sum_of_squares"), HasSubstr("rstd["), HasSubstr("offset fill")));
+  EXPECT_THAT(done.last_lines(1), HasSubstr("REJECTED: all"));
+  EXPECT_EQ(run("run --suite tiny.json -k known_bad").exit_code, 2);
+}
+
+TEST_F(Program, RefusesATraceForAnOperationThatTakesNone) {
+  const Finished done = run("check gemm/packed --trace tiny.json");
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.errors, HasSubstr("takes no file"));
+}
+
 TEST_F(Program, NeverTimesAWrongKernelAndSaysSo) {
   const Finished done = run("run --suite tiny.json -k 'gemm/(packed|planted)' -o r.json", "wrong");
   EXPECT_EQ(done.exit_code, 1) << done.errors;

@@ -22,6 +22,7 @@ struct Row {
   std::string operation, variant;
   std::string what;  ///< problem, and fill, placement and threads where they vary
   std::string skipped;
+  std::string remark;
   Agreement agreement;
 };
 
@@ -29,7 +30,7 @@ struct Row {
 struct Tally {
   std::size_t agree = 0, disagree = 0, skipped = 0;
   double worst = 0;
-  std::string reason;
+  std::string reason, remark;
   std::vector<std::string> details;
   void add(const Row& row) {
     if (!row.skipped.empty()) {
@@ -38,6 +39,7 @@ struct Tally {
     } else if (row.agreement.agrees) {
       ++agree;
       worst = std::max(worst, row.agreement.worst_error);
+      remark = row.remark;
     } else {
       ++disagree;
       details.push_back(fmt::format("{}\n        {}", row.what, row.agreement.detail));
@@ -53,6 +55,20 @@ std::vector<Row> corner_rows(const Options& options, const Registry& registry, c
                    .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
                                        c.skew == 0 ? "aligned" : "one element off alignment", c.threads),
                    .skipped = std::move(c.skipped),
+                   .remark = {},
+                   .agreement = std::move(c.agreement)});
+  }
+  return out;
+}
+
+std::vector<Row> trace_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
+  std::vector<Row> out;
+  for (CornerCheck& c : check_file(registry, options.filter, options.trace, options.seed, hooks)) {
+    out.push_back({.operation = c.operation,
+                   .variant = c.variant,
+                   .what = fmt::format("{} ({})", options.trace.string(), c.problem),
+                   .skipped = std::move(c.skipped),
+                   .remark = std::move(c.remark),
                    .agreement = std::move(c.agreement)});
   }
   return out;
@@ -70,6 +86,7 @@ std::vector<Row> suite_rows(const Options& options, const Registry& registry, co
                    .variant = plan[i].operation->variants()[plan[i].variant].name,
                    .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
                    .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
+                   .remark = {},
                    .agreement = std::move(agreements[i])});
   }
   return out;
@@ -78,9 +95,10 @@ std::vector<Row> suite_rows(const Options& options, const Registry& registry, co
 std::string tally_text(const std::string& variant, const Tally& tally) {
   std::string out = fmt::format("  {:<14}", variant);
   if (tally.agree > 0) {
-    out += fmt::format("{:>6} agree     {}", tally.agree,
-                       tally.worst == 0 ? "same value everywhere"
-                                        : fmt::format("worst error {:.3g} of the bound", tally.worst));
+    const std::string closeness = tally.worst == 0
+                                      ? "same value everywhere"
+                                      : fmt::format("worst error {:.3g} of the bound", tally.worst);
+    out += fmt::format("{:>6} agree     {}", tally.agree, tally.remark.empty() ? closeness : tally.remark);
   }
   if (tally.disagree > 0) out += fmt::format("{:>6} DISAGREE", tally.disagree);
   if (tally.skipped > 0) out += fmt::format("{:>6} skipped   {}", tally.skipped, tally.reason);
@@ -106,24 +124,28 @@ Json row_json(const Row& row) {
   out["compared"] = row.agreement.compared;
   out["total"] = row.agreement.total;
   if (!row.agreement.agrees) out["detail"] = row.agreement.detail;
+  if (!row.remark.empty()) out["remark"] = row.remark;
   return out;
 }
 
 std::string repetition(const Options& options, const std::string& wrong) {
-  const std::string suite = options.suite.empty() ? "" : fmt::format(" --suite {}", options.suite.string());
-  return fmt::format("again: assay check{} -k '{}' --seed {}", suite, wrong, options.seed);
+  std::string input;
+  if (!options.suite.empty()) input = fmt::format(" --suite {}", options.suite.string());
+  if (!options.trace.empty()) input = fmt::format(" --trace {}", options.trace.string());
+  return fmt::format("again: assay check{} -k '{}' --seed {}", input, wrong, options.seed);
 }
 
 }  // namespace
 
 int check_verb(const Options& options, const Registry& registry) {
+  if (options.known_bad) return known_bad_verb(options, registry);
   std::vector<Row> rows;
   bool stopped = false;
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    rows =
-        options.suite.empty() ? corner_rows(options, registry, hooks) : suite_rows(options, registry, hooks);
+    const auto read = !options.trace.empty() ? trace_rows : !options.suite.empty() ? suite_rows : corner_rows;
+    rows = read(options, registry, hooks);
     stopped = hooks.stopped();
   }
   std::map<std::string, std::map<std::string, Tally>> tallies;

@@ -54,7 +54,8 @@ std::string text_of(const Listed& listed) {
   for (const std::size_t v : listed.variants) {
     const VariantInfo& variant = operation.variants()[v];
     const auto unfit = unfit_here(operation, v);
-    out += fmt::format("  {:<14} {}{}{}\n", variant.name, variant.summary,
+    out += fmt::format("  {:<14} {}{}{}{}\n", variant.name,
+                       variant.known_bad.empty() ? "" : "KNOWN BAD: ", variant.summary,
                        variant.threaded ? " (threads)" : "", unfit ? "  [not here: " + *unfit + "]" : "");
   }
   return out;
@@ -79,6 +80,7 @@ Json json_of(const Listed& listed) {
              {"threaded", variant.threaded},
              {"runs_here", !unfit.has_value()}};
     if (unfit) row["why_not"] = *unfit;
+    if (!variant.known_bad.empty()) row["known_bad"] = variant.known_bad;
     out["variants"].push_back(std::move(row));
   }
   return out;

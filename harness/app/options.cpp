@@ -115,8 +115,16 @@ class Parser {
   void add_check() {
     CLI::App* sub =
         verb(Verb::check, "check", "agreement with the oracle: all corner cases, or a suite's cases");
+    sub->add_option("-k,--filter,filter", options_.filter,
+                    "only operation/variant names, or a suite's keys, that match this regular expression");
     add_suite(sub, false);
-    add_filter(sub);
+    sub->add_flag("--known-bad", options_.known_bad,
+                  "demand that every published optimization that is wrong is rejected");
+    sub->add_option("--trace", options_.trace,
+                    "check on the problem in this file, such as an allocator trace")
+        ->excludes("--suite")
+        ->excludes("--known-bad");
+    sub->get_option("--known-bad")->excludes("--suite");
     add_inputs(sub);
     add_json(sub);
   }

@@ -32,6 +32,8 @@ struct Options {
   bool as_markdown = false;
   bool replace = false;
   bool openblas_remedy = false;
+  bool known_bad = false;
+  std::filesystem::path trace;          ///< a problem from outside, for check
   std::filesystem::path first, second;  ///< files of compare, report and launch
   BenchmarkFlags benchmark;
 };

@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 
+#include "assay/error.hpp"
 #include "assay/results.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,9 @@ void put(const Options& options, const std::string& text, const std::string& jso
 
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
   const auto here = folder / report.machine.key;
-  std::filesystem::create_directories(here);
+  std::error_code failure;
+  std::filesystem::create_directories(here, failure);
+  if (failure) throw Error(here.string(), "cannot be made: " + failure.message(), "name another folder");
   write_file(here / (report.suite + ".md"), to_markdown(report));
   write_file(here / (report.suite + ".json"), to_json(report) + "\n");
   return here / (report.suite + ".md");

@@ -8,6 +8,7 @@ namespace assay {
 
 int list_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
+int known_bad_verb(const Options& options, const Registry& registry);  ///< check --known-bad
 int run_verb(const Options& options, const Registry& registry);
 int record_verb(const Options& options, const Registry& registry);
 int gate_verb(const Options& options, const Registry& registry);

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 using Problem = Doubling::Problem;
 using Input = Doubling::Input;
 using Output = Doubling::Output;
@@ -31,6 +33,10 @@ Agreement outcome_of(Kernel kernel, std::string_view problem = "rows=3,columns=5
   const Operation& operation = registry.at("doubling");
   const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(7)});
   return workload->check(testing::variant_index(operation, "planted"), {});
+}
+
+void copied(const Problem&, const Input& in, Output& out) {
+  for (Index i = 0; i < in.x.size(); ++i) out.y[i] = in.x[i];
 }
 
 TEST(Check, LetsARightKernelPass) {
@@ -169,6 +175,52 @@ TEST(Check, SkipsAnUnfitVariantWithItsReason) {
                           }});
   EXPECT_THAT(check_corners(registry, "exotic", 1, 42, {}),
               Each(Field(&CornerCheck::skipped, "needs a unicorn")));
+}
+
+TEST(Check, KeepsKnownBadVariantsApartFromTheSoundOnes) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "plausible", .known_bad = "nowhere: forgets to double", .run = copied});
+  EXPECT_THAT(check_corners(registry, "", 1, 42, {}), Each(Field(&CornerCheck::variant, "naive")));
+  const auto bad = check_corners(registry, "", 1, 42, {}, Kin::known_bad);
+  EXPECT_THAT(bad, Each(Field(&CornerCheck::variant, "plausible")));
+  EXPECT_TRUE(std::ranges::any_of(bad, [](const CornerCheck& c) { return !c.agreement.agrees; }));
+  EXPECT_THROW(check_corners(registry, "naive", 1, 42, {}, Kin::known_bad), Error);
+}
+
+/// Takes its problem from a file, and remarks on what it wrote.
+struct FromFile : Doubling {
+  static constexpr std::string_view name = "from_file";
+  static Problem problem_of(const std::filesystem::path& file) {
+    if (file != "two_by_three") throw Error(file.string(), "is no such file", "give another");
+    return {2, 3};
+  }
+  static Input make_input(const Problem& p, Setting& setting) {
+    EXPECT_EQ(setting.file, "two_by_three");
+    return Doubling::make_input(p, setting);
+  }
+  static std::string remark(const Problem&, const Input&, const Expected&, const Output& out) {
+    return std::to_string(out.y.size()) + " elements";
+  }
+};
+
+TEST(CheckFile, ChecksOnTheProblemOfTheFileAndRemarks) {
+  Registry registry;
+  registry.add<FromFile>({.name = "naive", .run = doubled});
+  registry.add<FromFile>({.name = "wrong", .run = copied});
+  registry.add<FromFile>({.name = "plausible", .known_bad = "nowhere", .run = copied});
+  const auto checks = check_file(registry, "from_file", "two_by_three", 42, {});
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].problem, "rows=2,columns=3");
+  EXPECT_TRUE(checks[0].agreement.agrees);
+  EXPECT_EQ(checks[0].remark, "6 elements");
+  EXPECT_FALSE(checks[1].agreement.agrees);
+  EXPECT_EQ(checks[1].remark, "");
+  EXPECT_THROW(check_file(registry, "from_file", "elsewhere", 42, {}), Error);
+}
+
+TEST(CheckFile, RefusesAnOperationThatTakesNone) {
+  EXPECT_THAT([] { check_file(testing::doubling_registry(), "", "any", 42, {}); },
+              ThrowsMessage<Error>(HasSubstr("takes no file")));
 }
 
 TEST(Check, RefusesASelectionOfNothing) {

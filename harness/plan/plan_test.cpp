@@ -48,6 +48,14 @@ TEST(Plan, KeepsNaiveOfEverySelectedCase) {
               ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
 }
 
+TEST(Plan, NeverTimesAVariantThatIsKnownToBeBad) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "plausible", .known_bad = "nowhere", .run = doubled});
+  for (const Trial& trial : make_plan(registry, two_cases(), {}, four_cores())) {
+    EXPECT_EQ(trial.variant, 0U) << trial.key;
+  }
+}
+
 TEST(Plan, NegatesAFilterWithALeadingMinus) {
   EXPECT_THAT(keys({.filter = "-threaded|rows=3"}),
               ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1"));
