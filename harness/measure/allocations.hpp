@@ -3,6 +3,8 @@
 
 #include "assay/operation.hpp"
 
+#include <functional>
+
 namespace assay {
 
 struct Allocations {
@@ -12,5 +14,8 @@ struct Allocations {
 
 /// Allocations made by one call of the kernel. Memory that a C library takes by malloc or mmap is not seen.
 Allocations allocations_of_one_call(Timed& timed);
+
+/// Bytes of the heap that `work` takes and does not give back.
+double bytes_kept_by(const std::function<void()>& work);
 
 }  // namespace assay

@@ -22,7 +22,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePolicy, launches, slices, slice_second
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, key, operation, variant, problem, threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchRequest, policy, index, trials)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Slice, seconds, cpu_seconds, calls)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialSample, key, slices, allocations_per_call, allocated_bytes_per_call)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialSample, key, slices, allocations_per_call, allocated_bytes_per_call,
+                                   workspace_bytes)
 
 namespace {
 

@@ -26,6 +26,7 @@ void store(TrialResult& trial, TrialSample sample) {
   if (sample.slices.empty()) return;
   trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
   trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
+  trial.workspace_bytes = std::max(trial.workspace_bytes, sample.workspace_bytes);
   trial.launches.push_back(std::move(sample.slices));
 }
 

@@ -109,6 +109,22 @@ TEST(SampleHere, CountsTheAllocationsOfOneCall) {
   EXPECT_EQ(samples[1].allocated_bytes_per_call, 12);  // two floats, and one
 }
 
+TEST(SampleHere, CountsTheWorkspaceThatAPlanKeepsAndNothingElse) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "planned", .prepare = [](const Doubling::Problem& p, const Doubling::Input&, const Context&) {
+         const std::vector<char> given_back(1 << 20);
+         std::vector<char> kept(10000 + given_back.size() - given_back.size());
+         return [p, kept = std::move(kept)](const Doubling::Input& in, Doubling::Output& out) {
+           doubled(p, in, out);
+         };
+       }});
+  const auto samples = sample_here(registry, request_of(registry, 3), {});
+  EXPECT_EQ(samples[0].workspace_bytes, 0);
+  EXPECT_GE(samples[1].workspace_bytes, 10000);
+  EXPECT_LT(samples[1].workspace_bytes, 12000);
+}
+
 TEST(SampleHere, LeavesOutWhatAnInterruptPrevented) {
   Registry registry = testing::doubling_registry();
   const auto samples = sample_here(registry, request_of(registry, 7), {.stop = [] { return true; }});

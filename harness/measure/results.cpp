@@ -172,6 +172,7 @@ Json to_value(const TrialResult& trial) {
                       {"detail", trial.agreement.detail}};
   out["allocations_per_call"] = json_number(trial.allocations_per_call);
   out["allocated_bytes_per_call"] = json_number(trial.allocated_bytes_per_call);
+  out["workspace_bytes"] = json_number(trial.workspace_bytes);
   if (!trial.remark.empty()) out["remark"] = trial.remark;
   out["launches"] = Json::array();
   for (const Launch& launch : trial.launches) out["launches"].push_back(to_value(launch));
@@ -199,6 +200,7 @@ TrialResult trial_from(const JsonField& field) {
                     .skipped = field.text_or("skipped", ""),
                     .allocations_per_call = field.number_or("allocations_per_call", 0),
                     .allocated_bytes_per_call = field.number_or("allocated_bytes_per_call", 0),
+                    .workspace_bytes = field.number_or("workspace_bytes", 0),
                     .remark = field.text_or("remark", "")};
   if (const auto threads = field.find("threads")) {
     trial.threads = static_cast<int>(threads->integer(1, most_threads));

@@ -29,6 +29,7 @@ Results sample() {
       .launches = {{{1e-4 / 3, 9e-5, 7}, {0.1 + 0.2, 0.3, 7}}, {{5e-5, 5e-5, 3}, {6e-5, 6e-5, 4}}},
       .allocations_per_call = 1.5,
       .allocated_bytes_per_call = 64,
+      .workspace_bytes = 4096,
       .remark = "short"};
   // Assigned afterwards: GCC 12 sees an uninitialized text in a nested initializer at -O3.
   naive.agreement.worst_error = 0.25;
@@ -94,6 +95,7 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[0].launches[1][1].calls, 4);
   EXPECT_EQ(after.trials[0].cost.bytes_read, 80);
   EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
+  EXPECT_EQ(after.trials[0].workspace_bytes, 4096);
   EXPECT_FALSE(after.trials[1].agreement.agrees);
   EXPECT_TRUE(std::isinf(after.trials[1].agreement.worst_error));
   EXPECT_EQ(after.trials[1].threads, 2);

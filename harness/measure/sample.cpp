@@ -16,6 +16,9 @@ namespace {
 /// Fewer say nothing about spread.
 constexpr int fewest_slices = 3;
 
+/// Below this a plan holds the handle of the kernel and its problem: no workspace worth the name.
+constexpr double handle_bytes = 1024;
+
 double seconds_for(Timed& timed, Index calls) {
   const auto start = std::chrono::steady_clock::now();
   timed.repeat(calls);
@@ -76,13 +79,17 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   std::vector<Ready> ready;
   std::vector<Burst> bursts;
   ready.reserve(trials.size());
+  static_cast<void>(workload->timed(0, {}));  // makes the output that all share: no variant's workspace
   for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {
     const TrialRequest& trial = trials[i];
     hooks.say("measure " + trial.key);
     const auto named = std::ranges::find(operation.variants(), trial.variant, &VariantInfo::name);
     const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
-    ready.push_back({.timed = workload->timed(variant, {.threads = trial.threads}), .sample = &samples[i]});
+    ready.push_back({.timed = nullptr, .sample = &samples[i]});
     Ready& next = ready.back();
+    const double kept =
+        bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
+    next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
     const double first_call = seconds_for(*next.timed, 1);
     if (first_call > long_call_seconds) {
       const int slices = slices_of_long_call(policy, request.index);

@@ -87,6 +87,7 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
               .launches = sampled_launches(trial),
               .allocations_per_call = trial.allocations_per_call,
               .allocated_bytes_per_call = trial.allocated_bytes_per_call,
+              .workspace_bytes = trial.workspace_bytes,
               .remark = trial.remark};
   for (const Launch& launch : trial.launches) row.slices += launch.size();
   if (naive != nullptr && naive != &trial) {
@@ -123,6 +124,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
     if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
     if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial)));
   }
+  out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);
   out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);

@@ -23,6 +23,9 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
 /// The row of one measured trial. `naive` is that of its case, or null.
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive);
 
+/// Of every variant that was measured at two sizes or more, and of those that are slower at their only one.
+std::vector<BreakEven> break_even(const Results& results);
+
 /// The naive trial of the same case, if it was measured.
 const TrialResult* naive_for(const Results& results, const TrialResult& trial);
 

@@ -88,7 +88,20 @@ ordered_json json_of(const TimeRow& row) {
           {"beats_roof", row.beats_roof},
           {"allocations_per_call", row.allocations_per_call},
           {"allocated_bytes_per_call", row.allocated_bytes_per_call},
+          {"workspace_bytes", row.workspace_bytes},
           {"remark", row.remark}};
+}
+
+ordered_json json_of(const BreakEven& row) {
+  return {{"operation", row.operation},
+          {"kind", row.kind},
+          {"trial", row.trial},
+          {"rival", row.rival},
+          {"sizes", row.sizes},
+          {"from", row.from.empty() ? ordered_json(nullptr) : ordered_json(row.from)},
+          {"from_bytes", row.from.empty() ? ordered_json(nullptr) : ordered_json(row.from_bytes)},
+          {"slower", row.slower},
+          {"undecided", row.undecided}};
 }
 
 ordered_json json_of(const Comparison& comparison) {
@@ -153,6 +166,7 @@ std::string to_json(const Report& report) {
       {"agreement", array_of(report.agreement)},
       {"disagreements", disagreements},
       {"times", array_of(report.times)},
+      {"break_even", array_of(report.break_even)},
       {"baseline", report.baseline},
       {"comparison", report.comparison ? json_of(*report.comparison) : ordered_json(nullptr)},
       {"predictions", array_of(report.predictions)},

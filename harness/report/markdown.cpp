@@ -165,10 +165,10 @@ std::string times(const Report& report) {
   Rows rows;
   const auto close = [&] {
     if (rows.empty()) return;
-    out += markdown_table(
-        "lrrlrrrr",
-        {"variant", "threads", "n", "time", "vs naive", "throughput", "of roof", "allocations per call"},
-        rows);
+    out += markdown_table("lrrlrrrrr",
+                          {"variant", "threads", "n", "time", "vs naive", "throughput", "of roof",
+                           "allocations per call", "workspace"},
+                          rows);
     rows.clear();
   };
   for (const TimeRow& row : report.times) {
@@ -183,10 +183,32 @@ std::string times(const Report& report) {
                     fmt::format("{} x {}", row.launches, row.slices / std::max<std::size_t>(1, row.launches)),
                     seconds_text(row.seconds), row.speedup ? speedup_text(*row.speedup) : "",
                     throughput_text(row.flops_per_second, row.bytes_per_second), of_roof(row),
-                    count_text(row.allocations_per_call)});
+                    count_text(row.allocations_per_call),
+                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : ""});
   }
   close();
   return out;
+}
+
+std::string sizes_text(const std::vector<std::string>& sizes) {
+  std::string out;
+  for (const std::string& size : sizes) out += (out.empty() ? "" : "; ") + code(size);
+  return out;
+}
+
+std::string break_even_table(const Report& report) {
+  if (report.break_even.empty()) return "No variant was measured at two sizes.";
+  Rows rows;
+  for (const BreakEven& row : report.break_even) {
+    const std::string from =
+        row.from.empty() ? "nowhere" : fmt::format("{} ({})", code(row.from), bytes_text(row.from_bytes));
+    rows.push_back({code(row.operation) + (row.kind.empty() ? "" : " " + code(row.kind)), code(row.trial),
+                    code(row.rival), number(row.sizes), from, sizes_text(row.slower),
+                    sizes_text(row.undecided)});
+  }
+  return markdown_table(
+      "lllrlll", {"operation", "variant", "against", "sizes", "faster from", "slower at", "undecided at"},
+      rows);
 }
 
 /// What readers must see first comes first.
@@ -296,6 +318,7 @@ std::string to_markdown(const Report& report) {
                      {"disagreements", disagreements(report)},
                      {"intervals", intervals(report)},
                      {"times", times(report)},
+                     {"break_even", break_even_table(report)},
                      {"baseline", compared_with(report)},
                      {"verdicts", verdicts(report)},
                      {"epoch", epoch(report)},

@@ -36,6 +36,7 @@ struct TrialSample {
   Launch slices;
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
+  double workspace_bytes = 0;
 };
 
 /// One launch: `index` counts from 0. Trials come case by case.

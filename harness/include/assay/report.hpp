@@ -52,7 +52,24 @@ struct TimeRow {
   double share_of_roof = 0;
   bool beats_roof = false;  ///< the whole interval lies above the roof: a fault until explained
   double allocations_per_call = 0, allocated_bytes_per_call = 0;
+  double workspace_bytes = 0;
   std::string remark;
+};
+
+/// From which size on a variant is worth its trouble, among the sizes of one operation that were measured.
+/// The sizes are the cases that differ in extents alone, ordered by the bytes that a call moves.
+struct BreakEven {
+  std::string operation;
+  std::string kind;   ///< what the cases have in common besides, such as `layout=per_channel`; may be empty
+  std::string trial;  ///< variant#threads
+  std::string rival;  ///< what it must beat: `naive`, or the same variant with one thread
+  std::size_t sizes = 0;
+  /// Extents of the smallest size from which on it is faster at every size that was measured; empty when
+  /// there is none. Faster and slower mean that the whole interval of the ratio says so.
+  std::string from;
+  double from_bytes = 0;
+  std::vector<std::string> slower;     ///< sizes at which it is slower
+  std::vector<std::string> undecided;  ///< sizes at which the interval contains 1
 };
 
 struct Report {
@@ -65,6 +82,7 @@ struct Report {
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
   std::vector<TimeRow> times;  ///< case by case
+  std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;
   std::string baseline;  ///< which recordings it was compared with; empty when there is none
   std::vector<Prediction> predictions;

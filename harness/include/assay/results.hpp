@@ -40,7 +40,8 @@ struct TrialResult {
   std::vector<Launch> launches;  ///< empty when it disagreed or was not measured
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
-  std::string remark;  ///< what a reader must know of this measurement
+  double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
+  std::string remark;          ///< what a reader must know of this measurement
 };
 
 /// One run of a suite.
