@@ -62,6 +62,7 @@ void register_naive(Registry& r) {
 }
 const Register paper{register_naive<adamw::Paper>};
 const Register epsilon_hat{register_naive<adamw::EpsilonHat>};
+const Register epsilon_inside{register_naive<adamw::EpsilonInside>};
 
 }  // namespace
 
@@ -162,5 +163,6 @@ Cost AdamW<Formula>::cost(const Problem& problem) {
 
 template struct AdamW<adamw::Paper>;
 template struct AdamW<adamw::EpsilonHat>;
+template struct AdamW<adamw::EpsilonInside>;
 
 }  // namespace assay

@@ -117,6 +117,17 @@ TEST(AdamWForms, DifferByAQuarterWhereTheGradientIsAMillionth) {
   EXPECT_NEAR(p_hat, -1e-3 / (1 + 0.01 * 31.6227766), 1e-9);
 }
 
+TEST(AdamWForms, StepShorterWithEpsilonInsideTheRoot) {
+  // At t = 1, p = 0: lr g / sqrt(g^2 + 1e-8), against lr g / (|g| + 1e-8).
+  const auto ratio = [](float g) {
+    const AdamWPaper::Input in{numbers({g}), numbers({0}), numbers({0}), numbers({0})};
+    const AdamWEpsilonInside::Input same{numbers({g}), numbers({0}), numbers({0}), numbers({0})};
+    return oracle<AdamWEpsilonInside>({}, same).p.value[0] / oracle<AdamWPaper>({}, in).p.value[0];
+  };
+  EXPECT_NEAR(ratio(1e-4F), 0.7072, 1e-4);
+  EXPECT_NEAR(ratio(1e-6F), 0.0101, 1e-5);
+}
+
 TEST(AdamWForms, AreOneFormulaWithAnotherEpsilon) {
   // lr m_hat / (sqrt(v_hat) + e) = lr sqrt(c2) / c1 m / (sqrt(v) + e sqrt(c2)).
   const auto with_scaled_epsilon = [](float g, Parameter at, Index t) {
@@ -137,6 +148,7 @@ TEST(AdamWJudge, AcceptsEachFormWrittenElsewhere) {
                               "n=997,gradients=special", "n=997,t=1000,gradients=special"}) {
     EXPECT_TRUE(check<AdamWPaper>(paper, problem).agrees) << problem;
     EXPECT_TRUE(check<AdamWEpsilonHat>(epsilon_hat, problem).agrees) << problem;
+    EXPECT_TRUE(check<AdamWEpsilonInside>(epsilon_inside_the_root, problem).agrees) << problem;
   }
 }
 
@@ -153,6 +165,8 @@ TEST(AdamWJudge, ObjectsToTheOtherForm) {
        {"n=101,gradients=small", "n=101,gradients=tiny", "n=101,t=1000,gradients=tiny"}) {
     EXPECT_FALSE(check<AdamWPaper>(epsilon_hat, problem).agrees) << problem;
     EXPECT_FALSE(check<AdamWEpsilonHat>(paper, problem).agrees) << problem;
+    EXPECT_FALSE(check<AdamWEpsilonInside>(paper, problem).agrees) << problem;
+    EXPECT_FALSE(check<AdamWEpsilonInside>(epsilon_hat, problem).agrees) << problem;
   }
 }
 

@@ -10,13 +10,13 @@ namespace {
 
 void steps(const StepConstants& k, const float* __restrict g, float* __restrict p, float* __restrict m,
            float* __restrict v, Index count) {
-  const auto [first_keep, first_gain, second_keep, second_gain, decay, rate, added] = k;
+  const auto [first_keep, first_gain, second_keep, second_gain, decay, rate, inner, outer] = k;
   for (Index i = 0; i < count; ++i) {
     const float new_m = first_keep * m[i] + first_gain * g[i];
     const float new_v = second_keep * v[i] + second_gain * (g[i] * g[i]);
     m[i] = new_m;
     v[i] = new_v;
-    p[i] = (p[i] - decay * p[i]) - rate * new_m / (std::sqrt(new_v) + added);
+    p[i] = (p[i] - decay * p[i]) - rate * new_m / (std::sqrt(new_v + inner) + outer);
   }
 }
 

@@ -2,18 +2,22 @@
 // are those of the hardware, correctly rounded, because estimates are outside the contract's bound; two
 // vectors to a turn let one compute its moments while the other divides.
 //
-// One source for all SIMD targets; tiers() hands them to the variant `threaded`. Stores are ordinary: p, m
-// and v are read before they are written, so that their lines are in the cache anyway.
+// One source for all SIMD targets; tiers() hands them to the variants `threaded` and `streaming`. Stores are
+// ordinary for the others: p, m and v are read before they are written, so that their lines are in the cache.
 
 #include "adamw/step.hpp"
 #include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "adamw/simd.cpp"
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,19 +26,28 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// A step of the parameters i, i + 1, … as many as D has lanes.
-template <class D>
+/// A step of the parameters i, i + 1, … as many as D has lanes. `past_caches` needs addresses that are
+/// multiples of a vector.
+template <bool past_caches, class D>
 HWY_INLINE void vector(D d, const StepConstants& k, const Arrays& at, Index i) {
+  const auto store = [d](auto value, float* to) HWY_ATTR {
+    if constexpr (past_caches) {
+      hn::Stream(value, d, to);
+    } else {
+      hn::StoreU(value, d, to);
+    }
+  };
   const auto g = hn::LoadU(d, at.g + i);
   const auto p = hn::LoadU(d, at.p + i);
   const auto m =
       hn::MulAdd(hn::Set(d, k.first_keep), hn::LoadU(d, at.m + i), hn::Mul(hn::Set(d, k.first_gain), g));
   const auto v = hn::MulAdd(hn::Set(d, k.second_keep), hn::LoadU(d, at.v + i),
                             hn::Mul(hn::Set(d, k.second_gain), hn::Mul(g, g)));
-  const auto update = hn::Div(hn::Mul(hn::Set(d, k.rate), m), hn::Add(hn::Sqrt(v), hn::Set(d, k.epsilon)));
-  hn::StoreU(m, d, at.m + i);
-  hn::StoreU(v, d, at.v + i);
-  hn::StoreU(hn::Sub(hn::NegMulAdd(hn::Set(d, k.decay), p, p), update), d, at.p + i);
+  const auto root = hn::Sqrt(hn::Add(v, hn::Set(d, k.inner)));
+  const auto update = hn::Div(hn::Mul(hn::Set(d, k.rate), m), hn::Add(root, hn::Set(d, k.outer)));
+  store(m, at.m + i);
+  store(v, at.v + i);
+  store(hn::Sub(hn::NegMulAdd(hn::Set(d, k.decay), p, p), update), at.p + i);
 }
 
 void steps(const StepConstants& constants, const Arrays& arrays, Index first, Index last) {
@@ -45,15 +58,40 @@ void steps(const StepConstants& constants, const Arrays& arrays, Index first, In
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   Index i = first;
   for (; i + 2 * lanes <= last; i += 2 * lanes) {
-    vector(d, k, at, i);
-    vector(d, k, at, i + lanes);
+    vector<false>(d, k, at, i);
+    vector<false>(d, k, at, i + lanes);
   }
   if (i + lanes <= last) {
-    vector(d, k, at, i);
+    vector<false>(d, k, at, i);
     i += lanes;
   }
   // One by one: unlike reading an operand twice, a step may not be taken twice by overlapping vectors.
-  for (; i < last; ++i) vector(hn::CappedTag<float, 1>(), k, at, i);
+  for (; i < last; ++i) vector<false>(hn::CappedTag<float, 1>(), k, at, i);
+}
+
+/// Parameters up to the next address that is a multiple of a vector.
+Index up_to_boundary(const float* at) {
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const auto past = static_cast<Index>(reinterpret_cast<std::uintptr_t>(at) / sizeof(float)) % lanes;
+  return past == 0 ? 0 : lanes - past;
+}
+
+void stream_steps(const StepConstants& constants, const Arrays& arrays, Index first, Index last) {
+  const StepConstants k = constants;
+  const Arrays at = arrays;
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Index head = up_to_boundary(at.p + first);
+  if (up_to_boundary(at.m + first) != head || up_to_boundary(at.v + first) != head) {
+    steps(constants, arrays, first, last);
+    return;
+  }
+  Index i = first;
+  for (; i < last && i < first + head; ++i) vector<false>(one, k, at, i);
+  for (; i + lanes <= last; i += lanes) vector<true>(d, k, at, i);
+  hwy::FlushStream();
+  for (; i < last; ++i) vector<false>(one, k, at, i);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -64,15 +102,25 @@ HWY_AFTER_NAMESPACE();
 namespace assay::adamw {
 namespace {
 HWY_EXPORT(steps);
+HWY_EXPORT(stream_steps);
 }  // namespace
 
 std::vector<Tier> tiers() {
   std::vector<Tier> out;
   for_each_tier(HWY_DISPATCH_TABLE(steps),
                 [&](const std::string& name, StepFunction* function, const auto& unfit) {
-                  out.push_back({name, function, unfit});
+                  out.push_back({.name = name, .function = function, .unfit = unfit});
                 });
+  std::size_t next = 0;
+  for_each_tier(HWY_DISPATCH_TABLE(stream_steps), [&](const std::string&, StepFunction* function,
+                                                      const auto&) { out[next++].streaming = function; });
   return out;
+}
+
+Tier best_tier() {
+  std::vector<Tier> all = tiers();
+  // The portable tier, which is the last, runs everywhere.
+  return *std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
 }
 
 namespace {

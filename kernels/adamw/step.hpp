@@ -1,4 +1,4 @@
-// What the AdamW variants share: one formula for both forms, and the SIMD tiers by which `simd` and
+// What the AdamW variants share: one loop for all forms, and the SIMD tiers by which `simd`, `streaming` and
 // `threaded` run the same machine code.
 #pragma once
 
@@ -11,19 +11,25 @@
 
 namespace assay::adamw {
 
-/// Both forms are p = (p - decay p) - rate m / (sqrt(v) + epsilon). In the form of the paper, m_hat and v_hat
-/// are m and v times constants, which are drawn out of the root and the quotient:
-///   lr (m / c1) / (sqrt(v / c2) + eps) = (lr sqrt(c2) / c1) m / (sqrt(v) + eps sqrt(c2)).
-/// That saves two of three divisions per parameter.
+/// All forms are p = (p - decay p) - rate m / (sqrt(v + inner) + outer), where one of both is zero. In the
+/// form of the paper, m_hat and v_hat are m and v times constants, which are drawn out of the root and the
+/// quotient:
+///   lr (m / c1) / (sqrt(v / c2) + eps) = (lr sqrt(c2) / c1) m / (sqrt(v) + eps sqrt(c2)),
+/// and with epsilon inside the root it is eps c2 that is added to v. That saves two of three divisions per
+/// parameter. Adding the zero of the two changes nothing: v is never -0.
 struct StepConstants {
-  float first_keep, first_gain, second_keep, second_gain, decay, rate, epsilon;
+  float first_keep, first_gain, second_keep, second_gain, decay, rate, inner, outer;
 };
 
 template <class Formula>
 StepConstants step_constants(Index t) {
   const Constants<double> k(t);
-  constexpr bool paper = std::is_same_v<Formula, Paper>;
-  const double added = paper ? k.epsilon * std::sqrt(k.second_correction) : k.epsilon;
+  double inner = 0, outer = k.epsilon;
+  if constexpr (std::is_same_v<Formula, Paper>) outer *= std::sqrt(k.second_correction);
+  if constexpr (std::is_same_v<Formula, EpsilonInside>) {
+    inner = k.epsilon * k.second_correction;
+    outer = 0;
+  }
   const Constants<float> rounded(t);
   return {.first_keep = rounded.first_keep,
           .first_gain = rounded.first_gain,
@@ -31,7 +37,8 @@ StepConstants step_constants(Index t) {
           .second_gain = rounded.second_gain,
           .decay = rounded.decay,
           .rate = rounded.corrected_rate,
-          .epsilon = static_cast<float>(added)};
+          .inner = static_cast<float>(inner),
+          .outer = static_cast<float>(outer)};
 }
 
 /// Where a call finds its parameters.
@@ -52,16 +59,20 @@ using StepFunction = void(const StepConstants&, const Arrays&, Index first, Inde
 struct Tier {
   std::string name;
   StepFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
+  StepFunction* streaming = nullptr;  ///< the same with stores past the caches
+  std::optional<std::string> unfit;   ///< why it cannot run here
 };
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
+/// The best that runs here.
+Tier best_tier();
 
-/// Calls visit(formula) with a value of each formula: how a variant registers for both operations.
+/// Calls visit(formula) with a value of each formula: how a variant registers for all operations.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
   visit(Paper{});
   visit(EpsilonHat{});
+  visit(EpsilonInside{});
 }
 
 }  // namespace assay::adamw

@@ -23,20 +23,13 @@ Index begin_of(Index n, Index part, Index parts) {
   return std::min(n, lines * part / parts * line);
 }
 
-StepFunction* best_tier() {
-  for (const Tier& tier : tiers()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     const auto prepare = [](const auto& problem, const auto&, const Context& context) {
       const int threads = problem.n < break_even ? 1 : context.threads;
       // The first fork of a process starts the threads, which must not happen inside a timed call.
       on_team(threads, threads, [](int) {});
-      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_tier()](
+      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_tier().function](
                  const auto& in, auto& out) {
         const Arrays at = arrays(in, out);
         on_team(threads, threads, [&](int part) {
