@@ -95,6 +95,20 @@ struct EpsilonInside {
   static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second + epsilon); }
 };
 
+template <class Real>
+struct Parameter {
+  Real p, m, v;
+};
+
+/// One parameter's step: the specification. In double it is the oracle, in float the naive variant.
+template <class Formula, class Real>
+Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
+  const Real decayed = at.p - k.decay * at.p;
+  const Real m = k.first_keep * at.m + k.first_gain * g;
+  const Real v = k.second_keep * at.v + k.second_gain * g * g;
+  return {decayed - Formula::update(m, v, k), m, v};
+}
+
 }  // namespace adamw
 
 /// Step t for every parameter i of p[n], with gradients g[n] and moments m[n], v[n]:

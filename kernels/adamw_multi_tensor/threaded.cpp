@@ -1,0 +1,66 @@
+// The idea: parameters are divided among threads, not tensors, so that one large tensor among small ones
+// leaves no thread without work. Each thread's share is a list of pieces, made once.
+
+#include "adamw/step.hpp"
+#include "team.hpp"
+
+#include "assay/ops/adamw_multi_tensor.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+
+namespace assay::adamw {
+namespace {
+
+using Span = AdamWMultiTensor::Span;
+
+/// Parameters below which one thread does it all: that of `adamw`.
+constexpr Index break_even = 32768;
+
+/// The parameters [first, last) of all tensors, counted without gaps, as pieces of tensors. Borders inside a
+/// tensor lie at multiples of a cache line from its start.
+std::vector<Span> pieces(const std::vector<Span>& spans, Index first, Index last) {
+  constexpr Index line = 64 / sizeof(float);
+  std::vector<Span> out;
+  Index before = 0;
+  for (const Span& span : spans) {
+    const auto inside = [&](Index at) {
+      const Index offset = std::clamp<Index>(at - before, 0, span.count);
+      return offset == span.count ? offset : offset / line * line;
+    };
+    const Index begin = inside(first), end = inside(last);
+    if (begin < end) out.push_back({span.begin + begin, end - begin});
+    before += span.count;
+  }
+  return out;
+}
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context& context) {
+    const Index total = AdamWMultiTensor::parameters(problem);
+    const int threads = total < break_even ? 1 : context.threads;
+    const auto spans = AdamWMultiTensor::spans(problem);
+    std::vector<std::vector<Span>> shares;
+    for (Index part = 0; part < threads; ++part) {
+      shares.push_back(pieces(spans, total * part / threads, total * (part + 1) / threads));
+    }
+    // The first fork of a process starts the threads, which must not happen inside a timed call.
+    on_team(threads, threads, [](int) {});
+    return [=, k = step_constants<Paper>(problem.t), function = best_tier().function](const auto& in,
+                                                                                      auto& out) {
+      const Arrays at = arrays(in, out);
+      on_team(threads, threads, [&](int part) {
+        for (const auto& [begin, count] : shares[static_cast<std::size_t>(part)]) {
+          function(k, at, begin, begin + count);
+        }
+      });
+    };
+  };
+  r.add<AdamWMultiTensor>({.name = "threaded",
+                           .summary = "parameters of all tensors divided among OpenMP threads",
+                           .threaded = true,
+                           .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::adamw

@@ -1,0 +1,114 @@
+#include "assay/ops/adamw_multi_tensor.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+using Problem = AdamWMultiTensor::Problem;
+using Span = AdamWMultiTensor::Span;
+
+/// The flat arrays as one problem of `adamw`, gaps included.
+AdamWPaper::Problem flat(const Problem& problem) {
+  const Span last = AdamWMultiTensor::spans(problem).back();
+  return {.n = last.begin + last.count, .t = problem.t};
+}
+
+/// One tensor, as one call of an optimiser: its constants are computed anew.
+void step_one(Index t, const Span& span, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {
+  const adamw::Constants<float> k(t);
+  for (Index i = span.begin; i < span.begin + span.count; ++i) {
+    const auto after = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
+    out.p[i] = after.p;
+    out.m[i] = after.m;
+    out.v[i] = after.v;
+  }
+}
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const Problem& problem, const auto&, const Context&) {
+    return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
+                                                                     AdamWMultiTensor::Output& out) {
+      for (const Span& span : spans) step_one(t, span, in, out);
+    };
+  };
+  r.add<AdamWMultiTensor>({.name = "naive", .summary = "one call per tensor", .prepare = prepare});
+}};
+
+}  // namespace
+
+std::vector<AdamWMultiTensor::Span> AdamWMultiTensor::spans(const Problem& problem) {
+  std::vector<Span> out;
+  Index begin = 0;
+  for (Index k = 0; k < problem.tensors; ++k) {
+    const bool small = problem.sizes == 1 && k % 3 != 0;
+    const Index count = small ? std::max<Index>(1, problem.n / 256) : problem.n;
+    out.push_back({begin, count});
+    begin += count + 1 + (7 * k + count) % 31;  // gaps of 1 to 31, so that starts have every alignment
+  }
+  return out;
+}
+
+Index AdamWMultiTensor::parameters(const Problem& problem) {
+  Index sum = 0;
+  for (const Span& span : spans(problem)) sum += span.count;
+  return sum;
+}
+
+std::vector<Problem> AdamWMultiTensor::corner_cases() {
+  std::vector<Problem> out;
+  for (const Index n : {1, 2, 5, 15, 16, 17, 33, 257}) {
+    out.push_back({.tensors = 1, .n = n, .t = 2});
+    out.push_back({.tensors = 7, .n = n, .t = 10});
+  }
+  out.push_back({.tensors = 3, .n = 101, .t = 1000});
+  out.push_back({.tensors = 10, .n = 700, .sizes = 1, .t = 3});
+  out.push_back({.tensors = 150, .n = 300, .sizes = 1, .t = 3});
+  // Beyond the size below which a threaded variant stays on one thread: one large tensor, and many.
+  out.push_back({.tensors = 2, .n = 40009, .t = 3});
+  out.push_back({.tensors = 90, .n = 1021, .t = 3});
+  return out;
+}
+
+double AdamWMultiTensor::footprint(const Problem& problem) { return AdamWPaper::footprint(flat(problem)); }
+
+AdamWMultiTensor::Input AdamWMultiTensor::make_input(const Problem& problem, Setting& setting) {
+  return AdamWPaper::make_input(flat(problem), setting);
+}
+
+AdamWMultiTensor::Output AdamWMultiTensor::make_output(const Problem& problem, const Input& in,
+                                                       const Setting& setting) {
+  return AdamWPaper::make_output(flat(problem), in, setting);
+}
+
+AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, const Input& in,
+                                                    Setting& setting) {
+  Expected want = AdamWPaper::expect(flat(problem), in, setting);
+  const auto keep = [](Expected::Array& array, const Buffer<float>& before, Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      array.value[static_cast<std::size_t>(i)] = before[i];
+      array.bound[static_cast<std::size_t>(i)] = 0;
+    }
+  };
+  Index end_of_last = 0;
+  for (const Span& span : spans(problem)) {
+    keep(want.p, in.p, end_of_last, span.begin);
+    keep(want.m, in.m, end_of_last, span.begin);
+    keep(want.v, in.v, end_of_last, span.begin);
+    end_of_last = span.begin + span.count;
+  }
+  return want;
+}
+
+Agreement AdamWMultiTensor::judge(const Problem& problem, const Input& in, const Expected& want,
+                                  const Output& out) {
+  return AdamWPaper::judge(flat(problem), in, want, out);
+}
+
+Cost AdamWMultiTensor::cost(const Problem& problem) {
+  return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
+}
+
+}  // namespace assay
