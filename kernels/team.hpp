@@ -8,8 +8,11 @@
 // ThreadSanitizer itself when its tool libarcher is loaded.
 #pragma once
 
+#include "assay/problem.hpp"
+
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 
 #if defined(__SANITIZE_THREAD__)
@@ -60,6 +63,14 @@ void on_team(int threads, int parts, const Body& body) {
   team.forked.store(1, std::memory_order_release);
   detail::fork_and_join(team, body, parts, threads < parts ? threads : parts);
   team.joined.load(std::memory_order_acquire);
+}
+
+/// Where the share of `part` of `parts` of n floats begins: at a cache line of an aligned array, so that no
+/// two threads write one line.
+inline Index share_begin(Index n, Index part, Index parts) {
+  constexpr Index line = 64 / sizeof(float);
+  const Index lines = (n + line - 1) / line;
+  return std::min(n, lines * part / parts * line);
 }
 
 }  // namespace assay

@@ -6,22 +6,12 @@
 
 #include "assay/registry.hpp"
 
-#include <algorithm>
-
 namespace assay::adamw {
 namespace {
 
 /// Parameters below which one thread does it all. Chosen, not measured: half of the elements at which the
 /// element-wise variants divide, since a parameter costs more than an element.
 constexpr Index break_even = 32768;
-
-/// Where the share of thread `part` of `parts` begins: at a cache line, so that no two threads write one
-/// line of aligned arrays.
-Index begin_of(Index n, Index part, Index parts) {
-  constexpr Index line = 64 / sizeof(float);
-  const Index lines = (n + line - 1) / line;
-  return std::min(n, lines * part / parts * line);
-}
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
@@ -33,7 +23,7 @@ const Register registered{[](Registry& r) {
                  const auto& in, auto& out) {
         const Arrays at = arrays(in, out);
         on_team(threads, threads, [&](int part) {
-          function(k, at, begin_of(n, part, threads), begin_of(n, part + 1, threads));
+          function(k, at, share_begin(n, part, threads), share_begin(n, part + 1, threads));
         });
       };
     };

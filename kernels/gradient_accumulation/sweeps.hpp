@@ -1,0 +1,29 @@
+// What the variants of gradient_accumulation share: one micro-batch added to, or put in place of, the sum.
+#pragma once
+
+#include "assay/ops/gradient.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::gradient_accumulation {
+
+/// sum[first, last) = weight g, or += where it is not the first micro-batch.
+using SweepFunction = void(float weight, bool is_first, const float* g, float* sum, Index first, Index last);
+
+struct Tier {
+  std::string name;
+  SweepFunction* function = nullptr;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
+std::vector<Tier> tiers();
+
+/// The weights as the kernels use them.
+inline std::vector<float> rounded_weights(const GradientAccumulation::Problem& problem) {
+  const auto weights = GradientAccumulation::weights(problem);
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace assay::gradient_accumulation

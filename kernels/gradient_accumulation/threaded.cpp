@@ -1,0 +1,40 @@
+// The idea: the best SIMD tier on every thread. A fork and join per micro-batch, since they come one by one.
+
+#include "gradient_accumulation/sweeps.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+
+namespace assay::gradient_accumulation {
+namespace {
+
+/// Parameters below which one thread does it all.
+constexpr Index break_even = 65536;
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const GradientAccumulation::Problem& p, const auto&, const Context& context) {
+    const int threads = p.n < break_even ? 1 : context.threads;
+    const std::vector<Tier> all = tiers();
+    const auto best = std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
+    // The first fork of a process starts the threads, which must not happen inside a timed call.
+    on_team(threads, threads, [](int) {});
+    return [=, n = p.n, weights = rounded_weights(p), function = best->function](const auto& in, auto& out) {
+      for (std::size_t j = 0; j < weights.size(); ++j) {
+        const float* g = in.g.data() + static_cast<Index>(j) * n;
+        on_team(threads, threads, [&](int part) {
+          function(weights[j], j == 0, g, out.sum.data(), share_begin(n, part, threads),
+                   share_begin(n, part + 1, threads));
+        });
+      }
+    };
+  };
+  r.add<GradientAccumulation>({.name = "threaded",
+                               .summary = "the best SIMD tier, parameters divided among OpenMP threads",
+                               .threaded = true,
+                               .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::gradient_accumulation

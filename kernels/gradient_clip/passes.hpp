@@ -1,0 +1,37 @@
+// What the variants of gradient_clip share: the two passes of a tier, and the rule between them.
+#pragma once
+
+#include "assay/ops/gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::gradient_clip {
+
+/// Of the squares of g[first, last). Sums in f32 have at most 64 terms.
+using SquaresFunction = double(const float* g, Index first, Index last);
+/// y[first, last) = kept g.
+using ScaleFunction = void(float kept, const float* g, float* y, Index first, Index last);
+
+struct Tier {
+  std::string name;
+  SquaresFunction* squares = nullptr;
+  ScaleFunction* scale = nullptr;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
+std::vector<Tier> tiers();
+
+/// How much of a gradient is kept; 1 exactly where the norm is below the limit.
+inline float kept_of(float norm) {
+  constexpr auto limit = static_cast<float>(GradientClip::limit),
+                 floor = static_cast<float>(GradientClip::floor);
+  return std::min(1.0F, limit / (norm + floor));
+}
+
+inline float norm_of(double squares) { return static_cast<float>(std::sqrt(squares)); }
+
+}  // namespace assay::gradient_clip

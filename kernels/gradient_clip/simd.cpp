@@ -1,0 +1,102 @@
+// The idea: the widest vectors, four sums at a time so that none waits for the one before, each of 64 squares
+// before it goes into a sum in double. One source for all SIMD targets; tiers() hands them to `threaded`.
+
+#include "gradient_clip/passes.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "gradient_clip/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::gradient_clip {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+double squares(const float* g, Index first, Index last) {
+  const hn::ScalableTag<float> d;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  // One sum takes 16 steps, and then three others are added to it lane by lane: 18 sums, and the lanes' own.
+  constexpr Index steps = 16, block = 4 * lanes * steps;
+  double total = 0;
+  Index i = first;
+  for (; i + 4 * lanes <= last;) {
+    const Index end = i + block <= last ? i + block : last;
+    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      const auto a = hn::LoadU(d, g + i), b = hn::LoadU(d, g + i + lanes);
+      const auto c = hn::LoadU(d, g + i + 2 * lanes), e = hn::LoadU(d, g + i + 3 * lanes);
+      s0 = hn::MulAdd(a, a, s0);
+      s1 = hn::MulAdd(b, b, s1);
+      s2 = hn::MulAdd(c, c, s2);
+      s3 = hn::MulAdd(e, e, s3);
+    }
+    const auto sum = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  }
+  for (; i < last; ++i) total += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+  return total;
+}
+
+void scale(float kept, const float* g, float* y, Index first, Index last) {
+  const hn::ScalableTag<float> d;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const auto factor = hn::Set(d, kept);
+  Index i = first;
+  for (; i + 2 * lanes <= last; i += 2 * lanes) {
+    hn::StoreU(hn::Mul(factor, hn::LoadU(d, g + i)), d, y + i);
+    hn::StoreU(hn::Mul(factor, hn::LoadU(d, g + i + lanes)), d, y + i + lanes);
+  }
+  for (; i < last; ++i) y[i] = kept * g[i];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::gradient_clip
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::gradient_clip {
+namespace {
+HWY_EXPORT(squares);
+HWY_EXPORT(scale);
+}  // namespace
+
+std::vector<Tier> tiers() {
+  std::vector<Tier> out;
+  for_each_tier(HWY_DISPATCH_TABLE(squares),
+                [&](const std::string& name, SquaresFunction* function, const auto& unfit) {
+                  out.push_back({.name = name, .squares = function, .unfit = unfit});
+                });
+  std::size_t next = 0;
+  for_each_tier(HWY_DISPATCH_TABLE(scale), [&](const std::string&, ScaleFunction* function, const auto&) {
+    out[next++].scale = function;
+  });
+  return out;
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for (const Tier& tier : tiers()) {
+    const auto prepare = [tier](const GradientClip::Problem& p, const auto&, const Context&) {
+      return [squares = tier.squares, scale = tier.scale, n = p.n](const auto& in, auto& out) {
+        const float norm = norm_of(squares(in.g.data(), 0, n));
+        scale(kept_of(norm), in.g.data(), out.y.data(), 0, n);
+        out.norm[0] = norm;
+      };
+    };
+    r.add<GradientClip>({.name = "simd@" + tier.name,
+                         .summary = "vectors of " + tier.name + ", four sums at a time",
+                         .prepare = prepare,
+                         .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
+  }
+}};
+
+}  // namespace
+}  // namespace assay::gradient_clip
+#endif

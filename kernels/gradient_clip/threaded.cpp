@@ -1,0 +1,48 @@
+// The idea: the best SIMD tier on every thread. Two forks and joins, since nobody can scale before all are
+// summed; the sums are added in the order of the parts, so that the result does not depend on who finishes
+// first.
+
+#include "gradient_clip/passes.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <memory>
+
+namespace assay::gradient_clip {
+namespace {
+
+/// Parameters below which one thread does it all.
+constexpr Index break_even = 65536;
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const GradientClip::Problem& p, const auto&, const Context& context) {
+    const int threads = p.n < break_even ? 1 : context.threads;
+    const std::vector<Tier> all = tiers();
+    const Tier best = *std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
+    // The first fork of a process starts the threads, which must not happen inside a timed call.
+    on_team(threads, threads, [](int) {});
+    const auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(threads));
+    return [=, n = p.n, squares = best.squares, scale = best.scale](const auto& in, auto& out) {
+      on_team(threads, threads, [&](int part) {
+        (*sums)[static_cast<std::size_t>(part)] =
+            squares(in.g.data(), share_begin(n, part, threads), share_begin(n, part + 1, threads));
+      });
+      double total = 0;
+      for (const double sum : *sums) total += sum;
+      const float norm = norm_of(total), kept = kept_of(norm);
+      on_team(threads, threads, [&](int part) {
+        scale(kept, in.g.data(), out.y.data(), share_begin(n, part, threads),
+              share_begin(n, part + 1, threads));
+      });
+      out.norm[0] = norm;
+    };
+  };
+  r.add<GradientClip>({.name = "threaded",
+                       .summary = "the best SIMD tier, parameters divided among OpenMP threads",
+                       .threaded = true,
+                       .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::gradient_clip

@@ -1,0 +1,169 @@
+#include "assay/ops/gradient.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+constexpr double u = 0x1p-24;
+double g(double roundings) { return roundings * u / (1 - roundings * u); }
+
+/// sum[0, n) of the weighted micro-batches: the specification of `gradient_accumulation`.
+template <class Real>
+void accumulate(const GradientAccumulation::Problem& p, const float* gradients, Real* sum) {
+  std::fill(sum, sum + p.n, Real{0});
+  for (const double weight : GradientAccumulation::weights(p)) {
+    for (Index i = 0; i < p.n; ++i) sum[i] += static_cast<Real>(weight) * static_cast<Real>(gradients[i]);
+    gradients += p.n;
+  }
+}
+
+/// Of the rounded norm: how much of a gradient is kept.
+template <class Real>
+Real kept(Real norm) {
+  constexpr auto limit = static_cast<Real>(GradientClip::limit),
+                 floor = static_cast<Real>(GradientClip::floor);
+  return std::min(Real{1}, limit / (norm + floor));
+}
+
+/// In double for both, as frameworks do it on a CPU: one float does not hold the sum of many squares.
+double norm_of(const Buffer<float>& gradients) {
+  double squares = 0;
+  for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
+void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAccumulation::Input& in,
+                        GradientAccumulation::Output& out) {
+  accumulate<float>(p, in.g.data(), out.sum.data());
+}
+
+void naive_clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
+  out.norm[0] = static_cast<float>(norm_of(in.g));
+  const float c = kept<float>(out.norm[0]);
+  for (Index i = 0; i < p.n; ++i) out.y[i] = c * in.g[i];
+}
+
+const Register registered{[](Registry& r) {
+  r.add<GradientAccumulation>(
+      {.name = "naive", .summary = "zeros, then one pass per micro-batch", .run = naive_accumulation});
+  r.add<GradientClip>({.name = "naive", .summary = "one sum in double, then one pass", .run = naive_clip});
+}};
+
+}  // namespace
+
+std::vector<double> GradientAccumulation::weights(const Problem& p) {
+  std::vector<double> out;
+  for (Index done = 0; done < p.batch; done += p.micro) {
+    out.push_back(static_cast<double>(std::min(p.micro, p.batch - done)) / static_cast<double>(p.batch));
+  }
+  return out;
+}
+
+std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() {
+  std::vector<Problem> out;
+  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
+    out.push_back({.n = n, .batch = 8, .micro = 4});
+  }
+  // One micro-batch, a batch smaller than one, many, and last ones that are partial.
+  for (const auto& [batch, micro] : {std::pair{4, 4}, {3, 4}, {1, 1}, {16, 1}, {10, 4}, {9, 8}, {17, 3}}) {
+    out.push_back({.n = 101, .batch = batch, .micro = micro});
+  }
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({.n = 73751, .batch = 10, .micro = 4});
+  return out;
+}
+
+double GradientAccumulation::footprint(const Problem& p) {
+  const auto n = static_cast<double>(p.n);
+  return 4 * n * static_cast<double>((p.batch + p.micro - 1) / p.micro) + 20 * n;
+}
+
+GradientAccumulation::Input GradientAccumulation::make_input(const Problem& p, Setting& setting) {
+  Input in{setting.buffer<float>(p.n * ((p.batch + p.micro - 1) / p.micro))};
+  for (float& x : in.g) x = setting.draw();
+  return in;
+}
+
+GradientAccumulation::Output GradientAccumulation::make_output(const Problem& p, const Input&,
+                                                               const Setting& setting) {
+  return {setting.buffer<float>(p.n)};
+}
+
+GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in, Setting&) {
+  const auto n = static_cast<std::size_t>(p.n);
+  Expected want{std::vector<double>(n), std::vector<double>(n, 0)};
+  accumulate<double>(p, in.g.data(), want.sum.data());
+  const std::vector<double> weight = weights(p);
+  const double bound = g(static_cast<double>(weight.size()) + 2);
+  for (std::size_t j = 0; j < weight.size(); ++j) {
+    for (std::size_t i = 0; i < n; ++i) {
+      want.bound[i] += bound * weight[j] * std::abs(in.g[static_cast<Index>(j * n + i)]);
+    }
+  }
+  return want;
+}
+
+Agreement GradientAccumulation::judge(const Problem& p, const Input&, const Expected& want,
+                                      const Output& out) {
+  return within({"sum", {p.n}}, out.sum, want.sum, want.bound);
+}
+
+Cost GradientAccumulation::cost(const Problem& p) {
+  const double elements = static_cast<double>(p.n) * static_cast<double>((p.batch + p.micro - 1) / p.micro);
+  return {.flops = 2 * elements, .bytes_read = 4 * elements, .bytes_written = 4 * static_cast<double>(p.n)};
+}
+
+std::vector<GradientClip::Problem> GradientClip::corner_cases() {
+  std::vector<Problem> out;
+  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 65, 127, 129, 257, 1023, 1025, 4099, 5000}) {
+    out.push_back({.n = n});
+    out.push_back({.n = n, .size = 1});
+  }
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({.n = 73751});
+  return out;
+}
+
+double GradientClip::footprint(const Problem& p) { return 24 * static_cast<double>(p.n); }
+
+GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
+  Input in{setting.buffer<float>(p.n)};
+  const double scale = p.size == 0 ? 1 : 0.5 / std::sqrt(static_cast<double>(p.n));
+  for (float& x : in.g) x = static_cast<float>(scale * static_cast<double>(setting.draw()));
+  return in;
+}
+
+GradientClip::Output GradientClip::make_output(const Problem& p, const Input&, const Setting& setting) {
+  return {setting.buffer<float>(p.n), setting.buffer<float>(1)};
+}
+
+GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting&) {
+  return {norm_of(in.g)};
+}
+
+Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  const double norms[] = {want.norm}, bounds[] = {g(36) * want.norm};
+  const Agreement norm = within({"norm", {1}}, out.norm, norms, bounds);
+  if (!norm.agrees) return norm;
+  const double written = out.norm[0];
+  const double c = kept<double>(written);
+  const double roundings = written + floor <= limit * (1 - 8 * u) ? 0 : g(5);
+  const auto n = static_cast<std::size_t>(p.n);
+  std::vector<double> y(n), bound(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = c * static_cast<double>(in.g[static_cast<Index>(i)]);
+    bound[i] = roundings * std::abs(y[i]);
+  }
+  return norm & within({"y", {p.n}}, out.y, y, bound);
+}
+
+Cost GradientClip::cost(const Problem& p) {
+  const auto n = static_cast<double>(p.n);
+  return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
+}
+
+}  // namespace assay

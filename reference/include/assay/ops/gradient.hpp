@@ -1,0 +1,122 @@
+/// What happens to gradients between the backward pass and the optimiser: `gradient_accumulation` over
+/// micro-batches, and `gradient_clip` by the global norm.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+#include <vector>
+
+namespace assay {
+
+/// sum[i] = sum_j w_j g[j, i], w_j = samples_j / batch: the gradient of the mean loss of a batch from those
+/// of its micro-batches, g[j, n] the gradient of the mean loss of micro-batch j. All hold `micro` samples but
+/// the last, which holds what is left: weights of 1 / count for all would favour its samples. f32, dense; sum
+/// overlaps no g.
+///
+/// Variants take the micro-batches one after the other, since in training only one exists at a time.
+///
+/// Bound: a term meets the rounding of its weight, a product, and at most one sum per micro-batch, or the
+/// same with the division at the end: |fl(sum) - sum| <= g(count + 2) sum_j w_j |g_j|, g(r) = r u / (1 - r
+/// u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 4.2).
+/// Nothing underflows: uniform inputs are 0 or at least 2^-53.
+///
+/// Source: linearity of the mean; the use: Ott et al., Scaling Neural Machine Translation, WMT 2018,
+/// section 3.
+struct GradientAccumulation {
+  static constexpr std::string_view name = "gradient_accumulation";
+  static constexpr std::string_view about =
+      "sum = sum_j w_j g_j over micro-batches, weighted by their samples, f32";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index n = 1;      ///< parameters
+    Index batch = 1;  ///< samples
+    Index micro = 1;  ///< samples of a micro-batch, but for the last
+    static constexpr auto fields() {
+      return std::tuple{field("n", &Problem::n), field("batch", &Problem::batch),
+                        field("micro", &Problem::micro)};
+    }
+  };
+  /// Samples of micro-batch j over those of the batch, for every j.
+  static std::vector<double> weights(const Problem& problem);
+
+  struct Input {
+    Buffer<float> g;
+  };
+  struct Output {
+    Buffer<float> sum;
+    static constexpr auto parts() { return std::tuple{part("sum", &Output::sum)}; }
+  };
+  struct Expected {
+    std::vector<double> sum, bound;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  /// Every g is read once and sum written once: what variants that follow the micro-batches cannot reach.
+  static Cost cost(const Problem& problem);
+};
+
+/// norm = sqrt(sum_i g[i]^2)
+/// y[i] = c g[i],  c = min(1, limit / (norm + 1e-6)),  limit = 1
+/// with g[n], y[n], norm[1], f32. y is an array of its own, so that a second call finds the same gradients;
+/// frameworks scale in place. Where c = 1, y holds the bits of g. Defined for |g| <= 1e17.
+///
+/// `size`: gradients whose norm is above the limit (from n = 16 on), or about 0.3.
+///
+/// Bound, with g(r) and u as above. The norm may be summed in f32 over at most 64 terms at a time and in
+/// double from there on: a square and 64 sums, halved by the root, then root and rounding:
+///   |fl(norm) - norm| <= g(36) norm.
+/// y is judged with the norm w that was written with it, which has passed by then: w, the sum, the quotient
+/// and the product are rounded, and w once more since a variant may have kept more digits than it wrote:
+///   |fl(y) - y| <= g(5) |y|, and 0 where w + 1e-6 <= limit (1 - 8 u).
+/// One float accumulator for all is wrong from about 10^5 parameters on, and stands still at 2^24 equal ones.
+///
+/// Source: Pascanu, Mikolov and Bengio, On the difficulty of training recurrent neural networks, ICML 2013,
+/// algorithm 1; the 1e-6: PyTorch, torch.nn.utils.clip_grad_norm_.
+struct GradientClip {
+  static constexpr std::string_view name = "gradient_clip";
+  static constexpr std::string_view about = "y = min(1, 1 / (|g| + 1e-6)) g with the norm |g| of all, f32";
+  static constexpr int version = 1;
+
+  static constexpr double limit = 1, floor = 1e-6;
+  static constexpr std::array<std::string_view, 2> size_words{"above", "below"};
+
+  struct Problem {
+    Index n = 1;     ///< parameters
+    Index size = 0;  ///< position in `size_words`
+    static constexpr auto fields() {
+      return std::tuple{field("n", &Problem::n), choice("size", &Problem::size, size_words)};
+    }
+  };
+  struct Input {
+    Buffer<float> g;
+  };
+  struct Output {
+    Buffer<float> y, norm;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("norm", &Output::norm)}; }
+  };
+  struct Expected {
+    double norm = 0;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  /// g read once and y written once; past the caches g is read twice.
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
