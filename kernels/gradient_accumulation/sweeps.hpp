@@ -1,7 +1,7 @@
 // What the variants of gradient_accumulation share: one micro-batch added to, or put in place of, the sum.
 #pragma once
 
-#include "assay/ops/gradient.hpp"
+#include "assay/ops/batch_gradient.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // What the variants of gradient_clip share: the two passes of a tier, and the rule between them.
 #pragma once
 
-#include "assay/ops/gradient.hpp"
+#include "assay/ops/batch_gradient.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "assay/ops/gradient.hpp"
+#include "assay/ops/batch_gradient.hpp"
 
 #include "assay/registry.hpp"
 

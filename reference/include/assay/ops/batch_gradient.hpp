@@ -1,5 +1,5 @@
-/// What happens to gradients between the backward pass and the optimiser: `gradient_accumulation` over
-/// micro-batches, and `gradient_clip` by the global norm.
+/// What happens to the gradients of a batch between the backward pass and the optimiser:
+/// `gradient_accumulation` over micro-batches, and `gradient_clip` by the global norm.
 #pragma once
 
 #include "assay/operation.hpp"
