@@ -1,0 +1,291 @@
+// The idea: no test and no gather in the inner loop, whatever the window. The image is copied once into split
+// rows (see plan.hpp), a fraction of the size of col; every tap then is a contiguous run, copied by channels
+// and transposed in registers by patch. Flat planes need not even that: they are copied from the image itself
+// under masks, so that images of 7 x 7 fill vectors too.
+//
+// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+
+#include "im2col/plan.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "im2col/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::im2col {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+// Masked loads and stores elsewhere touch the elements that they leave out.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
+
+/// The pixels of one phase that lie inside the image, `stride` columns apart.
+HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index readable, float* to) {
+  const D d;
+  Index i = 0;
+  if (stride == 1) {
+    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  } else if (stride == 2) {
+    // A pair of vectors reaches one column past the last that is wanted.
+    for (; i + lanes <= count && 2 * (i + lanes) <= readable; i += lanes) {
+      auto even = hn::Zero(d), odd = hn::Zero(d);
+      hn::LoadInterleaved2(d, from + 2 * i, even, odd);
+      hn::StoreU(even, d, to + i);
+    }
+  }
+  for (; i < count; ++i) to[i] = from[i * stride];
+}
+
+/// Row y of a plane into a split row.
+HWY_INLINE void split_row(const View& v, const float* plane, Index y, float* to) {
+  const D d;
+  for (Index i = 0; i < v.row; i += lanes) hn::StoreU(hn::Zero(d), d, to + i);
+  if (y < 0 || y >= v.window.h) return;
+  for (Index phase = 0; phase < v.phases; ++phase) {
+    const Run run = v.inside[phase];
+    const Index column = run.first * v.window.stride + v.remainder[phase] - v.window.left;
+    copy_phase(plane + y * v.window.w + column, v.window.stride, run.length(), v.window.w - column,
+               to + phase * v.pitch + run.first);
+  }
+}
+
+/// Whether padded row r lies under some tap row.
+HWY_INLINE bool is_met(const View& v, Index r) {
+  if (v.window.dilation == 1 && v.window.kernel_h >= v.window.stride) return true;
+  for (Index kh = 0; kh < v.window.kernel_h; ++kh) {
+    const Index down = r - kh * v.window.dilation;
+    if (down >= 0 && down % v.window.stride == 0 && down / v.window.stride < v.out_h) return true;
+  }
+  return false;
+}
+
+/// Output rows of one tap, each `width` floats that lie `step` apart in split rows. A row is written in whole
+/// vectors, whose surplus the next one overwrites, as long as that stays before `end`.
+template <class DN>
+HWY_INLINE void copy_rows(DN d, const float* from, Index step, Index rows, Index width, float* to,
+                          const float* end) {
+  constexpr auto count = static_cast<Index>(hn::MaxLanes(DN()));
+  const Index whole = (width + count - 1) / count * count;
+  for (Index row = 0; row < rows; ++row, from += step, to += width) {
+    if (end - to >= whole) {
+      for (Index i = 0; i < whole; i += count) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    } else {
+      Index i = 0;
+      for (; i + count <= width; i += count) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+      for (; i < width; ++i) to[i] = from[i];
+    }
+  }
+}
+
+HWY_INLINE void copy_rows(const float* from, Index step, Index rows, Index width, float* to,
+                          const float* end) {
+  if (lanes > 4 && width <= 4) return copy_rows(hn::CappedTag<float, 4>(), from, step, rows, width, to, end);
+  if (lanes > 8 && width <= 8) return copy_rows(hn::CappedTag<float, 8>(), from, step, rows, width, to, end);
+  copy_rows(D(), from, step, rows, width, to, end);
+}
+
+/// A flat plane: `size` elements at that shift, and zeros where the mask says so.
+HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index size, float* to,
+                            const float* end) {
+  const D d;
+  Index i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    hn::StoreU(hn::MaskedLoad(hn::LoadMaskBits(d, mask + i / 8), d, from + i), d, to + i);
+  }
+  if (i == size) return;
+  const auto last = hn::MaskedLoad(hn::LoadMaskBits(d, mask + i / 8), d, from + i);
+  if (end - to >= i + lanes) {
+    hn::StoreU(last, d, to + i);
+  } else {
+    hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(size - i)), d, to + i);
+  }
+}
+
+/// Tap rows [first, last) of one plane.
+HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first, Index last, float* col,
+                                 const float* end, float* split) {
+  const Window& window = v.window;
+  if (has_masks && v.flat) {
+    for (Index tap = first * window.kernel_w; tap < last * window.kernel_w; ++tap, col += v.pixels()) {
+      const Index down = tap / window.kernel_w * window.dilation - window.top;
+      const Index right = tap % window.kernel_w * window.dilation - window.left;
+      copy_masked(plane + down * window.w + right, v.mask + tap * v.mask_bytes, v.pixels(), col, end);
+    }
+    return;
+  }
+  const Index below = (v.out_h - 1) * window.stride + (last - 1) * window.dilation + 1;
+  for (Index r = first * window.dilation; r < below; ++r) {
+    if (is_met(v, r)) split_row(v, plane, r - window.top, split + r * v.row);
+  }
+  for (Index kh = first; kh < last; ++kh) {
+    for (Index kw = 0; kw < window.kernel_w; ++kw, col += v.pixels()) {
+      copy_rows(split + kh * window.dilation * v.row + v.tap(kw), window.stride * v.row, v.out_h, v.out_w,
+                col, end);
+    }
+  }
+}
+
+HWY_INLINE void by_channel(const View& v, const float* image, float* col, float* split, Index part,
+                           Index parts) {
+  // Tap rows are shared out, not planes, since the first layer of a network has three planes.
+  const Index rows = v.window.kernel_h, all = v.planes() * rows, size = v.window.kernel_w * v.pixels();
+  const Index last = all * (part + 1) / parts;
+  for (Index at = all * part / parts; at < last;) {
+    const Index plane = at / rows, row = at % rows, next = smaller(last, at - row + rows);
+    plane_by_channel(v, image + plane * v.window.h * v.window.w, row, row + next - at, col + at * size,
+                     col + last * size, split);
+    at = next;
+  }
+}
+
+/// One row of patches: element j of patch i is split[offsets[j] + i].
+HWY_INLINE void transpose_plainly(const float* split, const Index* offsets, Index j, Index j_end, Index i,
+                                  Index i_end, float* col, Index size) {
+  for (; i < i_end; ++i) {
+    for (Index l = j; l < j_end; ++l) col[i * size + l] = split[offsets[l] + i];
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, Index width, float* col) {
+  transpose_plainly(split, offsets, 0, size, 0, width, col, size);
+}
+#else
+/// Stores block b of a vector to patch 4 b; those from `width` on are not there.
+template <class DN, class V>
+HWY_INLINE void store_blocks(DN d, V value, Index size, Index width, float* col) {
+  if constexpr (hn::MaxLanes(DN()) > 4) {
+    const hn::Half<DN> half;
+    constexpr auto patches = static_cast<Index>(hn::MaxLanes(half));
+    store_blocks(half, hn::LowerHalf(half, value), size, width, col);
+    if (width > patches) {
+      store_blocks(half, hn::UpperHalf(half, value), size, width - patches, col + patches * size);
+    }
+  } else if (width > 0) {
+    hn::StoreU(value, d, col);
+  }
+}
+
+/// Four elements, from j on, of as many patches as there are lanes: every four by four in a block.
+template <class DN>
+HWY_INLINE void transpose_four(DN d, const float* split, const Index* offsets, Index size, Index width,
+                               float* col) {
+  const auto x0 = hn::LoadU(d, split + offsets[0]), x1 = hn::LoadU(d, split + offsets[1]);
+  const auto x2 = hn::LoadU(d, split + offsets[2]), x3 = hn::LoadU(d, split + offsets[3]);
+  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
+  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  store_blocks(d, hn::InterleaveLower(d, lower02, lower13), size, width, col);
+  store_blocks(d, hn::InterleaveUpper(d, lower02, lower13), size, width - 1, col + size);
+  store_blocks(d, hn::InterleaveLower(d, upper02, upper13), size, width - 2, col + 2 * size);
+  store_blocks(d, hn::InterleaveUpper(d, upper02, upper13), size, width - 3, col + 3 * size);
+}
+
+template <class DN>
+HWY_INLINE void transpose(DN d, const float* split, const Index* offsets, Index size, Index width,
+                          float* col) {
+  constexpr auto count = static_cast<Index>(hn::MaxLanes(DN()));
+  for (Index i = 0; i < width; i += count) {
+    Index j = 0;
+    for (; j + 4 <= size; j += 4) {
+      transpose_four(d, split + i, offsets + j, size, width - i, col + i * size + j);
+    }
+    // The last four overlap those before.
+    if (j < size) {
+      transpose_four(d, split + i, offsets + size - 4, size, width - i, col + i * size + size - 4);
+    }
+  }
+}
+
+HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, Index width, float* col) {
+  if (size < 4) return transpose_plainly(split, offsets, 0, size, 0, width, col, size);
+  if (lanes > 4 && width <= 4) return transpose(hn::CappedTag<float, 4>(), split, offsets, size, width, col);
+  if (lanes > 8 && width <= 8) return transpose(hn::CappedTag<float, 8>(), split, offsets, size, width, col);
+  transpose(D(), split, offsets, size, width, col);
+}
+#endif
+
+HWY_INLINE void by_patch(const View& v, const float* image, float* col, const Scratch& scratch, Index part,
+                         Index parts) {
+  const Window& window = v.window;
+  const Index all = v.n * v.out_h, size = v.rows_of_patch(), last = all * (part + 1) / parts;
+  Index split_end = 0;  // padded rows below it are split, as far as they are still of use
+  for (Index at = all * part / parts, first = at; at < last; ++at) {
+    const Index oh = at % v.out_h, top = oh * window.stride;
+    const float* planes = image + at / v.out_h * v.c * window.h * window.w;
+    if (at == first || split_end < top || oh == 0) split_end = top;
+    for (; split_end < top + v.span; ++split_end) {
+      for (Index c = 0; c < v.c; ++c) {
+        split_row(v, planes + c * window.h * window.w, split_end - window.top,
+                  scratch.numbers + (c * v.span + split_end % v.span) * v.row);
+      }
+    }
+    Index* offset = scratch.offsets;
+    for (Index c = 0; c < v.c; ++c) {
+      for (Index kh = 0; kh < window.kernel_h; ++kh) {
+        const Index row = (c * v.span + (top + kh * window.dilation) % v.span) * v.row;
+        for (Index kw = 0; kw < window.kernel_w; ++kw) *offset++ = row + v.tap(kw);
+      }
+    }
+    transpose(scratch.numbers, scratch.offsets, size, v.out_w, col + at * v.out_w * size);
+  }
+}
+
+void im2col_part(const View& v, const float* image, float* col, const Scratch& scratch, Index part,
+                 Index parts) {
+  if (v.patch_major) {
+    by_patch(v, image, col, scratch, part, parts);
+  } else {
+    by_channel(v, image, col, scratch.numbers, part, parts);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::im2col
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::im2col {
+
+HWY_EXPORT(im2col_part);
+
+template <>
+std::vector<Tier> tiers<Im2col>() {
+  std::vector<Tier> out;
+  for_each_tier(HWY_DISPATCH_TABLE(im2col_part), [&](const std::string& name, PartFunction* function,
+                                                     const std::optional<std::string>& unfit) {
+    out.push_back({name, function, unfit});
+  });
+  return out;
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for (const Tier& tier : tiers<Im2col>()) {
+    r.add<Im2col>({.name = "simd@" + tier.name,
+                   .summary = "split rows and masked planes, " + tier.name,
+                   .prepare =
+                       [function = tier.function](const Problem& p, const Im2col::Input&, const Context&) {
+                         return [plan = Plan(p, Plan::Direction::to_col, 1), function](
+                                    const Im2col::Input& in, Im2col::Output& out) mutable {
+                           function(plan.view(), in.image.data(), out.col.data(), plan.scratch(0), 0, 1);
+                         };
+                       },
+                   .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
+  }
+}};
+
+}  // namespace
+}  // namespace assay::im2col
+#endif
