@@ -117,10 +117,14 @@ HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first,
                                  const float* end, float* split) {
   const Window& window = v.window;
   if (has_masks && v.flat) {
-    for (Index tap = first * window.kernel_w; tap < last * window.kernel_w; ++tap, col += v.pixels()) {
-      const Index down = tap / window.kernel_w * window.dilation - window.top;
-      const Index right = tap % window.kernel_w * window.dilation - window.left;
-      copy_masked(plane + down * window.w + right, v.mask + tap * v.mask_bytes, v.pixels(), col, end);
+    const std::uint8_t* mask = v.mask + first * window.kernel_w * v.mask_bytes;
+    for (Index kh = first; kh < last; ++kh) {
+      const float* from = plane + (kh * window.dilation - window.top) * window.w - window.left;
+      for (Index kw = 0; kw < window.kernel_w; ++kw, from += window.dilation) {
+        copy_masked(from, mask, v.pixels(), col, end);
+        mask += v.mask_bytes;
+        col += v.pixels();
+      }
     }
     return;
   }

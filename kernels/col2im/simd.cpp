@@ -1,0 +1,354 @@
+// The idea: sum before writing. Pixels are gathered into vectors, and each is stored once or a few times
+// instead of once per tap. In flat planes (see plan.hpp) all taps are added up in registers, under masks.
+// Else a row of the image is summed as a split row that stays in the first-level cache, where every tap is a
+// contiguous run whatever the stride. By patch, patches are transposed into rows of taps first.
+//
+// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+
+#include "im2col/plan.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "col2im/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::im2col {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+// Masked loads and stores elsewhere touch the elements that they leave out.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+/// Pixels that one share of a flat plane is a multiple of; 64 vectors of the widest kind.
+constexpr Index chunk = 1024;
+
+HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
+HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
+
+HWY_INLINE void fill_zero(float* to, Index count) {
+  const D d;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Zero(d), d, to + i);
+  for (; i < count; ++i) to[i] = 0;
+}
+
+/// Up to four vectors of pixels of a flat plane, from pixel `at` on: the sum over all taps. `count` pixels
+/// are stored, or whole vectors as long as that stays before `end`.
+template <int vectors>
+HWY_INLINE void sum_taps(const View& v, const float* col, Index at, Index count, float* image,
+                         const float* end) {
+  const D d;
+  const Window& window = v.window;
+  const auto load = [&](const float* from, const std::uint8_t* mask, int vector) HWY_ATTR {
+    const Index i = at + vector * lanes;
+    return hn::MaskedLoad(hn::LoadMaskBits(d, mask + i / 8), d, from + i);
+  };
+  auto sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  const std::uint8_t* mask = v.mask;
+  const float* row_of_taps = col + window.top * window.w + window.left;
+  for (Index kh = 0; kh < window.kernel_h; ++kh, row_of_taps -= window.dilation * window.w) {
+    const float* from = row_of_taps;
+    for (Index kw = 0; kw < window.kernel_w; ++kw, mask += v.mask_bytes, from -= window.dilation) {
+      sum0 = hn::Add(sum0, load(from, mask, 0));
+      if constexpr (vectors > 1) sum1 = hn::Add(sum1, load(from, mask, 1));
+      if constexpr (vectors > 2) sum2 = hn::Add(sum2, load(from, mask, 2));
+      if constexpr (vectors > 3) sum3 = hn::Add(sum3, load(from, mask, 3));
+      from += v.pixels();
+    }
+    row_of_taps += window.kernel_w * v.pixels();
+  }
+  image += at;
+  if constexpr (vectors > 1) hn::StoreU(sum0, d, image);
+  if constexpr (vectors > 2) hn::StoreU(sum1, d, image + lanes);
+  if constexpr (vectors > 3) hn::StoreU(sum2, d, image + 2 * lanes);
+  const auto last = vectors == 1 ? sum0 : vectors == 2 ? sum1 : vectors == 3 ? sum2 : sum3;
+  const Index before = (vectors - 1) * lanes;
+  if (count == vectors * lanes || end - image >= vectors * lanes) {
+    hn::StoreU(last, d, image + before);
+  } else {
+    hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(count - before)), d, image + before);
+  }
+}
+
+HWY_INLINE void flat_planes(const View& v, const float* col, float* image, Index part, Index parts) {
+  const Index size = v.window.h * v.window.w, chunks = (size + chunk - 1) / chunk;
+  const Index all = v.planes() * chunks, last = all * (part + 1) / parts;
+  const Index last_plane = last / chunks;
+  const float* end = image + last_plane * size + smaller(last % chunks * chunk, size);
+  for (Index at = all * part / parts; at < last; ++at) {
+    const Index plane = at / chunks, first = at % chunks * chunk, stop = smaller(first + chunk, size);
+    const float* from = col + plane * v.window.taps() * v.pixels();
+    float* to = image + plane * size;
+    Index i = first;
+    for (; i + 4 * lanes <= stop; i += 4 * lanes) sum_taps<4>(v, from, i, 4 * lanes, to, end);
+    const Index left = stop - i;
+    if (left > 3 * lanes) {
+      sum_taps<4>(v, from, i, left, to, end);
+    } else if (left > 2 * lanes) {
+      sum_taps<3>(v, from, i, left, to, end);
+    } else if (left > lanes) {
+      sum_taps<2>(v, from, i, left, to, end);
+    } else if (left > 0) {
+      sum_taps<1>(v, from, i, left, to, end);
+    }
+  }
+}
+
+/// to += the sum of `rows` runs, whose distances from the first are `offset`.
+template <int rows>
+HWY_INLINE void add_runs(const float* from, const Index* offset, Index width, float* to) {
+  const auto add = [&](auto d, Index i) HWY_ATTR {
+    auto sum = hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + offset[0] + i));
+    if constexpr (rows > 1) sum = hn::Add(sum, hn::LoadU(d, from + offset[1] + i));
+    if constexpr (rows > 2) sum = hn::Add(sum, hn::LoadU(d, from + offset[2] + i));
+    if constexpr (rows > 3) sum = hn::Add(sum, hn::LoadU(d, from + offset[3] + i));
+    hn::StoreU(sum, d, to + i);
+  };
+  Index i = 0;
+  for (; i + lanes <= width; i += lanes) add(D(), i);
+  if constexpr (lanes > 8) {
+    for (; i + 8 <= width; i += 8) add(hn::CappedTag<float, 8>(), i);
+  }
+  if constexpr (lanes > 4) {
+    for (; i + 4 <= width; i += 4) add(hn::CappedTag<float, 4>(), i);
+  }
+  for (; i < width; ++i) add(hn::CappedTag<float, 1>(), i);
+}
+
+/// All tap columns of up to four tap rows, at once, into a split row.
+HWY_INLINE void add_tap_rows(const View& v, const float* col, const Index* offset, int rows, float* split) {
+  for (Index kw = 0; kw < v.window.kernel_w; ++kw, col += v.pixels()) {
+    float* to = split + v.tap(kw);
+    if (rows == 1) add_runs<1>(col, offset, v.out_w, to);
+    if (rows == 2) add_runs<2>(col, offset, v.out_w, to);
+    if (rows == 3) add_runs<3>(col, offset, v.out_w, to);
+    if (rows == 4) add_runs<4>(col, offset, v.out_w, to);
+  }
+}
+
+/// A split row back into a row of the image; what no tap meets is zero.
+HWY_INLINE void merge_row(const View& v, const float* split, float* to) {
+  const D d;
+  const Index stride = v.window.stride, left = v.window.left;
+  if (stride > 1) fill_zero(to, v.window.w);
+  Index paired_from = 0, paired_to = 0;
+  if (stride == 2 && v.phases == 2) {
+    const float* even = split + (v.remainder[0] == 0 ? 0 : v.pitch);
+    const float* odd = split + (v.remainder[0] == 0 ? v.pitch : 0);
+    paired_from = larger(v.inside[0].first, v.inside[1].first);
+    const Index last = smaller(v.inside[0].last, v.inside[1].last);
+    for (paired_to = paired_from; paired_to + lanes <= last; paired_to += lanes) {
+      hn::StoreInterleaved2(hn::LoadU(d, even + paired_to), hn::LoadU(d, odd + paired_to), d,
+                            to + 2 * paired_to - left);
+    }
+  }
+  for (Index phase = 0; phase < v.phases; ++phase) {
+    const Run run = v.inside[phase];
+    const float* from = split + phase * v.pitch;
+    Index i = run.first;
+    if (stride == 1) {
+      for (; i + lanes <= run.last; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i - left);
+    }
+    const Index shift = v.remainder[phase] - left;
+    for (; i < run.last; ++i) {
+      if (i == paired_from) i = larger(i, paired_to);
+      if (i < run.last) to[i * stride + shift] = from[i];
+    }
+  }
+}
+
+HWY_INLINE void by_channel(const View& v, const float* col, float* image, float* split, Index part,
+                           Index parts) {
+  const Window& window = v.window;
+  const Index all = v.planes() * window.h, last = all * (part + 1) / parts;
+  for (Index at = all * part / parts; at < last; ++at) {
+    const Index y = at % window.h;
+    const float* from = col + at / window.h * window.taps() * v.pixels();
+    fill_zero(split, v.row);
+    Index offset[4];
+    int rows = 0;
+    for (Index kh = 0; kh < window.kernel_h; ++kh) {
+      const Index down = y + window.top - kh * window.dilation;
+      if (down < 0 || down % window.stride != 0 || down / window.stride >= v.out_h) continue;
+      offset[rows++] = kh * window.kernel_w * v.pixels() + down / window.stride * v.out_w;
+      if (rows < 4) continue;
+      add_tap_rows(v, from, offset, rows, split);
+      rows = 0;
+    }
+    add_tap_rows(v, from, offset, rows, split);
+    merge_row(v, split, image + at * window.w);
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four elements of as many patches as there are lanes; block b of a vector holds those of patch 4 b.
+template <class DN>
+HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
+  if constexpr (hn::MaxLanes(DN()) > 4) {
+    const hn::Half<DN> half;
+    const Index patches = static_cast<Index>(hn::MaxLanes(half));
+    return hn::Combine(d, load_blocks(half, col + patches * size, size), load_blocks(half, col, size));
+  } else {
+    return hn::LoadU(d, col);
+  }
+}
+
+template <class DN>
+HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, Index step) {
+  const auto x0 = load_blocks(d, col, size), x1 = load_blocks(d, col + size, size);
+  const auto x2 = load_blocks(d, col + 2 * size, size), x3 = load_blocks(d, col + 3 * size, size);
+  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
+  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  hn::StoreU(hn::InterleaveLower(d, lower02, lower13), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, lower02, lower13), d, to + step);
+  hn::StoreU(hn::InterleaveLower(d, upper02, upper13), d, to + 2 * step);
+  hn::StoreU(hn::InterleaveUpper(d, upper02, upper13), d, to + 3 * step);
+}
+#endif
+
+/// to[j, i] = col[i, j] for patches i < width and elements j < count; rows are `step` and `size` apart.
+HWY_INLINE void transpose(const float* col, Index size, Index width, Index count, float* to, Index step) {
+  Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if (count >= 4) {
+    const auto run = [&](auto d) HWY_ATTR {
+      constexpr auto patches = static_cast<Index>(hn::MaxLanes(decltype(d)()));
+      for (; i + patches <= width; i += patches) {
+        for (Index j = 0; j < count; j += 4) {
+          // The last four overlap those before.
+          const Index from = smaller(j, count - 4);
+          transpose_four(d, col + i * size + from, size, to + from * step + i, step);
+        }
+      }
+    };
+    run(D());
+    if constexpr (lanes > 4) run(hn::CappedTag<float, 4>());
+  }
+#endif
+  for (; i < width; ++i) {
+    for (Index j = 0; j < count; ++j) to[j * step + i] = col[i * size + j];
+  }
+}
+
+/// One tap row of one channel: split row += its rows of taps, each shifted to its start.
+HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
+  const D d;
+  const Index step = v.tap_row(), length = v.out_w + v.reach;
+  for (Index phase = 0; phase < v.phases; ++phase, split += v.pitch) {
+    for (Index i = 0; i < length; i += lanes) {
+      auto sum = hn::LoadU(d, split + i);
+      for (Index kw = 0; kw < v.window.kernel_w; ++kw) {
+        if (v.phase[kw] == phase) {
+          sum = hn::Add(sum, hn::LoadU(d, taps + kw * step + v.reach - v.start[kw] + i));
+        }
+      }
+      hn::StoreU(sum, d, split + i);
+    }
+  }
+}
+
+/// Channels [first, last) of one image.
+HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
+                                  float* ring) {
+  const Window& window = v.window;
+  const Index size = v.rows_of_patch(), channels = last - first, plane = window.h * window.w;
+  float* taps = ring + v.c * v.span * v.row;
+  for (Index oh = 0; oh < v.out_h; ++oh) {
+    transpose(col + oh * v.out_w * size + first * window.taps(), size, v.out_w, channels * window.taps(),
+              taps + v.reach, v.tap_row());
+    const Index top = oh * window.stride, met = top + v.span;
+    for (Index c = 0; c < channels; ++c) {
+      for (Index kh = 0; kh < window.kernel_h; ++kh) {
+        const Index row = c * v.span + (top + kh * window.dilation) % v.span;
+        add_taps(v, taps + (c * window.kernel_h + kh) * window.kernel_w * v.tap_row(), ring + row * v.row);
+      }
+    }
+    // Rows that the next patches do not meet are complete.
+    const Index next = oh + 1 < v.out_h ? top + window.stride : larger(met, window.h + window.top);
+    for (Index r = top; r < next; ++r) {
+      const Index y = r - window.top;
+      for (Index c = 0; c < channels; ++c) {
+        float* to = image + (first + c) * plane + y * window.w;
+        float* split = ring + (c * v.span + r % v.span) * v.row;
+        const bool inside = y >= 0 && y < window.h;
+        if (r >= met) {
+          if (inside) fill_zero(to, window.w);
+          continue;
+        }
+        if (inside) merge_row(v, split, to);
+        fill_zero(split, v.row);
+      }
+    }
+  }
+}
+
+HWY_INLINE void by_patch(const View& v, const float* col, float* image, float* ring, Index part,
+                         Index parts) {
+  const Index last = v.planes() * (part + 1) / parts;
+  for (Index at = v.planes() * part / parts; at < last;) {
+    const Index n = at / v.c, first = at % v.c, stop = smaller(v.c, first + last - at);
+    channels_by_patch(v, col + n * v.pixels() * v.rows_of_patch(), first, stop,
+                      image + n * v.c * v.window.h * v.window.w, ring);
+    at += stop - first;
+  }
+}
+
+void col2im_part(const View& v, const float* col, float* image, const Scratch& scratch, Index part,
+                 Index parts) {
+  if (v.patch_major) {
+    by_patch(v, col, image, scratch.numbers, part, parts);
+  } else if (has_masks && v.flat) {
+    flat_planes(v, col, image, part, parts);
+  } else {
+    by_channel(v, col, image, scratch.numbers, part, parts);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::im2col
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::im2col {
+
+HWY_EXPORT(col2im_part);
+
+template <>
+std::vector<Tier> tiers<Col2im>() {
+  std::vector<Tier> out;
+  for_each_tier(HWY_DISPATCH_TABLE(col2im_part), [&](const std::string& name, PartFunction* function,
+                                                     const std::optional<std::string>& unfit) {
+    out.push_back({name, function, unfit});
+  });
+  return out;
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for (const Tier& tier : tiers<Col2im>()) {
+    r.add<Col2im>({.name = "simd@" + tier.name,
+                   .summary = "sums in registers and split rows, " + tier.name,
+                   .prepare =
+                       [function = tier.function](const Problem& p, const Col2im::Input&, const Context&) {
+                         return [plan = Plan(p, Plan::Direction::to_image, 1), function](
+                                    const Col2im::Input& in, Col2im::Output& out) mutable {
+                           function(plan.view(), in.col.data(), out.image.data(), plan.scratch(0), 0, 1);
+                         };
+                       },
+                   .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
+  }
+}};
+
+}  // namespace
+}  // namespace assay::im2col
+#endif
