@@ -157,6 +157,10 @@ HWY_INLINE void merge_row(const View& v, const float* split, float* to) {
     Index i = run.first;
     if (stride == 1) {
       for (; i + lanes <= run.last; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i - left);
+      if constexpr (has_masks) {
+        const auto rest = hn::FirstN(d, static_cast<std::size_t>(run.last - i));
+        return hn::BlendedStore(hn::LoadU(d, from + i), rest, d, to + i - left);
+      }
     }
     const Index shift = v.remainder[phase] - left;
     for (; i < run.last; ++i) {
@@ -232,6 +236,10 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
     };
     run(D());
     if constexpr (lanes > 4) run(hn::CappedTag<float, 4>());
+    if (i < width && width >= 4) {
+      i = width - 4;
+      run(hn::CappedTag<float, 4>());
+    }
   }
 #endif
   for (; i < width; ++i) {
@@ -243,6 +251,16 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
 HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
   const D d;
   const Index step = v.tap_row(), length = v.out_w + v.reach;
+  if (v.phases == 1) {
+    for (Index i = 0; i < length; i += lanes) {
+      auto sum = hn::LoadU(d, split + i);
+      for (Index kw = 0; kw < v.window.kernel_w; ++kw) {
+        sum = hn::Add(sum, hn::LoadU(d, taps + kw * step + v.reach - v.start[kw] + i));
+      }
+      hn::StoreU(sum, d, split + i);
+    }
+    return;
+  }
   for (Index phase = 0; phase < v.phases; ++phase, split += v.pitch) {
     for (Index i = 0; i < length; i += lanes) {
       auto sum = hn::LoadU(d, split + i);
@@ -260,16 +278,18 @@ HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
 HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
                                   float* ring) {
   const Window& window = v.window;
-  const Index size = v.rows_of_patch(), channels = last - first, plane = window.h * window.w;
+  const Index size = v.size_of_patch(), channels = last - first, plane = window.h * window.w;
   float* taps = ring + v.c * v.span * v.row;
   for (Index oh = 0; oh < v.out_h; ++oh) {
-    transpose(col + oh * v.out_w * size + first * window.taps(), size, v.out_w, channels * window.taps(),
-              taps + v.reach, v.tap_row());
     const Index top = oh * window.stride, met = top + v.span;
-    for (Index c = 0; c < channels; ++c) {
-      for (Index kh = 0; kh < window.kernel_h; ++kh) {
-        const Index row = c * v.span + (top + kh * window.dilation) % v.span;
-        add_taps(v, taps + (c * window.kernel_h + kh) * window.kernel_w * v.tap_row(), ring + row * v.row);
+    for (Index c = 0; c < channels; c += v.group) {
+      const Index count = smaller(v.group, channels - c);
+      transpose(col + oh * v.out_w * size + (first + c) * window.taps(), size, v.out_w, count * window.taps(),
+                taps + v.reach, v.tap_row());
+      for (Index i = 0; i < count * window.kernel_h; ++i) {
+        const Index channel = c + i / window.kernel_h, kh = i % window.kernel_h;
+        const Index row = channel * v.span + (top + kh * window.dilation) % v.span;
+        add_taps(v, taps + i * window.kernel_w * v.tap_row(), ring + row * v.row);
       }
     }
     // Rows that the next patches do not meet are complete.
@@ -296,20 +316,19 @@ HWY_INLINE void by_patch(const View& v, const float* col, float* image, float* r
   const Index last = v.planes() * (part + 1) / parts;
   for (Index at = v.planes() * part / parts; at < last;) {
     const Index n = at / v.c, first = at % v.c, stop = smaller(v.c, first + last - at);
-    channels_by_patch(v, col + n * v.pixels() * v.rows_of_patch(), first, stop,
+    channels_by_patch(v, col + n * v.pixels() * v.size_of_patch(), first, stop,
                       image + n * v.c * v.window.h * v.window.w, ring);
     at += stop - first;
   }
 }
 
-void col2im_part(const View& v, const float* col, float* image, const Scratch& scratch, Index part,
-                 Index parts) {
+void col2im_part(const View& v, const float* col, float* image, float* scratch, Index part, Index parts) {
   if (v.patch_major) {
-    by_patch(v, col, image, scratch.numbers, part, parts);
+    by_patch(v, col, image, scratch, part, parts);
   } else if (has_masks && v.flat) {
     flat_planes(v, col, image, part, parts);
   } else {
-    by_channel(v, col, image, scratch.numbers, part, parts);
+    by_channel(v, col, image, scratch, part, parts);
   }
 }
 

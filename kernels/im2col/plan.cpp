@@ -8,6 +8,12 @@ namespace {
 /// Lanes of the widest vector of floats.
 constexpr Index widest = 16;
 
+/// Floats of split rows that are kept at once: 256 KiB, a part of a second-level cache beside col.
+constexpr Index slab_floats = 65536;
+
+/// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB.
+constexpr Index group_floats = 4096;
+
 Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
@@ -21,26 +27,20 @@ Plan::Plan(const Problem& p, Direction direction, int parts) {
               .out_w = window.out_w(),
               .patch_major = p.patch_major(),
               .span = (window.kernel_h - 1) * window.dilation + 1};
-  numbers_.padded_h = (numbers_.out_h - 1) * window.stride + numbers_.span;
-  split_columns();
-  if (window.stride == 1 && numbers_.out_w == p.w && !p.patch_major()) mask_planes(direction);
-
-  const View v = view();
-  if (v.patch_major) {
-    // As many rows of every channel as the window is high; and col2im keeps a row of taps for all patches.
-    numbers_of_part_ = v.c * v.span * v.row;
-    offsets_of_part_ = v.rows_of_patch();
-    if (direction == Direction::to_image) numbers_of_part_ += v.rows_of_patch() * v.tap_row();
+  numbers_.padded_h = numbers_.padded_rows(numbers_.out_h);
+  split_columns(direction);
+  if (numbers_.patch_major) {
+    place_patches(direction);
   } else {
-    numbers_of_part_ = direction == Direction::to_col ? v.padded_h * v.row : v.row;
+    scratch_of_part_ = numbers_.row * (direction == Direction::to_col ? numbers_.padded_h : 1);
+    if (window.stride == 1 && numbers_.out_w == p.w) mask_planes(direction);
   }
   // A vector's load may run past the last row.
-  numbers_of_part_ = round_up(numbers_of_part_ + widest, widest);
-  scratch_.resize(static_cast<std::size_t>(numbers_of_part_ * parts));
-  offsets_.resize(static_cast<std::size_t>(offsets_of_part_ * parts));
+  scratch_of_part_ = round_up(scratch_of_part_, widest) + widest;
+  scratch_.resize(static_cast<std::size_t>(scratch_of_part_ * parts));
 }
 
-void Plan::split_columns() {
+void Plan::split_columns(Direction direction) {
   const Window& window = numbers_.window;
   Index length = 0;
   for (Index kw = 0; kw < window.kernel_w; ++kw) {
@@ -56,8 +56,36 @@ void Plan::split_columns() {
   }
   numbers_.phases = static_cast<Index>(remainder_.size());
   numbers_.reach = start_.back();
-  numbers_.pitch = round_up(length + widest - 1, widest);
+  // Sums are stored in whole vectors, copies are only read that way.
+  numbers_.pitch = round_up(length, widest);
+  if (direction == Direction::to_image) numbers_.pitch = round_up(length + widest - 1, widest);
   numbers_.row = numbers_.phases * numbers_.pitch;
+}
+
+void Plan::place_patches(Direction direction) {
+  View& v = numbers_;
+  const Window& window = v.window;
+  if (direction == Direction::to_image) {
+    const Index channel = window.taps() * v.tap_row();
+    v.group = std::clamp<Index>(group_floats / channel, 1, v.c);
+    // Four elements of a patch are transposed at once.
+    if (v.group > 4) v.group -= v.group % 4;
+    scratch_of_part_ = v.c * v.span * v.row + v.group * channel;
+    return;
+  }
+  const Index padded_rows = std::max(v.span, slab_floats / (v.c * v.row));
+  v.slab = std::min(v.out_h, (padded_rows - v.span) / window.stride + 1);
+  const Index rows = v.padded_rows(v.slab);
+  scratch_of_part_ = v.c * rows * v.row;
+  for (Index c = 0; c < v.c; ++c) {
+    for (Index kh = 0; kh < window.kernel_h; ++kh) {
+      for (Index kw = 0; kw < window.kernel_w; ++kw) {
+        offset_.push_back((c * rows + kh * window.dilation) * v.row +
+                          phase_[static_cast<std::size_t>(kw)] * v.pitch +
+                          start_[static_cast<std::size_t>(kw)]);
+      }
+    }
+  }
 }
 
 void Plan::mask_planes(Direction direction) {
@@ -92,12 +120,9 @@ View Plan::view() const {
   view.inside = inside_.data();
   view.phase = phase_.data();
   view.start = start_.data();
+  view.offset = offset_.data();
   view.mask = mask_.data();
   return view;
-}
-
-Scratch Plan::scratch(int part) {
-  return {scratch_.data() + part * numbers_of_part_, offsets_.data() + part * offsets_of_part_};
 }
 
 }  // namespace assay::im2col

@@ -33,6 +33,8 @@ struct View {
   Index row = 0;       ///< floats of a split row
   Index span = 0;      ///< padded rows that one output row meets
   Index padded_h = 0;  ///< padded rows that all output rows meet
+  Index slab = 0;      ///< output rows for which split rows are kept at once, of im2col by patch
+  Index group = 0;     ///< channels whose patches are transposed at once, of col2im by patch
   Index reach = 0;     ///< largest of `start`
   Index phases = 0;    ///< remainders that some tap has
   const Index* remainder = nullptr;  ///< of each phase
@@ -40,23 +42,21 @@ struct View {
   const Index* phase = nullptr;      ///< of each tap column
   const Index* start = nullptr;      ///< of each tap column, in its phase
 
+  /// By patch, of each channel and tap: where a slab of split rows holds what it meets.
+  const Index* offset = nullptr;
+
   bool flat = false;
   const std::uint8_t* mask = nullptr;  ///< of each tap, a bit per element: whether it takes part
   Index mask_bytes = 0;                ///< of one tap
 
   Index planes() const { return n * c; }
   Index pixels() const { return out_h * out_w; }
-  Index rows_of_patch() const { return c * window.taps(); }
+  Index padded_rows(Index output_rows) const { return (output_rows - 1) * window.stride + span; }
+  Index size_of_patch() const { return c * window.taps(); }
   /// Floats of one tap along the output, with zeros on both sides as far as `start` reaches.
   Index tap_row() const { return 2 * reach + pitch; }
   /// Where what tap column `kw` meets begins in a split row.
   Index tap(Index kw) const { return phase[kw] * pitch + start[kw]; }
-};
-
-/// Space for one thread.
-struct Scratch {
-  float* numbers = nullptr;
-  Index* offsets = nullptr;
 };
 
 class Plan {
@@ -65,23 +65,25 @@ class Plan {
   Plan(const Problem& problem, Direction direction, int parts);
 
   View view() const;
-  Scratch scratch(int part);
+  /// Space for one share.
+  float* scratch(int part) { return scratch_.data() + part * scratch_of_part_; }
 
  private:
-  void split_columns();
+  void split_columns(Direction direction);
   void mask_planes(Direction direction);
+  void place_patches(Direction direction);
 
   View numbers_;
   std::vector<Index> remainder_, phase_, start_;
   std::vector<Run> inside_;
   std::vector<std::uint8_t> mask_;
-  Index numbers_of_part_ = 0, offsets_of_part_ = 0;
+  std::vector<Index> offset_;
   std::vector<float> scratch_;
-  std::vector<Index> offsets_;
+  Index scratch_of_part_ = 0;
 };
 
 /// One tier's code for one operation: share `part` of `parts` of it. Shares write to different places.
-using PartFunction = void(const View&, const float* from, float* to, const Scratch&, Index part, Index parts);
+using PartFunction = void(const View&, const float* from, float* to, float* scratch, Index part, Index parts);
 
 struct Tier {
   std::string name;

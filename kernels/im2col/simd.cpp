@@ -28,7 +28,11 @@ constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
 // Masked loads and stores elsewhere touch the elements that they leave out.
 constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
+/// Floats of split rows that are copied for all taps in turn: 16 KiB, half of a small first-level cache.
+constexpr Index block_floats = 4096;
+
 HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
+HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
 
 /// The pixels of one phase that lie inside the image, `stride` columns apart.
 HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index readable, float* to) {
@@ -36,6 +40,10 @@ HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index r
   Index i = 0;
   if (stride == 1) {
     for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    if constexpr (has_masks) {
+      const auto left = hn::FirstN(d, static_cast<std::size_t>(count - i));
+      return hn::BlendedStore(hn::MaskedLoad(left, d, from + i), left, d, to + i);
+    }
   } else if (stride == 2) {
     // A pair of vectors reaches one column past the last that is wanted.
     for (; i + lanes <= count && 2 * (i + lanes) <= readable; i += lanes) {
@@ -83,7 +91,11 @@ HWY_INLINE void copy_rows(DN d, const float* from, Index step, Index rows, Index
     } else {
       Index i = 0;
       for (; i + count <= width; i += count) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-      for (; i < width; ++i) to[i] = from[i];
+      if (i < width && width >= count) {
+        hn::StoreU(hn::LoadU(d, from + width - count), d, to + width - count);
+      } else {
+        for (; i < width; ++i) to[i] = from[i];
+      }
     }
   }
 }
@@ -132,10 +144,17 @@ HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first,
   for (Index r = first * window.dilation; r < below; ++r) {
     if (is_met(v, r)) split_row(v, plane, r - window.top, split + r * v.row);
   }
-  for (Index kh = first; kh < last; ++kh) {
-    for (Index kw = 0; kw < window.kernel_w; ++kw, col += v.pixels()) {
-      copy_rows(split + kh * window.dilation * v.row + v.tap(kw), window.stride * v.row, v.out_h, v.out_w,
-                col, end);
+  // All taps of a few rows at a time, so that these are read from the first-level cache but once.
+  const Index step = window.stride * v.row, block = smaller(v.out_h, larger(1, block_floats / step));
+  for (Index kh = first; kh < last; ++kh, col += window.kernel_w * v.pixels()) {
+    for (Index oh = 0; oh < v.out_h; oh += block) {
+      const float* rows = split + kh * window.dilation * v.row + oh * step;
+      const Index count = smaller(block, v.out_h - oh);
+      for (Index kw = 0; kw < window.kernel_w; ++kw) {
+        // The next tap is not overwritten later where its first rows are there already.
+        const float* tap_end = block == v.out_h ? end : col + (kw + 1) * v.pixels();
+        copy_rows(rows + v.tap(kw), step, count, v.out_w, col + kw * v.pixels() + oh * v.out_w, tap_end);
+      }
     }
   }
 }
@@ -166,33 +185,62 @@ HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, 
   transpose_plainly(split, offsets, 0, size, 0, width, col, size);
 }
 #else
-/// Stores block b of a vector to patch 4 b; those from `width` on are not there.
-template <class DN, class V>
-HWY_INLINE void store_blocks(DN d, V value, Index size, Index width, float* col) {
-  if constexpr (hn::MaxLanes(DN()) > 4) {
+/// Stores part b of a vector, `elements` long, to patch b `apart`; those from `width` on are not there.
+template <int elements, class DN, class V>
+HWY_INLINE void store_parts(DN d, V value, Index apart, Index width, float* col, Index size) {
+  if constexpr (hn::MaxLanes(DN()) > elements) {
     const hn::Half<DN> half;
-    constexpr auto patches = static_cast<Index>(hn::MaxLanes(half));
-    store_blocks(half, hn::LowerHalf(half, value), size, width, col);
-    if (width > patches) {
-      store_blocks(half, hn::UpperHalf(half, value), size, width - patches, col + patches * size);
-    }
+    const Index patches = static_cast<Index>(hn::MaxLanes(half)) / elements * apart;
+    store_parts<elements>(half, hn::LowerHalf(half, value), apart, width, col, size);
+    store_parts<elements>(half, hn::UpperHalf(half, value), apart, width - patches, col + patches * size,
+                          size);
   } else if (width > 0) {
     hn::StoreU(value, d, col);
   }
 }
 
-/// Four elements, from j on, of as many patches as there are lanes: every four by four in a block.
+/// Blocks of four patches by four elements, turned: block b of vector k is patch 4 b + k.
 template <class DN>
-HWY_INLINE void transpose_four(DN d, const float* split, const Index* offsets, Index size, Index width,
-                               float* col) {
+struct Turned {
+  using V = hn::Vec<DN>;
+  V patch0, patch1, patch2, patch3;
+};
+template <class DN>
+HWY_INLINE Turned<DN> turn(DN d, const float* split, const Index* offsets) {
   const auto x0 = hn::LoadU(d, split + offsets[0]), x1 = hn::LoadU(d, split + offsets[1]);
   const auto x2 = hn::LoadU(d, split + offsets[2]), x3 = hn::LoadU(d, split + offsets[3]);
   const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
   const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
-  store_blocks(d, hn::InterleaveLower(d, lower02, lower13), size, width, col);
-  store_blocks(d, hn::InterleaveUpper(d, lower02, lower13), size, width - 1, col + size);
-  store_blocks(d, hn::InterleaveLower(d, upper02, upper13), size, width - 2, col + 2 * size);
-  store_blocks(d, hn::InterleaveUpper(d, upper02, upper13), size, width - 3, col + 3 * size);
+  return {hn::InterleaveLower(d, lower02, lower13), hn::InterleaveUpper(d, lower02, lower13),
+          hn::InterleaveLower(d, upper02, upper13), hn::InterleaveUpper(d, upper02, upper13)};
+}
+
+/// Four elements of as many patches as there are lanes.
+template <class DN>
+HWY_INLINE void transpose_four(DN d, const float* split, const Index* offsets, Index size, Index width,
+                               float* col) {
+  const auto x = turn(d, split, offsets);
+  store_parts<4>(d, x.patch0, 4, width, col, size);
+  store_parts<4>(d, x.patch1, 4, width - 1, col + size, size);
+  store_parts<4>(d, x.patch2, 4, width - 2, col + 2 * size, size);
+  store_parts<4>(d, x.patch3, 4, width - 3, col + 3 * size, size);
+}
+
+/// Eight elements of them, which halves the stores: these and not the turning take the time.
+template <class DN>
+HWY_INLINE void transpose_eight(DN d, const float* split, const Index* offsets, Index size, Index width,
+                                float* col) {
+  const auto x = turn(d, split, offsets), y = turn(d, split, offsets + 4);
+  const auto store = [&](auto a, auto b, Index patch) HWY_ATTR {
+    const auto even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+    const auto odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+    store_parts<8>(d, even, 8, width - patch, col + patch * size, size);
+    store_parts<8>(d, odd, 8, width - patch - 4, col + (patch + 4) * size, size);
+  };
+  store(x.patch0, y.patch0, 0);
+  store(x.patch1, y.patch1, 1);
+  store(x.patch2, y.patch2, 2);
+  store(x.patch3, y.patch3, 3);
 }
 
 template <class DN>
@@ -201,6 +249,16 @@ HWY_INLINE void transpose(DN d, const float* split, const Index* offsets, Index 
   constexpr auto count = static_cast<Index>(hn::MaxLanes(DN()));
   for (Index i = 0; i < width; i += count) {
     Index j = 0;
+    if constexpr (count >= 8) {
+      if (width - i >= count) {  // said with a constant, so that no store is tested
+        for (; j + 8 <= size; j += 8) {
+          transpose_eight(d, split + i, offsets + j, size, count, col + i * size + j);
+        }
+      }
+      for (; j + 8 <= size; j += 8) {
+        transpose_eight(d, split + i, offsets + j, size, width - i, col + i * size + j);
+      }
+    }
     for (; j + 4 <= size; j += 4) {
       transpose_four(d, split + i, offsets + j, size, width - i, col + i * size + j);
     }
@@ -219,38 +277,32 @@ HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, 
 }
 #endif
 
-HWY_INLINE void by_patch(const View& v, const float* image, float* col, const Scratch& scratch, Index part,
+HWY_INLINE void by_patch(const View& v, const float* image, float* col, float* split, Index part,
                          Index parts) {
   const Window& window = v.window;
-  const Index all = v.n * v.out_h, size = v.rows_of_patch(), last = all * (part + 1) / parts;
-  Index split_end = 0;  // padded rows below it are split, as far as they are still of use
-  for (Index at = all * part / parts, first = at; at < last; ++at) {
+  const Index all = v.n * v.out_h, size = v.size_of_patch(), last = all * (part + 1) / parts;
+  const Index rows_of_channel = v.padded_rows(v.slab);
+  for (Index at = all * part / parts; at < last;) {
     const Index oh = at % v.out_h, top = oh * window.stride;
-    const float* planes = image + at / v.out_h * v.c * window.h * window.w;
-    if (at == first || split_end < top || oh == 0) split_end = top;
-    for (; split_end < top + v.span; ++split_end) {
-      for (Index c = 0; c < v.c; ++c) {
-        split_row(v, planes + c * window.h * window.w, split_end - window.top,
-                  scratch.numbers + (c * v.span + split_end % v.span) * v.row);
+    const Index count = smaller(v.slab, smaller(v.out_h - oh, last - at));
+    const float* plane = image + at / v.out_h * v.c * window.h * window.w;
+    for (Index c = 0; c < v.c; ++c, plane += window.h * window.w) {
+      for (Index r = 0; r < v.padded_rows(count); ++r) {
+        if (!is_met(v, top + r)) continue;
+        split_row(v, plane, top + r - window.top, split + (c * rows_of_channel + r) * v.row);
       }
     }
-    Index* offset = scratch.offsets;
-    for (Index c = 0; c < v.c; ++c) {
-      for (Index kh = 0; kh < window.kernel_h; ++kh) {
-        const Index row = (c * v.span + (top + kh * window.dilation) % v.span) * v.row;
-        for (Index kw = 0; kw < window.kernel_w; ++kw) *offset++ = row + v.tap(kw);
-      }
+    for (Index i = 0; i < count; ++i, ++at) {
+      transpose(split + i * window.stride * v.row, v.offset, size, v.out_w, col + at * v.out_w * size);
     }
-    transpose(scratch.numbers, scratch.offsets, size, v.out_w, col + at * v.out_w * size);
   }
 }
 
-void im2col_part(const View& v, const float* image, float* col, const Scratch& scratch, Index part,
-                 Index parts) {
+void im2col_part(const View& v, const float* image, float* col, float* scratch, Index part, Index parts) {
   if (v.patch_major) {
     by_patch(v, image, col, scratch, part, parts);
   } else {
-    by_channel(v, image, col, scratch.numbers, part, parts);
+    by_channel(v, image, col, scratch, part, parts);
   }
 }
 
