@@ -15,24 +15,15 @@
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/highway.h"
+#include "im2col/turn_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::im2col {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
-
-// Masked loads and stores elsewhere touch the elements that they leave out.
-constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+namespace {
 
 /// Pixels that one share of a flat plane is a multiple of; 64 vectors of the widest kind.
 constexpr Index chunk = 1024;
-
-HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
-HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
 
 HWY_INLINE void fill_zero(float* to, Index count) {
   const D d;
@@ -206,16 +197,45 @@ HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
   }
 }
 
+/// Blocks of four patches by four elements, turned and stored as four rows.
+template <class DN, class V>
+HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
+  const auto x = turn(d, x0, x1, x2, x3);
+  hn::StoreU(x.row0, d, to);
+  hn::StoreU(x.row1, d, to + step);
+  hn::StoreU(x.row2, d, to + 2 * step);
+  hn::StoreU(x.row3, d, to + 3 * step);
+}
+
 template <class DN>
 HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, Index step) {
-  const auto x0 = load_blocks(d, col, size), x1 = load_blocks(d, col + size, size);
-  const auto x2 = load_blocks(d, col + 2 * size, size), x3 = load_blocks(d, col + 3 * size, size);
-  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
-  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
-  hn::StoreU(hn::InterleaveLower(d, lower02, lower13), d, to);
-  hn::StoreU(hn::InterleaveUpper(d, lower02, lower13), d, to + step);
-  hn::StoreU(hn::InterleaveLower(d, upper02, upper13), d, to + 2 * step);
-  hn::StoreU(hn::InterleaveUpper(d, upper02, upper13), d, to + 3 * step);
+  store_turned(d, load_blocks(d, col, size), load_blocks(d, col + size, size),
+               load_blocks(d, col + 2 * size, size), load_blocks(d, col + 3 * size, size), to, step);
+}
+
+/// Eight elements of patches 0, 8, …, as many as the vector takes.
+template <class DN>
+HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
+  if constexpr (hn::MaxLanes(DN()) > 8) {
+    const hn::Half<DN> half;
+    const Index patches = static_cast<Index>(hn::MaxLanes(half));
+    return hn::Combine(d, load_pairs(half, col + patches * size, size), load_pairs(half, col, size));
+  } else {
+    return hn::LoadU(d, col);
+  }
+}
+
+/// Eight elements of as many patches as there are lanes, by loads of twice the length.
+template <class DN>
+HWY_INLINE void transpose_eight(DN d, const float* col, Index size, float* to, Index step) {
+  const auto even0 = load_pairs(d, col, size), odd0 = load_pairs(d, col + 4 * size, size);
+  const auto even1 = load_pairs(d, col + size, size), odd1 = load_pairs(d, col + 5 * size, size);
+  const auto even2 = load_pairs(d, col + 2 * size, size), odd2 = load_pairs(d, col + 6 * size, size);
+  const auto even3 = load_pairs(d, col + 3 * size, size), odd3 = load_pairs(d, col + 7 * size, size);
+  store_turned(d, even_blocks(even0, odd0), even_blocks(even1, odd1), even_blocks(even2, odd2),
+               even_blocks(even3, odd3), to, step);
+  store_turned(d, odd_blocks(even0, odd0), odd_blocks(even1, odd1), odd_blocks(even2, odd2),
+               odd_blocks(even3, odd3), to + 4 * step, step);
 }
 #endif
 
@@ -227,7 +247,13 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
     const auto run = [&](auto d) HWY_ATTR {
       constexpr auto patches = static_cast<Index>(hn::MaxLanes(decltype(d)()));
       for (; i + patches <= width; i += patches) {
-        for (Index j = 0; j < count; j += 4) {
+        Index j = 0;
+        if constexpr (patches >= 8) {
+          for (; j + 8 <= count; j += 8) {
+            transpose_eight(d, col + i * size + j, size, to + j * step + i, step);
+          }
+        }
+        for (; j < count; j += 4) {
           // The last four overlap those before.
           const Index from = smaller(j, count - 4);
           transpose_four(d, col + i * size + from, size, to + from * step + i, step);
@@ -251,26 +277,17 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
 HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
   const D d;
   const Index step = v.tap_row(), length = v.out_w + v.reach;
-  if (v.phases == 1) {
-    for (Index i = 0; i < length; i += lanes) {
-      auto sum = hn::LoadU(d, split + i);
-      for (Index kw = 0; kw < v.window.kernel_w; ++kw) {
-        sum = hn::Add(sum, hn::LoadU(d, taps + kw * step + v.reach - v.start[kw] + i));
-      }
-      hn::StoreU(sum, d, split + i);
-    }
-    return;
-  }
+  const Index* first = v.by_phase;
   for (Index phase = 0; phase < v.phases; ++phase, split += v.pitch) {
+    const Index* last = v.by_phase + v.taps_to[phase];
     for (Index i = 0; i < length; i += lanes) {
       auto sum = hn::LoadU(d, split + i);
-      for (Index kw = 0; kw < v.window.kernel_w; ++kw) {
-        if (v.phase[kw] == phase) {
-          sum = hn::Add(sum, hn::LoadU(d, taps + kw * step + v.reach - v.start[kw] + i));
-        }
+      for (const Index* kw = first; kw < last; ++kw) {
+        sum = hn::Add(sum, hn::LoadU(d, taps + *kw * step + v.reach - v.start[*kw] + i));
       }
       hn::StoreU(sum, d, split + i);
     }
+    first = last;
   }
 }
 
@@ -281,31 +298,36 @@ HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, 
   const Index size = v.size_of_patch(), channels = last - first, plane = window.h * window.w;
   float* taps = ring + v.c * v.span * v.row;
   for (Index oh = 0; oh < v.out_h; ++oh) {
-    const Index top = oh * window.stride, met = top + v.span;
+    const Index top = oh * window.stride, met = top + v.span, top_in_ring = top % v.span;
     for (Index c = 0; c < channels; c += v.group) {
       const Index count = smaller(v.group, channels - c);
       transpose(col + oh * v.out_w * size + (first + c) * window.taps(), size, v.out_w, count * window.taps(),
                 taps + v.reach, v.tap_row());
-      for (Index i = 0; i < count * window.kernel_h; ++i) {
-        const Index channel = c + i / window.kernel_h, kh = i % window.kernel_h;
-        const Index row = channel * v.span + (top + kh * window.dilation) % v.span;
-        add_taps(v, taps + i * window.kernel_w * v.tap_row(), ring + row * v.row);
+      const float* row_of_taps = taps;
+      for (Index channel = c; channel < c + count; ++channel) {
+        float* rows = ring + channel * v.span * v.row;
+        Index at = top_in_ring;
+        for (Index kh = 0; kh < window.kernel_h; ++kh, row_of_taps += window.kernel_w * v.tap_row()) {
+          add_taps(v, row_of_taps, rows + at * v.row);
+          at += window.dilation;
+          at -= at < v.span ? 0 : v.span;
+        }
       }
     }
     // Rows that the next patches do not meet are complete.
     const Index next = oh + 1 < v.out_h ? top + window.stride : larger(met, window.h + window.top);
     for (Index r = top; r < next; ++r) {
       const Index y = r - window.top;
-      for (Index c = 0; c < channels; ++c) {
-        float* to = image + (first + c) * plane + y * window.w;
-        float* split = ring + (c * v.span + r % v.span) * v.row;
-        const bool inside = y >= 0 && y < window.h;
-        if (r >= met) {
-          if (inside) fill_zero(to, window.w);
-          continue;
+      const bool inside = y >= 0 && y < window.h;
+      float* to = image + first * plane + y * window.w;
+      float* split = ring + r % v.span * v.row;
+      for (Index c = 0; c < channels; ++c, to += plane, split += v.span * v.row) {
+        if (r < met) {
+          if (inside) merge_row(v, split, to);
+          fill_zero(split, v.row);
+        } else if (inside) {
+          fill_zero(to, window.w);
         }
-        if (inside) merge_row(v, split, to);
-        fill_zero(split, v.row);
       }
     }
   }
@@ -321,6 +343,8 @@ HWY_INLINE void by_patch(const View& v, const float* col, float* image, float* r
     at += stop - first;
   }
 }
+
+}  // namespace
 
 void col2im_part(const View& v, const float* col, float* image, float* scratch, Index part, Index parts) {
   if (v.patch_major) {

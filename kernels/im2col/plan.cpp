@@ -52,6 +52,10 @@ void Plan::split_columns(Direction direction) {
     length = std::max(length, start_.back() + numbers_.out_w);
   }
   for (const Index remainder : remainder_) {
+    for (Index kw = 0; kw < window.kernel_w; ++kw) {
+      if (kw * window.dilation % window.stride == remainder) by_phase_.push_back(kw);
+    }
+    taps_to_.push_back(static_cast<Index>(by_phase_.size()));
     inside_.push_back(inside_run(length, window.stride, remainder - window.left, window.w));
   }
   numbers_.phases = static_cast<Index>(remainder_.size());
@@ -120,6 +124,8 @@ View Plan::view() const {
   view.inside = inside_.data();
   view.phase = phase_.data();
   view.start = start_.data();
+  view.by_phase = by_phase_.data();
+  view.taps_to = taps_to_.data();
   view.offset = offset_.data();
   view.mask = mask_.data();
   return view;

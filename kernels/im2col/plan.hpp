@@ -41,6 +41,8 @@ struct View {
   const Run* inside = nullptr;       ///< of each phase, what comes from the image
   const Index* phase = nullptr;      ///< of each tap column
   const Index* start = nullptr;      ///< of each tap column, in its phase
+  const Index* by_phase = nullptr;   ///< tap columns, those of the first phase first
+  const Index* taps_to = nullptr;    ///< of each phase, where its columns end in `by_phase`
 
   /// By patch, of each channel and tap: where a slab of split rows holds what it meets.
   const Index* offset = nullptr;
@@ -74,7 +76,7 @@ class Plan {
   void place_patches(Direction direction);
 
   View numbers_;
-  std::vector<Index> remainder_, phase_, start_;
+  std::vector<Index> remainder_, phase_, start_, by_phase_, taps_to_;
   std::vector<Run> inside_;
   std::vector<std::uint8_t> mask_;
   std::vector<Index> offset_;

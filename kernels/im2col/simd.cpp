@@ -15,24 +15,23 @@
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/highway.h"
+#include "im2col/turn_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::im2col {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
-
-// Masked loads and stores elsewhere touch the elements that they leave out.
-constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+namespace {
 
 /// Floats of split rows that are copied for all taps in turn: 16 KiB, half of a small first-level cache.
 constexpr Index block_floats = 4096;
 
-HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
-HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
+/// Small flat planes that take turns with each tap: at 7 x 7 and 3 x 3 taps, 14 KiB of col.
+constexpr Index planes_together = 8;
+
+/// Without AVX-512 a mask costs more to make than a row to copy, unless rows are short.
+HWY_INLINE bool flat_pays(const View& v) {
+  return v.flat && (HWY_TARGET == HWY_AVX3 || (has_masks && v.out_w < 2 * lanes));
+}
 
 /// The pixels of one phase that lie inside the image, `stride` columns apart.
 HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index readable, float* to) {
@@ -40,6 +39,7 @@ HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index r
   Index i = 0;
   if (stride == 1) {
     for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    if (i == count) return;
     if constexpr (has_masks) {
       const auto left = hn::FirstN(d, static_cast<std::size_t>(count - i));
       return hn::BlendedStore(hn::MaskedLoad(left, d, from + i), left, d, to + i);
@@ -108,8 +108,7 @@ HWY_INLINE void copy_rows(const float* from, Index step, Index rows, Index width
 }
 
 /// A flat plane: `size` elements at that shift, and zeros where the mask says so.
-HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index size, float* to,
-                            const float* end) {
+HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index size, float* to) {
   const D d;
   Index i = 0;
   for (; i + lanes <= size; i += lanes) {
@@ -117,10 +116,52 @@ HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index s
   }
   if (i == size) return;
   const auto last = hn::MaskedLoad(hn::LoadMaskBits(d, mask + i / 8), d, from + i);
-  if (end - to >= i + lanes) {
-    hn::StoreU(last, d, to + i);
-  } else {
-    hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(size - i)), d, to + i);
+  hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(size - i)), d, to + i);
+}
+
+/// The same for one tap of several planes of at most `vectors` vectors, whose masks stay in registers.
+template <int vectors>
+HWY_INLINE void copy_masked_planes(const float* from, Index from_step, const std::uint8_t* mask, Index planes,
+                                   Index size, float* to, Index to_step) {
+  const D d;
+  constexpr Index before = (vectors - 1) * lanes, bytes = lanes / 8;
+  const auto last = hn::FirstN(d, static_cast<std::size_t>(size - before));
+  const auto mask0 = hn::LoadMaskBits(d, mask), mask1 = hn::LoadMaskBits(d, mask + (vectors > 1 ? bytes : 0));
+  const auto mask2 = hn::LoadMaskBits(d, mask + (vectors > 2 ? 2 * bytes : 0));
+  const auto mask3 = hn::LoadMaskBits(d, mask + (vectors > 3 ? 3 * bytes : 0));
+  for (; planes > 0; --planes, from += from_step, to += to_step) {
+    if constexpr (vectors > 1) hn::StoreU(hn::MaskedLoad(mask0, d, from), d, to);
+    if constexpr (vectors > 2) hn::StoreU(hn::MaskedLoad(mask1, d, from + lanes), d, to + lanes);
+    if constexpr (vectors > 3) hn::StoreU(hn::MaskedLoad(mask2, d, from + 2 * lanes), d, to + 2 * lanes);
+    const auto mask_of_last = vectors == 1 ? mask0 : vectors == 2 ? mask1 : vectors == 3 ? mask2 : mask3;
+    hn::BlendedStore(hn::MaskedLoad(mask_of_last, d, from + before), last, d, to + before);
+  }
+}
+
+/// Tap rows [first, last) of some flat planes.
+HWY_INLINE void flat_planes(const View& v, const float* image, Index planes, Index first, Index last,
+                            float* col) {
+  const Window& window = v.window;
+  const std::uint8_t* mask = v.mask + first * window.kernel_w * v.mask_bytes;
+  const Index from_step = window.h * window.w, size = v.pixels(), to_step = window.taps() * size;
+  for (Index kh = first; kh < last; ++kh) {
+    const float* from = image + (kh * window.dilation - window.top) * window.w - window.left;
+    for (Index kw = 0; kw < window.kernel_w;
+         ++kw, from += window.dilation, mask += v.mask_bytes, col += size) {
+      if (size <= lanes) {
+        copy_masked_planes<1>(from, from_step, mask, planes, size, col, to_step);
+      } else if (size <= 2 * lanes) {
+        copy_masked_planes<2>(from, from_step, mask, planes, size, col, to_step);
+      } else if (size <= 3 * lanes) {
+        copy_masked_planes<3>(from, from_step, mask, planes, size, col, to_step);
+      } else if (size <= 4 * lanes) {
+        copy_masked_planes<4>(from, from_step, mask, planes, size, col, to_step);
+      } else {
+        for (Index i = 0; i < planes; ++i) {
+          copy_masked(from + i * from_step, mask, size, col + i * to_step);
+        }
+      }
+    }
   }
 }
 
@@ -128,18 +169,6 @@ HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index s
 HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first, Index last, float* col,
                                  const float* end, float* split) {
   const Window& window = v.window;
-  if (has_masks && v.flat) {
-    const std::uint8_t* mask = v.mask + first * window.kernel_w * v.mask_bytes;
-    for (Index kh = first; kh < last; ++kh) {
-      const float* from = plane + (kh * window.dilation - window.top) * window.w - window.left;
-      for (Index kw = 0; kw < window.kernel_w; ++kw, from += window.dilation) {
-        copy_masked(from, mask, v.pixels(), col, end);
-        mask += v.mask_bytes;
-        col += v.pixels();
-      }
-    }
-    return;
-  }
   const Index below = (v.out_h - 1) * window.stride + (last - 1) * window.dilation + 1;
   for (Index r = first * window.dilation; r < below; ++r) {
     if (is_met(v, r)) split_row(v, plane, r - window.top, split + r * v.row);
@@ -165,10 +194,20 @@ HWY_INLINE void by_channel(const View& v, const float* image, float* col, float*
   const Index rows = v.window.kernel_h, all = v.planes() * rows, size = v.window.kernel_w * v.pixels();
   const Index last = all * (part + 1) / parts;
   for (Index at = all * part / parts; at < last;) {
-    const Index plane = at / rows, row = at % rows, next = smaller(last, at - row + rows);
-    plane_by_channel(v, image + plane * v.window.h * v.window.w, row, row + next - at, col + at * size,
-                     col + last * size, split);
-    at = next;
+    const Index plane = at / rows, row = at % rows;
+    const float* from = image + plane * v.window.h * v.window.w;
+    if (flat_pays(v)) {
+      // Whole planes together where there are some, else what is left of one.
+      const Index together = v.pixels() <= 4 * lanes ? planes_together : 1;
+      const Index planes = row > 0 ? 0 : smaller(together, (last - at) / rows);
+      const Index next = planes > 0 ? at + planes * rows : smaller(last, at - row + rows);
+      flat_planes(v, from, larger(planes, 1), row, planes > 0 ? rows : row + next - at, col + at * size);
+      at = next;
+    } else {
+      const Index next = smaller(last, at - row + rows);
+      plane_by_channel(v, from, row, row + next - at, col + at * size, col + last * size, split);
+      at = next;
+    }
   }
 }
 
@@ -199,48 +238,36 @@ HWY_INLINE void store_parts(DN d, V value, Index apart, Index width, float* col,
   }
 }
 
-/// Blocks of four patches by four elements, turned: block b of vector k is patch 4 b + k.
+/// Four elements of as many patches as there are lanes: block b of row k is of patch 4 b + k.
 template <class DN>
-struct Turned {
-  using V = hn::Vec<DN>;
-  V patch0, patch1, patch2, patch3;
-};
-template <class DN>
-HWY_INLINE Turned<DN> turn(DN d, const float* split, const Index* offsets) {
-  const auto x0 = hn::LoadU(d, split + offsets[0]), x1 = hn::LoadU(d, split + offsets[1]);
-  const auto x2 = hn::LoadU(d, split + offsets[2]), x3 = hn::LoadU(d, split + offsets[3]);
-  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
-  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
-  return {hn::InterleaveLower(d, lower02, lower13), hn::InterleaveUpper(d, lower02, lower13),
-          hn::InterleaveLower(d, upper02, upper13), hn::InterleaveUpper(d, upper02, upper13)};
+HWY_INLINE Turned<DN> turned_patches(DN d, const float* split, const Index* offsets) {
+  return turn(d, hn::LoadU(d, split + offsets[0]), hn::LoadU(d, split + offsets[1]),
+              hn::LoadU(d, split + offsets[2]), hn::LoadU(d, split + offsets[3]));
 }
 
-/// Four elements of as many patches as there are lanes.
 template <class DN>
 HWY_INLINE void transpose_four(DN d, const float* split, const Index* offsets, Index size, Index width,
                                float* col) {
-  const auto x = turn(d, split, offsets);
-  store_parts<4>(d, x.patch0, 4, width, col, size);
-  store_parts<4>(d, x.patch1, 4, width - 1, col + size, size);
-  store_parts<4>(d, x.patch2, 4, width - 2, col + 2 * size, size);
-  store_parts<4>(d, x.patch3, 4, width - 3, col + 3 * size, size);
+  const auto x = turned_patches(d, split, offsets);
+  store_parts<4>(d, x.row0, 4, width, col, size);
+  store_parts<4>(d, x.row1, 4, width - 1, col + size, size);
+  store_parts<4>(d, x.row2, 4, width - 2, col + 2 * size, size);
+  store_parts<4>(d, x.row3, 4, width - 3, col + 3 * size, size);
 }
 
 /// Eight elements of them, which halves the stores: these and not the turning take the time.
 template <class DN>
 HWY_INLINE void transpose_eight(DN d, const float* split, const Index* offsets, Index size, Index width,
                                 float* col) {
-  const auto x = turn(d, split, offsets), y = turn(d, split, offsets + 4);
+  const auto x = turned_patches(d, split, offsets), y = turned_patches(d, split, offsets + 4);
   const auto store = [&](auto a, auto b, Index patch) HWY_ATTR {
-    const auto even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
-    const auto odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
-    store_parts<8>(d, even, 8, width - patch, col + patch * size, size);
-    store_parts<8>(d, odd, 8, width - patch - 4, col + (patch + 4) * size, size);
+    store_parts<8>(d, even_blocks(a, b), 8, width - patch, col + patch * size, size);
+    store_parts<8>(d, odd_blocks(a, b), 8, width - patch - 4, col + (patch + 4) * size, size);
   };
-  store(x.patch0, y.patch0, 0);
-  store(x.patch1, y.patch1, 1);
-  store(x.patch2, y.patch2, 2);
-  store(x.patch3, y.patch3, 3);
+  store(x.row0, y.row0, 0);
+  store(x.row1, y.row1, 1);
+  store(x.row2, y.row2, 2);
+  store(x.row3, y.row3, 3);
 }
 
 template <class DN>
@@ -297,6 +324,8 @@ HWY_INLINE void by_patch(const View& v, const float* image, float* col, float* s
     }
   }
 }
+
+}  // namespace
 
 void im2col_part(const View& v, const float* image, float* col, float* scratch, Index part, Index parts) {
   if (v.patch_major) {
