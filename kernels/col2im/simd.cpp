@@ -261,6 +261,7 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
       }
     };
     run(D());
+    if constexpr (lanes > 8) run(hn::CappedTag<float, 8>());
     if constexpr (lanes > 4) run(hn::CappedTag<float, 4>());
     if (i < width && width >= 4) {
       i = width - 4;
