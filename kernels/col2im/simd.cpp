@@ -70,27 +70,31 @@ HWY_INLINE void sum_taps(const View& v, const float* col, Index at, Index count,
   }
 }
 
+/// Pixels [first, last) of one flat plane.
+HWY_INLINE void sum_plane(const View& v, const float* col, Index first, Index last, float* image,
+                          const float* end) {
+  Index i = first;
+  for (; i + 4 * lanes <= last; i += 4 * lanes) sum_taps<4>(v, col, i, 4 * lanes, image, end);
+  const Index left = last - i;
+  if (left > 3 * lanes) {
+    sum_taps<4>(v, col, i, left, image, end);
+  } else if (left > 2 * lanes) {
+    sum_taps<3>(v, col, i, left, image, end);
+  } else if (left > lanes) {
+    sum_taps<2>(v, col, i, left, image, end);
+  } else if (left > 0) {
+    sum_taps<1>(v, col, i, left, image, end);
+  }
+}
+
 HWY_INLINE void flat_planes(const View& v, const float* col, float* image, Index part, Index parts) {
   const Index size = v.window.h * v.window.w, chunks = (size + chunk - 1) / chunk;
   const Index all = v.planes() * chunks, last = all * (part + 1) / parts;
-  const Index last_plane = last / chunks;
-  const float* end = image + last_plane * size + smaller(last % chunks * chunk, size);
+  const float* end = image + last / chunks * size + smaller(last % chunks * chunk, size);
   for (Index at = all * part / parts; at < last; ++at) {
-    const Index plane = at / chunks, first = at % chunks * chunk, stop = smaller(first + chunk, size);
-    const float* from = col + plane * v.window.taps() * v.pixels();
-    float* to = image + plane * size;
-    Index i = first;
-    for (; i + 4 * lanes <= stop; i += 4 * lanes) sum_taps<4>(v, from, i, 4 * lanes, to, end);
-    const Index left = stop - i;
-    if (left > 3 * lanes) {
-      sum_taps<4>(v, from, i, left, to, end);
-    } else if (left > 2 * lanes) {
-      sum_taps<3>(v, from, i, left, to, end);
-    } else if (left > lanes) {
-      sum_taps<2>(v, from, i, left, to, end);
-    } else if (left > 0) {
-      sum_taps<1>(v, from, i, left, to, end);
-    }
+    const Index plane = at / chunks, first = at % chunks * chunk;
+    sum_plane(v, col + plane * v.window.taps() * v.pixels(), first, smaller(first + chunk, size),
+              image + plane * size, end);
   }
 }
 
@@ -184,96 +188,6 @@ HWY_INLINE void by_channel(const View& v, const float* col, float* image, float*
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-/// Four elements of as many patches as there are lanes; block b of a vector holds those of patch 4 b.
-template <class DN>
-HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
-  if constexpr (hn::MaxLanes(DN()) > 4) {
-    const hn::Half<DN> half;
-    const Index patches = static_cast<Index>(hn::MaxLanes(half));
-    return hn::Combine(d, load_blocks(half, col + patches * size, size), load_blocks(half, col, size));
-  } else {
-    return hn::LoadU(d, col);
-  }
-}
-
-/// Blocks of four patches by four elements, turned and stored as four rows.
-template <class DN, class V>
-HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
-  const auto x = turn(d, x0, x1, x2, x3);
-  hn::StoreU(x.row0, d, to);
-  hn::StoreU(x.row1, d, to + step);
-  hn::StoreU(x.row2, d, to + 2 * step);
-  hn::StoreU(x.row3, d, to + 3 * step);
-}
-
-template <class DN>
-HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, Index step) {
-  store_turned(d, load_blocks(d, col, size), load_blocks(d, col + size, size),
-               load_blocks(d, col + 2 * size, size), load_blocks(d, col + 3 * size, size), to, step);
-}
-
-/// Eight elements of patches 0, 8, …, as many as the vector takes.
-template <class DN>
-HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
-  if constexpr (hn::MaxLanes(DN()) > 8) {
-    const hn::Half<DN> half;
-    const Index patches = static_cast<Index>(hn::MaxLanes(half));
-    return hn::Combine(d, load_pairs(half, col + patches * size, size), load_pairs(half, col, size));
-  } else {
-    return hn::LoadU(d, col);
-  }
-}
-
-/// Eight elements of as many patches as there are lanes, by loads of twice the length.
-template <class DN>
-HWY_INLINE void transpose_eight(DN d, const float* col, Index size, float* to, Index step) {
-  const auto even0 = load_pairs(d, col, size), odd0 = load_pairs(d, col + 4 * size, size);
-  const auto even1 = load_pairs(d, col + size, size), odd1 = load_pairs(d, col + 5 * size, size);
-  const auto even2 = load_pairs(d, col + 2 * size, size), odd2 = load_pairs(d, col + 6 * size, size);
-  const auto even3 = load_pairs(d, col + 3 * size, size), odd3 = load_pairs(d, col + 7 * size, size);
-  store_turned(d, even_blocks(even0, odd0), even_blocks(even1, odd1), even_blocks(even2, odd2),
-               even_blocks(even3, odd3), to, step);
-  store_turned(d, odd_blocks(even0, odd0), odd_blocks(even1, odd1), odd_blocks(even2, odd2),
-               odd_blocks(even3, odd3), to + 4 * step, step);
-}
-#endif
-
-/// to[j, i] = col[i, j] for patches i < width and elements j < count; rows are `step` and `size` apart.
-HWY_INLINE void transpose(const float* col, Index size, Index width, Index count, float* to, Index step) {
-  Index i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if (count >= 4) {
-    const auto run = [&](auto d) HWY_ATTR {
-      constexpr auto patches = static_cast<Index>(hn::MaxLanes(decltype(d)()));
-      for (; i + patches <= width; i += patches) {
-        Index j = 0;
-        if constexpr (patches >= 8) {
-          for (; j + 8 <= count; j += 8) {
-            transpose_eight(d, col + i * size + j, size, to + j * step + i, step);
-          }
-        }
-        for (; j < count; j += 4) {
-          // The last four overlap those before.
-          const Index from = smaller(j, count - 4);
-          transpose_four(d, col + i * size + from, size, to + from * step + i, step);
-        }
-      }
-    };
-    run(D());
-    if constexpr (lanes > 8) run(hn::CappedTag<float, 8>());
-    if constexpr (lanes > 4) run(hn::CappedTag<float, 4>());
-    if (i < width && width >= 4) {
-      i = width - 4;
-      run(hn::CappedTag<float, 4>());
-    }
-  }
-#endif
-  for (; i < width; ++i) {
-    for (Index j = 0; j < count; ++j) to[j * step + i] = col[i * size + j];
-  }
-}
-
 /// One tap row of one channel: split row += its rows of taps, each shifted to its start.
 HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
   const D d;
@@ -334,13 +248,31 @@ HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, 
   }
 }
 
-HWY_INLINE void by_patch(const View& v, const float* col, float* image, float* ring, Index part,
+/// The same for small flat planes: their patches become planes of taps, which fill vectors better than rows
+/// do.
+HWY_INLINE void flat_channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
+                                       float* taps) {
+  const Index size = v.window.h * v.window.w, taps_of_plane = v.window.taps();
+  for (Index c = first; c < last; c += v.flat_group) {
+    const Index count = smaller(v.flat_group, last - c);
+    transpose(col + c * taps_of_plane, v.size_of_patch(), v.pixels(), count * taps_of_plane, taps,
+              v.pixels());
+    for (Index i = 0; i < count; ++i) {
+      sum_plane(v, taps + i * taps_of_plane * v.pixels(), 0, size, image + (c + i) * size,
+                image + last * size);
+    }
+  }
+}
+
+HWY_INLINE void by_patch(const View& v, const float* col, float* image, float* scratch, Index part,
                          Index parts) {
   const Index last = v.planes() * (part + 1) / parts;
   for (Index at = v.planes() * part / parts; at < last;) {
     const Index n = at / v.c, first = at % v.c, stop = smaller(v.c, first + last - at);
-    channels_by_patch(v, col + n * v.pixels() * v.size_of_patch(), first, stop,
-                      image + n * v.c * v.window.h * v.window.w, ring);
+    const float* patches = col + n * v.pixels() * v.size_of_patch();
+    float* planes = image + n * v.c * v.window.h * v.window.w;
+    (has_masks && v.flat ? flat_channels_by_patch : channels_by_patch)(v, patches, first, stop, planes,
+                                                                       scratch);
     at += stop - first;
   }
 }

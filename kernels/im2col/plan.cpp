@@ -11,8 +11,9 @@ constexpr Index widest = 16;
 /// Floats of split rows that are kept at once: 256 KiB, a part of a second-level cache beside col.
 constexpr Index slab_floats = 65536;
 
-/// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB.
-constexpr Index group_floats = 4096;
+/// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB, and all of it
+/// for flat planes, of which at least four are wanted.
+constexpr Index group_floats = 4096, flat_group_floats = 8192;
 
 Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -75,6 +76,12 @@ void Plan::place_patches(Direction direction) {
     // Four elements of a patch are transposed at once.
     if (v.group > 4) v.group -= v.group % 4;
     scratch_of_part_ = v.c * v.span * v.row + v.group * channel;
+    const Index plane = window.taps() * v.pixels();
+    if (window.stride == 1 && v.out_w == window.w && 4 * plane <= flat_group_floats) {
+      mask_planes(direction);
+      v.flat_group = std::min(v.c, flat_group_floats / plane / 4 * 4);
+      scratch_of_part_ = std::max(scratch_of_part_, v.flat_group * plane);
+    }
     return;
   }
   const Index padded_rows = std::max(v.span, slab_floats / (v.c * v.row));

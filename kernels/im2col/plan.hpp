@@ -29,14 +29,15 @@ struct View {
   Index n = 1, c = 1, out_h = 1, out_w = 1;
   bool patch_major = false;
 
-  Index pitch = 0;     ///< floats from one remainder of a split row to the next, a multiple of 16
-  Index row = 0;       ///< floats of a split row
-  Index span = 0;      ///< padded rows that one output row meets
-  Index padded_h = 0;  ///< padded rows that all output rows meet
-  Index slab = 0;      ///< output rows for which split rows are kept at once, of im2col by patch
-  Index group = 0;     ///< channels whose patches are transposed at once, of col2im by patch
-  Index reach = 0;     ///< largest of `start`
-  Index phases = 0;    ///< remainders that some tap has
+  Index pitch = 0;       ///< floats from one remainder of a split row to the next, a multiple of 16
+  Index row = 0;         ///< floats of a split row
+  Index span = 0;        ///< padded rows that one output row meets
+  Index padded_h = 0;    ///< padded rows that all output rows meet
+  Index slab = 0;        ///< output rows for which split rows are kept at once, of im2col by patch
+  Index group = 0;       ///< channels whose patches are transposed at once, of col2im by patch
+  Index flat_group = 0;  ///< the same where planes are flat
+  Index reach = 0;       ///< largest of `start`
+  Index phases = 0;      ///< remainders that some tap has
   const Index* remainder = nullptr;  ///< of each phase
   const Run* inside = nullptr;       ///< of each phase, what comes from the image
   const Index* phase = nullptr;      ///< of each tap column
