@@ -32,6 +32,7 @@ Plan::Plan(const Problem& p, Direction direction, int parts) {
   split_columns(direction);
   if (numbers_.patch_major) {
     place_patches(direction);
+    group_flat_planes(direction);
   } else {
     scratch_of_part_ = numbers_.row * (direction == Direction::to_col ? numbers_.padded_h : 1);
     if (window.stride == 1 && numbers_.out_w == p.w) mask_planes(direction);
@@ -76,12 +77,6 @@ void Plan::place_patches(Direction direction) {
     // Four elements of a patch are transposed at once.
     if (v.group > 4) v.group -= v.group % 4;
     scratch_of_part_ = v.c * v.span * v.row + v.group * channel;
-    const Index plane = window.taps() * v.pixels();
-    if (window.stride == 1 && v.out_w == window.w && 4 * plane <= flat_group_floats) {
-      mask_planes(direction);
-      v.flat_group = std::min(v.c, flat_group_floats / plane / 4 * 4);
-      scratch_of_part_ = std::max(scratch_of_part_, v.flat_group * plane);
-    }
     return;
   }
   const Index padded_rows = std::max(v.span, slab_floats / (v.c * v.row));
@@ -97,6 +92,16 @@ void Plan::place_patches(Direction direction) {
       }
     }
   }
+}
+
+void Plan::group_flat_planes(Direction direction) {
+  View& v = numbers_;
+  const Index plane = v.window.taps() * v.pixels();
+  if (v.window.stride != 1 || v.out_w != v.window.w || 4 * plane > flat_group_floats) return;
+  mask_planes(direction);
+  v.flat_group = std::min(v.c, flat_group_floats / plane / 4 * 4);
+  scratch_of_part_ = std::max(scratch_of_part_, v.flat_group * plane);
+  for (Index tap = 0; tap < v.flat_group * v.window.taps(); ++tap) flat_offset_.push_back(tap * v.pixels());
 }
 
 void Plan::mask_planes(Direction direction) {
@@ -134,6 +139,7 @@ View Plan::view() const {
   view.by_phase = by_phase_.data();
   view.taps_to = taps_to_.data();
   view.offset = offset_.data();
+  view.flat_offset = flat_offset_.data();
   view.mask = mask_.data();
   return view;
 }

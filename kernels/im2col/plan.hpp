@@ -47,6 +47,7 @@ struct View {
 
   /// By patch, of each channel and tap: where a slab of split rows holds what it meets.
   const Index* offset = nullptr;
+  const Index* flat_offset = nullptr;  ///< the same in planes of taps, of `flat_group` channels
 
   bool flat = false;
   const std::uint8_t* mask = nullptr;  ///< of each tap, a bit per element: whether it takes part
@@ -75,12 +76,13 @@ class Plan {
   void split_columns(Direction direction);
   void mask_planes(Direction direction);
   void place_patches(Direction direction);
+  void group_flat_planes(Direction direction);
 
   View numbers_;
   std::vector<Index> remainder_, phase_, start_, by_phase_, taps_to_;
   std::vector<Run> inside_;
   std::vector<std::uint8_t> mask_;
-  std::vector<Index> offset_;
+  std::vector<Index> offset_, flat_offset_;
   std::vector<float> scratch_;
   Index scratch_of_part_ = 0;
 };

@@ -211,17 +211,19 @@ HWY_INLINE void by_channel(const View& v, const float* image, float* col, float*
   }
 }
 
-/// One row of patches: element j of patch i is split[offsets[j] + i].
-HWY_INLINE void transpose_plainly(const float* split, const Index* offsets, Index j, Index j_end, Index i,
-                                  Index i_end, float* col, Index size) {
-  for (; i < i_end; ++i) {
-    for (Index l = j; l < j_end; ++l) col[i * size + l] = split[offsets[l] + i];
+/// Patches [0, width), `size` apart, and `count` elements of each: element j of patch i is
+/// split[offsets[j] + i].
+HWY_INLINE void transpose_plainly(const float* split, const Index* offsets, Index count, Index width,
+                                  float* col, Index size) {
+  for (Index i = 0; i < width; ++i) {
+    for (Index j = 0; j < count; ++j) col[i * size + j] = split[offsets[j] + i];
   }
 }
 
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, Index width, float* col) {
-  transpose_plainly(split, offsets, 0, size, 0, width, col, size);
+HWY_INLINE void transpose(const float* split, const Index* offsets, Index count, Index width, float* col,
+                          Index size) {
+  transpose_plainly(split, offsets, count, width, col, size);
 }
 #else
 /// Stores part b of a vector, `elements` long, to patch b `apart`; those from `width` on are not there.
@@ -271,38 +273,48 @@ HWY_INLINE void transpose_eight(DN d, const float* split, const Index* offsets, 
 }
 
 template <class DN>
-HWY_INLINE void transpose(DN d, const float* split, const Index* offsets, Index size, Index width,
-                          float* col) {
-  constexpr auto count = static_cast<Index>(hn::MaxLanes(DN()));
-  for (Index i = 0; i < width; i += count) {
+HWY_INLINE void transpose(DN d, const float* split, const Index* offsets, Index count, Index width,
+                          float* col, Index size) {
+  constexpr auto patches = static_cast<Index>(hn::MaxLanes(DN()));
+  for (Index i = 0; i < width; i += patches, split += patches, col += patches * size) {
+    const Index left = width - i;
     Index j = 0;
-    if constexpr (count >= 8) {
-      if (width - i >= count) {  // said with a constant, so that no store is tested
-        for (; j + 8 <= size; j += 8) {
-          transpose_eight(d, split + i, offsets + j, size, count, col + i * size + j);
-        }
+    if constexpr (patches >= 8) {
+      if (left >= patches) {  // said with a constant, so that no store is tested
+        for (; j + 8 <= count; j += 8) transpose_eight(d, split, offsets + j, size, patches, col + j);
       }
-      for (; j + 8 <= size; j += 8) {
-        transpose_eight(d, split + i, offsets + j, size, width - i, col + i * size + j);
-      }
+      for (; j + 8 <= count; j += 8) transpose_eight(d, split, offsets + j, size, left, col + j);
     }
-    for (; j + 4 <= size; j += 4) {
-      transpose_four(d, split + i, offsets + j, size, width - i, col + i * size + j);
-    }
+    for (; j + 4 <= count; j += 4) transpose_four(d, split, offsets + j, size, left, col + j);
     // The last four overlap those before.
-    if (j < size) {
-      transpose_four(d, split + i, offsets + size - 4, size, width - i, col + i * size + size - 4);
-    }
+    if (j < count) transpose_four(d, split, offsets + count - 4, size, left, col + count - 4);
   }
 }
 
-HWY_INLINE void transpose(const float* split, const Index* offsets, Index size, Index width, float* col) {
-  if (size < 4) return transpose_plainly(split, offsets, 0, size, 0, width, col, size);
-  if (lanes > 4 && width <= 4) return transpose(hn::CappedTag<float, 4>(), split, offsets, size, width, col);
-  if (lanes > 8 && width <= 8) return transpose(hn::CappedTag<float, 8>(), split, offsets, size, width, col);
-  transpose(D(), split, offsets, size, width, col);
+HWY_INLINE void transpose(const float* split, const Index* offsets, Index count, Index width, float* col,
+                          Index size) {
+  if (count < 4) return transpose_plainly(split, offsets, count, width, col, size);
+  const hn::CappedTag<float, 4> four;
+  const hn::CappedTag<float, 8> eight;
+  if (lanes > 4 && width <= 4) return transpose(four, split, offsets, count, width, col, size);
+  if (lanes > 8 && width <= 8) return transpose(eight, split, offsets, count, width, col, size);
+  transpose(D(), split, offsets, count, width, col, size);
 }
 #endif
+
+/// Small flat planes become planes of taps first, whose patches fill vectors better than those of a row do.
+HWY_INLINE void flat_by_patch(const View& v, const float* image, float* col, float* taps, Index part,
+                              Index parts) {
+  const Index last = v.planes() * (part + 1) / parts, taps_of_plane = v.window.taps();
+  for (Index at = v.planes() * part / parts; at < last;) {
+    const Index n = at / v.c, c = at % v.c;
+    const Index count = smaller(v.flat_group, smaller(v.c - c, last - at));
+    flat_planes(v, image + at * v.window.h * v.window.w, count, 0, v.window.kernel_h, taps);
+    transpose(taps, v.flat_offset, count * taps_of_plane, v.pixels(),
+              col + n * v.pixels() * v.size_of_patch() + c * taps_of_plane, v.size_of_patch());
+    at += count;
+  }
+}
 
 HWY_INLINE void by_patch(const View& v, const float* image, float* col, float* split, Index part,
                          Index parts) {
@@ -320,7 +332,7 @@ HWY_INLINE void by_patch(const View& v, const float* image, float* col, float* s
       }
     }
     for (Index i = 0; i < count; ++i, ++at) {
-      transpose(split + i * window.stride * v.row, v.offset, size, v.out_w, col + at * v.out_w * size);
+      transpose(split + i * window.stride * v.row, v.offset, size, v.out_w, col + at * v.out_w * size, size);
     }
   }
 }
@@ -328,7 +340,9 @@ HWY_INLINE void by_patch(const View& v, const float* image, float* col, float* s
 }  // namespace
 
 void im2col_part(const View& v, const float* image, float* col, float* scratch, Index part, Index parts) {
-  if (v.patch_major) {
+  if (v.patch_major && flat_pays(v)) {
+    flat_by_patch(v, image, col, scratch, part, parts);
+  } else if (v.patch_major) {
     by_patch(v, image, col, scratch, part, parts);
   } else {
     by_channel(v, image, col, scratch, part, parts);
