@@ -1,0 +1,50 @@
+// The idea: the best SIMD tier on threads that are already running. They share out the image, in rows, in
+// pieces of flat planes or by patch in channels, so that each pixel is summed by one of them.
+
+#include "im2col/plan.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::im2col {
+namespace {
+
+/// Elements of col below which one thread does it all, because a fork and join costs more than it saves.
+/// Measured on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest tenth of 90
+/// slices, one thread in units of two: by channels 0.61 at 25,600 elements, 0.93 at 51,200, 1.21 at
+/// 102,400, 1.8 at 204,800; by patch, where there is more work per element, 0.73 at 12,800 and 1.75 at
+/// 25,600.
+constexpr Index break_even = 65536, break_even_by_patch = 24576;
+
+PartFunction* best_tier() {
+  for (const Tier& tier : tiers<Col2im>()) {
+    if (!tier.unfit) return tier.function;
+  }
+  return nullptr;  // does not happen: the portable tier runs everywhere
+}
+
+auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {
+  const Window window = p.window();
+  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() <
+                     (p.patch_major() ? break_even_by_patch : break_even);
+  const int threads = alone ? 1 : context.threads;
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  return [plan = Plan(p, Plan::Direction::to_image, threads), threads, function = best_tier()](
+             const Col2im::Input& in, Col2im::Output& out) mutable {
+    const View view = plan.view();
+    on_team(threads, threads, [&](int part) {
+      function(view, in.col.data(), out.image.data(), plan.scratch(part), part, threads);
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Col2im>({.name = "threaded",
+                 .summary = "the best SIMD tier, the image divided among OpenMP threads",
+                 .threaded = true,
+                 .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::im2col

@@ -1,0 +1,48 @@
+// The idea: the best SIMD tier on threads that are already running. They share out tap rows by channels and
+// rows of patches by patch, whichever lie one after another in col, and each splits the rows that it needs.
+
+#include "im2col/plan.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::im2col {
+namespace {
+
+/// Elements of col below which one thread does it all, because a fork and join costs more than it saves.
+/// Measured by channels on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest
+/// tenth of 90 slices, one thread in units of two: 0.67 at 28,224 elements, 1.07 at 56,448, 1.38 at
+/// 112,896, 1.6 at 225,792.
+constexpr Index break_even = 65536;
+
+PartFunction* best_tier() {
+  for (const Tier& tier : tiers<Im2col>()) {
+    if (!tier.unfit) return tier.function;
+  }
+  return nullptr;  // does not happen: the portable tier runs everywhere
+}
+
+auto prepare(const Problem& p, const Im2col::Input&, const Context& context) {
+  const Window window = p.window();
+  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
+  const int threads = alone ? 1 : context.threads;
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  return [plan = Plan(p, Plan::Direction::to_col, threads), threads, function = best_tier()](
+             const Im2col::Input& in, Im2col::Output& out) mutable {
+    const View view = plan.view();
+    on_team(threads, threads, [&](int part) {
+      function(view, in.image.data(), out.col.data(), plan.scratch(part), part, threads);
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Im2col>({.name = "threaded",
+                 .summary = "the best SIMD tier, rows of col divided among OpenMP threads",
+                 .threaded = true,
+                 .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::im2col

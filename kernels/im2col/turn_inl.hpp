@@ -1,0 +1,146 @@
+// Vectors of the SIMD target that a file is being compiled for, and blocks of four by four turned in them:
+// what im2col and col2im share above the instructions. Included once per target, after hwy/highway.h.
+
+#if defined(ASSAY_IM2COL_TURN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_IM2COL_TURN_INL
+#undef ASSAY_IM2COL_TURN_INL
+#else
+#define ASSAY_IM2COL_TURN_INL
+#endif
+
+#include "assay/problem.hpp"
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::im2col {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+// Masked loads and stores elsewhere touch the elements that they leave out.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
+HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
+
+#if HWY_TARGET != HWY_SCALAR
+/// Blocks of four by four: element l of block b of `row k` was element k of block b of vector l.
+template <class DN>
+struct Turned {
+  hn::Vec<DN> row0, row1, row2, row3;
+};
+template <class DN, class V>
+HWY_INLINE Turned<DN> turn(DN d, V x0, V x1, V x2, V x3) {
+  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
+  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  return {hn::InterleaveLower(d, lower02, lower13), hn::InterleaveUpper(d, lower02, lower13),
+          hn::InterleaveLower(d, upper02, upper13), hn::InterleaveUpper(d, upper02, upper13)};
+}
+
+/// Blocks 0, 2, … of `even` with those of `odd` after each; and blocks 1, 3, … alike.
+template <class V>
+HWY_INLINE V even_blocks(V even, V odd) {
+  return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd), even);
+}
+template <class V>
+HWY_INLINE V odd_blocks(V even, V odd) {
+  return hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even));
+}
+
+/// Four elements of as many patches as there are lanes; block b of a vector holds those of patch 4 b.
+template <class DN>
+HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
+  if constexpr (hn::MaxLanes(DN()) > 4) {
+    const hn::Half<DN> half;
+    const Index patches = static_cast<Index>(hn::MaxLanes(half));
+    return hn::Combine(d, load_blocks(half, col + patches * size, size), load_blocks(half, col, size));
+  } else {
+    return hn::LoadU(d, col);
+  }
+}
+
+/// Blocks of four patches by four elements, turned and stored as four rows.
+template <class DN, class V>
+HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
+  const auto x = turn(d, x0, x1, x2, x3);
+  hn::StoreU(x.row0, d, to);
+  hn::StoreU(x.row1, d, to + step);
+  hn::StoreU(x.row2, d, to + 2 * step);
+  hn::StoreU(x.row3, d, to + 3 * step);
+}
+
+template <class DN>
+HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, Index step) {
+  store_turned(d, load_blocks(d, col, size), load_blocks(d, col + size, size),
+               load_blocks(d, col + 2 * size, size), load_blocks(d, col + 3 * size, size), to, step);
+}
+
+/// Eight elements of patches 0, 8, …, as many as the vector takes.
+template <class DN>
+HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
+  if constexpr (hn::MaxLanes(DN()) > 8) {
+    const hn::Half<DN> half;
+    const Index patches = static_cast<Index>(hn::MaxLanes(half));
+    return hn::Combine(d, load_pairs(half, col + patches * size, size), load_pairs(half, col, size));
+  } else {
+    return hn::LoadU(d, col);
+  }
+}
+
+/// Eight elements of as many patches as there are lanes, by loads of twice the length.
+template <class DN>
+HWY_INLINE void transpose_eight(DN d, const float* col, Index size, float* to, Index step) {
+  const auto even0 = load_pairs(d, col, size), odd0 = load_pairs(d, col + 4 * size, size);
+  const auto even1 = load_pairs(d, col + size, size), odd1 = load_pairs(d, col + 5 * size, size);
+  const auto even2 = load_pairs(d, col + 2 * size, size), odd2 = load_pairs(d, col + 6 * size, size);
+  const auto even3 = load_pairs(d, col + 3 * size, size), odd3 = load_pairs(d, col + 7 * size, size);
+  store_turned(d, even_blocks(even0, odd0), even_blocks(even1, odd1), even_blocks(even2, odd2),
+               even_blocks(even3, odd3), to, step);
+  store_turned(d, odd_blocks(even0, odd0), odd_blocks(even1, odd1), odd_blocks(even2, odd2),
+               odd_blocks(even3, odd3), to + 4 * step, step);
+}
+#endif
+
+/// to[j, i] = col[i, j] for patches i < width and elements j < count; rows are `step` and `size` apart.
+HWY_INLINE void transpose(const float* col, Index size, Index width, Index count, float* to, Index step) {
+  Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if (count >= 4) {
+    const auto run = [&](auto d) HWY_ATTR {
+      constexpr auto patches = static_cast<Index>(hn::MaxLanes(decltype(d)()));
+      for (; i + patches <= width; i += patches) {
+        Index j = 0;
+        if constexpr (patches >= 8) {
+          for (; j + 8 <= count; j += 8) {
+            transpose_eight(d, col + i * size + j, size, to + j * step + i, step);
+          }
+        }
+        for (; j < count; j += 4) {
+          // The last four overlap those before.
+          const Index from = smaller(j, count - 4);
+          transpose_four(d, col + i * size + from, size, to + from * step + i, step);
+        }
+      }
+    };
+    run(D());
+    if constexpr (lanes > 8) run(hn::CappedTag<float, 8>());
+    if constexpr (lanes > 4) run(hn::CappedTag<float, 4>());
+    if (i < width && width >= 4) {
+      i = width - 4;
+      run(hn::CappedTag<float, 4>());
+    }
+  }
+#endif
+  for (; i < width; ++i) {
+    for (Index j = 0; j < count; ++j) to[j * step + i] = col[i * size + j];
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::im2col
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,309 @@
+#include "assay/ops/im2col.hpp"
+
+#include "assay/error.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using im2col::Problem;
+
+/// The window of `p`. Throws Error when it has no tap or does not fit into the padded image.
+Window window_of(std::string_view operation, const Problem& p) {
+  const std::string where = std::string(operation) + " " + to_text(p);
+  if (p.kernel_w == 0) throw Error(where, "kernel_w is 0", "give kernel_w >= 1, or leave it out");
+  const Window window = p.window();
+  const auto fit = [&](std::string_view along, Index positions, Index extent, Index before, Index after,
+                       Index kernel) {
+    if (positions >= 1) return;
+    const std::string size = std::to_string((kernel - 1) * window.dilation + 1);
+    const std::string room = std::to_string(extent + before + after);
+    throw Error(where,
+                "the window spans " + size + " pixels along " + std::string(along) + ", of which there are " +
+                    room + " with the padding",
+                "enlarge " + std::string(along) + ", pad or its sides, or reduce kernel or dilation");
+  };
+  fit("h", window.out_h(), window.h, window.top, window.bottom, window.kernel_h);
+  fit("w", window.out_w(), window.w, window.left, window.right, window.kernel_w);
+  return window;
+}
+
+double image_size(const Problem& p) {
+  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.h) *
+         static_cast<double>(p.w);
+}
+
+double col_size(const Problem& p, const Window& window) {
+  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(window.kernel_h) *
+         static_cast<double>(window.kernel_w) * static_cast<double>(window.out_h()) *
+         static_cast<double>(window.out_w());
+}
+
+Shape image_shape(const Problem& p) { return {"image", {p.n, p.c, p.h, p.w}}; }
+
+Shape col_shape(const Problem& p, const Window& window) {
+  const Index oh = window.out_h(), ow = window.out_w(), kh = window.kernel_h, kw = window.kernel_w;
+  if (p.patch_major()) return {"col", {p.n, oh, ow, p.c, kh, kw}};
+  return {"col", {p.n, p.c, kh, kw, oh, ow}};
+}
+
+/// Calls visit(flat position in col, flat position in image, whether the latter is inside) for every
+/// element of col, in the order of its memory.
+template <class Visit>
+void for_each_element(const Problem& p, const Visit& visit) {
+  const Window window = p.window();
+  const Index out_h = window.out_h(), out_w = window.out_w();
+  Index flat = 0;
+  const auto at = [&](Index plane, Index kh, Index kw, Index oh, Index ow) {
+    const Index y = window.row(oh, kh), x = window.column(ow, kw);
+    visit(flat++, (plane * p.h + y) * p.w + x, window.inside(y, x));
+  };
+  for (Index n = 0; n < p.n; ++n) {
+    if (p.patch_major()) {
+      for (Index oh = 0; oh < out_h; ++oh) {
+        for (Index ow = 0; ow < out_w; ++ow) {
+          for (Index c = 0; c < p.c; ++c) {
+            for (Index kh = 0; kh < window.kernel_h; ++kh) {
+              for (Index kw = 0; kw < window.kernel_w; ++kw) at(n * p.c + c, kh, kw, oh, ow);
+            }
+          }
+        }
+      }
+    } else {
+      for (Index c = 0; c < p.c; ++c) {
+        for (Index kh = 0; kh < window.kernel_h; ++kh) {
+          for (Index kw = 0; kw < window.kernel_w; ++kw) {
+            for (Index oh = 0; oh < out_h; ++oh) {
+              for (Index ow = 0; ow < out_w; ++ow) at(n * p.c + c, kh, kw, oh, ow);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// col gathers from image.
+void gather(const Problem& p, const float* image, float* col) {
+  for_each_element(p, [&](Index to, Index from, bool inside) { col[to] = inside ? image[from] : 0.0F; });
+}
+
+/// image, which holds zeros, accumulates value(position in col).
+template <class Real, class Value>
+void scatter(const Problem& p, const Value& value, Real* image) {
+  for_each_element(p, [&](Index from, Index to, bool inside) {
+    if (inside) image[to] += value(from);
+  });
+}
+
+void naive_im2col(const Problem& p, const Im2col::Input& in, Im2col::Output& out) {
+  gather(p, in.image.data(), out.col.data());
+}
+
+void naive_col2im(const Problem& p, const Col2im::Input& in, Col2im::Output& out) {
+  std::ranges::fill(out.image, 0.0F);
+  const float* col = in.col.data();
+  scatter(
+      p, [col](Index i) { return col[i]; }, out.image.data());
+}
+
+std::vector<Problem> corners() {
+  const std::vector<Problem> shapes{
+      // The window of one tap, of the whole image, and of more than the image.
+      {{.h = 5, .w = 7}, 1, 3},
+      {{.h = 5, .w = 7, .kernel = 5, .kernel_w = 7}, 2, 3},
+      {{.h = 1, .w = 1, .kernel = 3, .pad = 1}, 1, 5},
+      {{.h = 3, .w = 2, .kernel = 7, .pad = 3}, 1, 2},
+      // Padding on one side, on two, and no less than the window: some patches see nothing but zeros.
+      {{.h = 5, .w = 6, .kernel = 3, .pad = 0, .left = 2}, 1, 2},
+      {{.h = 5, .w = 6, .kernel = 3, .pad = 0, .right = 2}, 1, 2},
+      {{.h = 5, .w = 6, .kernel = 3, .pad = 2, .bottom = 0, .left = 0, .right = 0}, 1, 2},
+      {{.h = 5, .w = 6, .kernel = 3, .pad = 0, .bottom = 2}, 1, 2},
+      {{.h = 6, .w = 5, .kernel = 3, .pad = 1, .bottom = 3, .left = 2, .right = 0}, 2, 1},
+      {{.h = 4, .w = 4, .kernel = 2, .pad = 3}, 1, 2},
+      {{.h = 3, .w = 5, .kernel = 1, .pad = 2}, 1, 2},
+      {{.h = 2, .w = 3, .kernel = 3, .dilation = 2, .pad = 6}, 1, 1},
+      // The width kept by unequal sides, and odd kernels of both directions.
+      {{.h = 6, .w = 9, .kernel = 2, .pad = 0, .bottom = 1, .left = 0, .right = 1}, 1, 3},
+      {{.h = 9, .w = 5, .kernel = 1, .kernel_w = 5, .pad = 0, .left = 2, .right = 2}, 2, 2},
+      {{.h = 9, .w = 5, .kernel = 5, .kernel_w = 1, .pad = 2, .left = 0, .right = 0}, 2, 2},
+      {{.h = 4, .w = 6, .kernel = 3, .kernel_w = 4, .pad = 1, .left = 0, .right = 3}, 1, 5},
+      // Strides below, at and above the extent of the window.
+      {{.h = 8, .w = 9, .kernel = 3, .stride = 2, .pad = 1}, 1, 3},
+      {{.h = 9, .w = 9, .kernel = 3, .stride = 3}, 1, 2},
+      {{.h = 11, .w = 13, .kernel = 2, .stride = 5, .pad = 1}, 2, 2},
+      {{.h = 14, .w = 15, .kernel = 1, .stride = 2}, 1, 4},
+      {{.h = 23, .w = 37, .kernel = 7, .stride = 2, .pad = 3}, 1, 3},
+      {{.h = 12, .w = 70, .kernel = 5, .stride = 2, .pad = 2, .left = 1, .right = 3}, 1, 2},
+      // Dilation, with stride, and with both odd and even steps between the taps.
+      {{.h = 9, .w = 11, .kernel = 3, .dilation = 2, .pad = 2}, 1, 3},
+      {{.h = 13, .w = 17, .kernel = 3, .dilation = 3, .pad = 3}, 2, 1},
+      {{.h = 12, .w = 19, .kernel = 3, .stride = 2, .dilation = 2, .pad = 2}, 1, 2},
+      {{.h = 13, .w = 20, .kernel = 3, .stride = 2, .dilation = 3, .pad = 1, .left = 4}, 1, 2},
+      {{.h = 11, .w = 20, .kernel = 2, .stride = 3, .dilation = 2, .pad = 1}, 1, 3},
+      // Rows around the lane counts 4, 8, 16, and planes around multiples of them.
+      {{.h = 7, .w = 7, .kernel = 3, .pad = 1}, 2, 13},
+      {{.h = 4, .w = 4, .kernel = 3, .pad = 1}, 1, 3},
+      {{.h = 3, .w = 15, .kernel = 3, .pad = 1}, 1, 2},
+      {{.h = 3, .w = 16, .kernel = 3, .pad = 1}, 1, 2},
+      {{.h = 3, .w = 17, .kernel = 3, .pad = 1}, 1, 2},
+      {{.h = 3, .w = 31, .kernel = 3}, 1, 2},
+      {{.h = 3, .w = 33, .kernel = 2}, 1, 2},
+      {{.h = 2, .w = 67, .kernel = 2, .kernel_w = 3, .pad = 1}, 1, 1},
+      {{.h = 14, .w = 14, .kernel = 3, .pad = 1}, 1, 4},
+      // Beyond the size below which a threaded variant stays on one thread.
+      {{.h = 29, .w = 31, .kernel = 3, .pad = 1}, 1, 17},
+      {{.h = 41, .w = 43, .kernel = 7, .stride = 2, .pad = 3}, 2, 3},
+      {{.h = 83, .w = 79, .kernel = 5, .pad = 2}, 1, 1},
+  };
+  std::vector<Problem> out;
+  for (Problem p : shapes) {
+    for (p.layout = 0; p.layout < static_cast<Index>(im2col::layout_words.size()); ++p.layout) {
+      out.push_back(p);
+    }
+  }
+  return out;
+}
+
+/// What a window meets along one direction: its pairs of position and tap inside the image, and the
+/// different pixels among them.
+struct Met {
+  double pairs = 0, pixels = 0;
+};
+Met met(Index positions, Index kernel, Index extent, const auto& pixel) {
+  std::vector<bool> seen(static_cast<std::size_t>(extent));
+  Met out;
+  for (Index position = 0; position < positions; ++position) {
+    for (Index tap = 0; tap < kernel; ++tap) {
+      const Index at = pixel(position, tap);
+      if (at < 0 || at >= extent) continue;
+      out.pairs += 1;
+      if (!seen[static_cast<std::size_t>(at)]) out.pixels += 1;
+      seen[static_cast<std::size_t>(at)] = true;
+    }
+  }
+  return out;
+}
+
+/// Elements of col that come from the image, and pixels of it that some window covers.
+Met met(const Problem& p, const Window& window) {
+  const Met y =
+      met(window.out_h(), window.kernel_h, p.h, [&](Index oh, Index kh) { return window.row(oh, kh); });
+  const Met x =
+      met(window.out_w(), window.kernel_w, p.w, [&](Index ow, Index kw) { return window.column(ow, kw); });
+  const double planes = static_cast<double>(p.n) * static_cast<double>(p.c);
+  return {planes * y.pairs * x.pairs, planes * y.pixels * x.pixels};
+}
+
+const Register registered{[](Registry& r) {
+  constexpr auto summary = "one element of col at a time, each with its test for the padding";
+  r.add<Im2col>({.name = "naive", .summary = summary, .run = naive_im2col});
+  r.add<Col2im>({.name = "naive", .summary = summary, .run = naive_col2im});
+}};
+
+}  // namespace
+
+std::vector<Problem> Im2col::corner_cases() { return corners(); }
+std::vector<Problem> Col2im::corner_cases() { return corners(); }
+
+double Im2col::footprint(const Problem& p) { return 4 * image_size(p) + 8 * col_size(p, window_of(name, p)); }
+
+double Col2im::footprint(const Problem& p) {
+  return 4 * col_size(p, window_of(name, p)) + 20 * image_size(p);
+}
+
+auto Im2col::make_input(const Problem& p, Setting& setting) -> Input {
+  window_of(name, p);
+  Input in{setting.buffer<float>(p.n * p.c * p.h * p.w)};
+  for (float& x : in.image) x = setting.draw();
+  return in;
+}
+
+auto Col2im::make_input(const Problem& p, Setting& setting) -> Input {
+  const Window window = window_of(name, p);
+  Input in{setting.buffer<float>(p.n * p.c * window.taps() * window.out_h() * window.out_w())};
+  for (float& x : in.col) x = setting.draw();
+  return in;
+}
+
+auto Im2col::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  const Window window = p.window();
+  return {setting.buffer<float>(p.n * p.c * window.taps() * window.out_h() * window.out_w())};
+}
+
+auto Col2im::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.n * p.c * p.h * p.w)};
+}
+
+auto Im2col::expect(const Problem& p, const Input& in, Setting&) -> Expected {
+  Expected want{std::vector<float>(static_cast<std::size_t>(col_size(p, p.window())))};
+  gather(p, in.image.data(), want.col.data());
+  return want;
+}
+
+auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const auto size = static_cast<std::size_t>(p.n * p.c * p.h * p.w);
+  Expected want{std::vector<double>(size), std::vector<double>(size)};
+  std::vector<double> terms(size);
+  const float* col = in.col.data();
+  scatter(
+      p, [col](Index i) { return static_cast<double>(col[i]); }, want.image.data());
+  if (setting.fill == Fill::exact) return want;
+  scatter(
+      p, [col](Index i) { return std::abs(static_cast<double>(col[i])); }, want.bound.data());
+  scatter(
+      p, [](Index) { return 1.0; }, terms.data());
+  constexpr double u = 0x1p-24;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double roundings = std::max(terms[i] - 1, 0.0);
+    want.bound[i] *= roundings * u / (1 - roundings * u);
+  }
+  return want;
+}
+
+Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  const auto differs = [&](std::size_t i) {
+    return std::bit_cast<std::uint32_t>(want.col[i]) !=
+           std::bit_cast<std::uint32_t>(out.col[static_cast<Index>(i)]);
+  };
+  Agreement outcome{.compared = out.col.size(), .total = out.col.size()};
+  Index wrong = 0;
+  for (std::size_t i = 0; i < want.col.size(); ++i) {
+    if (!differs(i)) continue;
+    if (wrong++ > 0) continue;
+    const float actual = out.col[static_cast<Index>(i)];
+    outcome.agrees = false;
+    outcome.worst_error = std::numeric_limits<double>::infinity();
+    outcome.detail = col_shape(p, p.window()).element(static_cast<Index>(i)) + " is " +
+                     (is_poison(actual) ? "unwritten" : std::to_string(actual)) + ", expected " +
+                     std::to_string(want.col[i]) + " with the same bits";
+  }
+  if (wrong > 1) {
+    outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) + " are wrong";
+  }
+  return outcome;
+}
+
+Agreement Col2im::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return within(image_shape(p), out.image, want.image, want.bound);
+}
+
+Cost Im2col::cost(const Problem& p) {
+  const Window window = window_of(name, p);
+  return {.bytes_read = 4 * met(p, window).pixels, .bytes_written = 4 * col_size(p, window)};
+}
+
+// A pixel's first term is copied, each further one is added.
+Cost Col2im::cost(const Problem& p) {
+  const Met part = met(p, window_of(name, p));
+  return {
+      .flops = part.pairs - part.pixels, .bytes_read = 4 * part.pairs, .bytes_written = 4 * image_size(p)};
+}
+
+}  // namespace assay

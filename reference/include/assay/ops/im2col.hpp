@@ -1,0 +1,122 @@
+/// The contracts `im2col` and `col2im`: the patches under a sliding window, laid out as a matrix, and back.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/window.hpp"
+
+#include <array>
+
+namespace assay {
+namespace im2col {
+
+/// Where element (n, c, kh, kw, oh, ow) of col lies. Everything is dense, the last index is the fastest.
+///   channel_major  col[n, c, kh, kw, oh, ow]: for each image a block of its own with a row per channel and
+///                  tap, and a column per output pixel (Caffe, PyTorch unfold)
+///   patch_major    col[n, oh, ow, c, kh, kw]: a row per output pixel, the images one after another, and a
+///                  column per channel and tap (NNTrainer)
+enum class Layout { channel_major, patch_major };
+inline constexpr std::array<std::string_view, 2> layout_words{"channel_major", "patch_major"};
+
+/// The shape of both contracts.
+struct Problem : WindowFields {
+  Index n = 1, c = 1;
+  Index layout = 0;  ///< position in `layout_words`
+
+  static constexpr auto fields() {
+    return std::tuple_cat(std::tuple{field("n", &Problem::n), field("c", &Problem::c)},
+                          window_fields<Problem>(),
+                          std::tuple{choice("layout", &Problem::layout, layout_words)});
+  }
+  bool patch_major() const { return layout == static_cast<Index>(Layout::patch_major); }
+};
+
+}  // namespace im2col
+
+/// col(n, c, kh, kw, oh, ow) = image[n, c, oh stride - top + kh dilation, ow stride - left + kw dilation],
+/// and +0 where that pixel lies outside the image,
+/// for all kh < kernel_h, kw < kernel_w, oh < out_h, ow < out_w, with
+///   out_h = floor((h + top + bottom - ((kernel_h - 1) dilation + 1)) / stride) + 1, out_w alike.
+/// image[n, c, h, w] and col are f32; Layout says where the elements of col lie. They do not overlap.
+///
+/// Every element of col is written, those in the padding included: nothing may rely on what col held. Pixels
+/// that no window covers are not read into any element. A window that does not fit into the padded image is
+/// an Error, not an empty col.
+///
+/// Bound: none, elements are copied. All bits are compared in both fills, the sign of a padding zero
+/// included.
+///
+/// Source: Chellapilla, Puri and Simard, High Performance Convolutional Neural Networks for Document
+/// Processing, IWFHR 2006, section 3; channel_major as in Caffe, im2col.cpp (Jia et al., ACM Multimedia
+/// 2014), and PyTorch unfold; dilation as in Yu and Koltun, ICLR 2016, equation 2.
+struct Im2col {
+  static constexpr std::string_view name = "im2col";
+  static constexpr std::string_view about =
+      "col = the patches under a sliding window, f32, by channel or by patch; padding is written as zero";
+  static constexpr int version = 1;
+
+  using Problem = im2col::Problem;
+  struct Input {
+    Buffer<float> image;
+  };
+  struct Output {
+    Buffer<float> col;
+    static constexpr auto parts() { return std::tuple{part("col", &Output::col)}; }
+  };
+  struct Expected {
+    std::vector<float> col;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// image[n, c, y, x] = sum of col(n, c, kh, kw, oh, ow) over all (kh, kw, oh, ow) with
+///   oh stride - top + kh dilation = y and ow stride - left + kw dilation = x,
+/// and 0 for a pixel that no window covers: the adjoint of im2col, with its arrays, extents and layouts.
+/// image is written, not accumulated into. Elements of col in the padding do not count, whatever they hold.
+///
+/// Bound. Let t be the number of terms of one pixel, at most kernel_h kernel_w. For any order of summation,
+/// from a zero or from the first term,
+///   |fl(image) - image| <= g(t - 1) sum |col|,  g(r) = r u / (1 - r u),  u = 2^-24:
+/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 4.2; adding to zero does
+/// not round. So a pixel with one term is copied and one without is zero. Sums do not underflow with an
+/// error. With the exact fill all sums are integers below 2^24, and the bound is zero.
+///
+/// Source: as for im2col; Caffe, im2col.cpp (2014), col2im; PyTorch fold.
+struct Col2im {
+  static constexpr std::string_view name = "col2im";
+  static constexpr std::string_view about =
+      "image = sums of overlapping patches, f32, from col by channel or by patch: the adjoint of im2col";
+  static constexpr int version = 1;
+
+  using Problem = im2col::Problem;
+  struct Input {
+    Buffer<float> col;
+  };
+  struct Output {
+    Buffer<float> image;
+    static constexpr auto parts() { return std::tuple{part("image", &Output::image)}; }
+  };
+  struct Expected {
+    std::vector<double> image, bound;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
