@@ -39,9 +39,8 @@ void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit&
 /// The place of the window whose tap, `offset` pixels from its first one, lies at `at` of the padded image;
 /// -1 when there is none.
 Index place(Index at, Index offset, Index stride, Index places) {
-  const Index distance = at - offset;
-  if (distance < 0 || distance % stride != 0) return -1;
-  return distance / stride < places ? distance / stride : -1;
+  const Index nearest = (at - offset) / stride;
+  return nearest * stride + offset == at && at >= offset && nearest < places ? nearest : -1;
 }
 
 /// The products that sum up to dx[n, c, row, column], as visit(position in dy, position in w).
@@ -51,10 +50,11 @@ void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, cons
   const Index out_h = window.out_h(), out_w = window.out_w();
   for (Index f = 0; f < p.f; ++f) {
     for (Index k = 0; k < window.kernel_h; ++k) {
+      const Index i = place(row + window.top, k * window.dilation, window.stride, out_h);
+      if (i < 0) continue;
       for (Index l = 0; l < window.kernel_w; ++l) {
-        const Index i = place(row + window.top, k * window.dilation, window.stride, out_h);
         const Index j = place(column + window.left, l * window.dilation, window.stride, out_w);
-        if (i < 0 || j < 0) continue;
+        if (j < 0) continue;
         visit(((n * p.f + f) * out_h + i) * out_w + j,
               ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
       }
