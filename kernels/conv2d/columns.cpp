@@ -16,33 +16,18 @@ Inside inside(Index shift, Index stride, Index extent, Index first, Index last) 
   return {begin, std::clamp(reaching(extent), begin, last)};
 }
 
-ColumnMap map_of(const Layer& p) {
-  const Window w = p.window();
-  return {.source_h = p.h,
-          .source_w = p.w,
-          .out_h = w.out_h(),
-          .out_w = w.out_w(),
-          .stride = w.stride,
-          .taps = {}};
-}
-
 }  // namespace
 
 ColumnMap columns_of_x(const Layer& p) {
-  ColumnMap map = map_of(p);
   const Window w = p.window();
+  ColumnMap map{.source_h = p.h,
+                .source_w = p.w,
+                .out_h = w.out_h(),
+                .out_w = w.out_w(),
+                .stride = w.stride,
+                .taps = {}};
   for (Index k = 0; k < w.kernel_h; ++k) {
     for (Index l = 0; l < w.kernel_w; ++l) map.taps.push_back({w.row(0, k), w.column(0, l)});
-  }
-  return map;
-}
-
-ColumnMap columns_of_dy(const Layer& p) {
-  const Window w = p.window();
-  ColumnMap map{
-      .source_h = w.out_h(), .source_w = w.out_w(), .out_h = p.h, .out_w = p.w, .stride = 1, .taps = {}};
-  for (Index k = 0; k < w.kernel_h; ++k) {
-    for (Index l = 0; l < w.kernel_w; ++l) map.taps.push_back({-w.row(0, k), -w.column(0, l)});
   }
   return map;
 }
@@ -65,6 +50,8 @@ void gather(const ColumnMap& map, const float* source, Index row, Index rows, In
       const Index copied = in.end - in.begin;
       if (map.stride == 1) {
         for (Index q = 0; q < copied; ++q) out[q] = from[q];
+      } else if (map.stride == 2) {  // known to the compiler, which makes shuffles of it
+        for (Index q = 0; q < copied; ++q) out[q] = from[q * 2];
       } else {
         for (Index q = 0; q < copied; ++q) out[q] = from[q * map.stride];
       }
@@ -76,20 +63,24 @@ void gather(const ColumnMap& map, const float* source, Index row, Index rows, In
   }
 }
 
-void scatter_add(const ColumnMap& map, const float* columns, Index rows, float* source) {
+void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
+                 Index count, float* source) {
   const auto taps = static_cast<Index>(map.taps.size());
-  for (Index r = 0; r < rows; ++r) {
+  for (Index r = row; r < row + rows; ++r, columns += ld) {
     const ColumnMap::Shift shift = map.taps[static_cast<std::size_t>(r % taps)];
     float* const plane = source + r / taps * map.source_h * map.source_w;
     const Inside across = inside(shift.column, map.stride, map.source_w, 0, map.out_w);
-    for (Index i = 0; i < map.out_h; ++i, columns += map.out_w) {
-      const Index source_row = i * map.stride + shift.row;
+    for (Index at = 0; at < count; ++at) {
+      const Index source_row = (i + at) * map.stride + shift.row;
+      const float* const from = columns + at * map.out_w;
       if (source_row < 0 || source_row >= map.source_h) continue;
       float* const to = plane + source_row * map.source_w + shift.column;
       if (map.stride == 1) {
-        for (Index j = across.begin; j < across.end; ++j) to[j] += columns[j];
+        for (Index j = across.begin; j < across.end; ++j) to[j] += from[j];
+      } else if (map.stride == 2) {
+        for (Index j = across.begin; j < across.end; ++j) to[j * 2] += from[j];
       } else {
-        for (Index j = across.begin; j < across.end; ++j) to[j * map.stride] += columns[j];
+        for (Index j = across.begin; j < across.end; ++j) to[j * map.stride] += from[j];
       }
     }
   }

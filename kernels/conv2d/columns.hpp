@@ -21,15 +21,14 @@ struct ColumnMap {
 
 /// x as y sees it.
 ColumnMap columns_of_x(const Layer& p);
-/// dy as dx sees it, for stride 1: the taps in the same order, at opposite distances.
-ColumnMap columns_of_dy(const Layer& p);
-
 /// Rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r, first +
 /// q), zero outside the image.
 void gather(const ColumnMap& map, const float* source, Index row, Index rows, Index first, Index count,
             float* to, Index ld);
 
-/// The transpose of a gather of everything: adds each of `rows` rows of columns to the pixels it came from.
-void scatter_add(const ColumnMap& map, const float* columns, Index rows, float* source);
+/// The transpose of a gather of whole rows of places: adds columns[r * ld + q], those of the rows [row, row +
+/// rows) under the window's rows [i, i + count), to the pixels that they were gathered from.
+void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
+                 Index count, float* source);
 
 }  // namespace assay::conv2d

@@ -88,7 +88,8 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
     for (Index n = 0; n < p.n; ++n) {
       now.b = in.dy.data() + n * p.f * p.out_pixels();
       plan->tier.multiply(now, plan->space.data());
-      scatter_add(plan->map, plan->columns.data(), p.depth(), out.dx.data() + n * p.c * p.pixels());
+      scatter_add(plan->map, plan->columns.data(), p.out_pixels(), 0, p.depth(), 0, p.window().out_h(),
+                  out.dx.data() + n * p.c * p.pixels());
     }
   };
 }

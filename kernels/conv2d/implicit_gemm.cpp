@@ -1,6 +1,7 @@
 // The idea: the columns of im2col_gemm, but never more of them than one block of the product. A block is
 // gathered from the image right before it is multiplied, while it is in a cache, and then overwritten by the
-// next: the workspace does not grow with the layer.
+// next; for dx, a block of columns is added to the image right after. The workspace does not grow with the
+// layer.
 
 #include "conv2d/bias.hpp"
 #include "conv2d/columns.hpp"
@@ -16,8 +17,8 @@
 namespace assay::conv2d {
 namespace {
 
-// Of columns, 256 x 256 with rows that are no multiple of 4096 bytes apart: 272 KiB, of which a product that
-// reads them in place leaves most in the second-level cache. 512 rows were no faster, and 128 slower.
+// Of columns, 256 x 256 with rows that are no multiple of 4096 bytes apart: 272 KiB, a quarter of the
+// second-level cache they were tried with, where the product reads them in place.
 constexpr Index most_rows = 256;
 constexpr Index most_pixels = 256;
 constexpr Index ld = most_pixels + 16;
@@ -37,7 +38,6 @@ struct Plan {
   blocked::Tier tier;
   ColumnMap map;
   Buffer<float> columns, space;
-  Buffer<float> turned;  ///< for dx, the weights with a row per channel
 };
 
 /// result[rows, pixels] = weights[rows, depth] columns(source), or that added to what the result holds.
@@ -82,8 +82,7 @@ Variant<Conv2d>::Kernel prepare_y(const blocked::Tier& tier, const Problem& p) {
       std::make_shared<Plan>(Plan{.tier = tier,
                                   .map = columns_of_x(p),
                                   .columns = Buffer<float>(most_rows * ld),
-                                  .space = Buffer<float>(space_floats(tier, p.f, p.depth(), false)),
-                                  .turned = {}});
+                                  .space = Buffer<float>(space_floats(tier, p.f, p.depth(), false))});
   return [p, plan](const Conv2d::Input& in, Conv2d::Output& out) {
     for (Index n = 0; n < p.n; ++n) {
       float* y = out.y.data() + n * p.f * p.out_pixels();
@@ -94,29 +93,55 @@ Variant<Conv2d>::Kernel prepare_y(const blocked::Tier& tier, const Problem& p) {
   };
 }
 
-/// to[c, f, tap] = w[f, c, tap].
-void turn_weights(const Layer& p, const float* w, float* to) {
-  const Index taps = p.window().taps();
-  for (Index f = 0; f < p.f; ++f) {
-    for (Index c = 0; c < p.c; ++c, w += taps) {
-      float* at = to + (c * p.f + f) * taps;
-      for (Index tap = 0; tap < taps; ++tap) at[tap] = w[tap];
-    }
-  }
+/// A block of columns of dx: channels, and rows of the window.
+struct ScatteredBlock {
+  Index channels = 0, rows = 0;
+  Index ld = 0;
+};
+ScatteredBlock scattered_block(const Layer& p) {
+  const Window w = p.window();
+  ScatteredBlock block;
+  block.channels = std::clamp<Index>(most_rows / w.taps(), 1, p.c);
+  block.rows = std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h());
+  block.ld = (block.rows * w.out_w() + 15) / 16 * 16 + 16;
+  return block;
+}
+
+/// columns[rows of w, places] = w^T dy for the channels from `channel` and the window's rows from `i` on.
+blocked::Product product_columns(const Layer& p, const ScatteredBlock& block, Index channel, Index i) {
+  const Window w = p.window();
+  return {.m = std::min(block.channels, p.c - channel) * w.taps(),
+          .n = std::min(block.rows, w.out_h() - i) * w.out_w(),
+          .k = p.f,
+          .lda = p.depth(),
+          .ldb = p.out_pixels(),
+          .ldc = block.ld,
+          .a_transposed = true};
 }
 
 Variant<Conv2dDataGradient>::Kernel prepare_dx(const blocked::Tier& tier, const DataProblem& p) {
-  const Index depth = p.f * p.window().taps();
-  const auto plan = std::make_shared<Plan>(Plan{.tier = tier,
-                                                .map = columns_of_dy(p),
-                                                .columns = Buffer<float>(most_rows * ld),
-                                                .space = Buffer<float>(space_floats(tier, p.c, depth, false)),
-                                                .turned = Buffer<float>(p.w_size())});
-  return [p, depth, plan](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-    turn_weights(p, in.w.data(), plan->turned.data());
+  const ScatteredBlock block = scattered_block(p);
+  const Index taps = p.window().taps();
+  const auto plan = std::make_shared<Plan>(
+      Plan{.tier = tier,
+           .map = columns_of_x(p),
+           .columns = Buffer<float>(block.channels * taps * block.ld),
+           .space = Buffer<float>(tier.space_floats(product_columns(p, block, 0, 0)))});
+  return [p, block, taps, plan](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+    std::ranges::fill(out.dx, 0.0F);
     for (Index n = 0; n < p.n; ++n) {
-      multiply_columns(*plan, plan->turned.data(), p.c, depth, in.dy.data() + n * p.f * p.out_pixels(), false,
-                       out.dx.data() + n * p.c * p.pixels(), plan->columns.data(), plan->space.data());
+      float* const dx = out.dx.data() + n * p.c * p.pixels();
+      for (Index channel = 0; channel < p.c; channel += block.channels) {
+        for (Index i = 0; i < plan->map.out_h; i += block.rows) {
+          blocked::Product product = product_columns(p, block, channel, i);
+          product.a = in.w.data() + channel * taps;
+          product.b = in.dy.data() + n * p.f * p.out_pixels() + i * plan->map.out_w;
+          product.c = plan->columns.data();
+          plan->tier.multiply(product, plan->space.data());
+          scatter_add(plan->map, product.c, block.ld, channel * taps, product.m, i,
+                      product.n / plan->map.out_w, dx);
+        }
+      }
     }
   };
 }
@@ -126,8 +151,7 @@ Variant<Conv2dWeightGradient>::Kernel prepare_dw(const blocked::Tier& tier, cons
       std::make_shared<Plan>(Plan{.tier = tier,
                                   .map = columns_of_x(p),
                                   .columns = Buffer<float>(most_rows_of_dw * ld_of_dw),
-                                  .space = Buffer<float>(space_floats(tier, p.f, p.out_pixels(), true)),
-                                  .turned = {}});
+                                  .space = Buffer<float>(space_floats(tier, p.f, p.out_pixels(), true))});
   return [p, plan](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
     const Index pixels = p.out_pixels();
     for (Index row = 0; row < p.depth();) {
@@ -162,21 +186,17 @@ void add_tier(Registry& r, const blocked::Tier& tier) {
   const std::string name = "implicit_gemm@" + tier.name;
   const std::string of = ", products compiled for " + tier.name;
   const auto unfit = [why = tier.unfit](const auto&, const Context&) { return why; };
-  const auto unfit_dx = [why = tier.unfit](const DataProblem& p,
-                                           const Context&) -> std::optional<std::string> {
-    if (why || p.stride == 1) return why;
-    return "gathers dy for stride 1 only";
-  };
   r.add<Conv2d>({.name = name,
                  .summary = "columns gathered a block at a time; workspace: 272 KiB" + of,
                  .prepare = [tier](const Problem& p, const Conv2d::Input&,
                                    const Context&) { return prepare_y(tier, p); },
                  .unfit = unfit});
-  r.add<Conv2dDataGradient>({.name = name,
-                             .summary = "columns of dy, a block at a time; workspace: the weights" + of,
-                             .prepare = [tier](const DataProblem& p, const Conv2dDataGradient::Input&,
-                                               const Context&) { return prepare_dx(tier, p); },
-                             .unfit = unfit_dx});
+  r.add<Conv2dDataGradient>(
+      {.name = name,
+       .summary = "columns added to dx a block at a time; workspace: about 272 KiB" + of,
+       .prepare = [tier](const DataProblem& p, const Conv2dDataGradient::Input&,
+                         const Context&) { return prepare_dx(tier, p); },
+       .unfit = unfit});
   r.add<Conv2dWeightGradient>({.name = name,
                                .summary = "columns gathered a block at a time; workspace: 390 KiB" + of,
                                .prepare = [tier](const Problem& p, const Conv2dWeightGradient::Input&,

@@ -26,6 +26,7 @@ struct Sweep {
   std::vector<Index> in_channel;  ///< of each tap, from the start of a channel
   Index out_h = 0, out_w = 0;
   Index row = 0, column = 0, step = 1;  ///< where the first result belongs, and the distance of the next
+  bool is_empty() const { return in_weights.empty(); }
 };
 
 struct Layout {

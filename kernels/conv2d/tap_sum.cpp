@@ -23,18 +23,24 @@ using Vector = hn::Vec<Floats>;
 
 constexpr Index lanes = HWY_LANES(float);
 
-// The tile: filters by vectors of positions, as many sums as the registers hold beside the pixels of a step
-// and a broadcast weight. The same as those of gemm/simd.cpp, for the same reason.
+// The tile: rows by vectors of positions, as many sums as the registers hold beside the pixels of a step and
+// a broadcast weight (two-operand SSE needs a product as well). The tallest are those of gemm/simd.cpp; fewer
+// rows take more vectors, up to six, so that a layer with few filters has as many sums in flight.
 #if HWY_TARGET == HWY_AVX3
-constexpr Index tile_rows = 14, tile_vectors = 2;
+constexpr Index registers = 32, tile_rows = 14;
 #elif HWY_TARGET == HWY_AVX2
-constexpr Index tile_rows = 6, tile_vectors = 2;
+constexpr Index registers = 16, tile_rows = 6;
 #elif HWY_TARGET == HWY_NEON
-constexpr Index tile_rows = 8, tile_vectors = 3;
+constexpr Index registers = 32, tile_rows = 9;
 #else
-constexpr Index tile_rows = 4, tile_vectors = 3;
+constexpr Index registers = 16, tile_rows = 4;
 #endif
-constexpr Index tile_columns = tile_vectors * lanes;
+constexpr Index most_vectors = 6;
+constexpr Index vectors_per_line = lanes < 16 ? 16 / lanes : 1;
+constexpr Index vectors_of(Index rows) {
+  const Index fitting = (registers - 1) / (rows + 1);
+  return fitting < most_vectors ? fitting : most_vectors;
+}
 
 // Masked stores elsewhere touch the elements that they leave out.
 constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
@@ -56,7 +62,7 @@ struct Run {
 };
 struct Runs {
   Index count = 0;
-  Run at[tile_columns];
+  Run at[most_vectors * lanes];
 };
 
 // What of the positions [q, q + vectors * lanes) is a result.
@@ -108,8 +114,7 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
         for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[v], sums[r][v]);
       }
       // The same pixels of the channel after the next. Past the end it names nothing, which a prefetch may.
-      hwy::Prefetch(b + 2 * s.b_channel);
-      if constexpr (vectors * lanes > 16) hwy::Prefetch(b + 2 * s.b_channel + 16);
+      for (Index v = 0; v < vectors; v += vectors_per_line) hwy::Prefetch(b + 2 * s.b_channel + v * lanes);
     }
     a_channel += s.a_channel;
     b_channel += s.b_channel;
@@ -121,70 +126,84 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
 
 using Tile = void (*)(const TapSum&, Index, Index, float*);
 
+template <Index rows, Index vectors>
+constexpr Tile tile_if_it_fits() {
+  if constexpr (vectors <= vectors_of(rows)) {
+    return tile<rows, vectors>;
+  } else {
+    return nullptr;
+  }
+}
 template <std::size_t... i>
 Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
   static constexpr Tile table[] = {
-      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
+      tile_if_it_fits<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>()...};
   return table[(vectors - 1) * tile_rows + rows - 1];
 }
 Tile tile_of(Index rows, Index vectors) {
   return tile_of(rows, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * most_vectors)>());
 }
 
-void store(const TapSum& s, const Runs& runs, Index row, Index rows, Index vectors, const float* from) {
-  for (Index r = 0; r < rows; ++r, from += vectors * lanes) {
-    float* const out = s.out + (row + r) * s.out_plane;
-    for (Index i = 0; i < runs.count; ++i) {
-      const Run& run = runs.at[i];
-      const float* const source = from + run.vector * lanes;
-      float* const to = out + run.to;
-      if constexpr (has_masks) {
-        if (s.out_step == 1) {
-          const Floats d;
-          const auto before = hn::FirstN(d, static_cast<std::size_t>(run.lane));
-          const auto through = hn::FirstN(d, static_cast<std::size_t>(run.lane + run.count));
-          hn::BlendedStore(hn::Load(d, source), hn::AndNot(before, through), d, to - run.lane);
-          continue;
-        }
+void store(const TapSum& s, const Runs& runs, Index row, Index rows, Index vectors, const float* results) {
+  const Floats d;
+  float* const out = s.out + row * s.out_plane;
+  for (Index i = 0; i < runs.count; ++i) {
+    const Run& run = runs.at[i];
+    const float* from = results + run.vector * lanes;
+    float* to = out + run.to;
+    if (s.out_step == 1 && run.count == lanes) {
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        hn::StoreU(hn::Load(d, from), d, to);
       }
-      for (Index l = 0; l < run.count; ++l) to[l * s.out_step] = source[run.lane + l];
+    } else if (s.out_step == 1 && has_masks) {
+      const auto before = hn::FirstN(d, static_cast<std::size_t>(run.lane));
+      const auto mask = hn::AndNot(before, hn::FirstN(d, static_cast<std::size_t>(run.lane + run.count)));
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        hn::BlendedStore(hn::Load(d, from), mask, d, to - run.lane);
+      }
+    } else {
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        for (Index l = 0; l < run.count; ++l) to[l * s.out_step] = from[run.lane + l];
+      }
     }
   }
 }
 
 void sum_tile(const TapSum& s, Index row, Index rows, Index q, Index vectors) {
-  HWY_ALIGN float results[static_cast<std::size_t>(tile_rows * tile_columns)];
+  HWY_ALIGN float results[static_cast<std::size_t>(registers * lanes)];
   const Runs runs = runs_of(s, q, vectors);
   if (runs.count == 0) return;
   tile_of(rows, vectors)(s, row, q, results);
   store(s, runs, row, rows, vectors, results);
 }
 
-void sum(const TapSum& s) {
+void sum(const TapSum& given) {
+  TapSum s = given;
+  if (s.pitch == s.out_w && s.out_row == s.out_step * s.out_w) {  // nothing between rows: one long row
+    s.out_w *= s.out_h;
+    s.pitch = s.out_w;
+    s.out_h = 1;
+  }
   const Index positions = (s.out_h - 1) * s.pitch + s.out_w;
   const Index columns = (positions + lanes - 1) / lanes;  // in vectors
-  const Index depth = s.channels * s.taps;
   // Either all weights stay in the cache while positions are walked, or those of one tile do.
-  const bool positions_outside = s.rows * depth * 4 <= most_resident;
-  const Index outer = positions_outside ? columns : s.rows, inner = positions_outside ? s.rows : columns;
-  const Index most_outer = positions_outside ? tile_vectors : tile_rows;
-  const Index most_inner = positions_outside ? tile_rows : tile_vectors;
-  for (Index o = 0; o < outer;) {
-    // Vectors are not divided evenly: one alone at the end wastes less than many halves.
-    const Index o_block =
-        positions_outside ? smaller(outer - o, most_outer) : next_block(outer - o, most_outer);
-    for (Index i = 0; i < inner;) {
-      const Index i_block =
-          positions_outside ? next_block(inner - i, most_inner) : smaller(inner - i, most_inner);
-      if (positions_outside) {
-        sum_tile(s, i, i_block, o * lanes, o_block);
-      } else {
-        sum_tile(s, o, o_block, i * lanes, i_block);
+  if (s.rows * s.channels * s.taps * 4 <= most_resident) {
+    const Index vectors = vectors_of(next_block(s.rows, tile_rows));
+    for (Index column = 0; column < columns; column += vectors) {
+      for (Index row = 0, rows = 0; row < s.rows; row += rows) {
+        rows = next_block(s.rows - row, tile_rows);
+        sum_tile(s, row, rows, column * lanes, smaller(columns - column, vectors));
       }
-      i += i_block;
     }
-    o += o_block;
+  } else {
+    for (Index row = 0, rows = 0; row < s.rows; row += rows) {
+      rows = next_block(s.rows - row, tile_rows);
+      const Index vectors = vectors_of(rows);
+      for (Index column = 0; column < columns; column += vectors) {
+        sum_tile(s, row, rows, column * lanes, smaller(columns - column, vectors));
+      }
+    }
   }
 }
 
