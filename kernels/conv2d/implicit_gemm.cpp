@@ -40,144 +40,152 @@ struct Plan {
   Buffer<float> columns, space;
 };
 
-/// result[rows, pixels] = weights[rows, depth] columns(source), or that added to what the result holds.
-void multiply_columns(const Plan& plan, const float* weights, Index rows, Index depth, const float* source,
-                      bool add, float* result, float* columns, float* space) {
-  const Index pixels = plan.map.pixels();
+/// A plan with space for every product that `for_each_product(visit)` calls visit(product) with. Products of
+/// less than a block may need more of it than those of a whole one.
+template <class Products>
+std::shared_ptr<Plan> plan_of(const blocked::Tier& tier, const Layer& p, Index columns,
+                              const Products& for_each_product) {
+  Index space = 0;
+  for_each_product(
+      [&](const blocked::Product& product) { space = std::max(space, tier.space_floats(product)); });
+  return std::make_shared<Plan>(Plan{.tier = tier,
+                                     .map = columns_of_x(p),
+                                     .columns = Buffer<float>(columns),
+                                     .space = Buffer<float>(space)});
+}
+
+/// Calls visit(product, row, first) for the blocks of y of one image: y[f, places] += w[f, rows]
+/// columns[rows, places], with rows from `row` and places from `first` on.
+template <class Visit>
+void for_each_product_y(const Problem& p, const Visit& visit) {
+  const Index pixels = p.out_pixels(), depth = p.depth();
   for (Index first = 0; first < pixels;) {
     const Index count = next_block(pixels - first, most_pixels, 32);
     for (Index row = 0; row < depth;) {
       const Index steps = next_block(depth - row, most_rows, 4);
-      gather(plan.map, source, row, steps, first, count, columns, ld);
-      plan.tier.multiply({.m = rows,
-                          .n = count,
-                          .k = steps,
-                          .a = weights + row,
-                          .b = columns,
-                          .c = result + first,
-                          .lda = depth,
-                          .ldb = ld,
-                          .ldc = pixels,
-                          .beta = add || row > 0 ? 1.0F : 0.0F},
-                         space);
+      visit(blocked::Product{.m = p.f,
+                             .n = count,
+                             .k = steps,
+                             .lda = depth,
+                             .ldb = ld,
+                             .ldc = pixels,
+                             .beta = p.has_bias() || row > 0 ? 1.0F : 0.0F},
+            row, first);
       row += steps;
     }
     first += count;
   }
 }
 
-/// Space for any block of a product.
-Index space_floats(const blocked::Tier& tier, Index rows, Index depth, bool b_transposed) {
-  return tier.space_floats({.m = rows,
-                            .n = b_transposed ? most_rows_of_dw : most_pixels,
-                            .k = b_transposed ? most_pixels_of_dw : most_rows,
-                            .lda = depth,
-                            .ldb = b_transposed ? ld_of_dw : ld,
-                            .ldc = depth,
-                            .b_transposed = b_transposed});
-}
-
 Variant<Conv2d>::Kernel prepare_y(const blocked::Tier& tier, const Problem& p) {
-  const auto plan =
-      std::make_shared<Plan>(Plan{.tier = tier,
-                                  .map = columns_of_x(p),
-                                  .columns = Buffer<float>(most_rows * ld),
-                                  .space = Buffer<float>(space_floats(tier, p.f, p.depth(), false))});
+  const auto plan = plan_of(tier, p, most_rows * ld, [&](const auto& visit) {
+    for_each_product_y(p, [&](const blocked::Product& product, Index, Index) { visit(product); });
+  });
   return [p, plan](const Conv2d::Input& in, Conv2d::Output& out) {
+    float* const columns = plan->columns.data();
     for (Index n = 0; n < p.n; ++n) {
-      float* y = out.y.data() + n * p.f * p.out_pixels();
+      const float* const x = in.x.data() + n * p.c * p.pixels();
+      float* const y = out.y.data() + n * p.f * p.out_pixels();
       if (p.has_bias()) set_rows(in.bias.data(), p.f, p.out_pixels(), y);
-      multiply_columns(*plan, in.w.data(), p.f, p.depth(), in.x.data() + n * p.c * p.pixels(), p.has_bias(),
-                       y, plan->columns.data(), plan->space.data());
+      for_each_product_y(p, [&](blocked::Product product, Index row, Index first) {
+        gather(plan->map, x, row, product.k, first, product.n, columns, ld);
+        product.a = in.w.data() + row;
+        product.b = columns;
+        product.c = y + first;
+        plan->tier.multiply(product, plan->space.data());
+      });
     }
   };
 }
 
-/// A block of columns of dx: channels, and rows of the window.
-struct ScatteredBlock {
-  Index channels = 0, rows = 0;
-  Index ld = 0;
-};
-ScatteredBlock scattered_block(const Layer& p) {
-  const Window w = p.window();
-  ScatteredBlock block;
-  block.channels = std::clamp<Index>(most_rows / w.taps(), 1, p.c);
-  block.rows = std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h());
-  block.ld = (block.rows * w.out_w() + 15) / 16 * 16 + 16;
-  return block;
+/// Rows of columns apart, for blocks that are whole rows of the window.
+Index ld_of_dx(const Window& w) {
+  return (std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w() + 15) / 16 * 16 + 16;
 }
 
-/// columns[rows of w, places] = w^T dy for the channels from `channel` and the window's rows from `i` on.
-blocked::Product product_columns(const Layer& p, const ScatteredBlock& block, Index channel, Index i) {
+/// Calls visit(product, channel, i) for the blocks of dx of one image: columns[rows, places] = w^T dy, with
+/// the rows of the channels from `channel` on and the places of the window's rows from `i` on.
+template <class Visit>
+void for_each_product_dx(const DataProblem& p, const Visit& visit) {
   const Window w = p.window();
-  return {.m = std::min(block.channels, p.c - channel) * w.taps(),
-          .n = std::min(block.rows, w.out_h() - i) * w.out_w(),
-          .k = p.f,
-          .lda = p.depth(),
-          .ldb = p.out_pixels(),
-          .ldc = block.ld,
-          .a_transposed = true};
+  const Index channels = std::clamp<Index>(most_rows / w.taps(), 1, p.c);
+  const Index window_rows = std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h());
+  for (Index channel = 0; channel < p.c; channel += channels) {
+    for (Index i = 0; i < w.out_h(); i += window_rows) {
+      visit(blocked::Product{.m = std::min(channels, p.c - channel) * w.taps(),
+                             .n = std::min(window_rows, w.out_h() - i) * w.out_w(),
+                             .k = p.f,
+                             .lda = p.depth(),
+                             .ldb = p.out_pixels(),
+                             .ldc = ld_of_dx(w),
+                             .a_transposed = true},
+            channel, i);
+    }
+  }
 }
 
 Variant<Conv2dDataGradient>::Kernel prepare_dx(const blocked::Tier& tier, const DataProblem& p) {
-  const ScatteredBlock block = scattered_block(p);
-  const Index taps = p.window().taps();
-  const auto plan = std::make_shared<Plan>(
-      Plan{.tier = tier,
-           .map = columns_of_x(p),
-           .columns = Buffer<float>(block.channels * taps * block.ld),
-           .space = Buffer<float>(tier.space_floats(product_columns(p, block, 0, 0)))});
-  return [p, block, taps, plan](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+  const Index taps = p.window().taps(), out_w = p.window().out_w();
+  const auto plan =
+      plan_of(tier, p, std::max(most_rows, taps) * ld_of_dx(p.window()), [&](const auto& visit) {
+        for_each_product_dx(p, [&](const blocked::Product& product, Index, Index) { visit(product); });
+      });
+  return [p, taps, out_w, plan](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
     std::ranges::fill(out.dx, 0.0F);
     for (Index n = 0; n < p.n; ++n) {
+      const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
       float* const dx = out.dx.data() + n * p.c * p.pixels();
-      for (Index channel = 0; channel < p.c; channel += block.channels) {
-        for (Index i = 0; i < plan->map.out_h; i += block.rows) {
-          blocked::Product product = product_columns(p, block, channel, i);
-          product.a = in.w.data() + channel * taps;
-          product.b = in.dy.data() + n * p.f * p.out_pixels() + i * plan->map.out_w;
-          product.c = plan->columns.data();
-          plan->tier.multiply(product, plan->space.data());
-          scatter_add(plan->map, product.c, block.ld, channel * taps, product.m, i,
-                      product.n / plan->map.out_w, dx);
-        }
-      }
+      for_each_product_dx(p, [&](blocked::Product product, Index channel, Index i) {
+        product.a = in.w.data() + channel * taps;
+        product.b = dy + i * out_w;
+        product.c = plan->columns.data();
+        plan->tier.multiply(product, plan->space.data());
+        scatter_add(plan->map, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
+      });
     }
   };
 }
 
-Variant<Conv2dWeightGradient>::Kernel prepare_dw(const blocked::Tier& tier, const Problem& p) {
-  const auto plan =
-      std::make_shared<Plan>(Plan{.tier = tier,
-                                  .map = columns_of_x(p),
-                                  .columns = Buffer<float>(most_rows_of_dw * ld_of_dw),
-                                  .space = Buffer<float>(space_floats(tier, p.f, p.out_pixels(), true))});
-  return [p, plan](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-    const Index pixels = p.out_pixels();
-    for (Index row = 0; row < p.depth();) {
-      const Index rows = next_block(p.depth() - row, most_rows_of_dw, 16);
-      for (Index n = 0; n < p.n; ++n) {
-        for (Index first = 0; first < pixels;) {
-          const Index count = next_block(pixels - first, most_pixels_of_dw, 16);
-          gather(plan->map, in.x.data() + n * p.c * p.pixels(), row, rows, first, count, plan->columns.data(),
-                 ld_of_dw);
-          plan->tier.multiply({.m = p.f,
+/// Calls visit(product, row, n, first) for the blocks of dw: dw[f, rows] += dy[f, places] columns[rows,
+/// places]^T, with rows from `row` on and the places of image `n` from `first` on.
+template <class Visit>
+void for_each_product_dw(const Problem& p, const Visit& visit) {
+  const Index pixels = p.out_pixels(), depth = p.depth();
+  for (Index row = 0; row < depth;) {
+    const Index rows = next_block(depth - row, most_rows_of_dw, 16);
+    for (Index n = 0; n < p.n; ++n) {
+      for (Index first = 0; first < pixels;) {
+        const Index count = next_block(pixels - first, most_pixels_of_dw, 16);
+        visit(blocked::Product{.m = p.f,
                                .n = rows,
                                .k = count,
-                               .a = in.dy.data() + n * p.f * pixels + first,
-                               .b = plan->columns.data(),
-                               .c = out.dw.data() + row,
                                .lda = pixels,
                                .ldb = ld_of_dw,
-                               .ldc = p.depth(),
+                               .ldc = depth,
                                .b_transposed = true,
                                .beta = n > 0 || first > 0 ? 1.0F : 0.0F},
-                              plan->space.data());
-          first += count;
-        }
+              row, n, first);
+        first += count;
       }
-      row += rows;
     }
+    row += rows;
+  }
+}
+
+Variant<Conv2dWeightGradient>::Kernel prepare_dw(const blocked::Tier& tier, const Problem& p) {
+  const auto plan = plan_of(tier, p, most_rows_of_dw * ld_of_dw, [&](const auto& visit) {
+    for_each_product_dw(p, [&](const blocked::Product& product, Index, Index, Index) { visit(product); });
+  });
+  return [p, plan](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+    float* const columns = plan->columns.data();
+    for_each_product_dw(p, [&](blocked::Product product, Index row, Index n, Index first) {
+      gather(plan->map, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k, columns,
+             ld_of_dw);
+      product.a = in.dy.data() + n * p.f * p.out_pixels() + first;
+      product.b = columns;
+      product.c = out.dw.data() + row;
+      plan->tier.multiply(product, plan->space.data());
+    });
     if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
   };
 }

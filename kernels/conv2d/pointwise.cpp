@@ -8,6 +8,7 @@
 
 #include "assay/registry.hpp"
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,16 +21,22 @@ struct Plan {
   Buffer<float> space;
 };
 
-std::shared_ptr<Plan> plan_of(const blocked::Product& product) {
+/// With space for each of `products`: a smaller one may need more of it.
+std::shared_ptr<Plan> plan_of(std::initializer_list<blocked::Product> products) {
   const blocked::Tier tier = best_gemm_tier();
-  return std::make_shared<Plan>(Plan{tier, Buffer<float>(tier.space_floats(product))});
+  Index space = 0;
+  for (const blocked::Product& product : products) space = std::max(space, tier.space_floats(product));
+  return std::make_shared<Plan>(Plan{tier, Buffer<float>(space)});
 }
 
 Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context&) {
-  const Index most_rows = p.has_bias() ? rows_with_bias(p) : p.f;
+  const Index most_rows = p.has_bias() ? std::min(rows_with_bias(p), p.f) : p.f;
   const float beta = p.has_bias() ? 1 : 0;
+  const auto product = [&](Index rows) {
+    return product_y(p, {0, rows, 0, p.pixels()}, nullptr, nullptr, beta, nullptr);
+  };
   const auto plan =
-      plan_of(product_y(p, {0, std::min(most_rows, p.f), 0, p.pixels()}, nullptr, nullptr, beta, nullptr));
+      plan_of({product(most_rows), product(p.f % most_rows == 0 ? most_rows : p.f % most_rows)});
   return [p, most_rows, beta, plan](const Conv2d::Input& in, Conv2d::Output& out) {
     for (Index n = 0; n < p.n; ++n) {
       const float* x = in.x.data() + n * p.c * p.pixels();
@@ -47,7 +54,7 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
 Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2dDataGradient::Input&,
                                                const Context&) {
   const Block all{0, p.c, 0, p.pixels()};
-  return [p, all, plan = plan_of(product_dx(p, all, nullptr, nullptr, nullptr))](
+  return [p, all, plan = plan_of({product_dx(p, all, nullptr, nullptr, nullptr)})](
              const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
     for (Index n = 0; n < p.n; ++n) {
       plan->tier.multiply(product_dx(p, all, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
@@ -60,7 +67,7 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
 Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dWeightGradient::Input&,
                                                  const Context&) {
   const Block all{0, p.f, 0, p.c};
-  return [p, all, plan = plan_of(product_dw(p, all, nullptr, nullptr, 0, nullptr))](
+  return [p, all, plan = plan_of({product_dw(p, all, nullptr, nullptr, 0, nullptr)})](
              const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
     for (Index n = 0; n < p.n; ++n) {
       plan->tier.multiply(product_dw(p, all, in.dy.data() + n * p.f * p.pixels(),
