@@ -1,0 +1,75 @@
+// The variants of convolution where corner cases are too small: more than one block in each direction, and
+// more threads than images, filters or channels.
+
+#include "assay/ops/conv2d.hpp"
+#include "assay/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t seed = 42;
+constexpr std::array operations{"conv2d", "conv2d_data_gradient", "conv2d_weight_gradient"};
+
+/// How many trials of the variants whose names begin with one of `names` agreed; fails on the others.
+int agreeing(const std::vector<std::string>& problems, const std::vector<std::string>& names,
+             const std::vector<int>& threads) {
+  const Registry registry = Registry::linked();
+  int agreed = 0;
+  for (const char* const name : operations) {
+    const Operation& operation = registry.at(name);
+    for (const std::string& problem : problems) {
+      for (const Fill fill : {Fill::exact, Fill::uniform}) {
+        const auto workload = operation.open(problem, {fill, Rng(seed), {.skew = 1}});
+        for (std::size_t v = 0; v < operation.variants().size(); ++v) {
+          const std::string& variant = operation.variants()[v].name;
+          const auto begins = [&](const std::string& prefix) { return variant.starts_with(prefix); };
+          if (std::ranges::none_of(names, begins)) continue;
+          for (const int count : threads) {
+            if (operation.unfit(v, problem, {count})) continue;
+            const Agreement agreement = workload->check(v, {count});
+            EXPECT_TRUE(agreement.agrees) << name << "/" << variant << "/" << problem << "#" << count
+                                          << ", seed " << seed << ": " << agreement.detail;
+            agreed += agreement.agrees ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  return agreed;
+}
+
+TEST(ConvolutionBlocks, AgreeWhereALayerIsCutIntoThem) {
+  const std::vector<std::string> problems{
+      // Weights past 512 KiB, so that direct walks rows outside of positions, for y and for dx.
+      "n=1,c=477,f=33,h=3,w=3,kernel=3,pad=1",
+      "n=1,c=33,f=477,h=3,w=3,kernel=3,pad=1",
+      // A dy of more than 2048 pixels, cut by rows, in a batch that is cut by images.
+      "n=3,c=2,f=3,h=59,w=47,kernel=3,pad=1",
+      // More floats than are taken at once for dw.
+      "n=5,c=61,f=2,h=67,w=64,kernel=1,stride=2",
+      // Rows of the window longer than a block of columns, and of more taps than one has rows.
+      "n=1,c=2,f=2,h=3,w=530,kernel=3,pad=1",
+      "n=1,c=2,f=3,h=18,w=17,kernel=17,pad=1",
+  };
+  EXPECT_GE(agreeing(problems, {"direct@", "implicit_gemm@", "im2col_gemm"}, {1}), 100);
+}
+
+TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
+  const std::vector<std::string> problems{
+      "n=1,c=23,f=97,h=17,w=15,kernel=3,pad=1",           // filters, in whole panels
+      "n=6,c=37,f=31,h=11,w=13,kernel=3,stride=2,pad=1",  // images, or channels of dw
+      "n=2,c=41,f=67,h=13,w=29,kernel=1",                 // products, by rows
+      "n=3,c=7,f=9,h=71,w=67,kernel=1",                   // products, by pixels
+      "n=13,c=5,f=6,h=23,w=21,kernel=3,pad=1"};           // more images than threads, not a multiple
+  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 5 * 2 * 4);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,34 @@
+// Columns of an image: what im2col writes, in whole or in blocks. Row k of the columns is a channel under a
+// tap, column p a place of the window.
+#pragma once
+
+#include "assay/ops/conv2d.hpp"
+
+#include <vector>
+
+namespace assay::conv2d {
+
+/// Which pixel of the source each tap sees: at place (i, j) that at (i stride + row, j stride + column).
+struct ColumnMap {
+  struct Shift {
+    Index row, column;
+  };
+  Index source_h = 0, source_w = 0, out_h = 0, out_w = 0, stride = 1;
+  std::vector<Shift> taps;
+
+  Index pixels() const { return out_h * out_w; }
+};
+
+/// x as y sees it.
+ColumnMap columns_of_x(const Layer& p);
+/// Rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r, first +
+/// q), zero outside the image.
+void gather(const ColumnMap& map, const float* source, Index row, Index rows, Index first, Index count,
+            float* to, Index ld);
+
+/// The transpose of a gather of whole rows of places: adds columns[r * ld + q], those of the rows [row, row +
+/// rows) under the window's rows [i, i + count), to the pixels that they were gathered from.
+void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
+                 Index count, float* source);
+
+}  // namespace assay::conv2d

@@ -1,0 +1,251 @@
+// The peer: direct convolution of oneDNN on the layouts that it prefers. Arrays of the contract are NCHW, so
+// that the conversions to and from those layouts are part of a call, as they are in a framework that keeps
+// NCHW tensors. Its Winograd algorithm is not asked for: it has no element-wise bound (see the contract).
+
+#include "assay/error.hpp"
+#include "assay/ops/conv2d.hpp"
+#include "assay/registry.hpp"
+
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace assay::conv2d {
+namespace {
+
+template <class Handle, dnnl_status_t (*destroy)(Handle)>
+struct Destroy {
+  using pointer = Handle;
+  void operator()(Handle handle) const { destroy(handle); }
+};
+using Engine = std::unique_ptr<dnnl_engine_t, Destroy<dnnl_engine_t, dnnl_engine_destroy>>;
+using Stream = std::unique_ptr<dnnl_stream_t, Destroy<dnnl_stream_t, dnnl_stream_destroy>>;
+using Memory = std::unique_ptr<dnnl_memory_t, Destroy<dnnl_memory_t, dnnl_memory_destroy>>;
+using Primitive = std::unique_ptr<dnnl_primitive_t, Destroy<dnnl_primitive_t, dnnl_primitive_destroy>>;
+using Description =
+    std::unique_ptr<dnnl_primitive_desc_t, Destroy<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>>;
+
+struct Refused {
+  dnnl_status_t status;
+};
+void demand(dnnl_status_t status) {
+  if (status != dnnl_success) throw Refused{status};
+}
+
+/// Calls create(&handle) and owns what it makes.
+template <class Owner, class Create>
+Owner make(const Create& create) {
+  typename Owner::pointer handle = nullptr;
+  demand(create(&handle));
+  return Owner(handle);
+}
+
+dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_format_tag_t tag) {
+  dnnl_dims_t dims = {};
+  int count = 0;
+  for (const Index extent : extents) dims[count++] = extent;
+  dnnl_memory_desc_t out;
+  demand(dnnl_memory_desc_init_by_tag(&out, count, dims, dnnl_f32, tag));
+  return out;
+}
+
+enum class Direction { forward, data, weights };
+
+/// An array of the contract, and the same array in the layout of the primitive if that is another.
+class Array {
+ public:
+  Array(dnnl_engine_t engine, const dnnl_memory_desc_t& plain, const dnnl_memory_desc_t& preferred,
+        bool is_result)
+      : is_result_(is_result), plain_(make<Memory>([&](auto* to) {
+          return dnnl_memory_create(to, &plain, engine, DNNL_MEMORY_NONE);
+        })) {
+    if (dnnl_memory_desc_equal(&plain, &preferred) != 0) return;
+    preferred_ = make<Memory>(
+        [&](auto* to) { return dnnl_memory_create(to, &preferred, engine, DNNL_MEMORY_ALLOCATE); });
+    const auto reorder = make<Description>([&](auto* to) {
+      return dnnl_reorder_primitive_desc_create(to, is_result ? &preferred : &plain, engine,
+                                                is_result ? &plain : &preferred, engine, nullptr);
+    });
+    reorder_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, reorder.get()); });
+  }
+
+  dnnl_memory_t memory() const { return preferred_ ? preferred_.get() : plain_.get(); }
+  bool is_result() const { return is_result_; }
+  void place(const float* data) {
+    dnnl_memory_set_data_handle(plain_.get(), const_cast<float*>(data));  // the C interface knows no const
+  }
+  void convert(dnnl_stream_t stream) const {
+    if (!reorder_) return;
+    const std::array<dnnl_exec_arg_t, 2> args{{{DNNL_ARG_FROM, is_result_ ? preferred_.get() : plain_.get()},
+                                               {DNNL_ARG_TO, is_result_ ? plain_.get() : preferred_.get()}}};
+    dnnl_primitive_execute(reorder_.get(), stream, 2, args.data());
+  }
+
+ private:
+  bool is_result_;
+  Memory plain_, preferred_;
+  Primitive reorder_;
+};
+
+/// One layer in one direction.
+class Plan {
+ public:
+  Plan(const Layer& p, bool has_bias, Direction direction, int threads) : threads_(threads) {
+    use_threads();
+    engine_ = make<Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
+    stream_ = make<Stream>(
+        [&](auto* to) { return dnnl_stream_create(to, engine_.get(), dnnl_stream_default_flags); });
+    const Window w = p.window();
+    const std::initializer_list<Index> x{p.n, p.c, p.h, p.w}, y{p.n, p.f, w.out_h(), w.out_w()};
+    const std::initializer_list<Index> weights{p.f, p.c, w.kernel_h, w.kernel_w};
+    const dnnl_memory_desc_t any_x = described(x, dnnl_format_tag_any);
+    const dnnl_memory_desc_t any_y = described(y, dnnl_format_tag_any);
+    const dnnl_memory_desc_t any_w = described(weights, dnnl_format_tag_any);
+    const dnnl_memory_desc_t bias = described({p.f}, dnnl_a);
+    const dnnl_memory_desc_t* const bias_or_none = has_bias ? &bias : nullptr;
+    const dnnl_dims_t strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
+    const dnnl_dims_t before{w.top, w.left}, after{w.bottom, w.right};
+
+    dnnl_convolution_desc_t forward, wanted;
+    demand(dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training,
+                                                      dnnl_convolution_direct, &any_x, &any_w, bias_or_none,
+                                                      &any_y, strides, dilations, before, after));
+    const auto described_forward = make<Description>(
+        [&](auto* to) { return dnnl_primitive_desc_create(to, &forward, nullptr, engine_.get(), nullptr); });
+    if (direction == Direction::data) {
+      demand(dnnl_dilated_convolution_backward_data_desc_init(
+          &wanted, dnnl_convolution_direct, &any_x, &any_w, &any_y, strides, dilations, before, after));
+    } else if (direction == Direction::weights) {
+      demand(dnnl_dilated_convolution_backward_weights_desc_init(&wanted, dnnl_convolution_direct, &any_x,
+                                                                 &any_w, bias_or_none, &any_y, strides,
+                                                                 dilations, before, after));
+    } else {
+      wanted = forward;
+    }
+    const auto description = make<Description>([&](auto* to) {
+      return dnnl_primitive_desc_create(to, &wanted, nullptr, engine_.get(), described_forward.get());
+    });
+    primitive_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, description.get()); });
+
+    const auto add = [&](int argument, const dnnl_memory_desc_t& plain, dnnl_query_t query, bool is_result) {
+      const dnnl_memory_desc_t* const preferred = dnnl_primitive_desc_query_md(description.get(), query, 0);
+      arrays_.emplace_back(engine_.get(), plain, *preferred, is_result);
+      arguments_.push_back({argument, arrays_.back().memory()});
+    };
+    const dnnl_memory_desc_t plain_x = described(x, dnnl_nchw), plain_y = described(y, dnnl_nchw);
+    const dnnl_memory_desc_t plain_w = described(weights, dnnl_oihw);
+    arrays_.reserve(4);
+    if (direction == Direction::forward) {
+      add(DNNL_ARG_SRC, plain_x, dnnl_query_src_md, false);
+      add(DNNL_ARG_WEIGHTS, plain_w, dnnl_query_weights_md, false);
+      add(DNNL_ARG_DST, plain_y, dnnl_query_dst_md, true);
+    } else if (direction == Direction::data) {
+      add(DNNL_ARG_DIFF_DST, plain_y, dnnl_query_diff_dst_md, false);
+      add(DNNL_ARG_WEIGHTS, plain_w, dnnl_query_weights_md, false);
+      add(DNNL_ARG_DIFF_SRC, plain_x, dnnl_query_diff_src_md, true);
+    } else {
+      add(DNNL_ARG_SRC, plain_x, dnnl_query_src_md, false);
+      add(DNNL_ARG_DIFF_DST, plain_y, dnnl_query_diff_dst_md, false);
+      add(DNNL_ARG_DIFF_WEIGHTS, plain_w, dnnl_query_diff_weights_md, true);
+    }
+    if (has_bias) {
+      const bool is_result = direction == Direction::weights;
+      arrays_.emplace_back(engine_.get(), bias, bias, is_result);
+      arguments_.push_back({is_result ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS, arrays_.back().memory()});
+    }
+  }
+
+  /// The arrays in the order of the direction, the bias last.
+  void run(std::initializer_list<const float*> data) {
+    use_threads();
+    auto array = arrays_.begin();
+    for (const float* const at : data) {
+      if (array == arrays_.end()) break;
+      (array++)->place(at);
+    }
+    convert(false);
+    dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
+                           arguments_.data());
+    convert(true);
+    dnnl_stream_wait(stream_.get());
+  }
+
+ private:
+  /// A primitive runs with as many threads as it was made for.
+  void use_threads() const {
+    if (omp_get_max_threads() != threads_) omp_set_num_threads(threads_);
+  }
+  void convert(bool results) const {
+    for (const Array& array : arrays_) {
+      if (array.is_result() == results) array.convert(stream_.get());
+    }
+  }
+
+  int threads_;
+  Engine engine_;
+  Stream stream_;
+  Primitive primitive_;
+  std::vector<Array> arrays_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+template <class Problem>
+bool bias_of(const Problem& p) {
+  if constexpr (std::is_same_v<Problem, conv2d::Problem>) {
+    return p.has_bias();
+  } else {
+    return false;
+  }
+}
+
+template <class Op, Direction direction>
+std::optional<std::string> unfit(const typename Op::Problem& p, const Context& context) {
+  const int threads = omp_get_max_threads();
+  std::optional<std::string> reason;
+  try {
+    Plan(p, bias_of(p), direction, context.threads);
+  } catch (const Refused& refused) {
+    reason = "oneDNN refuses the layer with status " + std::to_string(refused.status);
+  }
+  omp_set_num_threads(threads);
+  return reason;
+}
+
+/// `arrays(in, out)` are those of the contract in the order of the direction.
+template <class Op, Direction direction, class Arrays>
+void add(Registry& r, const Arrays& arrays) {
+  r.add<Op>({.name = "onednn",
+             .summary = "direct convolution of oneDNN, with the conversions from and to NCHW",
+             .threaded = true,
+             .prepare =
+                 [arrays](const typename Op::Problem& p, const typename Op::Input&, const Context& context) {
+                   const auto plan = std::make_shared<Plan>(p, bias_of(p), direction, context.threads);
+                   return [plan, arrays](const typename Op::Input& in, typename Op::Output& out) {
+                     const std::array<const float*, 4> data = arrays(in, out);
+                     plan->run({data[0], data[1], data[2], data[3]});
+                   };
+                 },
+             .unfit = unfit<Op, direction>});
+}
+
+const Register registered{[](Registry& r) {
+  using Data = std::array<const float*, 4>;
+  add<Conv2d, Direction::forward>(r, [](const Conv2d::Input& in, const Conv2d::Output& out) {
+    return Data{in.x.data(), in.w.data(), out.y.data(), in.bias.data()};
+  });
+  add<Conv2dDataGradient, Direction::data>(
+      r, [](const Conv2dDataGradient::Input& in, const Conv2dDataGradient::Output& out) {
+        return Data{in.dy.data(), in.w.data(), out.dx.data(), nullptr};
+      });
+  add<Conv2dWeightGradient, Direction::weights>(
+      r, [](const Conv2dWeightGradient::Input& in, const Conv2dWeightGradient::Output& out) {
+        return Data{in.x.data(), in.dy.data(), out.dw.data(), out.dbias.data()};
+      });
+}};
+
+}  // namespace
+}  // namespace assay::conv2d

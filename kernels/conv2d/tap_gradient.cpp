@@ -1,0 +1,221 @@
+#include "conv2d/tap_gradient.hpp"
+
+#include "tiers.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "conv2d/tap_gradient.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::conv2d {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+constexpr Index lanes = HWY_LANES(float);
+
+// The tile: rows of (channel, tap) by vectors of filters. With AVX-512 two pixels are taken at a time, so
+// that the offset of a row is read half as often, which leaves room for 24 sums.
+#if HWY_TARGET == HWY_AVX3
+constexpr Index tile_rows = 12, tile_vectors = 2, pixels_at_once = 2;
+#elif HWY_TARGET == HWY_NEON
+constexpr Index tile_rows = 8, tile_vectors = 2, pixels_at_once = 2;
+#else
+constexpr Index tile_rows = 4, tile_vectors = lanes == 1 ? 4 : 2, pixels_at_once = 1;
+#endif
+constexpr Index tile_columns = tile_vectors * lanes;
+static_assert(panel_filters % tile_columns == 0);
+
+Index smaller(Index x, Index y) { return x < y ? x : y; }
+
+// Adds the products of `at_once` pixels.
+template <Index rows, Index vectors, Index at_once>
+HWY_INLINE void step(const float* a, const Index* offset, const float* b,
+                     Vector (&sums)[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)]) {
+  const Floats d;
+  Vector from_b[static_cast<std::size_t>(at_once)][static_cast<std::size_t>(vectors)];
+  for (Index u = 0; u < at_once; ++u) {
+    for (Index v = 0; v < vectors; ++v) from_b[u][v] = hn::LoadU(d, b + u * panel_filters + v * lanes);
+  }
+  for (Index r = 0; r < rows; ++r) {
+    const float* const at = a + offset[r];
+    for (Index u = 0; u < at_once; ++u) {
+      const Vector from_a = hn::Set(d, at[u]);
+      for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[u][v], sums[r][v]);
+    }
+  }
+}
+
+// Sums of `rows` rows and the filters of `vectors` vectors, into to[row][vectors * lanes].
+template <Index rows, Index vectors>
+void tile(const TapGradient& g, Index row, const float* b, float* to) {
+  const Floats d;
+  Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
+  for (Index r = 0; r < rows; ++r) {
+    for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::Zero(d);
+  }
+  const Index* const offset = g.row_offset + row;
+  for (Index image = 0; image < g.images; ++image) {
+    const float* a_row = g.a + image * g.a_image;
+    for (Index i = 0; i < g.out_h; ++i, a_row += g.pitch) {
+      const float* a = a_row;
+      const float* const end = a + g.out_w;
+      for (; a + pixels_at_once <= end; a += pixels_at_once, b += pixels_at_once * panel_filters) {
+        step<rows, vectors, pixels_at_once>(a, offset, b, sums);
+      }
+      for (; a < end; ++a, b += panel_filters) step<rows, vectors, 1>(a, offset, b, sums);
+    }
+  }
+  for (Index r = 0; r < rows; ++r) {
+    for (Index v = 0; v < vectors; ++v) hn::Store(sums[r][v], d, to + (r * vectors + v) * lanes);
+  }
+}
+
+using Tile = void (*)(const TapGradient&, Index, const float*, float*);
+
+template <std::size_t... i>
+Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
+  static constexpr Tile table[] = {
+      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
+  return table[(vectors - 1) * tile_rows + rows - 1];
+}
+Tile tile_of(Index rows, Index vectors) {
+  return tile_of(rows, vectors,
+                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+}
+
+// to[j * to_row + i] (+)= from[i * from_row + j] for 4 x 4 numbers.
+template <bool add>
+HWY_INLINE void turn_four(const float* from, Index from_row, float* to, Index to_row) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> d64;
+  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
+  const auto x2 = hn::LoadU(d, from + 2 * from_row), x3 = hn::LoadU(d, from + 3 * from_row);
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
+  auto y0 = hn::BitCast(d, hn::InterleaveLower(d64, low01, low23));
+  auto y1 = hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23));
+  auto y2 = hn::BitCast(d, hn::InterleaveLower(d64, high01, high23));
+  auto y3 = hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23));
+  if constexpr (add) {
+    y0 = hn::Add(y0, hn::LoadU(d, to));
+    y1 = hn::Add(y1, hn::LoadU(d, to + to_row));
+    y2 = hn::Add(y2, hn::LoadU(d, to + 2 * to_row));
+    y3 = hn::Add(y3, hn::LoadU(d, to + 3 * to_row));
+  }
+  hn::StoreU(y0, d, to);
+  hn::StoreU(y1, d, to + to_row);
+  hn::StoreU(y2, d, to + 2 * to_row);
+  hn::StoreU(y3, d, to + 3 * to_row);
+#else
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      const float before = add ? to[j * to_row + i] : 0;
+      to[j * to_row + i] = before + from[i * from_row + j];
+    }
+  }
+#endif
+}
+
+// to[j * to_row + i] (+)= from[i * from_row + j] for rows x columns numbers.
+template <bool add>
+void turn_block(const float* from, Index from_row, Index rows, Index columns, float* to, Index to_row) {
+  const Index whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (Index j = 0; j < whole_columns; j += 4) {
+    for (Index i = 0; i < whole_rows; i += 4) {
+      turn_four<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    }
+  }
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = j < whole_columns ? whole_rows : 0; i < rows; ++i) {
+      const float before = add ? to[j * to_row + i] : 0;
+      to[j * to_row + i] = before + from[i * from_row + j];
+    }
+  }
+}
+
+void gradient(const TapGradient& g) {
+  HWY_ALIGN float results[static_cast<std::size_t>(tile_rows * tile_columns)];
+  for (Index filter = 0; filter < g.filters; filter += tile_columns) {
+    const float* const b = g.b + filter / panel_filters * g.b_panel + filter % panel_filters;
+    const Index columns = smaller(g.filters - filter, tile_columns);
+    const Index vectors = (columns + lanes - 1) / lanes;
+    for (Index row = 0; row < g.rows; row += tile_rows) {
+      const Index rows = smaller(g.rows - row, tile_rows);
+      tile_of(rows, vectors)(g, row, b, results);
+      float* const out = g.out + filter * g.out_filter + row;
+      if (g.add) {
+        turn_block<true>(results, vectors * lanes, rows, columns, out, g.out_filter);
+      } else {
+        turn_block<false>(results, vectors * lanes, rows, columns, out, g.out_filter);
+      }
+    }
+  }
+}
+
+void turn(const TurnDy& t) {
+  for (Index filter = 0; filter < t.filters; filter += panel_filters) {
+    const Index rows = smaller(t.filters - filter, panel_filters);
+    float* const to = t.to + filter / panel_filters * t.panel;
+    const float* const from = t.dy + filter * t.pixels;
+    turn_block<false>(from, t.pixels, rows, t.pixels, to, panel_filters);
+    for (Index pixel = 0; rows < panel_filters && pixel < t.pixels; ++pixel) {
+      for (Index f = rows; f < panel_filters; ++f) to[pixel * panel_filters + f] = 0;
+    }
+  }
+}
+
+float sum_of(const float* from, Index count) {
+  const Floats d;
+  Vector sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  Index i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    sum0 = hn::Add(sum0, hn::LoadU(d, from + i));
+    sum1 = hn::Add(sum1, hn::LoadU(d, from + i + lanes));
+    sum2 = hn::Add(sum2, hn::LoadU(d, from + i + 2 * lanes));
+    sum3 = hn::Add(sum3, hn::LoadU(d, from + i + 3 * lanes));
+  }
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+  for (; i < count; ++i) total += from[i];
+  return total;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::conv2d
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::conv2d {
+
+HWY_EXPORT(gradient);
+HWY_EXPORT(turn);
+HWY_EXPORT(sum_of);
+
+std::vector<TapGradientTier> tap_gradient_tiers() {
+  std::vector<TapGradientTier> all;
+  for_each_tier(HWY_DISPATCH_TABLE(gradient), [&](const std::string& name, auto* gradient, const auto&) {
+    all.push_back({.name = name, .gradient = gradient});
+  });
+  auto tier = all.begin();
+  for_each_tier(HWY_DISPATCH_TABLE(turn),
+                [&](const auto&, auto* turn, const auto&) { (tier++)->turn = turn; });
+  tier = all.begin();
+  for_each_tier(HWY_DISPATCH_TABLE(sum_of),
+                [&](const auto&, auto* sum, const auto&) { (tier++)->sum = sum; });
+  return all;
+}
+
+}  // namespace assay::conv2d
+#endif

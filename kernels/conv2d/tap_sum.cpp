@@ -1,0 +1,257 @@
+#include "conv2d/tap_sum.hpp"
+
+#include "tiers.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "conv2d/tap_sum.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::conv2d {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+constexpr Index lanes = HWY_LANES(float);
+
+// The tile: rows by vectors of positions, as many sums as the registers hold beside the pixels of a step and
+// a broadcast weight (two-operand SSE needs a product as well). The tallest are those of gemm/simd.cpp; fewer
+// rows take more vectors, up to six, so that a layer with few filters has as many sums in flight.
+#if HWY_TARGET == HWY_AVX3
+constexpr Index registers = 32, tile_rows = 14;
+#elif HWY_TARGET == HWY_AVX2
+constexpr Index registers = 16, tile_rows = 6;
+#elif HWY_TARGET == HWY_NEON
+constexpr Index registers = 32, tile_rows = 9;
+#else
+constexpr Index registers = 16, tile_rows = 4;
+#endif
+constexpr Index most_vectors = 6;
+constexpr Index vectors_per_line = lanes < 16 ? 16 / lanes : 1;
+constexpr Index vectors_of(Index rows) {
+  const Index fitting = (registers - 1) / (rows + 1);
+  return fitting < most_vectors ? fitting : most_vectors;
+}
+
+// Masked stores elsewhere touch the elements that they leave out.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+// Weights up to this many bytes stay in the second-level cache while positions are walked.
+constexpr Index most_resident = 512 * 1024;
+
+Index smaller(Index x, Index y) { return x < y ? x : y; }
+
+// The size of the next of equal blocks of at most `most`.
+Index next_block(Index left, Index most) {
+  const Index blocks = (left + most - 1) / most;
+  return (left + blocks - 1) / blocks;
+}
+
+// Lanes [lane, lane + count) of one vector of a tile, and where they belong.
+struct Run {
+  Index vector, lane, count, to;
+};
+struct Runs {
+  Index count = 0;
+  Run at[most_vectors * lanes];
+};
+
+// What of the positions [q, q + vectors * lanes) is a result.
+Runs runs_of(const TapSum& s, Index q, Index vectors) {
+  Runs runs;
+  Index i = q / s.pitch, j = q % s.pitch;
+  for (Index lane = 0; lane < vectors * lanes && i < s.out_h;) {
+    if (j >= s.out_w) {
+      lane += s.pitch - j;
+      j = 0;
+      ++i;
+      continue;
+    }
+    const Index count = smaller(s.out_w - j, lanes - lane % lanes);
+    const Index room = smaller(count, vectors * lanes - lane);
+    const Index to = i * s.out_row + j * s.out_step;
+    runs.at[runs.count++] = {lane / lanes, lane % lanes, room, to};
+    lane += room;
+    j += room;
+  }
+  return runs;
+}
+
+// Sums of `rows` rows at positions from q on, into tile[row][vectors * lanes].
+template <Index rows, Index vectors>
+void tile(const TapSum& s, Index row, Index q, float* to) {
+  const Floats d;
+  Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
+  for (Index r = 0; r < rows; ++r) {
+    const Vector start = s.start == nullptr ? hn::Zero(d) : hn::Set(d, s.start[row + r]);
+    for (Index v = 0; v < vectors; ++v) sums[r][v] = start;
+  }
+  constexpr Index groups = (rows + 3) / 4;
+  const Index a_row = s.a_row, three_rows = 3 * s.a_row;
+  const Index taps = s.taps;
+  const Index* const in_weights = s.in_weights;
+  const Index* const in_channel = s.in_channel;
+  const float* a_channel = s.a + row * s.a_row;
+  const float* b_channel = s.b + q;
+  for (Index channel = 0; channel < s.channels; ++channel) {
+    for (Index t = 0; t < taps; ++t) {
+      const float* b = b_channel + in_channel[t];
+      Vector from_b[static_cast<std::size_t>(vectors)];
+      for (Index v = 0; v < vectors; ++v) from_b[v] = hn::LoadU(d, b + v * lanes);
+      const float* a[static_cast<std::size_t>(groups)];
+      for (Index g = 0; g < groups; ++g) a[g] = a_channel + in_weights[t] + 4 * g * a_row;
+      for (Index r = 0; r < rows; ++r) {
+        const Vector from_a = hn::Set(d, a[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
+        for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[v], sums[r][v]);
+      }
+      // The same pixels of the channel after the next. Past the end it names nothing, which a prefetch may.
+      for (Index v = 0; v < vectors; v += vectors_per_line) hwy::Prefetch(b + 2 * s.b_channel + v * lanes);
+    }
+    a_channel += s.a_channel;
+    b_channel += s.b_channel;
+  }
+  for (Index r = 0; r < rows; ++r) {
+    for (Index v = 0; v < vectors; ++v) hn::Store(sums[r][v], d, to + (r * vectors + v) * lanes);
+  }
+}
+
+using Tile = void (*)(const TapSum&, Index, Index, float*);
+
+template <Index rows, Index vectors>
+constexpr Tile tile_if_it_fits() {
+  if constexpr (vectors <= vectors_of(rows)) {
+    return tile<rows, vectors>;
+  } else {
+    return nullptr;
+  }
+}
+template <std::size_t... i>
+Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
+  static constexpr Tile table[] = {
+      tile_if_it_fits<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>()...};
+  return table[(vectors - 1) * tile_rows + rows - 1];
+}
+Tile tile_of(Index rows, Index vectors) {
+  return tile_of(rows, vectors,
+                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * most_vectors)>());
+}
+
+void store(const TapSum& s, const Runs& runs, Index row, Index rows, Index vectors, const float* results) {
+  const Floats d;
+  float* const out = s.out + row * s.out_plane;
+  for (Index i = 0; i < runs.count; ++i) {
+    const Run& run = runs.at[i];
+    const float* from = results + run.vector * lanes;
+    float* to = out + run.to;
+    if (s.out_step == 1 && run.count == lanes) {
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        hn::StoreU(hn::Load(d, from), d, to);
+      }
+    } else if (s.out_step == 1 && has_masks) {
+      const auto before = hn::FirstN(d, static_cast<std::size_t>(run.lane));
+      const auto mask = hn::AndNot(before, hn::FirstN(d, static_cast<std::size_t>(run.lane + run.count)));
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        hn::BlendedStore(hn::Load(d, from), mask, d, to - run.lane);
+      }
+    } else {
+      for (Index r = 0; r < rows; ++r, from += vectors * lanes, to += s.out_plane) {
+        for (Index l = 0; l < run.count; ++l) to[l * s.out_step] = from[run.lane + l];
+      }
+    }
+  }
+}
+
+void sum_tile(const TapSum& s, Index row, Index rows, Index q, Index vectors) {
+  HWY_ALIGN float results[static_cast<std::size_t>(registers * lanes)];
+  const Runs runs = runs_of(s, q, vectors);
+  if (runs.count == 0) return;
+  tile_of(rows, vectors)(s, row, q, results);
+  store(s, runs, row, rows, vectors, results);
+}
+
+void sum(const TapSum& given) {
+  TapSum s = given;
+  if (s.pitch == s.out_w && s.out_row == s.out_step * s.out_w) {  // nothing between rows: one long row
+    s.out_w *= s.out_h;
+    s.pitch = s.out_w;
+    s.out_h = 1;
+  }
+  const Index positions = (s.out_h - 1) * s.pitch + s.out_w;
+  const Index columns = (positions + lanes - 1) / lanes;  // in vectors
+  // Either all weights stay in the cache while positions are walked, or those of one tile do.
+  if (s.rows * s.channels * s.taps * 4 <= most_resident) {
+    const Index vectors = vectors_of(next_block(s.rows, tile_rows));
+    for (Index column = 0; column < columns; column += vectors) {
+      for (Index row = 0, rows = 0; row < s.rows; row += rows) {
+        rows = next_block(s.rows - row, tile_rows);
+        sum_tile(s, row, rows, column * lanes, smaller(columns - column, vectors));
+      }
+    }
+  } else {
+    for (Index row = 0, rows = 0; row < s.rows; row += rows) {
+      rows = next_block(s.rows - row, tile_rows);
+      const Index vectors = vectors_of(rows);
+      for (Index column = 0; column < columns; column += vectors) {
+        sum_tile(s, row, rows, column * lanes, smaller(columns - column, vectors));
+      }
+    }
+  }
+}
+
+void copy_row(const float* from, Index step, Index count, float* to) {
+  const Floats d;
+  if (step != 1) {
+    for (Index j = 0; j < count; ++j) to[j] = from[j * step];
+    return;
+  }
+  Index j = 0;
+  for (; j + lanes <= count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+  for (; j < count; ++j) to[j] = from[j];
+}
+
+void fill(const PlaneCopy& copy, const float* image, Index channels, float* space) {
+  for (Index channel = 0; channel < channels; ++channel, image += copy.source_plane) {
+    for (Index p = 0; p < copy.count; ++p, space += copy.plane_floats) {
+      const Plane& plane = copy.planes[p];
+      const float* from = image + plane.pixel_row * copy.source_w + plane.pixel_column;
+      float* to = space + plane.row * copy.pitch + plane.column;
+      for (Index i = 0; i < plane.rows; ++i, from += copy.step * copy.source_w, to += copy.pitch) {
+        copy_row(from, copy.step, plane.columns, to);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::conv2d
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::conv2d {
+
+HWY_EXPORT(sum);
+HWY_EXPORT(fill);
+
+std::vector<TapSumTier> tap_sum_tiers() {
+  std::vector<TapSumTier> all;
+  for_each_tier(HWY_DISPATCH_TABLE(sum), [&](const std::string& name, auto* sum, const auto& unfit) {
+    all.push_back({.name = name, .unfit = unfit, .sum = sum});
+  });
+  auto tier = all.begin();
+  for_each_tier(HWY_DISPATCH_TABLE(fill),
+                [&](const auto&, auto* fill, const auto&) { (tier++)->fill = fill; });
+  return all;
+}
+
+}  // namespace assay::conv2d
+#endif

@@ -1,0 +1,224 @@
+// The idea: the tiles of `direct` on every thread, or the products of `pointwise` where a layer is one.
+// Images are divided first, since they share nothing but weights; then filters, or channels of dx, of which
+// each thread computes its own from a copy of the image of its own. dw is divided by filters and channels and
+// never by images: a weight is summed over the batch by one thread, so that there are no accumulators to add
+// up.
+
+#include "conv2d/bias.hpp"
+#include "conv2d/direct.hpp"
+#include "conv2d/gemm_tier.hpp"
+#include "conv2d/pointwise.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace assay::conv2d {
+namespace {
+
+// Fewer threads than asked for where a part would be smaller than a fork and join is worth.
+constexpr double least_multiply_adds = 0x1p18;
+
+Index useful_threads(const Layer& p, const Context& context) {
+  const double work = static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
+  return std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, context.threads);
+}
+
+/// Part `i` of `parts` of `extent`, in multiples of `unit` but for the last.
+struct Range {
+  Index first = 0, count = 0;
+};
+Range range(Index extent, Index unit, Index i, Index parts) {
+  const Index units = (extent + unit - 1) / unit;
+  const Index first = std::min(extent, units * i / parts * unit);
+  return {first, std::min(extent, units * (i + 1) / parts * unit) - first};
+}
+
+/// Divisions of a range of two kinds, one inside the other.
+struct Grid {
+  Index outer = 1, inner = 1;
+  int parts() const { return static_cast<int>(outer * inner); }
+};
+
+/// As many threads on images as divide both evenly, the others on rows of the result.
+Grid images_and_rows(Index threads, Index images, Index rows) {
+  const Index outer = std::gcd(threads, images);
+  if (outer == 1 && images >= 4 * threads) return {threads, 1};
+  return {outer, std::min(threads / outer, rows)};
+}
+
+/// A team's first fork starts its threads, which must not happen inside a timed call.
+void start_team(int threads) {
+  on_team(threads, threads, [](int) {});
+}
+
+struct Sums {
+  SumPlan plan;
+  TapSumTier tier;
+  int threads = 1;
+  std::vector<SumPlan::Share> shares;
+  std::vector<Buffer<float>> spaces;
+
+  void run(const float* source, const float* w, const float* start, float* result) {
+    on_team(threads, static_cast<int>(shares.size()), [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      plan.run(tier, shares[at], source, w, start, result, spaces[at].data());
+    });
+  }
+};
+
+std::shared_ptr<Sums> divided_sums(SumPlan plan, const Layer& p, const Context& context) {
+  const SumPlan::Share all = plan.all();
+  const Grid grid = images_and_rows(useful_threads(p, context), all.images, all.rows);
+  auto sums = std::make_shared<Sums>(Sums{std::move(plan), best_direct_tier().sums, grid.parts(), {}, {}});
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range images = range(all.images, 1, i / grid.inner, grid.outer);
+    const Range rows = range(all.rows, 1, i % grid.inner, grid.inner);
+    sums->shares.push_back({images.first, images.count, rows.first, rows.count});
+    sums->spaces.push_back(zeroed_space(sums->plan.space_floats()));
+  }
+  start_team(sums->threads);
+  return sums;
+}
+
+struct Products {
+  blocked::Tier tier;
+  int threads = 1;
+  std::vector<Range> images;
+  std::vector<Block> blocks;
+  std::vector<Buffer<float>> spaces;
+
+  /// product_of(image, block) for every image and block.
+  template <class ProductOf>
+  void run(const ProductOf& product_of) {
+    on_team(threads, static_cast<int>(blocks.size()), [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (Index n = images[at].first; n < images[at].first + images[at].count; ++n) {
+        tier.multiply(product_of(n, blocks[at]), spaces[at].data());
+      }
+    });
+  }
+};
+
+/// The blocks of a result, by rows where `rows` are many, else by columns; with images divided before if the
+/// result is one per image.
+template <class ProductOf>
+std::shared_ptr<Products> divided_products(const Layer& p, const Context& context, Index rows, Index columns,
+                                           bool one_per_image, const ProductOf& product_of) {
+  const Index threads = useful_threads(p, context);
+  const bool by_columns = columns >= 4 * rows;
+  const Index extent = by_columns ? columns : rows;
+  const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
+  auto products = std::make_shared<Products>();
+  products->tier = best_gemm_tier();
+  products->threads = grid.parts();
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
+    products->images.push_back(one_per_image ? range(p.n, 1, i / grid.inner, grid.outer) : Range{0, p.n});
+    products->blocks.push_back(by_columns ? Block{0, rows, part.first, part.count}
+                                          : Block{part.first, part.count, 0, columns});
+    const blocked::Product product = product_of(products->blocks.back());
+    products->spaces.emplace_back(products->tier.space_floats(product));
+  }
+  start_team(products->threads);
+  return products;
+}
+
+Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context& context) {
+  if (is_pointwise(p) && !p.has_bias()) {
+    const auto products = divided_products(p, context, p.f, p.pixels(), true, [&](const Block& at) {
+      return product_y(p, at, nullptr, nullptr, 0, nullptr);
+    });
+    return [p, products](const Conv2d::Input& in, Conv2d::Output& out) {
+      products->run([&](Index n, const Block& at) {
+        return product_y(p, at, in.x.data() + n * p.c * p.pixels(), in.w.data(), 0,
+                         out.y.data() + n * p.f * p.pixels());
+      });
+    };
+  }
+  return
+      [p, sums = divided_sums(SumPlan::of_y(p), p, context)](const Conv2d::Input& in, Conv2d::Output& out) {
+        sums->run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+      };
+}
+
+Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2dDataGradient::Input&,
+                                               const Context& context) {
+  if (is_pointwise(p)) {
+    const auto products = divided_products(p, context, p.c, p.pixels(), true, [&](const Block& at) {
+      return product_dx(p, at, nullptr, nullptr, nullptr);
+    });
+    return [p, products](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+      products->run([&](Index n, const Block& at) {
+        return product_dx(p, at, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
+                          out.dx.data() + n * p.c * p.pixels());
+      });
+    };
+  }
+  return [sums = divided_sums(SumPlan::of_dx(p), p, context)](const Conv2dDataGradient::Input& in,
+                                                              Conv2dDataGradient::Output& out) {
+    sums->run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
+  };
+}
+
+struct Weights {
+  WeightPlan plan;
+  DirectTier tier;
+  int threads = 1;
+  std::vector<WeightPlan::Share> shares;
+  std::vector<Buffer<float>> spaces;
+};
+
+/// By filters, in whole panels, and then by channels.
+std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context) {
+  const Index threads = useful_threads(p, context);
+  const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);
+  const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
+  auto weights = std::make_shared<Weights>(Weights{WeightPlan(p), best_direct_tier(), grid.parts(), {}, {}});
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range filters = range(p.f, panel_filters, i / grid.inner, grid.outer);
+    const Range channels = range(p.c, 1, i % grid.inner, grid.inner);
+    weights->shares.push_back({filters.first, filters.count, channels.first, channels.count});
+    weights->spaces.push_back(zeroed_space(weights->plan.space_floats(weights->shares.back())));
+  }
+  start_team(weights->threads);
+  return weights;
+}
+
+Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dWeightGradient::Input&,
+                                                 const Context& context) {
+  if (is_pointwise(p) && !p.has_bias()) {
+    const auto products = divided_products(p, context, p.f, p.c, false, [&](const Block& at) {
+      return product_dw(p, at, nullptr, nullptr, 0, nullptr);
+    });
+    return [p, products](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+      products->run([&](Index n, const Block& at) {
+        return product_dw(p, at, in.dy.data() + n * p.f * p.pixels(), in.x.data() + n * p.c * p.pixels(),
+                          n == 0 ? 0 : 1, out.dw.data());
+      });
+    };
+  }
+  return [p, w = divided_weights(p, context)](const Conv2dWeightGradient::Input& in,
+                                              Conv2dWeightGradient::Output& out) {
+    on_team(w->threads, static_cast<int>(w->shares.size()), [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      w->plan.run(w->tier, w->shares[at], in.x.data(), in.dy.data(), out.dw.data(),
+                  p.has_bias() ? out.dbias.data() : nullptr, w->spaces[at].data());
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  constexpr auto summary = "best tier of direct, or products where pointwise, on every thread";
+  r.add<Conv2d>({.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_y});
+  r.add<Conv2dDataGradient>(
+      {.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_dx});
+  r.add<Conv2dWeightGradient>(
+      {.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_dw});
+}};
+
+}  // namespace
+}  // namespace assay::conv2d

@@ -1,0 +1,361 @@
+#include "assay/ops/conv2d.hpp"
+
+#include "assay/error.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace assay {
+namespace {
+
+using conv2d::DataProblem;
+using conv2d::Expectation;
+using conv2d::Layer;
+using conv2d::Problem;
+
+/// Above this many products the oracle computes a sample of outputs.
+constexpr double full_oracle_limit = 0x1p25;
+/// Outputs in a sample: as many as that many products allow, between these two.
+constexpr Index least_sample = 256, largest_sample = 4096;
+
+/// The products that sum up to y[n, f, i, j], as visit(position in x, position in w).
+template <class Visit>
+void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit& visit) {
+  const Window window = p.window();
+  for (Index c = 0; c < p.c; ++c) {
+    for (Index k = 0; k < window.kernel_h; ++k) {
+      for (Index l = 0; l < window.kernel_w; ++l) {
+        const Index row = window.row(i, k), column = window.column(j, l);
+        if (!window.inside(row, column)) continue;
+        visit(((n * p.c + c) * p.h + row) * p.w + column,
+              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+      }
+    }
+  }
+}
+
+/// The place of the window whose tap, `offset` pixels from its first one, lies at `at` of the padded image;
+/// -1 when there is none.
+Index place(Index at, Index offset, Index stride, Index places) {
+  const Index nearest = (at - offset) / stride;
+  return nearest * stride + offset == at && at >= offset && nearest < places ? nearest : -1;
+}
+
+/// The products that sum up to dx[n, c, row, column], as visit(position in dy, position in w).
+template <class Visit>
+void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, const Visit& visit) {
+  const Window window = p.window();
+  const Index out_h = window.out_h(), out_w = window.out_w();
+  for (Index f = 0; f < p.f; ++f) {
+    for (Index k = 0; k < window.kernel_h; ++k) {
+      const Index i = place(row + window.top, k * window.dilation, window.stride, out_h);
+      if (i < 0) continue;
+      for (Index l = 0; l < window.kernel_w; ++l) {
+        const Index j = place(column + window.left, l * window.dilation, window.stride, out_w);
+        if (j < 0) continue;
+        visit(((n * p.f + f) * out_h + i) * out_w + j,
+              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+      }
+    }
+  }
+}
+
+/// The products that sum up to dw[f, c, k, l], as visit(position in dy, position in x).
+template <class Visit>
+void terms_of_dw(const Layer& p, Index f, Index c, Index k, Index l, const Visit& visit) {
+  const Window window = p.window();
+  const Index out_h = window.out_h(), out_w = window.out_w();
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index i = 0; i < out_h; ++i) {
+      for (Index j = 0; j < out_w; ++j) {
+        const Index row = window.row(i, k), column = window.column(j, l);
+        if (!window.inside(row, column)) continue;
+        visit(((n * p.f + f) * out_h + i) * out_w + j, ((n * p.c + c) * p.h + row) * p.w + column);
+      }
+    }
+  }
+}
+
+/// An array [a, b, c, d] that is summed from products of elements of two others.
+struct Sums {
+  Index extents[4];
+  Index size() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
+  template <class Visit>
+  void at(Index flat, const Visit& visit) const {
+    const Index d = flat % extents[3], c = flat / extents[3] % extents[2];
+    const Index b = flat / extents[3] / extents[2] % extents[1];
+    visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
+  }
+};
+
+Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
+Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
+Sums sums_dw(const Layer& p) { return {{p.f, p.c, p.window().kernel_h, p.window().kernel_w}}; }
+
+/// The specification: an element as the sum of its terms. In float it is the naive variant.
+template <class Real, class Terms>
+Real sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
+  Real sum = 0;
+  terms([&](Index in_a, Index in_b) { sum += static_cast<Real>(a[in_a]) * static_cast<Real>(b[in_b]); });
+  return sum;
+}
+
+template <class Terms>
+double magnitude_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
+  double sum = 0;
+  terms([&](Index in_a, Index in_b) {
+    sum += std::abs(static_cast<double>(a[in_a]) * static_cast<double>(b[in_b]));
+  });
+  return sum;
+}
+
+void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
+  const Sums sums = sums_y(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
+      out.y[flat] = sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
+    });
+  }
+}
+
+void naive_dx(const DataProblem& p, const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+  const Sums sums = sums_dx(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
+      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
+      out.dx[flat] = sum_of<float>(terms, in.dy, in.w);
+    });
+  }
+}
+
+/// sum over n, i, j of term(dy[n, f, i, j]).
+template <class Real, class Term>
+Real sum_of_filter(const Layer& p, const Buffer<float>& dy, Index f, const Term& term) {
+  Real sum = 0;
+  for (Index n = 0; n < p.n; ++n) {
+    const float* plane = dy.data() + (n * p.f + f) * p.out_pixels();
+    for (Index at = 0; at < p.out_pixels(); ++at) sum += term(static_cast<Real>(plane[at]));
+  }
+  return sum;
+}
+
+void naive_dw(const Problem& p, const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+  const Sums sums = sums_dw(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index f, Index c, Index k, Index l) {
+      const auto terms = [&](const auto& visit) { terms_of_dw(p, f, c, k, l, visit); };
+      out.dw[flat] = sum_of<float>(terms, in.dy, in.x);
+    });
+  }
+  for (Index f = 0; f < out.dbias.size(); ++f) {
+    out.dbias[f] = sum_of_filter<float>(p, in.dy, f, [](float v) { return v; });
+  }
+}
+
+/// The constant of r roundings, as in Higham, lemma 3.1.
+double g(double roundings) {
+  constexpr double u = 0x1p-24;
+  return roundings * u / (1 - roundings * u);
+}
+
+/// With integers of at most 3, sums of up to `terms` products and one bias stay below 2^24.
+bool stays_exact(const Setting& setting, Index terms) {
+  return setting.fill == Fill::exact && 9 * static_cast<double>(terms) + 3 < 0x1p24;
+}
+
+/// Empty when there are few enough products for a full oracle. Else seeded positions, strictly increasing,
+/// that always hold the first and the last of each extent: tails and borders go wrong there first.
+std::vector<Index> sample(const Sums& sums, Index terms, Rng& rng) {
+  const double products = static_cast<double>(sums.size()) * static_cast<double>(terms);
+  if (products <= full_oracle_limit) return {};
+  std::vector<Index> where;
+  for (Index corner = 0; corner < 16; ++corner) {
+    Index flat = 0;
+    for (int axis = 0; axis < 4; ++axis) {
+      const Index extent = sums.extents[axis];
+      flat = flat * extent + (corner >> axis & 1 ? extent - 1 : 0);
+    }
+    where.push_back(flat);
+  }
+  const Index size = std::clamp(static_cast<Index>(full_oracle_limit) / terms, least_sample, largest_sample);
+  while (static_cast<Index>(where.size()) < size) where.push_back(rng.integer(0, sums.size() - 1));
+  std::ranges::sort(where);
+  where.erase(std::unique(where.begin(), where.end()), where.end());
+  return where;
+}
+
+/// Calls element(flat position) for every position that has an expectation.
+template <class Element>
+void for_each_expected(Expectation& want, Index size, const Element& element) {
+  const Index count = want.where.empty() ? size : static_cast<Index>(want.where.size());
+  for (Index next = 0; next < count; ++next) {
+    element(want.where.empty() ? next : want.where[static_cast<std::size_t>(next)]);
+  }
+}
+
+Agreement judge_array(const Shape& shape, const Buffer<float>& actual, const Expectation& want) {
+  return want.where.empty() ? within(shape, actual, want.value, want.bound)
+                            : within_sampled(shape, actual, want.where, want.value, want.bound);
+}
+
+Shape shape_of(std::string_view name, const Sums& sums) {
+  return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
+}
+
+Buffer<float> filled(Index size, Setting& setting) {
+  Buffer<float> out = setting.buffer<float>(size);
+  for (float& x : out) x = setting.draw();
+  return out;
+}
+
+void demand_a_window_that_fits(std::string_view where, const Layer& p) {
+  const Window window = p.window();
+  if (window.out_h() > 0 && window.out_w() > 0) return;
+  const auto extents = [](Index h, Index w) { return std::to_string(h) + " x " + std::to_string(w); };
+  const auto reach = [&](Index kernel) { return (kernel - 1) * window.dilation + 1; };
+  throw Error(std::string(where),
+              "a window of " + extents(reach(window.kernel_h), reach(window.kernel_w)) +
+                  " pixels does not fit into a padded image of " +
+                  extents(p.h + window.top + window.bottom, p.w + window.left + window.right),
+              "enlarge h, w or pad, or lessen kernel or dilation");
+}
+
+/// Floats of the three arrays, with value and bound for `expected` outputs.
+double bytes_of(const Layer& p, Index outputs, Index terms) {
+  const bool sampled = static_cast<double>(outputs) * static_cast<double>(terms) > full_oracle_limit;
+  return 4 * static_cast<double>(p.x_size() + p.y_size() + p.w_size() + 2 * p.f) +
+         (sampled ? 0 : 16 * static_cast<double>(outputs + p.f));
+}
+
+/// A product and a sum per tap, those in the padding included, as is the custom.
+double flops_of(const Layer& p) {
+  return 2 * static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
+}
+
+Index terms_of_dw_count(const Layer& p) { return p.n * p.out_pixels(); }
+Index terms_of_dx_count(const Layer& p) { return p.f * p.window().taps(); }
+
+const Register registered{[](Registry& r) {
+  r.add<Conv2d>({.name = "naive", .summary = "seven loops, one sum per element of y", .run = naive_y});
+  r.add<Conv2dDataGradient>(
+      {.name = "naive", .summary = "seven loops, one sum per element of dx", .run = naive_dx});
+  r.add<Conv2dWeightGradient>(
+      {.name = "naive", .summary = "seven loops, one sum per element of dw", .run = naive_dw});
+}};
+
+}  // namespace
+
+double Conv2d::footprint(const Problem& p) { return bytes_of(p, p.y_size(), p.depth()); }
+double Conv2dDataGradient::footprint(const Problem& p) {
+  return bytes_of(p, p.x_size(), terms_of_dx_count(p));
+}
+double Conv2dWeightGradient::footprint(const Problem& p) {
+  return bytes_of(p, p.w_size(), terms_of_dw_count(p));
+}
+
+auto Conv2d::make_input(const Problem& p, Setting& setting) -> Input {
+  demand_a_window_that_fits(name, p);
+  return {filled(p.x_size(), setting), filled(p.w_size(), setting), filled(p.has_bias() ? p.f : 0, setting)};
+}
+auto Conv2dDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
+  demand_a_window_that_fits(name, p);
+  return {filled(p.y_size(), setting), filled(p.w_size(), setting)};
+}
+auto Conv2dWeightGradient::make_input(const Problem& p, Setting& setting) -> Input {
+  demand_a_window_that_fits(name, p);
+  return {filled(p.x_size(), setting), filled(p.y_size(), setting)};
+}
+
+auto Conv2d::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.y_size())};
+}
+auto Conv2dDataGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.x_size())};
+}
+auto Conv2dWeightGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.w_size()), setting.buffer<float>(p.has_bias() ? p.f : 0)};
+}
+
+auto Conv2d::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Sums sums = sums_y(p);
+  Expected want{.where = sample(sums, p.depth(), setting.rng), .value = {}, .bound = {}};
+  const double share = stays_exact(setting, p.depth()) ? 0 : g(static_cast<double>(p.depth() + 1));
+  for_each_expected(want, sums.size(), [&](Index flat) {
+    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
+      const double bias = p.has_bias() ? static_cast<double>(in.bias[f]) : 0;
+      want.value.push_back(sum_of<double>(terms, in.x, in.w) + bias);
+      want.bound.push_back(share * (magnitude_of(terms, in.x, in.w) + std::abs(bias)));
+    });
+  });
+  return want;
+}
+
+auto Conv2dDataGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Sums sums = sums_dx(p);
+  const Index count = terms_of_dx_count(p);
+  Expected want{.where = sample(sums, count, setting.rng), .value = {}, .bound = {}};
+  const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
+  for_each_expected(want, sums.size(), [&](Index flat) {
+    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
+      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
+      want.value.push_back(sum_of<double>(terms, in.dy, in.w));
+      want.bound.push_back(share * magnitude_of(terms, in.dy, in.w));
+    });
+  });
+  return want;
+}
+
+auto Conv2dWeightGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Sums sums = sums_dw(p);
+  const Index count = terms_of_dw_count(p);
+  Expected want;
+  want.dw.where = sample(sums, count, setting.rng);
+  const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
+  for_each_expected(want.dw, sums.size(), [&](Index flat) {
+    sums.at(flat, [&](Index f, Index c, Index k, Index l) {
+      const auto terms = [&](const auto& visit) { terms_of_dw(p, f, c, k, l, visit); };
+      want.dw.value.push_back(sum_of<double>(terms, in.dy, in.x));
+      want.dw.bound.push_back(share * magnitude_of(terms, in.dy, in.x));
+    });
+  });
+  for (Index f = 0; p.has_bias() && f < p.f; ++f) {
+    want.dbias.value.push_back(sum_of_filter<double>(p, in.dy, f, [](double v) { return v; }));
+    want.dbias.bound.push_back(share *
+                               sum_of_filter<double>(p, in.dy, f, [](double v) { return std::abs(v); }));
+  }
+  return want;
+}
+
+Agreement Conv2d::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return judge_array(shape_of("y", sums_y(p)), out.y, want);
+}
+Agreement Conv2dDataGradient::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return judge_array(shape_of("dx", sums_dx(p)), out.dx, want);
+}
+Agreement Conv2dWeightGradient::judge(const Problem& p, const Input&, const Expected& want,
+                                      const Output& out) {
+  return judge_array(shape_of("dw", sums_dw(p)), out.dw, want.dw) &
+         judge_array({"dbias", {out.dbias.size()}}, out.dbias, want.dbias);
+}
+
+Cost Conv2d::cost(const Problem& p) {
+  return {.flops = flops_of(p),
+          .bytes_read = 4 * static_cast<double>(p.x_size() + p.w_size() + (p.has_bias() ? p.f : 0)),
+          .bytes_written = 4 * static_cast<double>(p.y_size())};
+}
+Cost Conv2dDataGradient::cost(const Problem& p) {
+  return {.flops = flops_of(p),
+          .bytes_read = 4 * static_cast<double>(p.y_size() + p.w_size()),
+          .bytes_written = 4 * static_cast<double>(p.x_size())};
+}
+Cost Conv2dWeightGradient::cost(const Problem& p) {
+  return {.flops = flops_of(p),
+          .bytes_read = 4 * static_cast<double>(p.x_size() + p.y_size()),
+          .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0))};
+}
+
+}  // namespace assay

@@ -1,0 +1,189 @@
+/// The contracts of convolution: `conv2d`, and its gradients `conv2d_data_gradient`,
+/// `conv2d_weight_gradient`.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/window.hpp"
+
+#include <array>
+
+namespace assay {
+namespace conv2d {
+
+/// The shape that the three contracts share: n images of c channels, f filters, and the window.
+struct Layer : WindowFields {
+  Index n = 1, c = 1, f = 1;
+
+  /// Terms of a sum over the window: extent of a row of the weights.
+  Index depth() const { return c * window().taps(); }
+  Index pixels() const { return h * w; }
+  Index out_pixels() const { return window().out_h() * window().out_w(); }
+  Index x_size() const { return n * c * pixels(); }
+  Index y_size() const { return n * f * out_pixels(); }
+  Index w_size() const { return f * depth(); }
+
+  template <class Problem>
+  static constexpr auto layer_fields() {
+    return std::tuple_cat(std::tuple{field<Problem>("n", static_cast<Index Problem::*>(&Layer::n)),
+                                     field<Problem>("c", static_cast<Index Problem::*>(&Layer::c)),
+                                     field<Problem>("f", static_cast<Index Problem::*>(&Layer::f))},
+                          window_fields<Problem>());
+  }
+};
+
+inline constexpr std::array<std::string_view, 2> biases{"none", "per_filter"};
+
+/// A layer with or without a bias. Without, as before a batch normalization, is the fallback.
+struct Problem : Layer {
+  Index bias = 0;  ///< position in `biases`
+  bool has_bias() const { return bias == 1; }
+  static constexpr auto fields() {
+    return std::tuple_cat(layer_fields<Problem>(), std::tuple{choice("bias", &Problem::bias, biases)});
+  }
+};
+
+/// The gradient with respect to x does not know of a bias.
+struct DataProblem : Layer {
+  static constexpr auto fields() { return layer_fields<DataProblem>(); }
+};
+
+/// What is expected of one array.
+struct Expectation {
+  std::vector<Index> where;  ///< flat positions that have an expectation; empty means all
+  std::vector<double> value, bound;
+};
+
+}  // namespace conv2d
+
+/// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],
+///   r = i stride - top + k dilation, s = j stride - left + l dilation, and x = 0 outside the image.
+/// That is the cross-correlation that frameworks call convolution: the kernel is not flipped.
+///
+/// x[n, c, h, w], w[f, c, kernel, kernel_w], bias[f], y[n, f, out_h, out_w], all f32, dense and row-major
+/// (NCHW), with out_h = floor((h + top + bottom - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise.
+/// Without bias the array is empty. A window that does not fit into the padded image is an error. No two
+/// arrays overlap. What x or w hold that is not finite is undefined in effect: 0 times infinity may or may
+/// not be formed in the padding.
+///
+/// Bound, element-wise, for any order of summation, with or without FMA: with K = c kernel kernel_w,
+///   |fl(y) - y| <= g(K + 1) (|w| * |x| + |bias|),  g(r) = r u / (1 - r u), u = 2^-24,
+/// where * is the same sum over magnitudes. A product meets its own rounding and those of at most K - 1
+/// additions, and that of the bias; terms in the padding are zero and exact. Higham, Accuracy and Stability
+/// of Numerical Algorithms, 2nd ed. (2002), section 3.5. With the exact fill every partial result is an
+/// integer below 2^24, and the bound is zero.
+///
+/// Algorithms that mix the pixels of a tile before they multiply, Winograd's and Fourier's, have no such
+/// bound: their error in one element of y scales with all pixels of its tile, and the interpolation points
+/// of F(4 x 4, 3 x 3) are not exact in binary. Their bound is normwise (Barabasz, Anderson, Soodhalter and
+/// Gregg, Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 46(4), 2020), and in a
+/// dark corner of a bright image it would let a direct variant lose a tap. They would be another contract,
+/// not a looser one.
+///
+/// Source: LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
+/// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2.
+struct Conv2d {
+  static constexpr std::string_view name = "conv2d";
+  static constexpr std::string_view about = "y = bias + w * x, cross-correlation, NCHW f32";
+  static constexpr int version = 1;
+
+  using Problem = conv2d::Problem;
+  struct Input {
+    Buffer<float> x, w, bias;
+  };
+  struct Output {
+    Buffer<float> y;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+  };
+  using Expected = conv2d::Expectation;
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
+///   i stride - top + k dilation = r and j stride - left + l dilation = s.
+/// Pixels that no window reaches get 0; dx is overwritten. Shapes and layout as in conv2d. What is not finite
+/// is undefined in effect.
+///
+/// Bound: a pixel has at most one i per k and one j per l, so K = f kernel kernel_w terms, and
+///   |fl(dx) - dx| <= g(K) (|w| * |dy|),
+/// a rounding for the product and K - 1 for sums. It holds for sums in two stages too, over f and then over
+/// taps, which meet f + kernel kernel_w - 1 <= K roundings. With the exact fill the bound is zero.
+///
+/// Source: the transpose of the linear map x -> y of conv2d; Dumoulin and Visin, A guide to convolution
+/// arithmetic for deep learning, arXiv:1603.07285 (2016), section 4.1.
+struct Conv2dDataGradient {
+  static constexpr std::string_view name = "conv2d_data_gradient";
+  static constexpr std::string_view about = "dx = transpose of (x -> w * x) applied to dy, NCHW f32";
+  static constexpr int version = 1;
+
+  using Problem = conv2d::DataProblem;
+  struct Input {
+    Buffer<float> dy, w;
+  };
+  struct Output {
+    Buffer<float> dx;
+    static constexpr auto parts() { return std::tuple{part("dx", &Output::dx)}; }
+  };
+  using Expected = conv2d::Expectation;
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
+/// dbias[f] = sum over n, i, j of dy[n, f, i, j]; without bias the array is empty.
+/// Both are overwritten and sum over the whole batch. Shapes and layout as in conv2d. What is not finite is
+/// undefined in effect.
+///
+/// Bound: with K = n out_h out_w terms, |fl(dw) - dw| <= g(K) (|dy| * |x|) and
+/// |fl(dbias) - dbias| <= g(K) sum |dy|, for any order of summation. With the exact fill the bound is zero.
+///
+/// Source: the transpose of the linear map w -> y of conv2d; Chellapilla, Puri and Simard, High performance
+/// convolutional neural networks for document processing (2006), which writes all three as matrix products.
+struct Conv2dWeightGradient {
+  static constexpr std::string_view name = "conv2d_weight_gradient";
+  static constexpr std::string_view about =
+      "dw = dy correlated with x over all images, dbias = sum dy, NCHW f32";
+  static constexpr int version = 1;
+
+  using Problem = conv2d::Problem;
+  struct Input {
+    Buffer<float> x, dy;
+  };
+  struct Output {
+    Buffer<float> dw, dbias;
+    static constexpr auto parts() {
+      return std::tuple{part("dw", &Output::dw), part("dbias", &Output::dbias)};
+    }
+  };
+  struct Expected {
+    conv2d::Expectation dw, dbias;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
