@@ -11,12 +11,15 @@
 #include "assay/registry.hpp"
 
 #include <memory>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/simd.cpp"
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "gemm/dots_inl.hpp"
 #include "gemm/panels_inl.hpp"
+#include "gemm/small_inl.hpp"
 #include "gemm/tile_inl.hpp"
 #include "hwy/highway.h"
 
@@ -77,6 +80,7 @@ Index a_space(const Product& p) {
 }
 
 Index space_floats(const Product& p) {
+  if (multiplies_by_dots(p)) return dots_space(p);
   const Index columns = reads_b_in_place(p) ? tile_columns : most_columns;
   return a_space(p) + smaller(p.k, most_k) * smaller(pieces(p.n, lanes) * lanes, columns);
 }
@@ -105,6 +109,7 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
 }
 
 void multiply(const Product& p, float* space) {
+  if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
   float* const a = space;
   float* const b = space + a_space(p);
   const bool a_in_place = reads_a_in_place(p), b_in_place = reads_b_in_place(p);
@@ -150,6 +155,8 @@ namespace blocked {
 
 HWY_EXPORT(multiply);
 HWY_EXPORT(space_floats);
+HWY_EXPORT(multiply_small);
+HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
   std::vector<Tier> all;
@@ -157,10 +164,21 @@ std::vector<Tier> tiers() {
                 [&](const std::string& name, auto* multiply, const auto& unfit) {
                   all.push_back({.name = name, .unfit = unfit, .multiply = multiply});
                 });
-  auto tier = all.begin();
-  for_each_tier(HWY_DISPATCH_TABLE(space_floats),
-                [&](const auto&, auto* space_floats, const auto&) { (tier++)->space_floats = space_floats; });
+  const auto set = [&](const auto& table, auto member) {
+    auto tier = all.begin();
+    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
+  };
+  set(HWY_DISPATCH_TABLE(space_floats), &Tier::space_floats);
+  set(HWY_DISPATCH_TABLE(multiply_small), &Tier::multiply_small);
+  set(HWY_DISPATCH_TABLE(small_space_floats), &Tier::small_space_floats);
   return all;
+}
+
+Tier best_tier() {
+  for (Tier& tier : tiers()) {
+    if (!tier.unfit) return std::move(tier);
+  }
+  return {};  // does not happen: the portable tier runs everywhere
 }
 
 }  // namespace blocked

@@ -74,11 +74,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   auto plan = std::make_shared<Plan>();
   plan->problem = p;
   plan->threads = context.threads;
-  for (blocked::Tier& tier : blocked::tiers()) {
-    if (tier.unfit) continue;
-    plan->tier = std::move(tier);
-    break;
-  }
+  plan->tier = blocked::best_tier();
   plan->grid = choose_grid(p, context.threads);
   for (int i = 0; i < plan->parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
