@@ -1,4 +1,5 @@
-// The blocked product behind the variants `simd` and `threaded`: one part of C per call.
+// The products behind `simd`, `small`, `threaded` and the operations that are made of products:
+// one part of C per call.
 //
 // A header in kernels/, against the habit, because what one thread runs and what many run must be the same
 // machine code: else their comparison would measure two compilations.
@@ -49,9 +50,19 @@ struct Tier {
   /// `space` holds at least space_floats(product) floats and starts at a multiple of 64 bytes.
   void (*multiply)(const Product& product, float* space) = nullptr;
   Index (*space_floats)(const Product& product) = nullptr;
+  /// The same without blocks, for products that is_small() holds for.
+  void (*multiply_small)(const Product& product, float* space) = nullptr;
+  Index (*small_space_floats)(const Product& product) = nullptr;
 };
 
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
+/// The best that this processor runs.
+Tier best_tier();
+
+/// Up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds them.
+inline bool is_small(Index m, Index n, Index k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
+}
 
 }  // namespace assay::blocked

@@ -10,7 +10,6 @@
 
 #include "assay/registry.hpp"
 
-#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -18,36 +17,15 @@
 #define HWY_TARGET_INCLUDE "gemm/simd.cpp"
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
+#include "gemm/dots_inl.hpp"
+#include "gemm/panels_inl.hpp"
+#include "gemm/small_inl.hpp"
+#include "gemm/tile_inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
-constexpr Index lanes = HWY_LANES(float);
-constexpr Index line = 16;  // floats in a cache line
-
-// The tile: as many sums as the registers hold beside one row of B and a broadcast of A (two-operand SSE
-// needs a product as well). Of 14x2, 12x2 and 8x3 with AVX-512, and of 6x2, 4x2, 4x3 and 3x3 with SSE4, the
-// ones below were the fastest or even with it, products of 64 to 768 on a Zen 5. NEON's 32 registers hold
-// 8x3: not measured.
-#if HWY_TARGET == HWY_AVX3
-constexpr Index tile_rows = 14, tile_vectors = 2;
-#elif HWY_TARGET == HWY_AVX2
-constexpr Index tile_rows = 6, tile_vectors = 2;
-#elif HWY_TARGET == HWY_NEON
-constexpr Index tile_rows = 8, tile_vectors = 3;
-#elif HWY_TARGET == HWY_SCALAR
-constexpr Index tile_rows = 4, tile_vectors = 4;
-#else
-constexpr Index tile_rows = 4, tile_vectors = 3;
-#endif
-constexpr Index tile_columns = tile_vectors * lanes;
 
 // Blocks, measured on a Zen 5 with 48 KiB of first-level and 1 MiB of second-level cache. 512 steps read and
 // write C half as often as 256 and were faster, though a panel of B then exceeds the first level: the
@@ -56,13 +34,8 @@ constexpr Index tile_columns = tile_vectors * lanes;
 constexpr Index most_k = 512;
 constexpr Index most_rows = 336 / tile_rows * tile_rows;
 constexpr Index most_columns = 512 / tile_columns * tile_columns;
-// Steps of k that the prefetch of B runs ahead of its use: 16 steps of 14 cycles or more.
-constexpr Index ahead = 16;
 // Rows of a copied A are this far apart, not a multiple of 4096 bytes (see rows_collide).
 constexpr Index a_row_stride = most_k + 16;
-
-Index smaller(Index x, Index y) { return x < y ? x : y; }
-Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }  // rounded up
 
 // The size of the next block when `left` is divided into equal blocks of at most `most`,
 // in multiples of `unit`.
@@ -70,172 +43,6 @@ Index next_block(Index left, Index most, Index unit) {
   if (left <= most) return left;
   const Index blocks = pieces(left, most);
   return smaller(most, pieces(pieces(left, blocks), unit) * unit);
-}
-
-// What a tile reads: a[r * a_row + l * a_step] and the vectors at b[l * b_step].
-struct Operands {
-  Index k = 0;
-  const float* a = nullptr;
-  Index a_row = 0, a_step = 0;
-  const float* b = nullptr;
-  Index b_step = 0;
-  float* c = nullptr;
-  Index ldc = 0;
-  Index columns = 0;  // of C, at most the tile's
-  float alpha = 1, beta = 0;
-};
-
-// Updates one tile of C. Whole vectors of B are read, only existing columns of C are touched.
-template <Index rows, Index vectors>
-void tile(const Operands& o) {
-  const Floats d;
-  Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::Zero(d);
-    hwy::Prefetch(o.c + r * o.ldc);
-    if constexpr (vectors * lanes > line) hwy::Prefetch(o.c + r * o.ldc + line);
-  }
-  // One pointer per four rows: with the distances of one, two and three rows as offsets, all rows are
-  // addressed from few registers.
-  constexpr Index groups = (rows + 3) / 4;
-  const float* a[static_cast<std::size_t>(groups)];
-  for (Index g = 0; g < groups; ++g) a[g] = o.a + 4 * g * o.a_row;
-  const Index row = o.a_row, three_rows = 3 * o.a_row, a_step = o.a_step;
-  const float* b = o.b;
-  for (Index l = 0; l < o.k; ++l) {
-    Vector from_b[static_cast<std::size_t>(vectors)];
-    for (Index v = 0; v < vectors; ++v) from_b[v] = hn::LoadU(d, b + v * lanes);
-    for (Index r = 0; r < rows; ++r) {
-      const Index offset = r % 4 == 3 ? three_rows : r % 4 * row;
-      const Vector from_a = hn::Set(d, a[r / 4][offset]);
-      for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[v], sums[r][v]);
-    }
-    for (Index g = 0; g < groups; ++g) a[g] += a_step;
-    // Past the end of B it names no operand, which a prefetch may.
-    hwy::Prefetch(b + ahead * o.b_step);
-    if constexpr (tile_columns > line) hwy::Prefetch(b + ahead * o.b_step + line);
-    b += o.b_step;
-  }
-  const Vector alpha = hn::Set(d, o.alpha), beta = hn::Set(d, o.beta);
-  if (o.columns == vectors * lanes) {
-    float* c = o.c;
-    if (o.beta == 0) {
-      for (Index r = 0; r < rows; ++r, c += o.ldc) {
-        for (Index v = 0; v < vectors; ++v) hn::StoreU(hn::Mul(alpha, sums[r][v]), d, c + v * lanes);
-      }
-    } else {
-      for (Index r = 0; r < rows; ++r, c += o.ldc) {
-        for (Index v = 0; v < vectors; ++v) {
-          const Vector scaled = hn::Mul(beta, hn::LoadU(d, c + v * lanes));
-          hn::StoreU(hn::MulAdd(alpha, sums[r][v], scaled), d, c + v * lanes);
-        }
-      }
-    }
-    return;
-  }
-  HWY_ALIGN float partial[static_cast<std::size_t>(rows * vectors * lanes)];
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) {
-      hn::Store(hn::Mul(alpha, sums[r][v]), d, partial + (r * vectors + v) * lanes);
-    }
-  }
-  for (Index r = 0; r < rows; ++r) {
-    float* c = o.c + r * o.ldc;
-    const float* from = partial + r * vectors * lanes;
-    for (Index j = 0; j < o.columns; ++j) c[j] = o.beta == 0 ? from[j] : o.beta * c[j] + from[j];
-  }
-}
-
-using Tile = void (*)(const Operands&);
-
-// The tile function of every number of rows and vectors, so that no edge of C computes rows it has not got.
-template <std::size_t... i>
-Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {
-      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
-  return table[(vectors - 1) * tile_rows + rows - 1];
-}
-Tile tile_of(Index rows, Index vectors) {
-  return tile_of(rows, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
-}
-
-void copy(const float* from, Index count, float* to) {
-  const Floats d;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  for (; i < count; ++i) to[i] = from[i];
-}
-
-// Rows of B cut into panels as wide as a tile: to[j0 * k + l * width + j] = from[l * ldb + j0 + j] for the
-// panel at j0, whose width is filled up to whole vectors with zeros. Eight rows of all panels at a time, so
-// that the rows are read in the order in which they lie.
-void pack_rows(const float* from, Index ldb, Index k, Index columns, float* to) {
-  const Floats d;
-  for (Index l0 = 0; l0 < k; l0 += 8) {
-    const Index l_end = smaller(k, l0 + 8);
-    for (Index j0 = 0; j0 < columns; j0 += tile_columns) {
-      const Index panel = smaller(columns - j0, tile_columns);
-      const Index width = pieces(panel, lanes) * lanes, filled = panel / lanes * lanes;
-      for (Index l = l0; l < l_end; ++l) {
-        const float* row = from + l * ldb + j0;
-        float* packed = to + j0 * k + l * width;
-        for (Index j = 0; j < filled; j += lanes) hn::StoreU(hn::LoadU(d, row + j), d, packed + j);
-        for (Index j = filled; j < width; ++j) packed[j] = j < panel ? row[j] : 0;
-      }
-    }
-  }
-}
-
-#if HWY_TARGET != HWY_SCALAR
-// Four floats from each of width / 4 places that are `stride` floats apart.
-template <Index width>
-hn::Vec<hn::FixedTag<float, width>> fours(const float* from, Index stride) {
-  const hn::FixedTag<float, width> d;
-  if constexpr (width == 4) {
-    return hn::LoadU(d, from);
-  } else {
-    return hn::Combine(d, fours<width / 2>(from + width / 8 * stride, stride),
-                       fours<width / 2>(from, stride));
-  }
-}
-
-// Four steps of k of a vector of columns of a transposed B. Each 128-bit block of `row` holds four steps of
-// one column; the blocks are four columns apart, so that transposing inside the blocks puts all in order.
-void transpose_four(const float* from, Index ldb, Index width, float* to) {
-  const Floats d;
-  const hn::Repartition<double, Floats> d64;
-  const Vector x0 = fours<lanes>(from, 4 * ldb), x1 = fours<lanes>(from + ldb, 4 * ldb);
-  const Vector x2 = fours<lanes>(from + 2 * ldb, 4 * ldb), x3 = fours<lanes>(from + 3 * ldb, 4 * ldb);
-  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
-  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
-  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
-  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
-}
-#endif
-
-// The same panels from columns of a transposed B: to[j0 * k + l * width + j] = from[(j0 + j) * ldb + l].
-void pack_columns(const float* from, Index ldb, Index k, Index columns, float* to) {
-  for (Index j = 0; j < columns; j += lanes) {
-    const Index j0 = j / tile_columns * tile_columns;
-    const Index width = pieces(smaller(columns - j0, tile_columns), lanes) * lanes;
-    float* packed = to + j0 * k + j - j0;
-    Index l = 0;
-#if HWY_TARGET != HWY_SCALAR
-    if (j + lanes <= columns) {
-      for (; l + 4 <= k; l += 4) transpose_four(from + j * ldb + l, ldb, width, packed + l * width);
-    }
-#endif
-    for (; l < k; ++l) {
-      for (Index i = 0; i < lanes; ++i) {
-        packed[l * width + i] = j + i < columns ? from[(j + i) * ldb + l] : 0;
-      }
-    }
-  }
 }
 
 void pack_b(const Product& p, Index l0, Index k, Index j0, Index columns, float* to) {
@@ -273,6 +80,7 @@ Index a_space(const Product& p) {
 }
 
 Index space_floats(const Product& p) {
+  if (multiplies_by_dots(p)) return dots_space(p);
   const Index columns = reads_b_in_place(p) ? tile_columns : most_columns;
   return a_space(p) + smaller(p.k, most_k) * smaller(pieces(p.n, lanes) * lanes, columns);
 }
@@ -301,6 +109,7 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
 }
 
 void multiply(const Product& p, float* space) {
+  if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
   float* const a = space;
   float* const b = space + a_space(p);
   const bool a_in_place = reads_a_in_place(p), b_in_place = reads_b_in_place(p);
@@ -346,6 +155,8 @@ namespace blocked {
 
 HWY_EXPORT(multiply);
 HWY_EXPORT(space_floats);
+HWY_EXPORT(multiply_small);
+HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
   std::vector<Tier> all;
@@ -353,10 +164,21 @@ std::vector<Tier> tiers() {
                 [&](const std::string& name, auto* multiply, const auto& unfit) {
                   all.push_back({.name = name, .unfit = unfit, .multiply = multiply});
                 });
-  auto tier = all.begin();
-  for_each_tier(HWY_DISPATCH_TABLE(space_floats),
-                [&](const auto&, auto* space_floats, const auto&) { (tier++)->space_floats = space_floats; });
+  const auto set = [&](const auto& table, auto member) {
+    auto tier = all.begin();
+    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
+  };
+  set(HWY_DISPATCH_TABLE(space_floats), &Tier::space_floats);
+  set(HWY_DISPATCH_TABLE(multiply_small), &Tier::multiply_small);
+  set(HWY_DISPATCH_TABLE(small_space_floats), &Tier::small_space_floats);
   return all;
+}
+
+Tier best_tier() {
+  for (Tier& tier : tiers()) {
+    if (!tier.unfit) return std::move(tier);
+  }
+  return {};  // does not happen: the portable tier runs everywhere
 }
 
 }  // namespace blocked

@@ -1,0 +1,35 @@
+// The peer: cblas_sgemm for each pair. OpenBLAS 0.3.21 has no batched product; above a size of its own it
+// divides each pair among its threads.
+
+#include "assay/ops/batched_gemm.hpp"
+#include "assay/registry.hpp"
+
+#include <cblas.h>
+
+namespace assay {
+namespace {
+
+Variant<BatchedGemm>::Kernel prepare(const BatchedGemm::Problem& p, const BatchedGemm::Input&,
+                                     const Context& context) {
+  return [p, threads = context.threads](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+    // The number is global to the library, so a trial with another number may have run in between.
+    if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
+    const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n), k = static_cast<blasint>(p.k);
+    for (Index i = 0; i < p.batch; ++i) {
+      cblas_sgemm(CblasRowMajor, p.a_transposed() ? CblasTrans : CblasNoTrans,
+                  p.b_transposed() ? CblasTrans : CblasNoTrans, m, n, k, 1, in.a.data() + i * p.m * p.k,
+                  p.a_transposed() ? m : k, in.b.data() + i * p.k * p.n, p.b_transposed() ? k : n, 0,
+                  out.c.data() + i * p.m * p.n, n);
+    }
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchedGemm>({.name = "openblas",
+                      .summary = "cblas_sgemm of the linked OpenBLAS, pair after pair",
+                      .threaded = true,
+                      .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay

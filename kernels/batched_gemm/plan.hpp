@@ -1,0 +1,48 @@
+// The product of one pair of a batch, planned once: what `simd` and `threaded` call for each pair.
+#pragma once
+
+#include "gemm/blocked.hpp"
+
+#include "assay/ops/batched_gemm.hpp"
+
+namespace assay::batched_gemm {
+
+using Problem = BatchedGemm::Problem;
+
+struct Plan {
+  Problem problem;
+  blocked::Product first;  ///< of the batch, without addresses
+  void (*multiply)(const blocked::Product& product, float* space) = nullptr;
+  Index space_floats = 0;
+
+  Plan(const Problem& p, const blocked::Tier& tier)
+      : problem(p),
+        first{.m = p.m,
+              .n = p.n,
+              .k = p.k,
+              .lda = p.a_transposed() ? p.m : p.k,
+              .ldb = p.b_transposed() ? p.k : p.n,
+              .ldc = p.n,
+              .a_transposed = p.a_transposed(),
+              .b_transposed = p.b_transposed()} {
+    const bool small = blocked::is_small(p.m, p.n, p.k);
+    multiply = small ? tier.multiply_small : tier.multiply;
+    space_floats = small ? tier.small_space_floats(first) : tier.space_floats(first);
+  }
+
+  /// The products [begin, end).
+  void run(const BatchedGemm::Input& in, BatchedGemm::Output& out, Index begin, Index end,
+           float* space) const {
+    blocked::Product product = first;
+    const Index a_size = product.m * product.k, b_size = product.k * product.n,
+                c_size = product.m * product.n;
+    for (Index i = begin; i < end; ++i) {
+      product.a = in.a.data() + i * a_size;
+      product.b = in.b.data() + i * b_size;
+      product.c = out.c.data() + i * c_size;
+      multiply(product, space);
+    }
+  }
+};
+
+}  // namespace assay::batched_gemm

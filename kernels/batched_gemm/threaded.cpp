@@ -1,0 +1,50 @@
+// The idea: pairs do not depend on each other, so that each thread takes an equal share of the batch. Limit:
+// a batch of fewer pairs than threads leaves threads idle.
+
+#include "batched_gemm/plan.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace assay::batched_gemm {
+namespace {
+
+// Multiply-adds per thread below which fewer threads are faster, as of gemm/threaded.cpp.
+constexpr double least_multiply_adds = 0x1p18;
+
+struct Shared {
+  Plan plan;
+  int threads = 1;
+  std::vector<Buffer<float>> spaces;
+};
+
+auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context) {
+  const double work = static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                      static_cast<double>(p.k);
+  const Index worth = std::max<Index>(1, static_cast<Index>(std::min(work / least_multiply_adds, 1e9)));
+  const int threads = static_cast<int>(std::min({static_cast<Index>(context.threads), worth, p.batch}));
+  const auto shared = std::make_shared<Shared>(Shared{Plan(p, blocked::best_tier()), threads, {}});
+  for (int i = 0; i < threads; ++i) shared->spaces.emplace_back(shared->plan.space_floats);
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  return [shared, batch = p.batch](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+    const int parts = shared->threads;
+    on_team(parts, parts, [&](int i) {
+      shared->plan.run(in, out, batch * i / parts, batch * (i + 1) / parts,
+                       shared->spaces[static_cast<std::size_t>(i)].data());
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchedGemm>({.name = "threaded",
+                      .summary = "best tier of simd on an equal share of the batch per thread",
+                      .threaded = true,
+                      .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::batched_gemm

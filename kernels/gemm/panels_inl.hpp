@@ -1,0 +1,98 @@
+// Copies of operands in the order in which a tile reads them, compiled once per SIMD target.
+
+#if defined(ASSAY_GEMM_PANELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_GEMM_PANELS_INL
+#undef ASSAY_GEMM_PANELS_INL
+#else
+#define ASSAY_GEMM_PANELS_INL
+#endif
+
+#include "gemm/tile_inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::blocked {
+namespace HWY_NAMESPACE {
+
+inline void copy(const float* from, Index count, float* to) {
+  const Floats d;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+// Rows of B cut into panels as wide as a tile: to[j0 * k + l * width + j] = from[l * ldb + j0 + j] for the
+// panel at j0, whose width is filled up to whole vectors with zeros. Eight rows of all panels at a time, so
+// that the rows are read in the order in which they lie.
+inline void pack_rows(const float* from, Index ldb, Index k, Index columns, float* to) {
+  const Floats d;
+  for (Index l0 = 0; l0 < k; l0 += 8) {
+    const Index l_end = smaller(k, l0 + 8);
+    for (Index j0 = 0; j0 < columns; j0 += tile_columns) {
+      const Index panel = smaller(columns - j0, tile_columns);
+      const Index width = pieces(panel, lanes) * lanes, filled = panel / lanes * lanes;
+      for (Index l = l0; l < l_end; ++l) {
+        const float* row = from + l * ldb + j0;
+        float* packed = to + j0 * k + l * width;
+        for (Index j = 0; j < filled; j += lanes) hn::StoreU(hn::LoadU(d, row + j), d, packed + j);
+        for (Index j = filled; j < width; ++j) packed[j] = j < panel ? row[j] : 0;
+      }
+    }
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// Four floats from each of width / 4 places that are `stride` floats apart.
+template <Index width>
+hn::Vec<hn::FixedTag<float, width>> fours(const float* from, Index stride) {
+  const hn::FixedTag<float, width> d;
+  if constexpr (width == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    return hn::Combine(d, fours<width / 2>(from + width / 8 * stride, stride),
+                       fours<width / 2>(from, stride));
+  }
+}
+
+// Four steps of k of a vector of columns of a transposed B. Each 128-bit block of `row` holds four steps of
+// one column; the blocks are four columns apart, so that transposing inside the blocks puts all in order.
+inline void transpose_four(const float* from, Index ldb, Index width, float* to) {
+  const Floats d;
+  const hn::Repartition<double, Floats> d64;
+  const Vector x0 = fours<lanes>(from, 4 * ldb), x1 = fours<lanes>(from + ldb, 4 * ldb);
+  const Vector x2 = fours<lanes>(from + 2 * ldb, 4 * ldb), x3 = fours<lanes>(from + 3 * ldb, 4 * ldb);
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
+}
+#endif
+
+// The same panels from columns of a transposed B: to[j0 * k + l * width + j] = from[(j0 + j) * ldb + l].
+inline void pack_columns(const float* from, Index ldb, Index k, Index columns, float* to) {
+  for (Index j = 0; j < columns; j += lanes) {
+    const Index j0 = j / tile_columns * tile_columns;
+    const Index width = pieces(smaller(columns - j0, tile_columns), lanes) * lanes;
+    float* packed = to + j0 * k + j - j0;
+    Index l = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (j + lanes <= columns) {
+      for (; l + 4 <= k; l += 4) transpose_four(from + j * ldb + l, ldb, width, packed + l * width);
+    }
+#endif
+    for (; l < k; ++l) {
+      for (Index i = 0; i < lanes; ++i) {
+        packed[l * width + i] = j + i < columns ? from[(j + i) * ldb + l] : 0;
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::blocked
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

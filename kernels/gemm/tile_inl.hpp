@@ -1,0 +1,184 @@
+// The register tile of the matrix products, compiled once per SIMD target: what fits the registers, and the
+// function that updates one tile of C. Included by the files that foreach_target.h reads again for each
+// target.
+//
+// Per step of k, a tile of R rows and V vectors loads R + V operands for R V multiply-adds, so that
+// arithmetic, not loads, is the limit.
+
+#if defined(ASSAY_GEMM_TILE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_GEMM_TILE_INL
+#undef ASSAY_GEMM_TILE_INL
+#else
+#define ASSAY_GEMM_TILE_INL
+#endif
+
+#include "assay/problem.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::blocked {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+constexpr Index lanes = HWY_LANES(float);
+constexpr Index line = 16;  // floats in a cache line
+
+// The tile: as many sums as the registers hold beside one row of B and a broadcast of A (two-operand SSE
+// needs a product as well). Of 14x2, 12x2 and 8x3 with AVX-512, and of 6x2, 4x2, 4x3 and 3x3 with SSE4, the
+// ones below were the fastest or even with it, products of 64 to 768 on a Zen 5. NEON's 32 registers hold
+// 8x3: not measured.
+#if HWY_TARGET == HWY_AVX3
+constexpr Index tile_rows = 14, tile_vectors = 2;
+#elif HWY_TARGET == HWY_AVX2
+constexpr Index tile_rows = 6, tile_vectors = 2;
+#elif HWY_TARGET == HWY_NEON
+constexpr Index tile_rows = 8, tile_vectors = 3;
+#elif HWY_TARGET == HWY_SCALAR
+constexpr Index tile_rows = 4, tile_vectors = 4;
+#else
+constexpr Index tile_rows = 4, tile_vectors = 3;
+#endif
+constexpr Index tile_columns = tile_vectors * lanes;
+
+constexpr Index smaller(Index x, Index y) { return x < y ? x : y; }
+constexpr Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }  // rounded up
+
+template <Index i>
+struct At {
+  static constexpr Index value = i;
+};
+template <class Body, std::size_t... i>
+HWY_INLINE void each(const Body& body, std::index_sequence<i...>) {
+  (body(At<static_cast<Index>(i)>()), ...);
+}
+// body(At<0>()), … body(At<count - 1>()). A loop would be unrolled too, but after GCC has decided which
+// arrays are registers: sums then went through the stack before and after the steps of k.
+template <Index count, class Body>
+HWY_INLINE void unrolled(const Body& body) {
+  each(body, std::make_index_sequence<static_cast<std::size_t>(count)>());
+}
+
+// What a tile reads: a[r * a_row + l * a_step] and the vectors at b[l * b_step].
+struct Operands {
+  Index k = 0;
+  const float* a = nullptr;
+  Index a_row = 0, a_step = 0;
+  const float* b = nullptr;
+  Index b_step = 0;
+  float* c = nullptr;
+  Index ldc = 0;
+  Index columns = 0;  // of C, at most the tile's
+  float alpha = 1, beta = 0;
+};
+
+// The same update of C where some columns of the last vector are none.
+template <Index rows, Index vectors>
+HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
+  for (Index r = 0; r < rows; ++r) {
+    float* c = o.c + r * o.ldc;
+    const float* from = sums + r * vectors * lanes;
+    for (Index j = 0; j < o.columns; ++j) {
+      c[j] = o.beta == 0 ? o.alpha * from[j] : o.beta * c[j] + o.alpha * from[j];
+    }
+  }
+}
+
+// Updates one tile of C. Whole vectors of B are read, only existing columns of C are touched.
+template <Index rows, Index vectors>
+void tile(const Operands& o) {
+  const Floats d;
+  constexpr Index panel_lines = pieces(vectors * lanes, line);
+  // Steps of k that the prefetch of B runs ahead: 16 steps of 14 x 2 sums, and as long where steps are
+  // shorter.
+  constexpr Index ahead = 16 * tile_rows * tile_vectors / (rows * vectors);
+  Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
+  float* next_c = o.c;
+  unrolled<rows>([&](auto r) HWY_ATTR {
+    unrolled<vectors>([&](auto v) HWY_ATTR { sums[r.value][v.value] = hn::Zero(d); });
+    // No lambda: GCC takes one that only prefetches for one without effect.
+    for (Index i = 0; i < panel_lines; ++i) hwy::Prefetch(next_c + i * line);
+    next_c += o.ldc;
+  });
+  // One pointer per four rows: with the distances of one, two and three rows as offsets, all rows are
+  // addressed from few registers.
+  constexpr Index groups = (rows + 3) / 4;
+  const float* a[static_cast<std::size_t>(groups)];
+  const Index row = o.a_row, three_rows = 3 * o.a_row, a_step = o.a_step, b_step = o.b_step;
+  const float* next_a = o.a;
+  unrolled<groups>([&](auto g) HWY_ATTR {
+    a[g.value] = next_a;
+    next_a += 4 * row;
+  });
+  const float* b = o.b;
+  for (Index l = o.k; l > 0; --l) {
+    Vector from_b[static_cast<std::size_t>(vectors)];
+    unrolled<vectors>([&](auto v) HWY_ATTR { from_b[v.value] = hn::LoadU(d, b + v.value * lanes); });
+    unrolled<rows>([&](auto r) HWY_ATTR {
+      constexpr Index in_group = r.value % 4;
+      const Index offset = in_group == 3 ? three_rows : in_group * row;
+      const Vector from_a = hn::Set(d, a[r.value / 4][offset]);
+      unrolled<vectors>([&](auto v) HWY_ATTR {
+        sums[r.value][v.value] = hn::MulAdd(from_a, from_b[v.value], sums[r.value][v.value]);
+      });
+    });
+    unrolled<groups>([&](auto g) HWY_ATTR { a[g.value] += a_step; });
+    // Past the end of B it names no operand, which a prefetch may.
+    for (Index i = 0; i < panel_lines; ++i) hwy::Prefetch(b + ahead * b_step + i * line);
+    b += b_step;
+  }
+  float* c = o.c;
+  if (o.columns != vectors * lanes) {
+    HWY_ALIGN float partial[static_cast<std::size_t>(rows * vectors * lanes)];
+    unrolled<rows>([&](auto r) HWY_ATTR {
+      unrolled<vectors>([&](auto v) HWY_ATTR {
+        hn::Store(sums[r.value][v.value], d, partial + (r.value * vectors + v.value) * lanes);
+      });
+    });
+    update_part<rows, vectors>(o, partial);
+  } else if (o.beta == 0) {
+    const Vector alpha = hn::Set(d, o.alpha);
+    unrolled<rows>([&](auto r) HWY_ATTR {
+      unrolled<vectors>([&](auto v) HWY_ATTR {
+        hn::StoreU(hn::Mul(alpha, sums[r.value][v.value]), d, c + v.value * lanes);
+      });
+      c += o.ldc;
+    });
+  } else {
+    const Vector alpha = hn::Set(d, o.alpha), beta = hn::Set(d, o.beta);
+    unrolled<rows>([&](auto r) HWY_ATTR {
+      unrolled<vectors>([&](auto v) HWY_ATTR {
+        const Vector scaled = hn::Mul(beta, hn::LoadU(d, c + v.value * lanes));
+        hn::StoreU(hn::MulAdd(alpha, sums[r.value][v.value], scaled), d, c + v.value * lanes);
+      });
+      c += o.ldc;
+    });
+  }
+}
+
+using Tile = void (*)(const Operands&);
+
+// The tile function of every number of rows and vectors, so that no edge of C computes rows it has not got.
+template <std::size_t... i>
+Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
+  static constexpr Tile table[] = {
+      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
+  return table[(vectors - 1) * tile_rows + rows - 1];
+}
+inline Tile tile_of(Index rows, Index vectors) {
+  return tile_of(rows, vectors,
+                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::blocked
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

@@ -1,0 +1,55 @@
+// The products behind the variants of gemm_bf16: one part of C per call.
+#pragma once
+
+#include "assay/ops/gemm_bf16.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::gemm_bf16 {
+
+/// C[m, n] = op(A) op(B) for operands whose stored rows are lda, ldb and ldc elements apart.
+struct Product {
+  Index m = 0, n = 0, k = 0;
+  const std::uint16_t* a = nullptr;
+  const std::uint16_t* b = nullptr;
+  float* c = nullptr;
+  Index lda = 0, ldb = 0, ldc = 0;
+  bool a_transposed = false, b_transposed = false;
+};
+
+/// The rows [row, row + m) and columns [column, column + n) of a problem.
+inline Product part_of(const GemmBf16::Problem& p, const GemmBf16::Input& in, float* c, Index row, Index m,
+                       Index column, Index n) {
+  const Index lda = p.a_transposed() ? p.m : p.k, ldb = p.b_transposed() ? p.k : p.n;
+  return {.m = m,
+          .n = n,
+          .k = p.k,
+          .a = in.a.data() + (p.a_transposed() ? row : row * lda),
+          .b = in.b.data() + (p.b_transposed() ? column * ldb : column),
+          .c = c + row * p.n + column,
+          .lda = lda,
+          .ldb = ldb,
+          .ldc = p.n,
+          .a_transposed = p.a_transposed(),
+          .b_transposed = p.b_transposed()};
+}
+
+/// The product for one kind of processor.
+struct Tier {
+  std::string name;
+  std::optional<std::string> unfit;  ///< why this processor cannot run it
+  /// `space` holds at least space_floats(product) floats and starts at a multiple of 64 bytes.
+  std::function<void(const Product& product, float* space)> multiply;
+  std::function<Index(const Product& product)> space_floats;
+};
+
+/// With VDPBF16PS; absent where the compiler has no such instruction.
+std::optional<Tier> avx512_bf16();
+
+/// Every tier, best first.
+std::vector<Tier> tiers();
+
+}  // namespace assay::gemm_bf16

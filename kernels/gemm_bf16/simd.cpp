@@ -1,0 +1,85 @@
+// The idea: bf16 is the upper half of an f32, so that operands are widened once, and the f32 tiles of `gemm`
+// do the rest. What is widened, m k + k n elements, is little beside m n k multiply-adds, but takes as much
+// memory as f32 operands would. avx512_bf16.cpp has a tier of its own for processors that multiply bf16.
+
+#include "gemm_bf16/blocked.hpp"
+
+#include "gemm/blocked.hpp"
+
+#include "assay/registry.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace assay::gemm_bf16 {
+namespace {
+
+void widen(const std::uint16_t* from, Index distance, Index rows, Index columns, float* to) {
+  for (Index i = 0; i < rows; ++i, from += distance, to += columns) {
+    for (Index j = 0; j < columns; ++j) to[j] = bf16::widen(from[j]);
+  }
+}
+
+Index whole_lines(Index floats) { return (floats + 15) / 16 * 16; }
+
+// The product in f32, with operands that lie in `space`.
+blocked::Product widened(const Product& p, float* space) {
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .a = space,
+          .b = space + whole_lines(p.m * p.k),
+          .c = p.c,
+          .lda = p.a_transposed ? p.m : p.k,
+          .ldb = p.b_transposed ? p.k : p.n,
+          .ldc = p.ldc,
+          .a_transposed = p.a_transposed,
+          .b_transposed = p.b_transposed};
+}
+
+Tier widening(const blocked::Tier& tier) {
+  const auto operands = [](const Product& p) { return whole_lines(p.m * p.k) + whole_lines(p.k * p.n); };
+  return {
+      .name = tier.name,
+      .unfit = tier.unfit,
+      .multiply =
+          [tier, operands](const Product& p, float* space) {
+            const blocked::Product product = widened(p, space);
+            const Index a_rows = p.a_transposed ? p.k : p.m, b_rows = p.b_transposed ? p.n : p.k;
+            widen(p.a, p.lda, a_rows, product.lda, space);
+            widen(p.b, p.ldb, b_rows, product.ldb, space + whole_lines(p.m * p.k));
+            tier.multiply(product, space + operands(p));
+          },
+      .space_floats = [tier, operands](
+                          const Product& p) { return operands(p) + tier.space_floats(widened(p, nullptr)); }};
+}
+
+const Register registered{[](Registry& r) {
+  for (const Tier& tier : tiers()) {
+    const bool native = tier.name == "avx512_bf16";
+    r.add<GemmBf16>(
+        {.name = "simd@" + tier.name,
+         .summary = native ? "register tile of VDPBF16PS over copied pairs"
+                           : "operands widened to f32, tiles compiled for " + tier.name,
+         .prepare =
+             [tier](const GemmBf16::Problem& p, const GemmBf16::Input& in, const Context&) {
+               const auto space = std::make_shared<Buffer<float>>(
+                   tier.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n)));
+               return [tier, p, space](const GemmBf16::Input& now, GemmBf16::Output& out) {
+                 tier.multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space->data());
+               };
+             },
+         .unfit = [unfit = tier.unfit](const GemmBf16::Problem&, const Context&) { return unfit; }});
+  }
+}};
+
+}  // namespace
+
+std::vector<Tier> tiers() {
+  std::vector<Tier> all;
+  if (std::optional<Tier> native = avx512_bf16()) all.push_back(*std::move(native));
+  for (const blocked::Tier& tier : blocked::tiers()) all.push_back(widening(tier));
+  return all;
+}
+
+}  // namespace assay::gemm_bf16

@@ -1,0 +1,56 @@
+// The idea: one rectangle of C per thread, each computed by the best tier of `simd`, as of gemm/threaded.cpp.
+
+#include "gemm/grid.hpp"
+#include "gemm_bf16/blocked.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace assay::gemm_bf16 {
+namespace {
+
+struct Plan {
+  Tier tier;
+  GemmBf16::Problem problem;
+  blocked::Grid grid;
+  std::vector<Buffer<float>> spaces;
+
+  Product part(const GemmBf16::Input& in, float* c, Index i) const {
+    const blocked::Rectangle r = blocked::rectangle(grid, problem.m, problem.n, i);
+    return part_of(problem, in, c, r.row, r.rows, r.column, r.columns);
+  }
+};
+
+auto prepare(const GemmBf16::Problem& p, const GemmBf16::Input& in, const Context& context) {
+  auto plan = std::make_shared<Plan>();
+  plan->problem = p;
+  for (Tier& tier : tiers()) {
+    if (tier.unfit) continue;
+    plan->tier = std::move(tier);
+    break;
+  }
+  plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
+  for (int i = 0; i < plan->grid.parts(); ++i) {
+    plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
+  }
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(context.threads, plan->grid.parts(), [](int) {});
+  return [plan, threads = context.threads](const GemmBf16::Input& now, GemmBf16::Output& out) {
+    on_team(threads, plan->grid.parts(), [&](int i) {
+      plan->tier.multiply(plan->part(now, out.c.data(), i), plan->spaces[static_cast<std::size_t>(i)].data());
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<GemmBf16>({.name = "threaded",
+                   .summary = "best tier of simd on one rectangle of C per thread",
+                   .threaded = true,
+                   .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::gemm_bf16

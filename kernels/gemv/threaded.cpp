@@ -1,0 +1,53 @@
+// The idea: each thread computes its own part of y, rows of A for A x and columns for A^T x, so that nothing
+// is summed across threads. Past the caches it helps as far as two cores draw more from memory than one.
+
+#include "gemv/part.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+
+namespace assay::gemv {
+namespace {
+
+// Elements of A below which one thread does it all, because a fork and join costs more than it saves.
+constexpr double break_even = 0x1p18;
+// Parts of y begin at cache lines, as far as y does.
+constexpr Index unit = 16;
+
+auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {
+  Tier best;
+  for (Tier& tier : tiers()) {
+    if (tier.unfit) continue;
+    best = std::move(tier);
+    break;
+  }
+  const Index units = (p.results() + unit - 1) / unit;
+  const bool alone = static_cast<double>(p.m) * static_cast<double>(p.n) < break_even;
+  const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, units));
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  return [p, units, threads, multiply = best.multiply](const Gemv::Input& in, Gemv::Output& out) {
+    on_team(threads, threads, [&](int part) {
+      multiply({.a = in.a.data(),
+                .x = in.x.data(),
+                .y = out.y.data(),
+                .m = p.m,
+                .n = p.n,
+                .transposed = p.transposed(),
+                .begin = units * part / threads * unit,
+                .end = std::min(p.results(), units * (part + 1) / threads * unit)});
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemv>({.name = "threaded",
+               .summary = "best tier of simd on a part of y per thread",
+               .threaded = true,
+               .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::gemv

@@ -1,0 +1,30 @@
+// The idea: s goes into the narrow product, X A or dY B^T with m r elements, and the product of that is added
+// to Y or dX while it is computed (beta = 1). So there is no temporary as large as Y, and no pass to scale
+// and to add: one m x r temporary remains, two in the backward pass. To have none X A would be computed again
+// for each part of Y. W + s A B is never formed: that alone is k n r multiply-adds.
+
+#include "lora/schedule.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::lora {
+namespace {
+
+template <class Op>
+void add(Registry& r) {
+  for (const blocked::Tier& tier : blocked::tiers()) {
+    r.add<Op>({.name = "fused@" + tier.name,
+               .summary = "scaled while narrow, then added by the product, tiles compiled for " + tier.name,
+               .prepare = [tier](const Problem& p, const typename Op::Input& in,
+                                 const Context&) { return scheduled<Op>(p, in, tier, 1); },
+               .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
+  }
+}
+
+const Register registered{[](Registry& r) {
+  add<Lora>(r);
+  add<LoraBackward>(r);
+}};
+
+}  // namespace
+}  // namespace assay::lora

@@ -1,0 +1,107 @@
+#include "assay/ops/batched_gemm.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+using Problem = BatchedGemm::Problem;
+
+struct Pair {
+  matrix::View<float> a, b;
+};
+
+Pair operands(const Problem& p, const BatchedGemm::Input& in, Index i) {
+  return {matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
+          matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
+}
+
+void naive(const Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+  for (Index i = 0; i < p.batch; ++i) {
+    const auto [a, b] = operands(p, in, i);
+    float* c = out.c.data() + i * p.m * p.n;
+    for (Index row = 0; row < p.m; ++row) {
+      for (Index column = 0; column < p.n; ++column) {
+        c[row * p.n + column] = matrix::element<float>(a, b, row, column, p.k);
+      }
+    }
+  }
+}
+
+double multiply_adds(const Problem& p) {
+  return static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+         static_cast<double>(p.k);
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchedGemm>({.name = "naive", .summary = "product after product, three loops each", .run = naive});
+}};
+
+}  // namespace
+
+std::vector<Problem> BatchedGemm::corner_cases() {
+  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and more products than threads.
+  constexpr std::array<std::array<Index, 4>, 8> extents{{{1, 1, 1, 1},
+                                                         {5, 1, 17, 31},
+                                                         {3, 2, 1, 3},
+                                                         {7, 7, 15, 9},
+                                                         {3, 13, 31, 17},
+                                                         {4, 16, 33, 16},
+                                                         {2, 29, 47, 37},
+                                                         {3, 65, 63, 64}}};
+  for (const auto& [batch, m, n, k] : extents) {
+    for (Index trans = 0; trans < 4; ++trans) {
+      out.push_back({.batch = batch, .m = m, .n = n, .k = k, .trans = trans});
+    }
+  }
+  // Enough work for a threaded variant to divide, and sums longer than a block.
+  out.push_back({.batch = 37, .m = 32, .n = 32, .k = 32});
+  out.push_back({.batch = 2, .m = 3, .n = 18, .k = 1031, .trans = 1});
+  out.push_back({.batch = 2, .m = 3, .n = 18, .k = 1031, .trans = 3});
+  return out;
+}
+
+double BatchedGemm::footprint(const Problem& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
+  return static_cast<double>(p.batch) * (4 * (m * k + k * n + m * n) + (sampled ? 0 : 16 * m * n));
+}
+
+auto BatchedGemm::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.batch * p.m * p.k), setting.buffer<float>(p.batch * p.k * p.n)};
+  for (float& x : in.a) x = setting.draw();
+  for (float& x : in.b) x = setting.draw();
+  return in;
+}
+
+auto BatchedGemm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.batch * p.m * p.n)};
+}
+
+auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
+  const double factor = same_value ? 0 : matrix::g(static_cast<double>(p.k));
+  const Index size = p.m * p.n;
+  std::vector<Index> corners = matrix::corners_of(p.m, p.n);
+  for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
+  return matrix::expect(p.batch * size, multiply_adds(p), corners, setting.rng, [&](Index flat) {
+    const auto [a, b] = operands(p, in, flat / size);
+    const Index i = flat % size / p.n, j = flat % p.n;
+    return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};
+  });
+}
+
+Agreement BatchedGemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return matrix::judge({"c", {p.batch, p.m, p.n}}, out.c, want);
+}
+
+Cost BatchedGemm::cost(const Problem& p) {
+  const double batch = static_cast<double>(p.batch), m = static_cast<double>(p.m);
+  const double n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  return {.flops = 2 * multiply_adds(p),
+          .bytes_read = 4 * batch * (m * k + k * n),
+          .bytes_written = 4 * batch * m * n};
+}
+
+}  // namespace assay

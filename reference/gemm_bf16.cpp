@@ -1,0 +1,117 @@
+#include "assay/ops/gemm_bf16.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+using Problem = GemmBf16::Problem;
+
+/// op(M) as f32.
+struct Widened {
+  matrix::View<std::uint16_t> stored;
+  float operator()(Index i, Index j) const { return bf16::widen(stored(i, j)); }
+};
+
+Widened a_of(const Problem& p, const GemmBf16::Input& in) {
+  return {matrix::view(in.a.data(), p.m, p.k, p.a_transposed())};
+}
+Widened b_of(const Problem& p, const GemmBf16::Input& in) {
+  return {matrix::view(in.b.data(), p.k, p.n, p.b_transposed())};
+}
+
+void naive(const Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
+  const Widened a = a_of(p, in), b = b_of(p, in);
+  for (Index i = 0; i < p.m; ++i) {
+    for (Index j = 0; j < p.n; ++j) out.c[i * p.n + j] = matrix::element<float>(a, b, i, j, p.k);
+  }
+}
+
+/// What denormals that are taken for zero may change in one element.
+double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) {
+  double sum = 0;
+  for (Index l = 0; l < k; ++l) {
+    sum += std::abs(static_cast<double>(a(i, l))) + std::abs(static_cast<double>(b(l, j))) + 2;
+  }
+  return 0x1p-126 * sum;
+}
+
+double multiply_adds(const Problem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+const Register registered{[](Registry& r) {
+  r.add<GemmBf16>({.name = "naive", .summary = "three loops, operands widened one by one", .run = naive});
+}};
+
+}  // namespace
+
+std::vector<Problem> GemmBf16::corner_cases() {
+  std::vector<Problem> out;
+  // As of gemm, with odd and even k: instructions take two terms at once.
+  constexpr std::array<std::array<Index, 3>, 13> extents{{{1, 1, 1},
+                                                          {1, 17, 31},
+                                                          {2, 1, 3},
+                                                          {3, 5, 1},
+                                                          {5, 7, 2},
+                                                          {6, 16, 8},
+                                                          {7, 15, 9},
+                                                          {13, 31, 17},
+                                                          {15, 33, 16},
+                                                          {14, 32, 34},
+                                                          {29, 47, 37},
+                                                          {16, 49, 257},
+                                                          {65, 63, 64}}};
+  for (const auto& [m, n, k] : extents) {
+    for (Index trans = 0; trans < 4; ++trans) out.push_back({.m = m, .n = n, .k = k, .trans = trans});
+  }
+  // Past one block in each direction of a blocked variant, in every layout, and enough to divide.
+  for (Index trans = 0; trans < 4; ++trans) {
+    out.push_back({.m = 5, .n = 19, .k = 2053, .trans = trans});
+    out.push_back({.m = 401, .n = 9, .k = 5, .trans = trans});
+    out.push_back({.m = 3, .n = 1031, .k = 7, .trans = trans});
+  }
+  out.push_back({.m = 67, .n = 129, .k = 131, .trans = 2});
+  return out;
+}
+
+double GemmBf16::footprint(const Problem& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
+  return 2 * (m * k + k * n) + 4 * m * n + (sampled ? 0 : 16 * m * n);
+}
+
+auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<std::uint16_t>(p.m * p.k), setting.buffer<std::uint16_t>(p.k * p.n)};
+  for (std::uint16_t& x : in.a) x = bf16::round(setting.draw());
+  for (std::uint16_t& x : in.b) x = bf16::round(setting.draw());
+  return in;
+}
+
+auto GemmBf16::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.m * p.n)};
+}
+
+auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Widened a = a_of(p, in), b = b_of(p, in);
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
+  const double factor = matrix::g(static_cast<double>(p.k));
+  return matrix::expect(
+      p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting.rng, [&](Index flat) {
+        const Index i = flat / p.n, j = flat % p.n;
+        const double bound =
+            same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
+        return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
+      });
+}
+
+Agreement GemmBf16::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return matrix::judge({"c", {p.m, p.n}}, out.c, want);
+}
+
+Cost GemmBf16::cost(const Problem& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  return {.flops = 2 * multiply_adds(p), .bytes_read = 2 * (m * k + k * n), .bytes_written = 4 * m * n};
+}
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+#include "assay/ops/gemv.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+using Problem = Gemv::Problem;
+
+/// op(A)[results, terms], and x as a matrix of one column.
+matrix::View<float> operand(const Problem& p, const Gemv::Input& in) {
+  return p.transposed() ? matrix::view(in.a.data(), p.n, p.m, true) : matrix::view(in.a.data(), p.m, p.n);
+}
+matrix::View<float> column(const Gemv::Input& in) { return {in.x.data(), 1, 0}; }
+
+void naive(const Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const auto a = operand(p, in), x = column(in);
+  for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
+}
+
+double elements(const Problem& p) { return static_cast<double>(p.m) * static_cast<double>(p.n); }
+
+const Register registered{[](Registry& r) {
+  r.add<Gemv>({.name = "naive", .summary = "one dot product per element of y", .run = naive});
+}};
+
+}  // namespace
+
+std::vector<Problem> Gemv::corner_cases() {
+  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
+  for (const Index m : {1, 2, 3, 5, 7, 8, 9, 13, 17}) {
+    for (const Index n : {1, 2, 3, 15, 16, 17, 31, 63, 65, 127, 129}) {
+      for (const Index trans : {0, 1}) out.push_back({.m = m, .n = n, .trans = trans});
+    }
+  }
+  for (const Index trans : {0, 1}) {
+    out.push_back({.m = 3, .n = 4099, .trans = trans});
+    out.push_back({.m = 4099, .n = 3, .trans = trans});
+    // Enough work for a threaded variant to divide.
+    out.push_back({.m = 257, .n = 1031, .trans = trans});
+  }
+  return out;
+}
+
+double Gemv::footprint(const Problem& p) {
+  return 4 * elements(p) + 4 * static_cast<double>(p.terms()) + 20 * static_cast<double>(p.results());
+}
+
+auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.m * p.n), setting.buffer<float>(p.terms())};
+  for (float& a : in.a) a = setting.draw();
+  for (float& x : in.x) x = setting.draw();
+  return in;
+}
+
+auto Gemv::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.results())};
+}
+
+auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const auto a = operand(p, in), x = column(in);
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
+  const double factor = same_value ? 0 : matrix::g(static_cast<double>(p.terms()));
+  return matrix::expect(p.results(), elements(p), {0, p.results() - 1}, setting.rng, [&](Index i) {
+    return std::pair{matrix::element<double>(a, x, i, 0, p.terms()),
+                     factor * matrix::magnitude(a, x, i, 0, p.terms())};
+  });
+}
+
+Agreement Gemv::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return matrix::judge({"y", {p.results()}}, out.y, want);
+}
+
+Cost Gemv::cost(const Problem& p) {
+  return {.flops = 2 * elements(p),
+          .bytes_read = 4 * (elements(p) + static_cast<double>(p.terms())),
+          .bytes_written = 4 * static_cast<double>(p.results())};
+}
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+/// The contract `gemv`: a matrix times a vector.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/matrix.hpp"
+
+namespace assay {
+
+/// y = A x, or y = A^T x with `trans=t`.
+///
+/// A[m, n], dense and row-major, stored the same way in both cases. x[n] and y[m], or transposed x[m] and
+/// y[n]. y is not read and overlaps neither A nor x. Entries are finite, and sums of products do not
+/// overflow. It is `gemm` with one column, and an operation of its own because nothing of A is used twice:
+/// two FLOPs for four bytes, so that memory is the limit in place of arithmetic.
+///
+/// Bound, element-wise, for any order of summation, with or without FMA: |fl(y) - y| <= g(k) (|A| |x|), k the
+/// length of x, g(n) = n u / (1 - n u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms,
+/// 2nd ed. (2002), section 3.5). With the exact fill sums are integers below 2^24 for k < 2^24 / 9, and the
+/// bound is zero.
+///
+/// Source: BLAS level 2, Dongarra et al., ACM TOMS 14(1), 1988.
+struct Gemv {
+  static constexpr std::string_view name = "gemv";
+  static constexpr std::string_view about = "y = A x or y = A^T x, row-major f32";
+  static constexpr int version = 1;
+
+  static constexpr std::array<std::string_view, 2> transposes{"n", "t"};
+
+  struct Problem {
+    Index m = 1, n = 1;
+    Index trans = 0;  ///< position in `transposes`
+
+    bool transposed() const { return trans == 1; }
+    Index terms() const { return transposed() ? m : n; }    ///< length of x
+    Index results() const { return transposed() ? n : m; }  ///< length of y
+    static constexpr auto fields() {
+      return std::tuple{field("m", &Problem::m), field("n", &Problem::n),
+                        choice("trans", &Problem::trans, transposes)};
+    }
+  };
+  struct Input {
+    Buffer<float> a, x;
+  };
+  struct Output {
+    Buffer<float> y;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+  };
+  using Expected = matrix::Expected;
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay

@@ -1,0 +1,110 @@
+/// The contracts `lora` and `lora_backward`: a dense layer with a low-rank adapter, and its gradients.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/matrix.hpp"
+
+namespace assay {
+namespace lora {
+
+/// The shape of both contracts: m rows of k features become m rows of n, with an adapter of rank r.
+struct Problem {
+  Index m = 1, n = 1, k = 1, r = 1;
+  Index scale = 2;  ///< s
+  static constexpr auto fields() {
+    return std::tuple{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
+                      field("r", &Problem::r), option("scale", &Problem::scale, 2, -4, 4)};
+  }
+};
+
+}  // namespace lora
+
+/// Y = X W + s (X A) B.
+///
+/// X[m, k], W[k, n], A[k, r], B[r, n], Y[m, n], all f32, row-major and dense; s is the integer `scale`
+/// (alpha / r in the paper). Y is not read and aliases no input. Entries are finite, and sums of products do
+/// not overflow. W + s A B is not formed: the cost counts X A and its product with B.
+///
+/// Bound. Each term of Y is x w or x a s b. Summed in any order, with s applied anywhere, it meets at most
+/// k roundings in X A, one for s, r in the product with B, and k more where the terms of X W are added to it
+/// one by one; a term of X W meets fewer. So, for each element (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 2nd ed. (2002), lemma 3.1),
+///   |fl(Y) - Y| <= g(2 k + r + 1) (|X| |W| + |s| |X| |A| |B|),  g(n) = n u / (1 - n u),  u = 2^-24.
+/// With the exact fill every partial result is an integer, and the bound is zero while 27 |s| k r + 9 k,
+/// which none exceeds, is below 2^24.
+///
+/// Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, ICLR 2022, equation 3.
+struct Lora {
+  static constexpr std::string_view name = "lora";
+  static constexpr std::string_view about = "Y = X W + s (X A) B, row-major f32";
+  static constexpr int version = 1;
+
+  using Problem = lora::Problem;
+  struct Input {
+    Buffer<float> x, w, a, b;
+  };
+  struct Output {
+    Buffer<float> y;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+  };
+  using Expected = matrix::Expected;
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// dX = dY W^T + s (dY B^T) A^T
+/// dA = s X^T (dY B^T)
+/// dB = s (X A)^T dY
+/// the gradients of `lora` for the gradient dY of its output; W is frozen and has none.
+///
+/// Shapes and layout as in Lora; dY[m, n], dX[m, k], dA[k, r], dB[r, n]. No output is read or aliases an
+/// input or another output. Entries are finite, and sums of products do not overflow.
+///
+/// Bound, as in Lora and for any order of the sums, with s applied anywhere:
+///   |fl(dX) - dX| <= g(2 n + r + 1) (|dY| |W|^T + |s| |dY| |B|^T |A|^T)
+///   |fl(dA) - dA| <= g(n + m + 1) |s| |X|^T |dY| |B|^T
+///   |fl(dB) - dB| <= g(k + m + 1) |s| |A|^T |X|^T |dY|
+/// With the exact fill the bounds are zero while 27 |s| n r + 9 n, 27 |s| n m and 27 |s| k m, which no
+/// partial result exceeds, are below 2^24.
+///
+/// Source: the chain rule on Hu et al., LoRA, ICLR 2022, equation 3.
+struct LoraBackward {
+  static constexpr std::string_view name = "lora_backward";
+  static constexpr std::string_view about =
+      "dX = dY W^T + s (dY B^T) A^T, dA = s X^T (dY B^T), dB = s (X A)^T dY";
+  static constexpr int version = 1;
+
+  using Problem = lora::Problem;
+  struct Input {
+    Buffer<float> x, w, a, b, dy;
+  };
+  struct Output {
+    Buffer<float> dx, da, db;
+    static constexpr auto parts() {
+      return std::tuple{part("dx", &Output::dx), part("da", &Output::da), part("db", &Output::db)};
+    }
+  };
+  struct Expected {
+    matrix::Expected dx, da, db;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay
