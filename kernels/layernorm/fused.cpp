@@ -30,38 +30,34 @@ float sum(const float* x, Index cols, const Term& term) {
 
 float reciprocal_root(float spread) { return 1 / std::sqrt(spread + static_cast<float>(epsilon)); }
 
-void run_layernorm(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+template <class Op>
+void run(const Problem& p, const typename Op::Input& in, typename Op::Output& out) {
   const auto cols = static_cast<float>(p.cols);
-  const float* gamma = in.gamma.data();
-  const float* beta = in.beta.data();
+  const Operands on = operands(p, in, out);
   for (Index r = 0; r < p.rows; ++r) {
-    const float* x = in.x.data() + r * p.cols;
-    float* y = out.y.data() + r * p.cols;
-    const float mean = sum(x, p.cols, [](float v) { return v; }) / cols;
-    const float squares = sum(x, p.cols, [mean](float v) { return (v - mean) * (v - mean); });
-    const float rstd = reciprocal_root(squares / cols);
-    for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
-    out.mean[r] = mean;
-    out.rstd[r] = rstd;
-  }
-}
-
-void run_rmsnorm(const Problem& p, const RmsNorm::Input& in, RmsNorm::Output& out) {
-  const float* gamma = in.gamma.data();
-  for (Index r = 0; r < p.rows; ++r) {
-    const float* x = in.x.data() + r * p.cols;
-    float* y = out.y.data() + r * p.cols;
-    const float squares = sum(x, p.cols, [](float v) { return v * v; });
-    const float rstd = reciprocal_root(squares / static_cast<float>(p.cols));
-    for (Index j = 0; j < p.cols; ++j) y[j] = x[j] * rstd * gamma[j];
-    out.rstd[r] = rstd;
+    const float* x = on.x + r * p.cols;
+    float* y = on.y + r * p.cols;
+    if constexpr (requires { out.s; }) {
+      float* s = on.s + r * p.cols;
+      for (Index j = 0; j < p.cols; ++j) s[j] = x[j] + on.r[r * p.cols + j];
+      x = s;
+    }
+    if constexpr (requires { out.mean; }) {
+      const float mean = on.mean[r] = sum(x, p.cols, [](float v) { return v; }) / cols;
+      const float squares = sum(x, p.cols, [mean](float v) { return (v - mean) * (v - mean); });
+      const float rstd = on.rstd[r] = reciprocal_root(squares / cols);
+      for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - mean) * rstd * on.gamma[j] + on.beta[j];
+    } else {
+      const float rstd = on.rstd[r] = reciprocal_root(sum(x, p.cols, [](float v) { return v * v; }) / cols);
+      for (Index j = 0; j < p.cols; ++j) y[j] = x[j] * rstd * on.gamma[j];
+    }
   }
 }
 
 const Register registered{[](Registry& r) {
-  constexpr auto summary = "sums in sixteen parts, compiler-vectorised";
-  r.add<LayerNorm>({.name = "fused", .summary = summary, .run = run_layernorm});
-  r.add<RmsNorm>({.name = "fused", .summary = summary, .run = run_rmsnorm});
+  for_each_norm([&]<class Op>() {
+    r.add<Op>({.name = "fused", .summary = "sums in sixteen parts, compiler-vectorised", .run = run<Op>});
+  });
 }};
 
 }  // namespace

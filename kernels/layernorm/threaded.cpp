@@ -15,37 +15,25 @@ namespace {
 constexpr Index break_even = 65536;
 
 template <class Op>
-RowsFunction* best_tier() {
-  for (const Tier& tier : tiers<Op>()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
-template <class Op>
 auto prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const bool alone = p.rows * p.cols < break_even;
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  return [p, threads, function = best_tier<Op>()](const auto& in, auto& out) {
+  return [p, threads, function = best_tier<Op>().function](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
     on_team(threads, threads,
             [&](int part) { function(on, p.rows * part / threads, p.rows * (part + 1) / threads); });
   };
 }
 
-template <class Op>
-void add(Registry& r) {
-  r.add<Op>({.name = "threaded",
-             .summary = "the best SIMD tier, rows divided among OpenMP threads",
-             .threaded = true,
-             .prepare = prepare<Op>});
-}
-
 const Register registered{[](Registry& r) {
-  add<LayerNorm>(r);
-  add<RmsNorm>(r);
+  for_each_norm([&]<class Op>() {
+    r.add<Op>({.name = "threaded",
+               .summary = "the best SIMD tier, rows divided among OpenMP threads",
+               .threaded = true,
+               .prepare = prepare<Op>});
+  });
 }};
 
 }  // namespace
