@@ -64,7 +64,7 @@ HWY_INLINE void store_some(V value, D d, float* p, Index count) {
 template <int rows>
 constexpr int unrolled = 4 / rows;
 
-/// Sums in the making, and step.vector(i, k, j): the vector at column j of row i into part k.
+/// Sums in the making, and step.column(k, j): the vectors at column j of all rows into part k.
 template <int rows>
 struct Parts {
   V part[std::size_t{rows}][std::size_t{unrolled<rows>}];
@@ -86,13 +86,9 @@ HWY_INLINE void walk(Index cols, Step& step) {
   Index j = 0;
   for (; j + unroll * lanes <= cols; j += unroll * lanes) {
     step.ahead(j, unroll * lanes);
-    for (int k = 0; k < unroll; ++k) {
-      for (int i = 0; i < rows; ++i) step.vector(i, k, j + k * lanes);
-    }
+    for (int k = 0; k < unroll; ++k) step.column(k, j + k * lanes);
   }
-  for (; j + lanes <= cols; j += lanes) {
-    for (int i = 0; i < rows; ++i) step.vector(i, 0, j);
-  }
+  for (; j + lanes <= cols; j += lanes) step.column(0, j);
   if (j < cols) {
     for (int i = 0; i < rows; ++i) step.part_of_vector(i, j, cols - j);
   }
@@ -123,15 +119,17 @@ struct Sum {
     // With a mean there is a second walk to do it.
     if constexpr (!Kind::centred) next.fetch<Kind::rows>(j, columns);
   }
-  HWY_INLINE void vector(int i, int k, Index j) {
+  HWY_INLINE void column(int k, Index j) {
     const D d;
-    const Index at = i * cols + j;
-    V value = hn::LoadU(d, x + at);
-    if constexpr (Kind::adds) {
-      value = hn::Add(value, hn::LoadU(d, r + at));
-      hn::StoreU(value, d, s + at);
+    for (int i = 0; i < Kind::rows; ++i) {
+      const Index at = i * cols + j;
+      V value = hn::LoadU(d, x + at);
+      if constexpr (Kind::adds) {
+        value = hn::Add(value, hn::LoadU(d, r + at));
+        hn::StoreU(value, d, s + at);
+      }
+      add(i, k, value);
     }
-    add(i, k, value);
   }
   HWY_INLINE void part_of_vector(int i, Index j, Index count) {
     const D d;
@@ -160,8 +158,8 @@ struct Squares {
   Parts<Kind::rows> sums = {};
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<Kind::rows>(j, columns); }
-  HWY_INLINE void vector(int i, int k, Index j) {
-    add(i, k, hn::Sub(hn::LoadU(D(), x + i * cols + j), mean[i]));
+  HWY_INLINE void column(int k, Index j) {
+    for (int i = 0; i < Kind::rows; ++i) add(i, k, hn::Sub(hn::LoadU(D(), x + i * cols + j), mean[i]));
   }
   HWY_INLINE void part_of_vector(int i, Index j, Index count) {
     const D d;
@@ -187,14 +185,17 @@ struct Write {
   V rstd[Kind::rows];
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<Kind::rows>(j, columns); }
-  HWY_INLINE void vector(int i, int, Index j) const {
+  HWY_INLINE void column(int, Index j) const {
     const D d;
-    const V shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
-    const V value = result(i, hn::LoadU(d, x + i * cols + j), hn::LoadU(d, gamma + j), shift);
-    if constexpr (Kind::store == Store::past_caches) {
-      hn::Stream(value, d, y + i * cols + j);
-    } else {
-      hn::StoreU(value, d, y + i * cols + j);
+    // Loaded before the first store, which might change them for all that the compiler knows.
+    const V scale = hn::LoadU(d, gamma + j), shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
+    for (int i = 0; i < Kind::rows; ++i) {
+      const V value = result(i, hn::LoadU(d, x + i * cols + j), scale, shift);
+      if constexpr (Kind::store == Store::past_caches) {
+        hn::Stream(value, d, y + i * cols + j);
+      } else {
+        hn::StoreU(value, d, y + i * cols + j);
+      }
     }
   }
   HWY_INLINE void part_of_vector(int i, Index j, Index count) const {
