@@ -1,7 +1,8 @@
-// The idea: sums in sixteen independent parts, which the compiler may keep in vectors. One running sum, as in
-// `naive`, has a fixed order that forbids it. x is read from memory once, if its row stays in a cache.
+// The idea: all steps of one row before the next, sums in sixteen independent parts. x is read from memory
+// once, if its row stays in a cache.
 
 #include "layernorm/rows.hpp"
+#include "layernorm/sixteen_parts.hpp"
 
 #include "assay/registry.hpp"
 
@@ -9,24 +10,6 @@
 
 namespace assay::layernorm {
 namespace {
-
-/// Four vectors of the plain ABI: enough to hide the latency of an addition, which is 2 to 4 cycles.
-constexpr Index parts = 16;
-
-/// Sum of term(x[j]) over a row.
-template <class Term>
-float sum(const float* x, Index cols, const Term& term) {
-  float part[parts] = {};
-  Index j = 0;
-  for (; j + parts <= cols; j += parts) {
-    for (Index l = 0; l < parts; ++l) part[l] += term(x[j + l]);
-  }
-  for (Index l = 0; j < cols; ++j, ++l) part[l] += term(x[j]);
-  for (Index width = parts / 2; width > 0; width /= 2) {
-    for (Index l = 0; l < width; ++l) part[l] += part[l + width];
-  }
-  return part[0];
-}
 
 float reciprocal_root(float spread) { return 1 / std::sqrt(spread + static_cast<float>(epsilon)); }
 

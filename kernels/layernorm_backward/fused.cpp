@@ -7,6 +7,7 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace assay::layernorm_backward {
 namespace {
