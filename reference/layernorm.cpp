@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -35,25 +38,59 @@ Real reciprocal_root(Real spread) {
   return 1 / std::sqrt(spread + static_cast<Real>(epsilon));
 }
 
+/// One row; returns its mean and 1 / sqrt.
+std::pair<float, float> normalise(const float* x, const float* gamma, const float* beta, float* y,
+                                  Index cols) {
+  const float mean = mean_of<float>(x, cols);
+  const float rstd = reciprocal_root(variance_around(mean, x, cols));
+  for (Index j = 0; j < cols; ++j) y[j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
+  return {mean, rstd};
+}
+
+/// One row; returns its 1 / sqrt.
+float scale(const float* x, const float* gamma, float* y, Index cols) {
+  const float rstd = reciprocal_root(variance_around<float>(0, x, cols));
+  for (Index j = 0; j < cols; ++j) y[j] = x[j] * rstd * gamma[j];
+  return rstd;
+}
+
+void add_row(const float* x, const float* r, float* s, Index cols) {
+  for (Index j = 0; j < cols; ++j) s[j] = x[j] + r[j];
+}
+
 void naive_layernorm(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   for (Index r = 0; r < p.rows; ++r) {
-    const float* x = in.x.data() + r * p.cols;
-    float* y = out.y.data() + r * p.cols;
-    const float mean = mean_of<float>(x, p.cols);
-    const float rstd = reciprocal_root(variance_around(mean, x, p.cols));
-    for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - mean) * rstd * in.gamma[j] + in.beta[j];
-    out.mean[r] = mean;
-    out.rstd[r] = rstd;
+    const Index at = r * p.cols;
+    std::tie(out.mean[r], out.rstd[r]) =
+        normalise(in.x.data() + at, in.gamma.data(), in.beta.data(), out.y.data() + at, p.cols);
   }
 }
 
 void naive_rmsnorm(const Problem& p, const RmsNorm::Input& in, RmsNorm::Output& out) {
   for (Index r = 0; r < p.rows; ++r) {
-    const float* x = in.x.data() + r * p.cols;
-    float* y = out.y.data() + r * p.cols;
-    const float rstd = reciprocal_root(variance_around<float>(0, x, p.cols));
-    for (Index j = 0; j < p.cols; ++j) y[j] = x[j] * rstd * in.gamma[j];
-    out.rstd[r] = rstd;
+    const Index at = r * p.cols;
+    out.rstd[r] = scale(in.x.data() + at, in.gamma.data(), out.y.data() + at, p.cols);
+  }
+}
+
+void naive_layernorm_residual(const Problem& p, const LayerNormResidual::Input& in,
+                              LayerNormResidual::Output& out) {
+  for (Index r = 0; r < p.rows; ++r) {
+    const Index at = r * p.cols;
+    float* s = out.s.data() + at;
+    add_row(in.x.data() + at, in.r.data() + at, s, p.cols);
+    std::tie(out.mean[r], out.rstd[r]) =
+        normalise(s, in.gamma.data(), in.beta.data(), out.y.data() + at, p.cols);
+  }
+}
+
+void naive_rmsnorm_residual(const Problem& p, const RmsNormResidual::Input& in,
+                            RmsNormResidual::Output& out) {
+  for (Index r = 0; r < p.rows; ++r) {
+    const Index at = r * p.cols;
+    float* s = out.s.data() + at;
+    add_row(in.x.data() + at, in.r.data() + at, s, p.cols);
+    out.rstd[r] = scale(s, in.gamma.data(), out.y.data() + at, p.cols);
   }
 }
 
@@ -93,83 +130,12 @@ Agreement within_rows(const Problem& p, const Buffer<float>& y, const Element& e
   return within({"y", {p.rows, p.cols}}, y, want, bound);
 }
 
-std::vector<Problem> corners() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and the rows of language models.
-  for (const Index cols : {1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127, 257}) {
-    for (const Index rows : {1, 2, 3, 7}) out.push_back({.rows = rows, .cols = cols});
-  }
-  for (const Index cols : {768, 1023}) out.push_back({.rows = 3, .cols = cols});
-  out.push_back({.rows = 2, .cols = 4099});
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.rows = 67, .cols = 1025});
-  return out;
-}
-
-double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
-
-/// Read once and written once; x stays in a cache between the passes over its row.
-Cost cost_of(const Problem& p, double flops_per_element, double vectors, double statistics) {
-  const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
-  return {.flops = flops_per_element * elements(p),
-          .bytes_read = 4 * (elements(p) + vectors * cols),
-          .bytes_written = 4 * (elements(p) + statistics * rows)};
-}
-
-const Register registered{[](Registry& r) {
-  r.add<LayerNorm>({.name = "naive",
-                    .summary = "mean, variance and result in one loop each per row",
-                    .run = naive_layernorm});
-  r.add<RmsNorm>(
-      {.name = "naive", .summary = "mean square and result in one loop each per row", .run = naive_rmsnorm});
-}};
-
-}  // namespace
-
-std::vector<Problem> LayerNorm::corner_cases() { return corners(); }
-std::vector<Problem> RmsNorm::corner_cases() { return corners(); }
-
-double LayerNorm::footprint(const Problem& p) {
-  // x, y, and what is expected of y with its bound.
-  return 24 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
-}
-
-double RmsNorm::footprint(const Problem& p) {
-  return 24 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
-}
-
-auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols),
-           setting.buffer<float>(p.cols)};
-  for (float& x : in.x) x = setting.draw();
-  // Parameters do not follow the data: with any fill they are near 1 or 0 in a network.
-  for (float& gamma : in.gamma) gamma = static_cast<float>(setting.rng.uniform(-1, 1));
-  for (float& beta : in.beta) beta = static_cast<float>(setting.rng.uniform(-1, 1));
-  return in;
-}
-
-auto RmsNorm::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols)};
-  for (float& x : in.x) x = setting.draw();
-  for (float& gamma : in.gamma) gamma = setting.draw();
-  return in;
-}
-
-auto LayerNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows),
-          setting.buffer<float>(p.rows)};
-}
-
-auto RmsNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows)};
-}
-
-auto LayerNorm::expect(const Problem& p, const Input& in, Setting&) -> Expected {
-  Expected want{empty_statistic(p.rows), empty_statistic(p.rows)};
+/// What is expected of the mean and of 1 / sqrt of rows that lie at `x`.
+LayerNorm::Expected expect_layernorm(const Problem& p, const float* x) {
+  LayerNorm::Expected want{empty_statistic(p.rows), empty_statistic(p.rows)};
   const auto n = static_cast<double>(p.cols);
-  for (Index r = 0; r < p.rows; ++r) {
+  for (Index r = 0; r < p.rows; ++r, x += p.cols) {
     const auto at = static_cast<std::size_t>(r);
-    const float* x = in.x.data() + r * p.cols;
     const auto mean = mean_of<double>(x, p.cols);
     const double variance = variance_around(mean, x, p.cols);
     double magnitude = 0;
@@ -190,43 +156,232 @@ auto LayerNorm::expect(const Problem& p, const Input& in, Setting&) -> Expected 
   return want;
 }
 
-auto RmsNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Expected want{empty_statistic(p.rows)};
-  const auto n = static_cast<double>(p.cols);
-  const bool exact_sum = setting.fill == Fill::exact && n < 0x1p24 / 9;
-  for (Index r = 0; r < p.rows; ++r) {
+Statistic expect_rmsnorm(const Problem& p, const float* x, bool exact_sum) {
+  Statistic want = empty_statistic(p.rows);
+  for (Index r = 0; r < p.rows; ++r, x += p.cols) {
     const auto at = static_cast<std::size_t>(r);
-    const double rstd = reciprocal_root(variance_around<double>(0, in.x.data() + r * p.cols, p.cols));
-    want.rstd.value[at] = rstd;
-    want.rstd.below[at] = want.rstd.above[at] = g(exact_sum ? 5 : n / 2 + 5) * rstd;
+    const double rstd = reciprocal_root(variance_around<double>(0, x, p.cols));
+    want.value[at] = rstd;
+    want.below[at] = want.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd;
   }
   return want;
 }
 
+/// y of rows at `x`, by the statistics that were written with it.
+Agreement judge_layernorm(const Problem& p, const float* x, const Buffer<float>& gamma,
+                          const Buffer<float>& beta, const Buffer<float>& mean, const Buffer<float>& rstd,
+                          const Buffer<float>& y) {
+  return within_rows(p, y, [&](Index r, Index j) {
+    const double m = mean[r];
+    const double scale = static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
+    const double term = (static_cast<double>(x[r * p.cols + j]) - m) * scale, shift = beta[j];
+    return std::pair{term + shift, g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale)};
+  });
+}
+
+Agreement judge_rmsnorm(const Problem& p, const float* x, const Buffer<float>& gamma,
+                        const Buffer<float>& rstd, const Buffer<float>& y) {
+  return within_rows(p, y, [&](Index r, Index j) {
+    const double value =
+        static_cast<double>(x[r * p.cols + j]) * static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
+    return std::pair{value, g(3) * std::abs(value)};
+  });
+}
+
+/// x + r in single precision, which has one right value for each element.
+std::vector<float> sums(const Buffer<float>& x, const Buffer<float>& r) {
+  std::vector<float> out(static_cast<std::size_t>(x.size()));
+  std::ranges::transform(x, r, out.begin(), [](float a, float b) { return a + b; });
+  return out;
+}
+
+Agreement judge_sums(const Problem& p, const Buffer<float>& x, const Buffer<float>& r,
+                     const Buffer<float>& s) {
+  const std::vector<float> want = sums(x, r);
+  return within({"s", {p.rows, p.cols}}, s, std::vector<double>(want.begin(), want.end()),
+                std::vector<double>(want.size()));
+}
+
+Buffer<float> drawn(Index count, Setting& setting) {
+  auto out = setting.buffer<float>(count);
+  for (float& value : out) value = setting.draw();
+  return out;
+}
+
+/// Parameters do not follow the data: with any fill they are near 1 or 0 in a network.
+Buffer<float> parameters(Index count, Setting& setting) {
+  auto out = setting.buffer<float>(count);
+  for (float& value : out) value = static_cast<float>(setting.rng.uniform(-1, 1));
+  return out;
+}
+
+double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
+
+/// Each array read or written once; a row stays in a cache between the passes over it. `streams`: arrays of
+/// the size of x that are read, and written.
+Cost cost_of(const Problem& p, double streams, double flops_per_element, double vectors, double statistics) {
+  const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
+  return {.flops = flops_per_element * elements(p),
+          .bytes_read = 4 * (streams * elements(p) + vectors * cols),
+          .bytes_written = 4 * (streams * elements(p) + statistics * rows)};
+}
+
+const Register registered{[](Registry& r) {
+  constexpr auto centred = "mean, variance and result in one loop each per row";
+  constexpr auto scaled = "mean square and result in one loop each per row";
+  r.add<LayerNorm>({.name = "naive", .summary = centred, .run = naive_layernorm});
+  r.add<RmsNorm>({.name = "naive", .summary = scaled, .run = naive_rmsnorm});
+  r.add<LayerNormResidual>({.name = "naive", .summary = centred, .run = naive_layernorm_residual});
+  r.add<RmsNormResidual>({.name = "naive", .summary = scaled, .run = naive_rmsnorm_residual});
+}};
+
+}  // namespace
+
+std::vector<Problem> layernorm::corner_cases() {
+  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
+  for (const Index cols : {1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127, 257}) {
+    for (const Index rows : {1, 2, 3, 7}) out.push_back({.rows = rows, .cols = cols});
+  }
+  // Every number of elements that whole vectors leave over, below one vector and after several.
+  for (Index cols = 4; cols < 16; ++cols) out.push_back({.rows = 5, .cols = cols});
+  for (Index cols = 66; cols < 82; ++cols) out.push_back({.rows = 4, .cols = cols});
+  // The rows of language models.
+  for (const Index cols : {768, 1023}) out.push_back({.rows = 3, .cols = cols});
+  out.push_back({.rows = 2, .cols = 4099});
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({.rows = 97, .cols = 1025});
+  return out;
+}
+
+std::vector<Problem> LayerNorm::corner_cases() { return layernorm::corner_cases(); }
+std::vector<Problem> RmsNorm::corner_cases() { return layernorm::corner_cases(); }
+std::vector<Problem> LayerNormResidual::corner_cases() { return layernorm::corner_cases(); }
+std::vector<Problem> RmsNormResidual::corner_cases() { return layernorm::corner_cases(); }
+
+double LayerNorm::footprint(const Problem& p) {
+  // x, y, and what is expected of y with its bound.
+  return 24 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
+}
+
+double RmsNorm::footprint(const Problem& p) {
+  return 24 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
+}
+
+// r and s besides; what is expected of s is gone before y is judged, but for its sum of 4 bytes.
+double LayerNormResidual::footprint(const Problem& p) {
+  return 36 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
+}
+
+double RmsNormResidual::footprint(const Problem& p) {
+  return 36 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
+}
+
+auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.x = drawn(p.rows * p.cols, setting);
+  in.gamma = parameters(p.cols, setting);
+  in.beta = parameters(p.cols, setting);
+  return in;
+}
+
+auto RmsNorm::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.x = drawn(p.rows * p.cols, setting);
+  in.gamma = drawn(p.cols, setting);
+  return in;
+}
+
+auto LayerNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.x = drawn(p.rows * p.cols, setting);
+  // What a block adds is around zero.
+  in.r = parameters(p.rows * p.cols, setting);
+  in.gamma = parameters(p.cols, setting);
+  in.beta = parameters(p.cols, setting);
+  // At one column y is beta, and must be larger than what the rounded mean of the fill `offset` allows.
+  for (float& beta : in.beta) beta = std::copysign(0.5F + std::abs(beta) / 2, beta);
+  return in;
+}
+
+auto RmsNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.x = drawn(p.rows * p.cols, setting);
+  in.gamma = drawn(p.cols, setting);
+  in.r = drawn(p.rows * p.cols, setting);
+  if (setting.fill == Fill::exact) {
+    // The sum, not x, is what rmsnorm has: a small integer other than 0.
+    std::ranges::transform(in.x, in.r, in.x.begin(), std::minus<>());
+  }
+  return in;
+}
+
+auto LayerNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows),
+          setting.buffer<float>(p.rows)};
+}
+
+auto RmsNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows)};
+}
+
+auto LayerNormResidual::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows * p.cols),
+          setting.buffer<float>(p.rows), setting.buffer<float>(p.rows)};
+}
+
+auto RmsNormResidual::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows * p.cols),
+          setting.buffer<float>(p.rows)};
+}
+
+auto LayerNorm::expect(const Problem& p, const Input& in, Setting&) -> Expected {
+  return expect_layernorm(p, in.x.data());
+}
+
+auto RmsNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const bool exact_sum = setting.fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
+  return {expect_rmsnorm(p, in.x.data(), exact_sum)};
+}
+
+auto LayerNormResidual::expect(const Problem& p, const Input& in, Setting&) -> Expected {
+  LayerNorm::Expected want = expect_layernorm(p, sums(in.x, in.r).data());
+  return {std::move(want.mean), std::move(want.rstd)};
+}
+
+auto RmsNormResidual::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const bool exact_sum = setting.fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
+  return {expect_rmsnorm(p, sums(in.x, in.r).data(), exact_sum)};
+}
+
 Agreement LayerNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  const Agreement statistics =
-      within_sides("mean", out.mean, want.mean) & within_sides("rstd", out.rstd, want.rstd);
-  return statistics & within_rows(p, out.y, [&](Index r, Index j) {
-           const double x = in.x[r * p.cols + j], mean = out.mean[r];
-           const double scale = static_cast<double>(out.rstd[r]) * static_cast<double>(in.gamma[j]);
-           const double term = (x - mean) * scale, beta = in.beta[j];
-           const double error = g(5) * (std::abs(term) + std::abs(beta)) + g(1) * std::abs(mean * scale);
-           return std::pair{term + beta, error};
-         });
+  return within_sides("mean", out.mean, want.mean) & within_sides("rstd", out.rstd, want.rstd) &
+         judge_layernorm(p, in.x.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
 }
 
 Agreement RmsNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return within_sides("rstd", out.rstd, want.rstd) & within_rows(p, out.y, [&](Index r, Index j) {
-           const double value = static_cast<double>(in.x[r * p.cols + j]) * static_cast<double>(out.rstd[r]) *
-                                static_cast<double>(in.gamma[j]);
-           return std::pair{value, g(3) * std::abs(value)};
-         });
+  return within_sides("rstd", out.rstd, want.rstd) & judge_rmsnorm(p, in.x.data(), in.gamma, out.rstd, out.y);
+}
+
+// Once s has passed, y may be judged from it.
+Agreement LayerNormResidual::judge(const Problem& p, const Input& in, const Expected& want,
+                                   const Output& out) {
+  return judge_sums(p, in.x, in.r, out.s) & within_sides("mean", out.mean, want.mean) &
+         within_sides("rstd", out.rstd, want.rstd) &
+         judge_layernorm(p, out.s.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
+}
+
+Agreement RmsNormResidual::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  return judge_sums(p, in.x, in.r, out.s) & within_sides("rstd", out.rstd, want.rstd) &
+         judge_rmsnorm(p, out.s.data(), in.gamma, out.rstd, out.y);
 }
 
 // Per element: the sum, a difference, a square and its sum, then a difference, two products and a sum.
-Cost LayerNorm::cost(const Problem& p) { return cost_of(p, 8, 2, 2); }
+Cost LayerNorm::cost(const Problem& p) { return cost_of(p, 1, 8, 2, 2); }
+Cost LayerNormResidual::cost(const Problem& p) { return cost_of(p, 2, 9, 2, 2); }
 
 // Per element: a square and its sum, then two products.
-Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 4, 1, 1); }
+Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 1, 4, 1, 1); }
+Cost RmsNormResidual::cost(const Problem& p) { return cost_of(p, 2, 5, 1, 1); }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// What the variants of layernorm and rmsnorm share: the arrays of a call, and the tiers by which `simd` and
-// `threaded` run the same machine code.
+// What the variants of layernorm, rmsnorm and their residual forms share: the arrays of a call, and the tiers
+// by which `simd`, `streaming` and `threaded` run the same machine code.
 #pragma once
 
 #include "assay/ops/layernorm.hpp"
@@ -10,23 +10,42 @@
 
 namespace assay::layernorm {
 
-/// The arrays of one call. Without beta and mean it is rmsnorm.
+/// The arrays of one call. Without beta and mean it is rmsnorm; with r and s, of x + r.
 struct Operands {
   const float* x = nullptr;
+  const float* r = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
+  float* s = nullptr;
   float* y = nullptr;
   float* mean = nullptr;
   float* rstd = nullptr;
   Index cols = 0;
 };
 
-inline Operands operands(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
-  return {in.x.data(),     in.gamma.data(), in.beta.data(), out.y.data(),
-          out.mean.data(), out.rstd.data(), p.cols};
+template <class Input, class Output>
+Operands operands(const Problem& p, const Input& in, Output& out) {
+  Operands on{.x = in.x.data(), .gamma = in.gamma.data(), .cols = p.cols};
+  on.y = out.y.data();
+  on.rstd = out.rstd.data();
+  if constexpr (requires { in.beta; }) {
+    on.beta = in.beta.data();
+    on.mean = out.mean.data();
+  }
+  if constexpr (requires { in.r; }) {
+    on.r = in.r.data();
+    on.s = out.s.data();
+  }
+  return on;
 }
-inline Operands operands(const Problem& p, const RmsNorm::Input& in, RmsNorm::Output& out) {
-  return {in.x.data(), in.gamma.data(), nullptr, out.y.data(), nullptr, out.rstd.data(), p.cols};
+
+/// Calls visit.template operator()<Op>() for every contract that normalises rows.
+template <class Visit>
+void for_each_norm(const Visit& visit) {
+  visit.template operator()<LayerNorm>();
+  visit.template operator()<RmsNorm>();
+  visit.template operator()<LayerNormResidual>();
+  visit.template operator()<RmsNormResidual>();
 }
 
 /// One tier's code for one operation, on rows [first, last).
@@ -35,10 +54,20 @@ using RowsFunction = void(const Operands&, Index first, Index last);
 struct Tier {
   std::string name;
   RowsFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
+  RowsFunction* streaming = nullptr;  ///< the same with y past the caches, where rows start on a cache line
+  std::optional<std::string> unfit;   ///< why it cannot run here
 };
 /// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
 template <class Op>
 std::vector<Tier> tiers();
+
+/// The first of them that runs here.
+template <class Op>
+Tier best_tier() {
+  for (const Tier& tier : tiers<Op>()) {
+    if (!tier.unfit) return tier;
+  }
+  return {};  // does not happen: the portable tier runs everywhere
+}
 
 }  // namespace assay::layernorm

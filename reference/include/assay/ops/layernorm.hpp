@@ -1,4 +1,5 @@
-/// The contracts `layernorm` and `rmsnorm`: rows of x scaled to unit spread, with the statistics of each row.
+/// The contracts `layernorm` and `rmsnorm`: rows of x scaled to unit spread, with the statistics of each row;
+/// and the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`.
 #pragma once
 
 #include "assay/operation.hpp"
@@ -18,6 +19,9 @@ struct Problem {
     return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols)};
   }
 };
+
+/// The corner cases of all contracts that normalise rows.
+std::vector<Problem> corner_cases();
 
 /// What is expected of one number per row. The bound depends on the side: a mean that is off only ever makes
 /// the spread around it larger.
@@ -109,6 +113,88 @@ struct RmsNorm {
   struct Output {
     Buffer<float> y, rstd;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("rstd", &Output::rstd)}; }
+  };
+  struct Expected {
+    layernorm::Statistic rstd;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// s[r, j] = x[r, j] + r[r, j]
+/// y, mean, rstd = those of `layernorm` with s in place of x
+/// with x, r, s, y[rows, cols], gamma[cols], beta[cols], mean[rows], rstd[rows], all f32 and row-major. s is
+/// an output because the next residual connection adds to it. No two arrays overlap.
+///
+/// Bound. s is one correctly rounded addition (IEEE 754, section 4.3.1): the same value. Everything else is
+/// judged as in `layernorm`, from the rounded s.
+///
+/// Source: the transformer block, Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.1, in
+/// the order of GPT-2, where the sum is kept: Radford et al., Language Models are Unsupervised Multitask
+/// Learners (2019), section 2.3.
+struct LayerNormResidual {
+  static constexpr std::string_view name = "layernorm_residual";
+  static constexpr std::string_view about =
+      "s = x + r and y = (s - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32";
+  static constexpr int version = 1;
+
+  using Problem = layernorm::Problem;
+  struct Input {
+    Buffer<float> x, r, gamma, beta;
+  };
+  struct Output {
+    Buffer<float> s, y, mean, rstd;
+    static constexpr auto parts() {
+      return std::tuple{part("s", &Output::s), part("y", &Output::y), part("mean", &Output::mean),
+                        part("rstd", &Output::rstd)};
+    }
+  };
+  struct Expected {
+    layernorm::Statistic mean, rstd;
+  };
+  static constexpr std::array fills{Fill::offset, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// s[r, j] = x[r, j] + r[r, j]
+/// y, rstd = those of `rmsnorm` with s in place of x
+/// with x, r, s, y[rows, cols], gamma[cols], rstd[rows], all f32 and row-major. No two arrays overlap.
+///
+/// Bound. s has the same value (IEEE 754, section 4.3.1), the others are judged as in `rmsnorm`, from the
+/// rounded s. In the exact fill s is a small integer other than 0, as x is there.
+///
+/// Source: LLaMA, Touvron et al., arXiv:2302.13971 (2023), section 2.2, on Zhang and Sennrich (2019).
+struct RmsNormResidual {
+  static constexpr std::string_view name = "rmsnorm_residual";
+  static constexpr std::string_view about =
+      "s = x + r and y = s / sqrt(mean(s^2) + 1e-5) gamma for each row, f32";
+  static constexpr int version = 1;
+
+  using Problem = layernorm::Problem;
+  struct Input {
+    Buffer<float> x, r, gamma;
+  };
+  struct Output {
+    Buffer<float> s, y, rstd;
+    static constexpr auto parts() {
+      return std::tuple{part("s", &Output::s), part("y", &Output::y), part("rstd", &Output::rstd)};
+    }
   };
   struct Expected {
     layernorm::Statistic rstd;

@@ -1,0 +1,70 @@
+// What the variants of layernorm_backward and rmsnorm_backward share: the arrays of a call, and the tiers by
+// which `simd`, `streaming` and `threaded` run the same machine code.
+#pragma once
+
+#include "assay/ops/layernorm_backward.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::layernorm_backward {
+
+using layernorm::Problem;
+
+/// The arrays of one call. Without mean and dbeta it is rmsnorm.
+struct Operands {
+  const float* dy = nullptr;
+  const float* x = nullptr;
+  const float* mean = nullptr;
+  const float* rstd = nullptr;
+  const float* gamma = nullptr;
+  float* dx = nullptr;
+  float* dgamma = nullptr;
+  float* dbeta = nullptr;
+  Index cols = 0;
+};
+
+template <class Input, class Output>
+Operands operands(const Problem& p, const Input& in, Output& out) {
+  Operands on{.dy = in.dy.data(), .x = in.x.data(), .rstd = in.rstd.data(), .gamma = in.gamma.data()};
+  on.dx = out.dx.data();
+  on.dgamma = out.dgamma.data();
+  on.cols = p.cols;
+  if constexpr (requires { in.mean; }) {
+    on.mean = in.mean.data();
+    on.dbeta = out.dbeta.data();
+  }
+  return on;
+}
+
+/// Calls visit.template operator()<Op>() for both contracts.
+template <class Visit>
+void for_each_norm(const Visit& visit) {
+  visit.template operator()<LayerNormBackward>();
+  visit.template operator()<RmsNormBackward>();
+}
+
+/// One tier's code for one operation: dx of the rows [first, last), dgamma and dbeta of these rows alone.
+using RowsFunction = void(const Operands&, Index first, Index last);
+
+struct Tier {
+  std::string name;
+  RowsFunction* function = nullptr;
+  RowsFunction* streaming = nullptr;  ///< the same with dx past the caches, where rows start on a cache line
+  std::optional<std::string> unfit;   ///< why it cannot run here
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
+template <class Op>
+std::vector<Tier> tiers();
+
+/// The first of them that runs here.
+template <class Op>
+Tier best_tier() {
+  for (const Tier& tier : tiers<Op>()) {
+    if (!tier.unfit) return tier;
+  }
+  return {};  // does not happen: the portable tier runs everywhere
+}
+
+}  // namespace assay::layernorm_backward

@@ -1,0 +1,327 @@
+// The idea: the widest vectors the processor has, and rows in pairs that overlap. Each pair is walked twice:
+// once for the two sums of each row, and what both rows add to dgamma and dbeta, which are loaded and stored
+// once for both; and once for dx. Between the two comes the first walk of the next pair, so that no walk
+// waits for the sums across a vector that end the one before, and the pair after that is fetched.
+//
+// With d = x - mean, dx = rstd w + (d k + c), where k = -rstd^2 mean(w xhat) and c = -rstd mean(w) are
+// numbers of a row. d is the difference that the contract demands to be formed first.
+//
+// One source for all SIMD targets; tiers() hands them to the variants `streaming` and `threaded`.
+
+#include "layernorm_backward/rows.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "layernorm_backward/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::layernorm_backward {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+// Masked loads and stores elsewhere touch the elements that they leave out.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+enum class Store { cached, past_caches };
+
+/// What is done, to how many rows at a time; fixed at compile time, so that sums stay in registers.
+template <bool centred_, Store store_, int rows_>
+struct Kind {
+  static constexpr bool centred = centred_;  // around the mean, with dbeta
+  static constexpr Store store = store_;
+  static constexpr int rows = rows_;
+};
+
+/// The first `count` < lanes numbers at p, and zeros.
+HWY_INLINE V load_some(D d, const float* p, Index count) {
+  if constexpr (has_masks) return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
+  HWY_ALIGN float copy[lanes] = {};
+  for (Index l = 0; l < count; ++l) copy[l] = p[l];
+  return hn::Load(d, copy);
+}
+
+HWY_INLINE void store_some(V value, D d, float* p, Index count) {
+  if constexpr (has_masks)
+    return hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
+  HWY_ALIGN float copy[lanes];
+  hn::Store(value, d, copy);
+  for (Index l = 0; l < count; ++l) p[l] = copy[l];
+}
+
+/// `count` whole vectors, or the part of one if `count` is less than that, by the same code.
+struct Whole {
+  HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
+  HWY_INLINE void store(V value, float* p) const { hn::StoreU(value, D(), p); }
+  HWY_INLINE void stream(V value, float* p) const { hn::Stream(value, D(), p); }
+};
+struct Some {
+  Index count;
+  HWY_INLINE V load(const float* p) const { return load_some(D(), p, count); }
+  HWY_INLINE void store(V value, float* p) const { store_some(value, D(), p, count); }
+  HWY_INLINE void stream(V value, float* p) const { store(value, p); }
+};
+
+/// Calls step.column(k, j, access) for all vectors of a row: k is 0 and 1 in turn.
+template <class Step>
+HWY_INLINE void walk(Index cols, Step& step) {
+  Index j = 0;
+  for (; j + 2 * lanes <= cols; j += 2 * lanes) {
+    step.fetch(j, 2 * lanes);
+    step.column(0, j, Whole{});
+    step.column(1, j + lanes, Whole{});
+  }
+  for (; j + lanes <= cols; j += lanes) step.column(0, j, Whole{});
+  if (j < cols) step.column(1, j, Some{cols - j});
+}
+
+template <int rows>
+HWY_INLINE void fetch(const float* from, Index j, Index columns) {
+  for (Index line = 0; line < columns * rows; line += 16) hwy::Prefetch(from + j * rows + line);
+}
+
+/// The sums of rows, and what they add to those over rows.
+template <class Kind>
+struct Sums {
+  static constexpr int rows = Kind::rows;
+  const float* dy;
+  const float* x;
+  const float* gamma;
+  float* dgamma;
+  float* dbeta;
+  const float* next;
+  Index cols;
+  V mean[Kind::rows], rstd[Kind::rows];
+  V of_w[Kind::rows][2], of_w_d[Kind::rows][2];
+
+  HWY_INLINE void fetch(Index j, Index columns) const { HWY_NAMESPACE::fetch<rows>(next, j, columns); }
+  template <class Access>
+  HWY_INLINE void column(int k, Index j, Access access) {
+    const V scale = access.load(gamma + j);
+    V of_dgamma = access.load(dgamma + j);
+    V of_dbeta = Kind::centred ? access.load(dbeta + j) : hn::Zero(D());
+    for (int i = 0; i < rows; ++i) {
+      // Lanes past the end hold zeros in dy, whatever is in d.
+      const V gradient = access.load(dy + i * cols + j);
+      const V value = access.load(x + i * cols + j);
+      const V d = Kind::centred ? hn::Sub(value, mean[i]) : value;
+      const V w = hn::Mul(gradient, scale);
+      if constexpr (Kind::centred) {
+        of_w[i][k] = hn::Add(of_w[i][k], w);
+        of_dbeta = hn::Add(of_dbeta, gradient);
+      }
+      of_w_d[i][k] = hn::MulAdd(w, d, of_w_d[i][k]);
+      of_dgamma = hn::MulAdd(hn::Mul(gradient, rstd[i]), d, of_dgamma);
+    }
+    access.store(of_dgamma, dgamma + j);
+    if constexpr (Kind::centred) access.store(of_dbeta, dbeta + j);
+  }
+};
+
+template <class Kind>
+struct Write {
+  static constexpr int rows = Kind::rows;
+  const float* dy;
+  const float* x;
+  const float* gamma;
+  float* dx;
+  const float* next;
+  Index cols;
+  V mean[Kind::rows], rstd[Kind::rows], slope[Kind::rows], shift[Kind::rows];
+
+  HWY_INLINE void fetch(Index j, Index columns) const { HWY_NAMESPACE::fetch<rows>(next, j, columns); }
+  template <class Access>
+  HWY_INLINE void column(int, Index j, Access access) const {
+    const V scale = access.load(gamma + j);
+    for (int i = 0; i < rows; ++i) {
+      const V w = hn::Mul(access.load(dy + i * cols + j), scale);
+      const V value = access.load(x + i * cols + j);
+      V line;
+      if constexpr (Kind::centred) {
+        line = hn::MulAdd(hn::Sub(value, mean[i]), slope[i], shift[i]);
+      } else {
+        line = hn::Mul(value, slope[i]);
+      }
+      const V result = hn::MulAdd(w, rstd[i], line);
+      if constexpr (Kind::store == Store::past_caches) {
+        access.stream(result, dx + i * cols + j);
+      } else {
+        access.store(result, dx + i * cols + j);
+      }
+    }
+  }
+};
+
+/// The numbers of a row that its dx needs, from the first walk to the second.
+template <int rows>
+struct Lines {
+  float slope[std::size_t{rows}], shift[std::size_t{rows}];
+};
+
+/// Rows beyond the next pair that are fetched while dx goes past the caches: memory takes longer.
+constexpr Index further = 4;
+
+template <class Kind>
+struct Walks {
+  static constexpr int rows = Kind::rows;
+  const Operands& on;
+
+  /// The rows of `array` to be fetched while those from `first` on are walked. Past the last row these name
+  /// what is not there, which a prefetch may.
+  HWY_INLINE const float* ahead(const float* array, Index first) const {
+    return array + (first + rows + (Kind::store == Store::past_caches ? further : 0)) * on.cols;
+  }
+
+  HWY_INLINE Lines<rows> first_walk(Index first) const {
+    const D d;
+    const Index at = first * on.cols;
+    Sums<Kind> sums;
+    sums.dy = on.dy + at;
+    sums.x = on.x + at;
+    sums.gamma = on.gamma;
+    sums.dgamma = on.dgamma;
+    sums.dbeta = on.dbeta;
+    sums.next = ahead(on.x, first);
+    sums.cols = on.cols;
+    for (int i = 0; i < rows; ++i) {
+      sums.mean[i] = hn::Set(d, Kind::centred ? on.mean[first + i] : 0.0F);
+      sums.rstd[i] = hn::Set(d, on.rstd[first + i]);
+      for (int k = 0; k < 2; ++k) sums.of_w[i][k] = sums.of_w_d[i][k] = hn::Zero(d);
+    }
+    walk(on.cols, sums);
+    const float share = 1.0F / static_cast<float>(on.cols);
+    Lines<rows> out;
+    for (int i = 0; i < rows; ++i) {
+      const float rstd = on.rstd[first + i];
+      const float of_w = hn::GetLane(hn::SumOfLanes(d, hn::Add(sums.of_w[i][0], sums.of_w[i][1])));
+      const float of_w_d = hn::GetLane(hn::SumOfLanes(d, hn::Add(sums.of_w_d[i][0], sums.of_w_d[i][1])));
+      out.slope[i] = -(rstd * rstd) * (of_w_d * share * rstd);
+      out.shift[i] = -rstd * (of_w * share);
+    }
+    return out;
+  }
+
+  HWY_INLINE void second_walk(Index first, const Lines<rows>& lines) const {
+    const D d;
+    const Index at = first * on.cols;
+    Write<Kind> write;
+    write.dy = on.dy + at;
+    write.x = on.x + at;
+    write.gamma = on.gamma;
+    write.dx = on.dx + at;
+    write.next = ahead(on.dy, first + rows);
+    write.cols = on.cols;
+    for (int i = 0; i < rows; ++i) {
+      write.mean[i] = hn::Set(d, Kind::centred ? on.mean[first + i] : 0.0F);
+      write.rstd[i] = hn::Set(d, on.rstd[first + i]);
+      write.slope[i] = hn::Set(d, lines.slope[i]);
+      write.shift[i] = hn::Set(d, lines.shift[i]);
+    }
+    walk(on.cols, write);
+  }
+
+  HWY_INLINE void run(Index first, Index last) const {
+    if (first + rows > last) return;
+    Lines<rows> lines = first_walk(first);
+    for (; first + 2 * rows <= last; first += rows) {
+      const Lines<rows> next = first_walk(first + rows);
+      second_walk(first, lines);
+      lines = next;
+    }
+    second_walk(first, lines);
+  }
+};
+
+template <bool centred, Store store>
+HWY_INLINE void all(const Operands& on, Index first, Index last) {
+  for (Index j = 0; j < on.cols; ++j) on.dgamma[j] = 0;
+  for (Index j = 0; centred && j < on.cols; ++j) on.dbeta[j] = 0;
+  const Index pairs = (last - first) / 2 * 2;
+  Walks<Kind<centred, store, 2>>{on}.run(first, first + pairs);
+  Walks<Kind<centred, store, 1>>{on}.run(first + pairs, last);
+}
+
+template <bool centred>
+HWY_INLINE void streamed(const Operands& on, Index first, Index last) {
+  // A line written in parts is read from memory after all.
+  const bool whole_lines = on.cols % 16 == 0 && reinterpret_cast<std::uintptr_t>(on.dx) % 64 == 0;
+  if (!whole_lines) return all<centred, Store::cached>(on, first, last);
+  all<centred, Store::past_caches>(on, first, last);
+  hwy::FlushStream();
+}
+
+void layernorm(const Operands& on, Index first, Index last) { all<true, Store::cached>(on, first, last); }
+void rmsnorm(const Operands& on, Index first, Index last) { all<false, Store::cached>(on, first, last); }
+void stream_layernorm(const Operands& on, Index first, Index last) { streamed<true>(on, first, last); }
+void stream_rmsnorm(const Operands& on, Index first, Index last) { streamed<false>(on, first, last); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::layernorm_backward
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::layernorm_backward {
+namespace {
+
+HWY_EXPORT(layernorm);
+HWY_EXPORT(rmsnorm);
+HWY_EXPORT(stream_layernorm);
+HWY_EXPORT(stream_rmsnorm);
+
+template <class Table>
+std::vector<Tier> tiers_in(const Table& table, const Table& streaming) {
+  std::vector<Tier> out;
+  for_each_tier(table, [&](const std::string& name, RowsFunction* function, const auto& unfit) {
+    out.push_back({name, function, nullptr, unfit});
+  });
+  auto tier = out.begin();
+  for_each_tier(streaming, [&](const std::string&, RowsFunction* function, const auto&) {
+    (tier++)->streaming = function;
+  });
+  return out;
+}
+
+}  // namespace
+
+template <>
+std::vector<Tier> tiers<LayerNormBackward>() {
+  return tiers_in(HWY_DISPATCH_TABLE(layernorm), HWY_DISPATCH_TABLE(stream_layernorm));
+}
+template <>
+std::vector<Tier> tiers<RmsNormBackward>() {
+  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm), HWY_DISPATCH_TABLE(stream_rmsnorm));
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for_each_norm([&]<class Op>() {
+    for (const Tier& tier : tiers<Op>()) {
+      r.add<Op>({.name = "simd@" + tier.name,
+                 .summary = "vectors of " + tier.name + ", overlapping pairs of rows, the next fetched ahead",
+                 .prepare =
+                     [function = tier.function](const Problem& p, const auto&, const Context&) {
+                       return [function, p](const auto& in, auto& out) {
+                         function(operands(p, in, out), 0, p.rows);
+                       };
+                     },
+                 .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
+    }
+  });
+}};
+
+}  // namespace
+}  // namespace assay::layernorm_backward
+#endif

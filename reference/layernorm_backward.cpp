@@ -1,0 +1,274 @@
+#include "assay/ops/layernorm_backward.hpp"
+
+#include "assay/registry.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using layernorm::Bounded;
+using layernorm::Problem;
+
+/// The inputs of both contracts. Without a mean, that of rmsnorm, it counts as 0.
+struct Rows {
+  Index rows, cols;
+  const float* dy;
+  const float* x;
+  const float* mean;
+  const float* rstd;
+  const float* gamma;
+};
+
+Rows rows_of(const Problem& p, const LayerNormBackward::Input& in) {
+  return {p.rows, p.cols, in.dy.data(), in.x.data(), in.mean.data(), in.rstd.data(), in.gamma.data()};
+}
+Rows rows_of(const Problem& p, const RmsNormBackward::Input& in) {
+  return {p.rows, p.cols, in.dy.data(), in.x.data(), nullptr, in.rstd.data(), in.gamma.data()};
+}
+
+template <class Real>
+Real w_at(const Rows& in, Index r, Index j) {
+  return static_cast<Real>(in.dy[r * in.cols + j]) * static_cast<Real>(in.gamma[j]);
+}
+
+template <class Real>
+Real mean_at(const Rows& in, Index r) {
+  return in.mean == nullptr ? Real{0} : static_cast<Real>(in.mean[r]);
+}
+
+/// What is needed of a row before the first of its gradients.
+template <class Real>
+struct Means {
+  Real of_w = 0, of_w_xhat = 0;
+};
+
+/// With absolute values of the terms if `magnitudes`.
+template <class Real>
+Means<Real> means_of(const Rows& in, Index r, bool magnitudes = false) {
+  const Real mean = mean_at<Real>(in, r), rstd = static_cast<Real>(in.rstd[r]);
+  Means<Real> sum;
+  for (Index j = 0; j < in.cols; ++j) {
+    const Real w = w_at<Real>(in, r, j);
+    const Real xhat = (static_cast<Real>(in.x[r * in.cols + j]) - mean) * rstd;
+    sum.of_w += magnitudes ? std::abs(w) : w;
+    sum.of_w_xhat += magnitudes ? std::abs(w * xhat) : w * xhat;
+  }
+  const auto n = static_cast<Real>(in.cols);
+  return {sum.of_w / n, sum.of_w_xhat / n};
+}
+
+/// Without mean it is rmsnorm, and dbeta is left alone.
+template <class Real>
+void gradients(const Rows& in, Real* dx, Real* dgamma, Real* dbeta) {
+  const bool centred = in.mean != nullptr;
+  for (Index j = 0; j < in.cols; ++j) dgamma[j] = 0;
+  for (Index j = 0; centred && j < in.cols; ++j) dbeta[j] = 0;
+  for (Index r = 0; r < in.rows; ++r) {
+    const Real mean = mean_at<Real>(in, r), rstd = static_cast<Real>(in.rstd[r]);
+    const Means<Real> of = means_of<Real>(in, r);
+    const Real of_w = centred ? of.of_w : 0;
+    for (Index j = 0; j < in.cols; ++j) {
+      const Real dy = static_cast<Real>(in.dy[r * in.cols + j]);
+      const Real xhat = (static_cast<Real>(in.x[r * in.cols + j]) - mean) * rstd;
+      dx[r * in.cols + j] = rstd * (w_at<Real>(in, r, j) - of_w - xhat * of.of_w_xhat);
+      dgamma[j] += dy * xhat;
+      if (centred) dbeta[j] += dy;
+    }
+  }
+}
+
+void naive_layernorm(const Problem& p, const LayerNormBackward::Input& in, LayerNormBackward::Output& out) {
+  gradients<float>(rows_of(p, in), out.dx.data(), out.dgamma.data(), out.dbeta.data());
+}
+
+void naive_rmsnorm(const Problem& p, const RmsNormBackward::Input& in, RmsNormBackward::Output& out) {
+  gradients<float>(rows_of(p, in), out.dx.data(), out.dgamma.data(), nullptr);
+}
+
+/// The constant of r roundings, as in Higham, lemma 3.1.
+double g(double roundings) {
+  constexpr double u = 0x1p-24;
+  return roundings * u / (1 - roundings * u);
+}
+
+Bounded sized(Index count) {
+  const auto size = static_cast<std::size_t>(count);
+  return {std::vector<double>(size), std::vector<double>(size)};
+}
+
+/// Whether the sums of a problem come out without rounding.
+struct Exact {
+  bool over_cols = false, over_rows = false;
+};
+
+struct Gradients {
+  Bounded dx, dgamma, dbeta;
+};
+
+void bound_dx(const Rows& in, bool exact, Bounded& want) {
+  // Roundings that each term meets besides those of its sum, as counted in the docstrings.
+  const bool centred = in.mean != nullptr;
+  const double of_w = 4 - !centred, of_mean = 5, of_xhat = centred ? 11 : 8;
+  const double of_sum = exact ? 0 : static_cast<double>(in.cols);
+  for (Index r = 0; r < in.rows; ++r) {
+    const Means<double> scale = means_of<double>(in, r, !exact);
+    const double mean = mean_at<double>(in, r), rstd = in.rstd[r];
+    for (Index j = 0; j < in.cols; ++j) {
+      const Index at = r * in.cols + j;
+      const double xhat = (static_cast<double>(in.x[at]) - mean) * rstd;
+      want.bound[static_cast<std::size_t>(at)] =
+          rstd * (g(of_w) * std::abs(w_at<double>(in, r, j)) +
+                  (centred ? g(of_sum + of_mean) * std::abs(scale.of_w) : 0) +
+                  g(of_sum + of_xhat) * std::abs(xhat * scale.of_w_xhat));
+    }
+  }
+}
+
+void bound_sums_over_rows(const Rows& in, Gradients& want) {
+  const auto m = static_cast<double>(in.rows);
+  const bool centred = in.mean != nullptr;
+  for (Index j = 0; j < in.cols; ++j) {
+    double dgamma = 0, dbeta = 0;
+    for (Index r = 0; r < in.rows; ++r) {
+      const double dy = std::abs(static_cast<double>(in.dy[r * in.cols + j]));
+      const double d = static_cast<double>(in.x[r * in.cols + j]) - mean_at<double>(in, r);
+      dgamma += dy * std::abs(d * static_cast<double>(in.rstd[r]));
+      dbeta += dy;
+    }
+    want.dgamma.bound[static_cast<std::size_t>(j)] = g(m + (centred ? 2 : 1)) * dgamma;
+    if (centred) want.dbeta.bound[static_cast<std::size_t>(j)] = g(m - 1) * dbeta;
+  }
+}
+
+Gradients expected(const Rows& in, Exact exact) {
+  const bool centred = in.mean != nullptr;
+  Gradients want{sized(in.rows * in.cols), sized(in.cols), sized(centred ? in.cols : 0)};
+  gradients<double>(in, want.dx.value.data(), want.dgamma.value.data(), want.dbeta.value.data());
+  bound_dx(in, exact.over_cols, want.dx);
+  if (!exact.over_rows) bound_sums_over_rows(in, want);
+  return want;
+}
+
+/// Terms of sums over a row are at most 9 times 6 1/8, those of sums over rows 3 times, in units of 1/16.
+Exact exact_sums(const Problem& p, Fill fill) {
+  return {fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 882,
+          fill == Fill::exact && static_cast<double>(p.rows) < 0x1p24 / 294};
+}
+
+/// Gradients and parameters do not follow the data: with any fill but the exact one they are around zero.
+Buffer<float> around_zero(Index count, Setting& setting) {
+  auto out = setting.buffer<float>(count);
+  for (float& value : out) {
+    value = setting.fill == Fill::exact ? setting.draw() : static_cast<float>(setting.rng.uniform(-1, 1));
+  }
+  return out;
+}
+
+Buffer<float> data(Index count, Setting& setting) {
+  auto out = setting.buffer<float>(count);
+  for (float& value : out) value = setting.draw();
+  return out;
+}
+
+/// An eighth off the integers in the exact fill, where dx would now and then be 0 and be written as what its
+/// three terms leave in rounding.
+Buffer<float> means(Index count, Setting& setting) {
+  auto out = data(count, setting);
+  for (float& mean : out) mean += setting.fill == Fill::exact ? 0.125F : 0.0F;
+  return out;
+}
+
+Buffer<float> scales(Index count, Setting& setting) {
+  auto out = setting.buffer<float>(count);
+  for (float& rstd : out) {
+    rstd = setting.fill == Fill::exact ? (setting.rng.integer(0, 1) == 0 ? 0.5F : 1.0F)
+                                       : static_cast<float>(setting.rng.uniform(0.5, 2));
+  }
+  return out;
+}
+
+double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
+
+/// Read once and written once, whatever is walked again in a cache.
+Cost cost_of(const Problem& p, double flops_per_element, double statistics, double gradients) {
+  const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
+  return {.flops = flops_per_element * elements(p),
+          .bytes_read = 4 * (2 * elements(p) + statistics * rows + cols),
+          .bytes_written = 4 * (elements(p) + gradients * cols)};
+}
+
+const Register registered{[](Registry& r) {
+  constexpr auto summary = "one loop per row for its sums, one for its gradients";
+  r.add<LayerNormBackward>({.name = "naive", .summary = summary, .run = naive_layernorm});
+  r.add<RmsNormBackward>({.name = "naive", .summary = summary, .run = naive_rmsnorm});
+}};
+
+}  // namespace
+
+std::vector<Problem> LayerNormBackward::corner_cases() { return layernorm::corner_cases(); }
+std::vector<Problem> RmsNormBackward::corner_cases() { return layernorm::corner_cases(); }
+
+double LayerNormBackward::footprint(const Problem& p) {
+  // dy, x, dx, and what is expected of dx with its bound.
+  return 28 * elements(p) + 44 * static_cast<double>(p.cols) + 8 * static_cast<double>(p.rows);
+}
+
+double RmsNormBackward::footprint(const Problem& p) {
+  return 28 * elements(p) + 24 * static_cast<double>(p.cols) + 4 * static_cast<double>(p.rows);
+}
+
+auto LayerNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.dy = around_zero(p.rows * p.cols, setting);
+  in.x = data(p.rows * p.cols, setting);
+  in.mean = means(p.rows, setting);
+  in.rstd = scales(p.rows, setting);
+  in.gamma = around_zero(p.cols, setting);
+  return in;
+}
+
+auto RmsNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in;
+  in.dy = around_zero(p.rows * p.cols, setting);
+  in.x = data(p.rows * p.cols, setting);
+  in.rstd = scales(p.rows, setting);
+  in.gamma = around_zero(p.cols, setting);
+  return in;
+}
+
+auto LayerNormBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols),
+          setting.buffer<float>(p.cols)};
+}
+
+auto RmsNormBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols)};
+}
+
+auto LayerNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  Gradients want = expected(rows_of(p, in), exact_sums(p, setting.fill));
+  return {std::move(want.dx), std::move(want.dgamma), std::move(want.dbeta)};
+}
+
+auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  Gradients want = expected(rows_of(p, in), exact_sums(p, setting.fill));
+  return {std::move(want.dx), std::move(want.dgamma)};
+}
+
+Agreement LayerNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx.value, want.dx.bound) &
+         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma.value, want.dgamma.bound) &
+         within({"dbeta", {p.cols}}, out.dbeta, want.dbeta.value, want.dbeta.bound);
+}
+
+Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx.value, want.dx.bound) &
+         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma.value, want.dgamma.bound);
+}
+
+Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
+Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
+
+}  // namespace assay
