@@ -91,8 +91,8 @@ inline constexpr Index mutations = 26;
 /// integer steps, start < end; as many offsets; and the bytes of the pool. Block k occupies [offset, offset +
 /// bytes) in bytes and [start, end) in steps, both half-open: blocks that touch do not overlap. Lists come in
 /// no order and may be empty. Offsets may be any Index, also negative or so large that offset + bytes
-/// overflows; bytes, start and end lie within +-2^62, the sum of all bytes rounded up to 64 as well, and
-/// 0 <= pool. valid[plans] is an Index each. Requests that break their own rules are undefined.
+/// overflows; start and end lie between -2^62 and 2^62, the sum of all bytes rounded up to 64 is at most
+/// 2^62, and 0 <= pool. valid[plans] is an Index each. Requests that break their own rules are undefined.
 ///
 /// `blocks` is the length of the list. `pattern`: `nested`, the lives of a forward and a backward pass, with
 /// gradients of two steps; `short`, random lives of 1 to 64 steps in `blocks` steps; `clipped`, as nested,
