@@ -106,6 +106,17 @@ std::vector<Draft> drafts(std::span<const Request> requests, bool mutated, Rng& 
     out.push_back(std::move(next));
   };
 
+  // The two by which published shortcuts were refuted, in units of 64 bytes: three blocks of which the first
+  // and the last clash, with one between them in the order of offsets; and twins with another between.
+  out.push_back({"published: [0, 100), [10, 20), [30, 40) in steps [0, 10), [20, 30), [0, 10)",
+                 {{6400, 0, 10}, {640, 20, 30}, {640, 0, 10}},
+                 {0, 640, 1920},
+                 6400});
+  out.push_back({"published: twins with another block between them in the list",
+                 {{64, 0, 10}, {64, 0, 10}, {64, 0, 10}},
+                 {0, 128, 0},
+                 192});
+
   // Valid, by a little.
   mutant("in another order", [&](Draft& d, Block) { shuffle(d, rng); });
   mutant("a block reaches up to the next",

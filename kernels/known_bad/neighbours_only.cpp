@@ -1,8 +1,8 @@
-// Published: sort the blocks by start and compare each with the next one only, "O(n log n) instead of
-// O(n^2)". Of A = [0, 100) in steps [0, 10), B = [10, 20) in [20, 30) and C = [30, 40) in [0, 10), A and C
-// clash. Whether it shows depends on what stands between them: with any block that starts at the same step
-// the answer is "valid". In the original the loop runs to size() - 1, which wraps around for an empty list;
-// here it does not, so that nothing but the answer is wrong.
+// Published: sort the blocks by where they start in the pool and compare each with the next one only, "O(n
+// log n) instead of O(n^2)". Of A = [0, 100) in steps [0, 10), B = [10, 20) in [20, 30) and C = [30, 40) in
+// [0, 10), A and C clash, and B, which lives at another time, stands between them: the answer is "valid". In
+// the original the loop runs to size() - 1, which wraps around for an empty list; here it does not, so that
+// nothing but the answer is wrong.
 
 #include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"
@@ -29,7 +29,7 @@ bool valid(const Plan& plan, std::span<std::size_t> order) {
     if (!alone(plan, i)) return false;
   }
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(plan.requests[i].start, i); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(plan.offsets[i], i); });
   for (std::size_t k = 1; k < order.size(); ++k) {
     if (clash(plan, order[k - 1], order[k])) return false;
   }
@@ -47,12 +47,12 @@ auto prepare(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input
 }
 
 const Register registered{[](Registry& r) {
-  r.add<MemoryPoolValidate>({.name = "neighbours_only",
-                             .summary = "sorted by start; each block compared with the next one",
-                             .known_bad =
-                                 "an NNTrainer performance audit: overlaps of blocks that do not start "
-                                 "one after the other are missed",
-                             .prepare = prepare});
+  r.add<MemoryPoolValidate>(
+      {.name = "neighbours_only",
+       .summary = "sorted by offset; each block compared with the next one",
+       .known_bad =
+           "an NNTrainer performance audit: a block of another time between two that clash hides them",
+       .prepare = prepare});
 }};
 
 }  // namespace

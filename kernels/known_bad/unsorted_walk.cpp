@@ -1,7 +1,7 @@
-// Published: a permutation is sorted by start, and then the list is walked by plain indices with a break at
-// the first block that does not overlap in time, which is right only in sorted order. Of three requests whose
-// first and third are the same and whose second lives elsewhere in time, the walk ends at the second, and the
-// answer is "valid".
+// Published: a permutation is sorted by offset, and then the list is walked by plain indices with a break at
+// the first block that uses other bytes, which is right only in sorted order. Of three requests whose first
+// and third are the same and whose second lies elsewhere, the walk ends at the second, and the answer is
+// "valid".
 
 #include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"
@@ -23,14 +23,13 @@ bool valid(const Plan& plan, std::span<std::size_t> order) {
     if (!alone(plan, i)) return false;
   }
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(plan.requests[i].start, i); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(plan.offsets[i], i); });
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = i + 1; j < count; ++j) {
       // order[i] and order[j] were meant.
       const Request &a = plan.requests[i], &b = plan.requests[j];
-      if (b.start >= a.end || a.start >= b.end) break;
-      if (plan.offsets[i] < plan.offsets[j] + b.bytes && plan.offsets[j] < plan.offsets[i] + a.bytes)
-        return false;
+      if (plan.offsets[i] >= plan.offsets[j] + b.bytes || plan.offsets[j] >= plan.offsets[i] + a.bytes) break;
+      if (a.start < b.end && b.start < a.end) return false;
     }
   }
   return true;
@@ -48,10 +47,9 @@ auto prepare(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input
 
 const Register registered{[](Registry& r) {
   r.add<MemoryPoolValidate>({.name = "unsorted_walk",
-                             .summary = "sorts a permutation by start, then walks the list as it was",
-                             .known_bad =
-                                 "the overlap validator of NNTrainer: it stops at the first block that "
-                                 "lives at another time, in whatever order the list is",
+                             .summary = "sorts a permutation by offset, then walks the list as it was",
+                             .known_bad = "the overlap validator of NNTrainer: it stops at the first block "
+                                          "elsewhere, in whatever order the list is",
                              .prepare = prepare});
 }};
 

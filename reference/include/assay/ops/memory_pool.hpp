@@ -80,7 +80,7 @@ struct Draft {
 /// A valid plan for `requests` and, if `mutated`, what became of copies of it: as many plans for any
 /// requests.
 std::vector<Draft> drafts(std::span<const Request> requests, bool mutated, Rng& rng);
-inline constexpr Index mutations = 26;
+inline constexpr Index mutations = 28;
 
 }  // namespace memory_pool
 
@@ -97,17 +97,18 @@ inline constexpr Index mutations = 26;
 /// `blocks` is the length of the list. `pattern`: `nested`, the lives of a forward and a backward pass, with
 /// gradients of two steps; `short`, random lives of 1 to 64 steps in `blocks` steps; `clipped`, as nested,
 /// with weight gradients that stay until the end, where the global norm is known; `trace`, from a file.
-/// `plans=mutated` validates one valid plan and 26 that were made of it: an offset, a size or a life
-/// is changed, blocks are added, and some remain valid by one byte or by one step. `plans=one` has the valid
-/// plan alone, and is what to time: a call is then one validation. Its check says little, since an answer of
-/// 1 passes it; that of `plans=mutated` is the one with teeth, and every corner case has it.
+/// `plans=mutated` validates one valid plan, 26 that were made of it and two that were published: an offset,
+/// a size or a life is changed, blocks are added, and some remain valid by one byte or by one step.
+/// `plans=one` has the valid plan alone, and is what to time: a call is then one validation. Its check says
+/// little, since an answer of 1 passes it; that of `plans=mutated` is the one with teeth, and every corner
+/// case has it.
 ///
 /// Cost. What is read once, blocks (24 + 8) bytes per plan, and no FLOPs. A variant may stop at the first
 /// fault, so that with `plans=mutated` less is read than is counted.
 ///
 /// Bound: the same answer for every plan. The oracle looks at all pairs up to 2,048 blocks and sweeps over
-/// time above, which is itself tested against all pairs. `naive` is all pairs: seconds at 10^5 blocks, which
-/// is as far as a suite should take it; above 200,000 it does not run.
+/// time above, which is itself tested against all pairs. `naive` is all pairs, a tenth of a
+/// second at 10^4 blocks; above 20,000 it does not run.
 ///
 /// Source: the definition is that of offline dynamic storage allocation: Garey and Johnson, Computers and
 /// Intractability (1979), problem SR2; the form of the requests is that of google/minimalloc.
