@@ -23,7 +23,7 @@ void naive(const Problem&, const MemoryPoolValidate::Input& in, MemoryPoolValida
 
 std::optional<std::string> naive_unfit(const Problem& p, const Context&) {
   if (p.blocks <= most_for_naive) return std::nullopt;
-  return "all pairs of more than " + std::to_string(most_for_naive) + " blocks take minutes";
+  return "all pairs of more than " + std::to_string(most_for_naive) + " blocks take too long";
 }
 
 Index plans(const Problem& p) { return p.plans == mutated ? 1 + memory_pool::mutations : 1; }

@@ -95,21 +95,22 @@ class TimeSweep {
         by_start_(most),
         by_end_(most),
         blocks_(static_cast<std::size_t>(most)),
+        lives_(blocks_.size()),
         alive_(most) {}
 
   bool valid(const Compact& plan) {
     const auto order =
         by_offset_.sorted(plan.blocks(), [&](Index i) { return static_cast<Number>(plan.lower(i)); });
-    const auto original = [&](Index rank) {
-      return static_cast<Index>(order[static_cast<std::size_t>(rank)].position);
-    };
+    // All that is known of a block is fetched at once: in order of offset the list is read at random.
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      blocks_[rank] = {order[rank].key, static_cast<Number>(plan.upper(original(static_cast<Index>(rank))))};
+      const auto i = static_cast<Index>(order[rank].position);
+      blocks_[rank] = {order[rank].key, static_cast<Number>(plan.upper(i))};
+      lives_[rank] = {static_cast<Number>(plan.start(i)), static_cast<Number>(plan.end(i))};
     }
     const auto starts = by_start_.sorted(
-        plan.blocks(), [&](Index rank) { return static_cast<Number>(plan.start(original(rank))); });
-    const auto ends = by_end_.sorted(
-        plan.blocks(), [&](Index rank) { return static_cast<Number>(plan.end(original(rank))); });
+        plan.blocks(), [&](Index rank) { return lives_[static_cast<std::size_t>(rank)].start; });
+    const auto ends =
+        by_end_.sorted(plan.blocks(), [&](Index rank) { return lives_[static_cast<std::size_t>(rank)].end; });
 
     alive_.reset(order.size());
     std::size_t next_end = 0;
@@ -131,8 +132,12 @@ class TimeSweep {
   struct Extent {
     Number lower, upper;
   };
+  struct Life {
+    Number start, end;
+  };
   Sorter<Number> by_offset_, by_start_, by_end_;
   std::vector<Extent> blocks_;  // in order of offset
+  std::vector<Life> lives_;     // as well
   RankSet alive_;
 };
 
