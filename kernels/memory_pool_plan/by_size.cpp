@@ -1,0 +1,89 @@
+// The idea: large blocks first, whenever they live, each in the lowest gap between those placed that overlap
+// it in time. Small ones then fill what is left, so that the pool is mostly lower than in order of start,
+// where a large block finds only gaps that small ones left. Blocks stand in one array in order of offset, and
+// the search stops at the first gap: quadratic, but without a sort per block.
+
+#include "memory_pool/sorter.hpp"
+
+#include "assay/ops/memory_pool.hpp"
+#include "assay/registry.hpp"
+
+#include <memory>
+
+namespace assay::memory_pool {
+namespace {
+
+/// Clipped lives took 0.35 s at 10,000 blocks on two shared cores of an AMD EPYC (family 26).
+constexpr Index most_blocks = 20'000;
+
+class BySize {
+ public:
+  explicit BySize(Index blocks) : sizes_(blocks), placed_(static_cast<std::size_t>(blocks)) {}
+
+  void place(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
+    Index height = 0;
+    count_ = 0;
+    // Largest first: the least complement. Among equals the order is that of the list.
+    const auto smallness = [&](Index i) {
+      return static_cast<std::uint64_t>(largest_total - in.requests[i].bytes);
+    };
+    for (const auto& item : sizes_.sorted(in.requests.size(), smallness)) {
+      const auto i = static_cast<Index>(item.position);
+      const Request& request = in.requests[i];
+      out.lower[i] = lowest_gap(request);
+      out.upper[i] = out.lower[i] + request.bytes;
+      height = std::max(height, out.upper[i]);
+      insert({out.lower[i], round_up(out.upper[i]), request.start, request.end});
+    }
+    out.height[0] = height;
+  }
+
+ private:
+  struct Block {
+    Index lower, upper, start, end;
+  };
+
+  Index lowest_gap(const Request& request) const {
+    Index offset = 0;
+    for (std::size_t k = 0; k < count_; ++k) {
+      const Block& block = placed_[k];
+      if (block.start >= request.end || block.end <= request.start) continue;
+      if (block.lower - offset >= request.bytes) break;
+      offset = std::max(offset, block.upper);
+    }
+    return offset;
+  }
+
+  void insert(const Block& block) {
+    const auto begin = placed_.begin(), end = begin + static_cast<std::ptrdiff_t>(count_);
+    const auto at =
+        std::upper_bound(begin, end, block, [](const Block& a, const Block& b) { return a.lower < b.lower; });
+    std::move_backward(at, end, end + 1);
+    *at = block;
+    ++count_;
+  }
+
+  Sorter<std::uint64_t> sizes_;
+  std::vector<Block> placed_;  ///< the first count_ of them, in order of offset
+  std::size_t count_ = 0;
+};
+
+auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
+  return [planner = std::make_shared<BySize>(p.blocks)](
+             const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) { planner->place(in, out); };
+}
+
+std::optional<std::string> unfit(const MemoryPoolPlan::Problem& p, const Context&) {
+  if (p.blocks <= most_blocks) return std::nullopt;
+  return "a search per block among more than " + std::to_string(most_blocks) + " takes seconds";
+}
+
+const Register registered{[](Registry& r) {
+  r.add<MemoryPoolPlan>({.name = "by_size",
+                         .summary = "largest first, each in the lowest gap of its time",
+                         .prepare = prepare,
+                         .unfit = unfit});
+}};
+
+}  // namespace
+}  // namespace assay::memory_pool

@@ -1,0 +1,44 @@
+// The idea: the plan of `naive`, from what is free instead of from what was placed. Blocks give their bytes
+// back when they end, and the lowest gap that is large enough is found in a tree of gaps: O(n log n) instead
+// of O(n^2).
+
+#include "memory_pool/events.hpp"
+#include "memory_pool/gaps.hpp"
+
+#include "assay/registry.hpp"
+
+#include <memory>
+
+namespace assay::memory_pool {
+namespace {
+
+struct Workspace {
+  explicit Workspace(Index blocks) : events(blocks), gaps(blocks) {}
+  Events events;
+  Gaps gaps;
+};
+
+auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
+  return [work = std::make_shared<Workspace>(p.blocks)](const MemoryPoolPlan::Input& in,
+                                                        MemoryPoolPlan::Output& out) {
+    Index height = 0;
+    work->gaps.reset();
+    const auto enter = [&](Index i) {
+      const Index bytes = in.requests[i].bytes;
+      out.lower[i] = work->gaps.take(round_up(bytes));
+      out.upper[i] = out.lower[i] + bytes;
+      height = std::max(height, out.upper[i]);
+    };
+    const auto leave = [&](Index i) { work->gaps.release(out.lower[i], round_up(in.requests[i].bytes)); };
+    work->events.replay(in.requests, enter, leave);
+    out.height[0] = height;
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<MemoryPoolPlan>(
+      {.name = "first_fit", .summary = "the plan of naive, from a tree of gaps", .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::memory_pool

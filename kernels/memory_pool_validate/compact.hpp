@@ -1,0 +1,86 @@
+// What both exact validators do first: look at each block by itself, and find numbers small enough to be
+// fast.
+#pragma once
+
+#include "assay/ops/memory_pool.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace assay::memory_pool {
+
+/// A plan whose blocks all lie in the pool at multiples of 64, in units of 64 bytes and in steps from the
+/// first. Units lose nothing: a block starts at one, so that it overlaps the last unit of another where it
+/// overlaps its last byte.
+class Compact {
+ public:
+  /// `inside` is false when a block lies outside the pool or between two multiples of 64; the rest is then
+  /// void.
+  explicit Compact(const Plan& plan) : plan_(plan) {
+    Index first = std::numeric_limits<Index>::max(), last = std::numeric_limits<Index>::min();
+    std::uint64_t top = 0;
+    bool wrong = false;
+    for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
+      const auto [bytes, start, end] = plan.requests[i];
+      const Index offset = plan.offsets[i];
+      // offset + bytes may overflow, pool - bytes may not.
+      wrong |= offset < 0 || offset > plan.pool - bytes || offset % alignment != 0;
+      first = std::min(first, start);
+      last = std::max(last, end);
+    }
+    inside = !wrong;
+    first_step_ = static_cast<std::uint64_t>(first);
+    top = static_cast<std::uint64_t>(plan.pool) / alignment + 1;
+    const std::uint64_t steps = static_cast<std::uint64_t>(last) - first_step_;
+    narrow = top <= most_narrow && (plan.offsets.empty() || steps <= most_narrow);
+  }
+
+  bool inside = true;
+  /// Whether all numbers fit in 31 bits.
+  bool narrow = true;
+
+  Index blocks() const { return static_cast<Index>(plan_.offsets.size()); }
+  std::uint64_t lower(Index i) const { return static_cast<std::uint64_t>(offset(i)) / alignment; }
+  /// Past the last unit that the block touches.
+  std::uint64_t upper(Index i) const {
+    return (static_cast<std::uint64_t>(offset(i) + request(i).bytes) + alignment - 1) / alignment;
+  }
+  std::uint64_t start(Index i) const { return static_cast<std::uint64_t>(request(i).start) - first_step_; }
+  std::uint64_t end(Index i) const { return static_cast<std::uint64_t>(request(i).end) - first_step_; }
+
+ private:
+  static constexpr std::uint64_t most_narrow = std::numeric_limits<std::int32_t>::max();
+
+  const Request& request(Index i) const { return plan_.requests[static_cast<std::size_t>(i)]; }
+  Index offset(Index i) const { return plan_.offsets[static_cast<std::size_t>(i)]; }
+
+  Plan plan_;
+  std::uint64_t first_step_ = 0;
+};
+
+/// Runs Validator<Number>(blocks).valid(compact) for each plan, on 32-bit numbers where they fit. Storage for
+/// 64-bit numbers is made only if some plan needs it.
+template <template <class Number> class Validator>
+auto prepare_validator(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input& in,
+                       const Context&) {
+  const Index most = in.most_blocks();
+  bool any_wide = false;
+  for (Index i = 0; i < in.plans.size(); ++i) any_wide |= !Compact(in.plan(i)).narrow;
+  struct Both {
+    Validator<std::uint32_t> narrow;
+    Validator<std::uint64_t> wide;
+  };
+  const auto both = std::make_shared<Both>(
+      Both{Validator<std::uint32_t>(most), Validator<std::uint64_t>(any_wide ? most : 0)});
+  return [both](const MemoryPoolValidate::Input& input, MemoryPoolValidate::Output& out) {
+    for (Index i = 0; i < input.plans.size(); ++i) {
+      const Compact plan(input.plan(i));
+      const bool valid = plan.inside && (plan.narrow ? both->narrow.valid(plan) : both->wide.valid(plan));
+      out.valid[i] = valid ? 1 : 0;
+    }
+  };
+}
+
+}  // namespace assay::memory_pool

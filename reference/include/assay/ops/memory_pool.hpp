@@ -1,0 +1,234 @@
+/// The contracts `memory_pool_validate` and `memory_pool_plan`: tensors with known lives that share one pool.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+namespace memory_pool {
+
+/// Offsets are multiples of this many bytes.
+inline constexpr Index alignment = 64;
+
+/// Largest sum of the bytes of a list of requests, each rounded up to the alignment.
+inline constexpr Index largest_total = Index{1} << 62;
+
+/// `bytes` > 0 that are needed from step `start` until just before step `end` > `start`.
+struct Request {
+  Index bytes, start, end;
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+constexpr Index round_up(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Requests, where each of them starts in the pool, and the bytes of the pool.
+struct Plan {
+  std::span<const Request> requests;
+  std::span<const Index> offsets;
+  Index pool = 0;
+};
+
+/// What makes a plan invalid: one block by itself, or two of them.
+struct Fault {
+  Index block = 0, other = -1;
+  std::string_view what;
+};
+std::string to_string(const Fault& fault, const Plan& plan);
+
+/// The definition: each block by itself, then all pairs.
+std::optional<Fault> fault_by_pairs(const Plan& plan);
+
+/// The same answer in O(n log n). Blocks enter and leave a map of those alive, ordered by offset, in order of
+/// time, leaving before entering at one step. As long as those alive are disjoint, a block that enters
+/// overlaps one of them only if it overlaps the next below or the next above. Of any two blocks that overlap
+/// in space and time the later enters while the earlier is there, and so none escapes.
+std::optional<Fault> fault_by_sweep(const Plan& plan);
+
+/// By pairs up to 2,048 blocks, by sweep above.
+std::optional<Fault> fault(const Plan& plan);
+
+/// The most bytes that are alive at one step, each request rounded up to a multiple of `unit`.
+Index max_live(std::span<const Request> requests, Index unit = 1);
+
+/// How requests come about.
+inline constexpr std::array<std::string_view, 4> patterns{"nested", "short", "clipped", "trace"};
+enum class Pattern : Index { nested, short_lived, clipped, trace };
+
+/// `blocks` requests of the pattern, in no order, or those of `setting.file`.
+std::vector<Request> make_requests(Index blocks, Index pattern, Setting& setting);
+
+struct Placed {
+  std::vector<Index> offsets;
+  Index pool = 0;
+};
+/// A valid plan in O(n log n): in order of start, each request takes the smallest gap that holds it.
+Placed place_by_best_fit(std::span<const Request> requests);
+
+/// A plan with storage of its own, and what was done to it.
+struct Draft {
+  std::string_view what;
+  std::vector<Request> requests;
+  std::vector<Index> offsets;
+  Index pool = 0;
+};
+/// A valid plan for `requests` and, if `mutated`, what became of copies of it: as many plans for any
+/// requests.
+std::vector<Draft> drafts(std::span<const Request> requests, bool mutated, Rng& rng);
+inline constexpr Index mutations = 28;
+
+}  // namespace memory_pool
+
+/// valid[i] = 1 if in plan i every block lies within the pool, starts at a multiple of 64, and overlaps no
+/// other block in both space and time; else 0.
+///
+/// A plan is a list of requests[first..first + blocks), each with bytes > 0 and a life [start, end) of
+/// integer steps, start < end; as many offsets; and the bytes of the pool. Block k occupies [offset, offset +
+/// bytes) in bytes and [start, end) in steps, both half-open: blocks that touch do not overlap. Lists come in
+/// no order and may be empty. Offsets may be any Index, also negative or so large that offset + bytes
+/// overflows; start and end lie between -2^62 and 2^62, the sum of all bytes rounded up to 64 is at most
+/// 2^62, and 0 <= pool. valid[plans] is an Index each. Requests that break their own rules are undefined.
+///
+/// `blocks` is the length of the list. `pattern`: `nested`, the lives of a forward and a backward pass, with
+/// gradients of two steps; `short`, random lives of 1 to 64 steps in `blocks` steps; `clipped`, as nested,
+/// with weight gradients that stay until the end, where the global norm is known; `trace`, from a file.
+/// `plans=mutated` validates one valid plan, 26 that were made of it and two that were published: an offset,
+/// a size or a life is changed, blocks are added, and some remain valid by one byte or by one step.
+/// `plans=one` has the valid plan alone, and is what to time: a call is then one validation. Its check says
+/// little, since an answer of 1 passes it; that of `plans=mutated` is the one with teeth, and every corner
+/// case has it.
+///
+/// Cost. What is read once, blocks (24 + 8) bytes per plan, and no FLOPs. A variant may stop at the first
+/// fault, so that with `plans=mutated` less is read than is counted.
+///
+/// Bound: the same answer for every plan. The oracle looks at all pairs up to 2,048 blocks and sweeps over
+/// time above, which is itself tested against all pairs. `naive` is all pairs, a tenth of a
+/// second at 10^4 blocks; above 20,000 it does not run.
+///
+/// Source: the definition is that of offline dynamic storage allocation: Garey and Johnson, Computers and
+/// Intractability (1979), problem SR2; the form of the requests is that of google/minimalloc.
+struct MemoryPoolValidate {
+  static constexpr std::string_view name = "memory_pool_validate";
+  static constexpr std::string_view about =
+      "1 for each plan whose blocks lie in the pool, at multiples of 64, and never overlap in space and time";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index blocks = 1, pattern = 0, plans = 0;
+    static constexpr std::array<std::string_view, 2> amounts{"mutated", "one"};
+    static constexpr auto fields() {
+      return std::tuple{field("blocks", &Problem::blocks),
+                        choice("pattern", &Problem::pattern, memory_pool::patterns),
+                        choice("plans", &Problem::plans, amounts)};
+    }
+  };
+  /// Where a plan lies in the arrays of the input.
+  struct Entry {
+    Index first, blocks, pool;
+  };
+  struct Input {
+    Buffer<memory_pool::Request> requests;
+    Buffer<Index> offsets;
+    Buffer<Entry> plans;
+    std::vector<std::string_view> what;  ///< was done to each plan; for messages
+
+    memory_pool::Plan plan(Index i) const {
+      const auto [first, blocks, pool] = plans[i];
+      const auto count = static_cast<std::size_t>(blocks);
+      return {{requests.data() + first, count}, {offsets.data() + first, count}, pool};
+    }
+    /// Of the longest list: what a workspace has to hold.
+    Index most_blocks() const {
+      Index most = 0;
+      for (const Entry& entry : plans) most = entry.blocks > most ? entry.blocks : most;
+      return most;
+    }
+  };
+  struct Output {
+    Buffer<Index> valid;
+    static constexpr auto parts() { return std::tuple{part("valid", &Output::valid)}; }
+  };
+  struct Expected {
+    std::vector<Index> valid;
+  };
+  static constexpr std::array fills{Fill::exact};
+
+  static Problem problem_of(const std::filesystem::path& file);
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+/// lower[i], upper[i] = lower[i] + bytes[i] for each request, and height[0] = max upper, such that the plan
+/// (requests, lower, height) is valid as memory_pool_validate has it.
+///
+/// requests[blocks] as there, in no order; lower[blocks], upper[blocks] and height[1] are Index, in bytes.
+/// A block is written by both of its ends, as whoever binds tensors to a pool needs it, and so that neither
+/// can be changed without the other.
+///
+/// Bound. Any valid plan agrees, since the least height is NP-hard to find. The height cannot be less than
+/// the most bytes alive at one step, and must not be more than the sum of all bytes rounded up to 64: to do
+/// worse is not to share. How good a plan is, is no matter of agreement: remark() prints its height beside
+/// that lower bound. The oracle is that of memory_pool_validate.
+///
+/// Cost. Requests read, 24 bytes each; plan written, 16 bytes each and 8.
+///
+/// Source: Garey and Johnson (1979), problem SR2; first fit: Knuth, The Art of Computer Programming, vol. 1,
+/// 3rd ed. (1997), section 2.5; greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep
+/// Neural Net Inference, arXiv:2001.03288 (2020), section 5.
+struct MemoryPoolPlan {
+  static constexpr std::string_view name = "memory_pool_plan";
+  static constexpr std::string_view about =
+      "a place in one pool for each request, so that no two overlap in space and time, and its height";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index blocks = 1, pattern = 0;
+    static constexpr auto fields() {
+      return std::tuple{field("blocks", &Problem::blocks),
+                        choice("pattern", &Problem::pattern, memory_pool::patterns)};
+    }
+  };
+  struct Input {
+    Buffer<memory_pool::Request> requests;
+  };
+  struct Output {
+    Buffer<Index> lower, upper, height;
+    static constexpr auto parts() {
+      return std::tuple{part("lower", &Output::lower), part("upper", &Output::upper),
+                        part("height", &Output::height)};
+    }
+  };
+  struct Expected {
+    Index max_live = 0;          ///< in bytes as requested
+    Index max_live_rounded = 0;  ///< each request rounded up to the alignment
+    Index total = 0;             ///< of all requests, rounded up
+  };
+  static constexpr std::array fills{Fill::exact};
+
+  static Problem problem_of(const std::filesystem::path& file);
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+  /// "height 1,048,576 B, max live 1,048,576 B, ratio 1.000", and the same with the height and each request
+  /// rounded up to 64 where that differs: small requests cannot come closer than that.
+  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
+                            const Output& output);
+};
+
+}  // namespace assay
