@@ -15,6 +15,9 @@ set(ASSAY_KERNELS_NEED hwy OpenMP)
 if(OpenBLAS_FOUND)
   list(APPEND ASSAY_KERNELS_NEED OpenBLAS)
 endif()
+if(TBB_FOUND)
+  list(APPEND ASSAY_KERNELS_NEED TBB)
+endif()
 configure_package_config_file(ci/cmake/assayConfig.cmake.in ${PROJECT_BINARY_DIR}/assayConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 # Until 1.0 a minor version may break callers.

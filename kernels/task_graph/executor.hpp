@@ -35,6 +35,7 @@ Executor levels(const Dag& graph, int threads);
 Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads);
 Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads);
 Executor openmp_tasks(const Dag& graph, int threads);
+Executor tbb_tasks(const Dag& graph, int threads);  ///< where TBB was found
 
 /// The first exception of many threads.
 class Failure {
