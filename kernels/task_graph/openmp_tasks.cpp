@@ -4,6 +4,7 @@
 
 #include "assay/registry.hpp"
 #include "task_graph/executor.hpp"
+#include "team.hpp"
 
 #include <vector>
 
@@ -22,7 +23,9 @@ class OpenMpTasks {
   }
 
  private:
-  void state(TaskId task, TaskBody body) {
+  // The run-time library reuses the memory in which it keeps tasks and their arguments, and ThreadSanitizer
+  // does not see how that passes from thread to thread.
+  ASSAY_UNSEEN_BY_THREAD_SANITIZER void state(TaskId task, TaskBody body) {
     const auto predecessors = graph_.predecessors[task];
     const TaskId* before = predecessors.data();
     const auto count = static_cast<int>(predecessors.size());

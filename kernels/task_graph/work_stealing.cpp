@@ -25,18 +25,18 @@ class WorkStealing {
         arrivals_(graph.order.size()),
         crew_(threads) {
     const std::vector<double> urgency = longest_to_end(graph, duration);
-    const auto less_urgent = [&](TaskId a, TaskId b) { return urgency[at(a)] < urgency[at(b)]; };
+    const auto more_urgent = [&](TaskId a, TaskId b) { return urgency[at(a)] > urgency[at(b)]; };
     for (TaskId task = 0; task < graph.tasks(); ++task) {
       waits_for_[at(task)] = static_cast<TaskId>(graph.predecessors[task].size());
       if (waits_for_[at(task)] == 0) sources_.push_back(task);
       const auto first = links_.ids.begin() + links_.first[at(task)];
       const auto last = links_.ids.begin() + links_.first[at(task) + 1];
-      std::stable_sort(first, last, less_urgent);
+      std::stable_sort(first, last, more_urgent);
       for (auto link = first; link != last; ++link) {
         if (graph.predecessors[*link].size() == 1) *link = ~*link;
       }
     }
-    std::ranges::stable_sort(sources_, less_urgent);
+    std::ranges::stable_sort(sources_, more_urgent);
     for (int member = 0; member < crew_.members(); ++member) stacks_.emplace_back(graph.tasks());
   }
 
@@ -93,11 +93,12 @@ class WorkStealing {
     for (const TaskId link : links_[done]) {
       const TaskId after = link < 0 ? ~link : link;
       if (link >= 0 && !arrives_last<sharing>(after)) continue;
-      if (next != none) {
-        stack.push<sharing>(next);
+      if (next == none) {
+        next = after;
+      } else {
+        stack.push<sharing>(after);
         pushed = true;
       }
-      next = after;
     }
     if (sharing == Sharing::shared && pushed && news_.has_sleepers()) news_.raise();
     return next;
@@ -141,7 +142,7 @@ class WorkStealing {
   }
 
   Adjacency
-      links_;  ///< successors, the most urgent last; complemented where the task is the only predecessor
+      links_;  ///< successors, the most urgent first; complemented where the task is the only predecessor
   std::vector<TaskId> waits_for_;
   std::vector<TaskId> sources_;
   std::vector<std::atomic<TaskId>> arrivals_;  ///< still missing
