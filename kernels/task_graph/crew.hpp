@@ -94,6 +94,7 @@ class Crew {
  private:
   void open();
   void close();
+  void step_aside();
   void serve(int member);
 
   // The door of a run: who is in, and whether it is open. Entering is one step, so that nobody enters a run
@@ -103,6 +104,7 @@ class Crew {
   alignas(apart) Signal called_;
   alignas(apart) Signal left_;
   std::atomic<bool> stopping_{false};
+  int kept_off_ = -1;  ///< the processor that step_aside() has kept the threads off
   void (*work_)(const void* context, int member) = nullptr;
   const void* context_ = nullptr;
   std::vector<std::thread> threads_;
