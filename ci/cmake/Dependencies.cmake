@@ -45,3 +45,18 @@ if(dnnl_FOUND)
 else()
   message(STATUS "oneDNN 2 not found: variant onednn is left out (apt install libdnnl-dev)")
 endif()
+# The peer that task graphs are run against. Optional as OpenBLAS is. ThreadSanitizer would see races in it that
+# are none, since the library itself is not instrumented.
+if(ASSAY_SANITIZE MATCHES "thread")
+  message(STATUS "ThreadSanitizer: variant tbb is left out")
+elseif(NOT ASSAY_WITH_TBB STREQUAL "OFF")
+  find_package(TBB CONFIG QUIET)
+  if(TBB_FOUND)
+    message(STATUS "TBB ${TBB_VERSION} found: variant tbb is built")
+  elseif(ASSAY_WITH_TBB STREQUAL "ON")
+    message(FATAL_ERROR "ASSAY_WITH_TBB=ON needs oneTBB: apt install libtbb-dev | dnf install tbb-devel | "
+                        "pacman -S onetbb | brew install tbb")
+  else()
+    message(STATUS "TBB not found: variant tbb is left out (apt install libtbb-dev)")
+  endif()
+endif()

@@ -18,6 +18,9 @@ endif()
 if(dnnl_FOUND)
   list(APPEND ASSAY_KERNELS_NEED dnnl)
 endif()
+if(TBB_FOUND)
+  list(APPEND ASSAY_KERNELS_NEED TBB)
+endif()
 configure_package_config_file(ci/cmake/assayConfig.cmake.in ${PROJECT_BINARY_DIR}/assayConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 # Until 1.0 a minor version may break callers.

@@ -1,0 +1,83 @@
+// A list of tasks that its owner uses as a stack while others take from the other end.
+//
+// Chase and Lev, Dynamic circular work-stealing deque, SPAA 2005, without the circle: what is pushed between
+// two resets is bounded by the number of tasks, so that positions only grow and no slot is used twice at
+// once. Where the usual form has fences the stores and loads are sequentially consistent, which
+// ThreadSanitizer understands and x86 pays the same for.
+#pragma once
+
+#include "task_graph/crew.hpp"
+
+#include "assay/ops/task_dag.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace assay::task_graph {
+
+/// Who may call: `alone` promises that nobody but the owner does, and saves the locked instructions.
+enum class Sharing { shared, alone };
+
+class Deque {
+ public:
+  static constexpr TaskId none = -1;
+
+  /// Room for `tasks` pushes after each reset().
+  explicit Deque(Index tasks)
+      : slots_(std::make_unique_for_overwrite<std::atomic<TaskId>[]>(static_cast<std::size_t>(tasks))) {}
+
+  /// Empties it. While nobody else looks.
+  void reset() {
+    top_.store(0, std::memory_order_relaxed);
+    bottom_.store(0, std::memory_order_relaxed);
+  }
+
+  /// By the owner.
+  template <Sharing sharing>
+  void push(TaskId task) {
+    const Index bottom = bottom_.load(std::memory_order_relaxed);
+    slots_[static_cast<std::size_t>(bottom)].store(task, std::memory_order_relaxed);
+    bottom_.store(bottom + 1,
+                  sharing == Sharing::alone ? std::memory_order_relaxed : std::memory_order_seq_cst);
+  }
+
+  /// The task that was pushed last, or none. By the owner.
+  template <Sharing sharing>
+  TaskId pop() {
+    const Index last = bottom_.load(std::memory_order_relaxed) - 1;
+    // The top only grows, so that an old one that is past the last task tells enough.
+    if (top_.load(std::memory_order_relaxed) > last) return none;
+    if constexpr (sharing == Sharing::alone) {
+      bottom_.store(last, std::memory_order_relaxed);
+      return slots_[static_cast<std::size_t>(last)].load(std::memory_order_relaxed);
+    }
+    bottom_.store(last, std::memory_order_seq_cst);
+    Index top = top_.load(std::memory_order_seq_cst);
+    TaskId task = none;
+    if (top <= last) task = slots_[static_cast<std::size_t>(last)].load(std::memory_order_relaxed);
+    if (top < last) return task;
+    // The last one: whoever moves the top has it.
+    if (top == last && !top_.compare_exchange_strong(top, last + 1, std::memory_order_seq_cst)) task = none;
+    bottom_.store(last + 1, std::memory_order_release);
+    return task;
+  }
+
+  /// The task that was pushed first, or none, also when another thread was faster. By anybody.
+  TaskId steal() {
+    Index top = top_.load(std::memory_order_seq_cst);
+    if (top >= bottom_.load(std::memory_order_seq_cst)) return none;
+    const TaskId task = slots_[static_cast<std::size_t>(top)].load(std::memory_order_relaxed);
+    return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst) ? task : none;
+  }
+
+  bool looks_empty() const {
+    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+  }
+
+ private:
+  std::unique_ptr<std::atomic<TaskId>[]> slots_;
+  alignas(apart) std::atomic<Index> bottom_{0};
+  alignas(apart) std::atomic<Index> top_{0};
+};
+
+}  // namespace assay::task_graph

@@ -1,0 +1,80 @@
+// Executors: functions that run the tasks of a graph, each once and after its predecessors. They know nothing
+// of the contract, so that what they do when a task throws can be tested.
+#pragma once
+
+#include "assay/ops/task_graph.hpp"
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+
+namespace assay::task_graph {
+
+/// What is called for each task; refers to a callable that outlives it.
+class TaskBody {
+ public:
+  template <class Body>
+  explicit TaskBody(const Body& body)
+      : call_([](const void* context, TaskId task) { (*static_cast<const Body*>(context))(task); }),
+        context_(&body) {}
+  void operator()(TaskId task) const { call_(context_, task); }
+
+ private:
+  void (*call_)(const void*, TaskId);
+  const void* context_;
+};
+
+/// Calls the body once for every task of the graph it was made for, after its calls for all predecessors.
+/// When a call throws, tasks that have not begun are left out, and the first exception is thrown to the
+/// caller once all threads are out. The executor can be used again, by one caller at a time. The graph must
+/// outlive it.
+using Executor = std::function<void(TaskBody)>;
+
+Executor levels(const Dag& graph, int threads);
+Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads);
+Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads);
+Executor openmp_tasks(const Dag& graph, int threads);
+Executor tbb_tasks(const Dag& graph, int threads);  ///< where TBB was found
+
+/// The first exception of many threads.
+class Failure {
+ public:
+  /// Whether there was one: who asks before each task begins none in vain.
+  bool happened() const { return happened_.load(std::memory_order_relaxed); }
+
+  /// Keeps the exception that is being handled if it is the first.
+  void keep() {
+    if (claimed_.exchange(true, std::memory_order_acq_rel)) return;
+    first_ = std::current_exception();
+    happened_.store(true, std::memory_order_release);
+  }
+
+  /// Throws what was kept and forgets it. Only after all threads that may call keep() are out.
+  void rethrow() {
+    if (!happened_.load(std::memory_order_acquire)) return;
+    happened_.store(false, std::memory_order_relaxed);
+    claimed_.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(first_, nullptr));
+  }
+
+ private:
+  std::atomic<bool> happened_{false};
+  std::atomic<bool> claimed_{false};
+  std::exception_ptr first_;
+};
+
+/// Durations of an input, in rounds.
+inline std::vector<double> durations_of(const TaskGraph::Input& in) {
+  return {in.rounds.begin(), in.rounds.end()};
+}
+
+/// The kernel that hands run_task() to an executor.
+inline Variant<TaskGraph>::Kernel kernel_of(Executor executor) {
+  return [executor = std::move(executor)](const TaskGraph::Input& in, TaskGraph::Output& out) {
+    const auto body = [&](TaskId task) { TaskGraph::run_task(in, out, task); };
+    executor(TaskBody(body));
+  };
+}
+
+}  // namespace assay::task_graph

@@ -1,0 +1,148 @@
+// The idea: of all ready tasks run the one from which the longest path leads to the end, since what lies on
+// the critical path delays everything. One list for all threads: no thread takes a task while another one
+// knows of a more urgent one. What it pays is a lock per task.
+
+#include "assay/registry.hpp"
+#include "task_graph/crew.hpp"
+#include "task_graph/executor.hpp"
+#include "task_graph/ready_set.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace assay::task_graph {
+namespace {
+
+/// A lock that is tried for a while before its thread sleeps. Held for some dozens of instructions.
+class BriefLock {
+ public:
+  void lock() {
+    for (int look = 0; look < patience; ++look) {
+      if (state_.load(std::memory_order_relaxed) == free &&
+          state_.exchange(held, std::memory_order_acquire) == free) {
+        return;
+      }
+      relax();
+    }
+    // Whoever holds it has been taken off its processor.
+    while (state_.exchange(awaited, std::memory_order_acquire) != free) {
+      state_.wait(awaited, std::memory_order_relaxed);
+    }
+  }
+  void unlock() {
+    if (state_.exchange(free, std::memory_order_release) == awaited) state_.notify_one();
+  }
+
+ private:
+  static constexpr int free = 0, held = 1, awaited = 2;
+  std::atomic<int> state_{free};
+};
+
+class ListScheduling {
+ public:
+  ListScheduling(const Dag& graph, std::span<const double> duration, int threads)
+      : graph_(graph),
+        by_rank_(graph.order),
+        rank_(graph.order.size()),
+        waits_for_(graph.order.size()),
+        ready_(graph.tasks()),
+        crew_(threads) {
+    const std::vector<double> urgency = longest_to_end(graph, duration);
+    std::ranges::stable_sort(by_rank_, std::greater{}, [&](TaskId task) { return urgency[at(task)]; });
+    for (std::size_t r = 0; r < by_rank_.size(); ++r) rank_[at(by_rank_[r])] = static_cast<TaskId>(r);
+  }
+
+  void run(TaskBody body) {
+    ready_.clear();
+    for (TaskId task = 0; task < graph_.tasks(); ++task) {
+      waits_for_[at(task)] = static_cast<TaskId>(graph_.predecessors[task].size());
+      if (waits_for_[at(task)] == 0) ready_.insert(rank_[at(task)]);
+    }
+    left_ = graph_.tasks();
+    over_.store(false, std::memory_order_relaxed);
+    some_ready_.store(true, std::memory_order_relaxed);
+    crew_.run([&](int) { work(body); });
+    failure_.rethrow();
+  }
+
+ private:
+  static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
+  static constexpr TaskId none = -1;
+
+  void work(TaskBody body) {
+    TaskId task = none;
+    while (!over_.load(std::memory_order_acquire)) {
+      task = next(task);
+      if (task == none) {
+        const std::uint32_t seen = news_.load();
+        news_.wait(seen, [&] {
+          return some_ready_.load(std::memory_order_seq_cst) || over_.load(std::memory_order_seq_cst);
+        });
+        continue;
+      }
+      try {
+        body(task);
+      } catch (...) {
+        failure_.keep();
+        end();
+        return;
+      }
+    }
+  }
+
+  /// Enters `done`, unless it is none, as done and takes the most urgent ready task, if there is one.
+  TaskId next(TaskId done) {
+    lock_.lock();
+    if (done != none) {
+      for (const TaskId after : graph_.successors[done]) {
+        if (--waits_for_[at(after)] == 0) ready_.insert(rank_[at(after)]);
+      }
+      --left_;
+    }
+    const bool last = left_ == 0;
+    const TaskId task = ready_.empty() ? none : by_rank_[at(ready_.take_first())];
+    const bool more = !ready_.empty();
+    if (more != some_ready_.load(std::memory_order_relaxed))
+      some_ready_.store(more, std::memory_order_seq_cst);
+    lock_.unlock();
+    if (last) end();
+    if (more && news_.has_sleepers()) news_.raise();
+    return task;
+  }
+
+  void end() {
+    over_.store(true, std::memory_order_seq_cst);
+    news_.raise();
+  }
+
+  const Dag& graph_;
+  std::vector<TaskId> by_rank_, rank_;  ///< the most urgent task has rank 0
+  std::vector<TaskId> waits_for_;
+  ReadySet ready_;
+  Index left_ = 0;
+  alignas(apart) BriefLock lock_;                       ///< of waits_for_, ready_ and left_
+  alignas(apart) std::atomic<bool> some_ready_{false};  ///< what ready_ says, for who does not hold the lock
+  std::atomic<bool> over_{false};
+  alignas(apart) Signal news_;
+  Failure failure_;
+  Crew crew_;
+};
+
+const Register registered{[](Registry& r) {
+  r.add<TaskGraph>(
+      {.name = "list_scheduling",
+       .summary = "one list for all threads, the longest path to the end first",
+       .threaded = true,
+       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
+         return kernel_of(list_scheduling(in.graph, durations_of(in), context.threads));
+       }});
+}};
+
+}  // namespace
+
+Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads) {
+  return
+      [plan = std::make_shared<ListScheduling>(graph, duration, threads)](TaskBody body) { plan->run(body); };
+}
+
+}  // namespace assay::task_graph
