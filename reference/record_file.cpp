@@ -287,21 +287,24 @@ void RecordFile::require_batch(Index batch) const {
 }
 
 void RecordFile::require_unchanged() const {
-  const std::string remedy = "let nothing write to it meanwhile, and open it again";
   struct stat state = {};
-  if (::fstat(descriptor_, &state) != 0) cannot(name_, "look at", errno, "check the disk");
+  const bool known = ::fstat(descriptor_, &state) == 0;
+  if (known && !mapping_.lost() && state.st_size == mapping_.size() &&
+      state.st_mtim.tv_sec == modified_seconds_ && state.st_mtim.tv_nsec == modified_nanoseconds_) {
+    return;
+  }
+  const std::string remedy = "let nothing write to it meanwhile, and open it again";
+  if (!known) cannot(name_, "look at", errno, "check the disk");
   if (state.st_size < mapping_.size()) {
     throw Error(name_,
                 "was truncated from " + std::to_string(mapping_.size()) + " to " +
                     std::to_string(state.st_size) + " bytes while it was read",
                 remedy);
   }
-  if (mapping_.lost())
+  if (mapping_.lost()) {
     throw Error(name_, "lost a page while it was read", "check the disk, and open it again");
-  if (state.st_size != mapping_.size() || state.st_mtim.tv_sec != modified_seconds_ ||
-      state.st_mtim.tv_nsec != modified_nanoseconds_) {
-    throw Error(name_, "was written to while it was read", remedy);
   }
+  throw Error(name_, "was written to while it was read", remedy);
 }
 
 void RecordFile::verify() const {

@@ -22,18 +22,19 @@ inline void ask_for(const std::byte* record, Index bytes) {
 
 /// A copy of a size known to the compiler is a few moves; of another one it is a call.
 template <Index fixed>
-void copy_ahead(const RecordFile& file, std::span<const Index> indices, std::byte* to) {
-  const Index bytes = fixed > 0 ? fixed : file.shape().bytes;
+void copy_ahead(const std::byte* records, Index size, std::span<const Index> indices, std::byte* to) {
+  // Values, not members: what is stored through `to` may be anything, as far as the compiler knows.
+  const Index bytes = fixed > 0 ? fixed : size;
+  const Index* const index = indices.data();
   const auto count = static_cast<Index>(indices.size());
   const Index distance = std::clamp<Index>(ahead_bytes / bytes, 1, count);
-  const auto record = [&](Index b) { return file.record(indices[static_cast<std::size_t>(b)]); };
-  for (Index b = 0; b < distance; ++b) ask_for(record(b), bytes);
+  for (Index b = 0; b < distance; ++b) ask_for(records + index[b] * bytes, bytes);
   for (Index b = 0; b < count - distance; ++b, to += bytes) {
-    ask_for(record(b + distance), bytes);
-    std::memcpy(to, record(b), static_cast<std::size_t>(bytes));
+    ask_for(records + index[b + distance] * bytes, bytes);
+    std::memcpy(to, records + index[b] * bytes, static_cast<std::size_t>(bytes));
   }
   for (Index b = count - distance; b < count; ++b, to += bytes) {
-    std::memcpy(to, record(b), static_cast<std::size_t>(bytes));
+    std::memcpy(to, records + index[b] * bytes, static_cast<std::size_t>(bytes));
   }
 }
 
@@ -41,12 +42,14 @@ void copy_ahead(const RecordFile& file, std::span<const Index> indices, std::byt
 
 /// Copies the records at `indices`, in this order, to `to`. At least one index.
 inline void copy_ahead(const RecordFile& file, std::span<const Index> indices, std::byte* to) {
-  switch (file.shape().bytes) {
-    case 16: return detail::copy_ahead<16>(file, indices, to);
-    case 32: return detail::copy_ahead<32>(file, indices, to);
-    case 64: return detail::copy_ahead<64>(file, indices, to);
-    case 128: return detail::copy_ahead<128>(file, indices, to);
-    default: return detail::copy_ahead<0>(file, indices, to);
+  const std::byte* const records = file.record(0);
+  const Index bytes = file.shape().bytes;
+  switch (bytes) {
+    case 16: return detail::copy_ahead<16>(records, bytes, indices, to);
+    case 32: return detail::copy_ahead<32>(records, bytes, indices, to);
+    case 64: return detail::copy_ahead<64>(records, bytes, indices, to);
+    case 128: return detail::copy_ahead<128>(records, bytes, indices, to);
+    default: return detail::copy_ahead<0>(records, bytes, indices, to);
   }
 }
 

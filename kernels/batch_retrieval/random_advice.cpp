@@ -25,12 +25,16 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   };
 }
 
+std::optional<std::string> unfit(const Problem& p, const Context&) {
+  if (p.state() == FileState::hot) return "MADV_RANDOM changes nothing where no page is missing";
+  return no_such_file_state(p.state());
+}
+
 const Register registered{[](Registry& r) {
-  r.add<BatchRetrieval>(
-      {.name = "random_advice",
-       .summary = "a mapping with MADV_RANDOM: nothing is read around a missing page",
-       .prepare = prepare,
-       .unfit = [](const Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+  r.add<BatchRetrieval>({.name = "random_advice",
+                         .summary = "a mapping with MADV_RANDOM: nothing is read around a missing page",
+                         .prepare = prepare,
+                         .unfit = unfit});
 }};
 
 }  // namespace

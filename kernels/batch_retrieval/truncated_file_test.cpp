@@ -27,7 +27,7 @@ TEST_P(RetrievalFromATruncatedFile, ThrowsAlsoOnThreads) {
     const auto named = std::ranges::find(operation.variants(), GetParam(), &VariantInfo::name);
     const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
     const std::string text = "records=400,bytes=1000,batch=300" + options;
-    if (const auto reason = operation.unfit(variant, text, {.threads = 2})) GTEST_SKIP() << *reason;
+    if (operation.unfit(variant, text, {.threads = 2})) continue;
     const auto workload = operation.open(text, {.fill = Fill::uniform, .file = file});
     const auto timed = workload->timed(variant, {.threads = 2});
     fs::resize_file(file, 4096 + 5000);

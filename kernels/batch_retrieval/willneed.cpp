@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -15,22 +16,23 @@ namespace {
 using Problem = BatchRetrieval::Problem;
 
 struct Plan {
-  RecordFile file;
+  std::optional<RecordFile> own;  ///< of a cold file: nothing is to be read around a page besides
   PageRequests requests;
 };
 
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
-  const auto plan = std::make_shared<Plan>(
-      Plan{input.records.file.again(RecordFile::Pages::at_random), PageRequests(p.batch)});
+  const auto plan = std::make_shared<Plan>(Plan{std::nullopt, PageRequests(p.batch)});
+  if (p.state() == FileState::cold) plan->own.emplace(input.records.file.again(RecordFile::Pages::at_random));
   return [p, plan](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+    const RecordFile& file = plan->own ? *plan->own : in.records.file;
     const auto indices = in.next_window();
-    plan->requests.ask(plan->file, indices);
+    plan->requests.ask(file, indices);
     std::byte* to = out.batch.data();
     for (const Index i : indices) {
-      std::memcpy(to, plan->file.record(i), static_cast<std::size_t>(p.bytes));
+      std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
       to += p.bytes;
     }
-    in.records.end_call(plan->file);
+    in.records.end_call(file);
   };
 }
 

@@ -9,6 +9,20 @@ namespace {
 /// Slots start on lines of their own, so that workers do not write to each other's.
 constexpr Index line_bytes = 64;
 
+/// Times that a thread offers its processor to others before it sleeps. Chosen by time on 8-byte batches, the
+/// smallest there are; kernels/README.md says where.
+constexpr int yields = 40;
+
+template <class Condition>
+void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, const Condition& condition) {
+  for (int i = 0; i < yields && !condition(); ++i) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  changed.wait(lock, condition);
+}
+
 }  // namespace
 
 Pipeline::Pipeline(const Plan& plan)
@@ -77,14 +91,20 @@ bool Pipeline::may_claim() const {
 
 void Pipeline::work() {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    claimable_.wait(lock, [this] { return leaving_ || may_claim(); });
+  for (bool unsaid = false;;) {
+    if (!leaving_ && !may_claim()) {
+      ++idle_;
+      wait(lock, claimable_, [this] { return leaving_ || may_claim(); });
+      --idle_;
+    }
     if (leaving_) return;
     const Filled mine{.batch = claimed_++, .slot = free_.back()};
     free_.pop_back();
     ++busy_;
     const Loading& loading = *loading_;
     lock.unlock();
+    // Of the batch before, and outside the lock, or who wakes up would wait for it.
+    if (unsaid) deliverable_.notify_one();
     std::exception_ptr failure;
     try {
       loading(mine.batch, mine.slot, bytes_of(mine.slot));
@@ -98,7 +118,8 @@ void Pipeline::work() {
     } else if (failure_ == nullptr) {
       failure_ = std::move(failure);
     }
-    deliverable_.notify_one();
+    unsaid = may_claim();  // then it is said once the next batch is claimed
+    if (!unsaid) deliverable_.notify_one();
   }
 }
 
@@ -108,33 +129,27 @@ void Pipeline::deliver(Filled filled) {
   filled_[static_cast<std::size_t>(at)] = filled;
 }
 
-auto Pipeline::next() -> std::optional<Filled> {
-  std::unique_lock lock(mutex_);
+auto Pipeline::due() -> std::optional<Filled>& {
   const auto size = static_cast<Index>(filled_.size());
-  const auto due = [&]() -> std::optional<Filled>& {
-    return filled_[static_cast<std::size_t>(plan_.in_order ? taken_ % size : first_)];
-  };
+  return filled_[static_cast<std::size_t>(plan_.in_order ? taken_ % size : first_)];
+}
+
+auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
+  std::unique_lock lock(mutex_);
+  if (done) free_.push_back(*done);
   if (taken_ == plan_.batches) return std::nullopt;
-  deliverable_.wait(lock, [&] { return failure_ != nullptr || due().has_value(); });
+  wait(lock, deliverable_, [this] { return failure_ != nullptr || due().has_value(); });
   if (failure_ != nullptr) return std::nullopt;
   const Filled filled = *std::exchange(due(), std::nullopt);
   if (!plan_.in_order) {
-    first_ = (first_ + 1) % size;
+    first_ = (first_ + 1) % static_cast<Index>(filled_.size());
     --queued_;
   }
   ++taken_;
+  const bool wake = idle_ > 0 && may_claim();
   lock.unlock();
-  // What is taken makes room for one batch ahead, in the slot that was free for this.
-  claimable_.notify_one();
+  if (wake) claimable_.notify_one();
   return filled;
-}
-
-void Pipeline::release(Index slot) {
-  {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(slot);
-  }
-  claimable_.notify_one();
 }
 
 }  // namespace assay

@@ -53,9 +53,8 @@ class Pipeline {
     // By reference, so that nothing is allocated.
     const Loading loading(std::cref(load));
     Session session(*this, loading);
-    while (const auto filled = next()) {
+    for (auto filled = next(std::nullopt); filled; filled = next(filled->slot)) {
       take(filled->batch, bytes_of(filled->slot));
-      release(filled->slot);
     }
     session.finish();
   }
@@ -87,9 +86,9 @@ class Pipeline {
   void work();
   bool may_claim() const;
   void deliver(Filled filled);
-  /// Nothing after the last batch and after a failure.
-  std::optional<Filled> next();
-  void release(Index slot);
+  std::optional<Filled>& due();
+  /// Takes back the slot of the batch before. Nothing after the last batch and after a failure.
+  std::optional<Filled> next(std::optional<Index> done);
 
   Plan plan_;
   Index stride_;
@@ -101,6 +100,7 @@ class Pipeline {
   const Loading* loading_ = nullptr;  ///< nothing between runs
   bool leaving_ = false;
   Index claimed_ = 0, taken_ = 0, busy_ = 0;
+  Index idle_ = 0;  ///< workers that sleep
   std::exception_ptr failure_;
   std::vector<Index> free_;
   std::vector<std::optional<Filled>> filled_;  ///< in order: at batch modulo size; else a queue from first_
