@@ -46,7 +46,7 @@ TEST(Shuffle, OfBlocksReadsEightBlocksAtATime) {
     std::vector<Index> blocks;
     for (std::size_t at = group; at < group + 80; ++at) blocks.push_back(order[at] / 10);
     std::ranges::sort(blocks);
-    EXPECT_EQ(std::ranges::unique(blocks).begin() - blocks.begin(), 8) << "samples from " << group;
+    EXPECT_EQ(std::unique(blocks.begin(), blocks.end()) - blocks.begin(), 8) << "samples from " << group;
   }
 }
 
