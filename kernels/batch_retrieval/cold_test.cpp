@@ -1,0 +1,48 @@
+#include "assay/ops/batch_retrieval.hpp"
+#include "assay/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool can_be_cold(const fs::path& file) { return RecordFile(file).can_drop_pages(); }
+
+/// One call of each variant on a file on disk whose pages are all in memory before.
+class ColdRetrieval : public testing::TestWithParam<std::string> {};
+
+TEST_P(ColdRetrieval, EndsWithNoPageOfTheFileInMemory) {
+  const fs::path file = fs::path(testing::TempDir()) / ("cold_" + GetParam() + ".rec");
+  write_record_file(file, {.records = 400, .bytes = 1000}, [](Index, std::span<std::byte>) {});
+  if (!can_be_cold(file)) {
+    fs::remove(file);
+    GTEST_SKIP() << file.string() << " lies in memory";
+  }
+  RecordFile(file).verify();
+  const Registry registry = Registry::linked();
+  const Operation& operation = registry.at("batch_retrieval");
+  const auto named = std::ranges::find(operation.variants(), GetParam(), &VariantInfo::name);
+  const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
+  const std::string problem = "records=400,bytes=1000,batch=300,cache=cold";
+  if (const auto reason = operation.unfit(variant, problem, {})) GTEST_SKIP() << *reason;
+  const auto workload = operation.open(problem, {.fill = Fill::uniform, .file = file});
+  // The first call drops what was there before, unless another mapping held it.
+  workload->timed(variant, {})->repeat(2);
+  EXPECT_THAT(workload->remark(variant, {}), testing::HasSubstr(" 0.0 % of the file in memory"));
+  fs::remove(file);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, ColdRetrieval,
+                         testing::Values("naive", "sorted", "prefetch_ahead", "random_advice", "willneed",
+                                         "threaded", "io_uring"),
+                         [](const auto& named) { return named.param; });
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,56 @@
+// Copies of records at random places of a mapping whose cache lines were asked for ahead of time.
+#pragma once
+
+#include "assay/ops/record_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace assay {
+namespace detail {
+
+constexpr Index line_bytes = 64;
+
+/// Bytes that are asked for ahead of the copy. Chosen among powers of two by time on 64 and 1,024 byte
+/// records; kernels/README.md says where.
+constexpr Index ahead_bytes = 2048;
+
+inline void ask_for(const std::byte* record, Index bytes) {
+  for (Index at = 0; at < bytes; at += line_bytes) __builtin_prefetch(record + at);
+}
+
+/// A copy of a size known to the compiler is a few moves; of another one it is a call.
+template <Index fixed>
+void copy_ahead(const std::byte* records, Index size, std::span<const Index> indices, std::byte* to) {
+  // Values, not members: what is stored through `to` may be anything, as far as the compiler knows.
+  const Index bytes = fixed > 0 ? fixed : size;
+  const Index* const index = indices.data();
+  const auto count = static_cast<Index>(indices.size());
+  const Index distance = std::clamp<Index>(ahead_bytes / bytes, 1, count);
+  for (Index b = 0; b < distance; ++b) ask_for(records + index[b] * bytes, bytes);
+  for (Index b = 0; b < count - distance; ++b, to += bytes) {
+    ask_for(records + index[b + distance] * bytes, bytes);
+    std::memcpy(to, records + index[b] * bytes, static_cast<std::size_t>(bytes));
+  }
+  for (Index b = count - distance; b < count; ++b, to += bytes) {
+    std::memcpy(to, records + index[b] * bytes, static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace detail
+
+/// Copies the records at `indices`, in this order, to `to`. At least one index.
+inline void copy_ahead(const RecordFile& file, std::span<const Index> indices, std::byte* to) {
+  const std::byte* const records = file.record(0);
+  const Index bytes = file.shape().bytes;
+  switch (bytes) {
+    case 16: return detail::copy_ahead<16>(records, bytes, indices, to);
+    case 32: return detail::copy_ahead<32>(records, bytes, indices, to);
+    case 64: return detail::copy_ahead<64>(records, bytes, indices, to);
+    case 128: return detail::copy_ahead<128>(records, bytes, indices, to);
+    default: return detail::copy_ahead<0>(records, bytes, indices, to);
+  }
+}
+
+}  // namespace assay

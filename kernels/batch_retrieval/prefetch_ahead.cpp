@@ -1,0 +1,27 @@
+// The idea: while a record is copied, the lines of the next ones are already on their way. A copy at a random
+// place waits for memory, and the processor looks only as far ahead as its window of instructions reaches.
+
+#include "batch_retrieval/copy_ahead.hpp"
+
+#include "assay/ops/batch_retrieval.hpp"
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+void run(const BatchRetrieval::Problem&, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+  copy_ahead(in.records.file, in.next_window(), out.batch.data());
+  in.records.end_call();
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchRetrieval>({.name = "prefetch_ahead",
+                         .summary = "software prefetch of the records that are copied next",
+                         .run = run,
+                         .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
+                           return no_such_file_state(p.state());
+                         }});
+}};
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,41 @@
+// The idea: MADV_RANDOM on the mapping. By default the kernel reads what lies around a page that is missing,
+// as much as the disk's read-ahead says, and for records at random nearly all of that is never used.
+
+#include "assay/ops/batch_retrieval.hpp"
+#include "assay/registry.hpp"
+
+#include <cstring>
+#include <memory>
+
+namespace assay {
+namespace {
+
+using Problem = BatchRetrieval::Problem;
+
+auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
+  // A mapping of its own, since the advice would hold for every variant that reads the input's.
+  const auto file = std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random));
+  return [p, file](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+    std::byte* to = out.batch.data();
+    for (const Index i : in.next_window()) {
+      std::memcpy(to, file->record(i), static_cast<std::size_t>(p.bytes));
+      to += p.bytes;
+    }
+    in.records.end_call(*file);
+  };
+}
+
+std::optional<std::string> unfit(const Problem& p, const Context&) {
+  if (p.state() == FileState::hot) return "MADV_RANDOM changes nothing where no page is missing";
+  return no_such_file_state(p.state());
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchRetrieval>({.name = "random_advice",
+                         .summary = "a mapping with MADV_RANDOM: nothing is read around a missing page",
+                         .prepare = prepare,
+                         .unfit = unfit});
+}};
+
+}  // namespace
+}  // namespace assay

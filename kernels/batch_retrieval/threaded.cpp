@@ -1,0 +1,74 @@
+// The idea: each thread copies a part of the batch. Hot, one thread cannot keep enough lines of memory on
+// their way to use all of it, even when it asks ahead. Cold, each thread asks for the pages of a few records
+// ahead, so that the disk has a bounded number of requests at any time, however large the batch is.
+
+#include "batch_retrieval/copy_ahead.hpp"
+#include "batch_retrieval/page_requests.hpp"
+#include "team.hpp"
+
+#include "assay/ops/batch_retrieval.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace assay {
+namespace {
+
+using Problem = BatchRetrieval::Problem;
+
+/// Bytes of a hot batch below which one thread does it all: where two threads stop being faster.
+constexpr Index break_even_bytes = 65536;
+/// Records whose pages are asked for ahead of the copy, in all threads together: what the disk is given to
+/// do.
+constexpr Index queue_depth = 128;
+
+void copy_with_requests(const RecordFile& file, std::span<const Index> indices, Index depth, std::byte* to) {
+  const auto count = static_cast<Index>(indices.size());
+  const auto index = [&](Index b) { return indices[static_cast<std::size_t>(b)]; };
+  for (Index b = 0; b < std::min(depth, count); ++b) ask_for_pages(file, index(b));
+  for (Index b = 0; b < count; ++b, to += file.shape().bytes) {
+    if (b + depth < count) ask_for_pages(file, index(b + depth));
+    std::memcpy(to, file.record(index(b)), static_cast<std::size_t>(file.shape().bytes));
+  }
+}
+
+auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context& context) {
+  const bool cold = p.state() == FileState::cold;
+  const bool alone = !cold && p.batch * p.bytes < break_even_bytes;
+  const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.batch));
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  // Of a hot file the input's mapping, whose pages are all mapped.
+  const auto own =
+      cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;
+  return [p, threads, own](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+    const RecordFile& file = own ? *own : in.records.file;
+    const auto indices = in.next_window();
+    on_team(threads, threads, [&](int part) {
+      const Index begin = p.batch * part / threads, end = p.batch * (part + 1) / threads;
+      const auto mine =
+          indices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      std::byte* const to = out.batch.data() + begin * p.bytes;
+      if (own) {
+        copy_with_requests(file, mine, std::max<Index>(1, queue_depth / threads), to);
+      } else {
+        copy_ahead(file, mine, to);
+      }
+    });
+    in.records.end_call(file);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<BatchRetrieval>(
+      {.name = "threaded",
+       .summary = "parts of the batch on threads, each asking a bounded way ahead",
+       .threaded = true,
+       .prepare = prepare,
+       .unfit = [](const Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+}};
+
+}  // namespace
+}  // namespace assay

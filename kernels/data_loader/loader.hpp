@@ -1,0 +1,16 @@
+// What the variants of data_loader share: a pipeline whose workers read records in one of two ways.
+#pragma once
+
+#include "assay/ops/data_loader.hpp"
+
+namespace assay {
+
+enum class Reading {
+  plain,  ///< one copy per record from the input's mapping
+  ahead   ///< hot: lines asked for ahead of the copy; cold: all pages of the batch asked for first
+};
+
+Variant<DataLoader>::Kernel prepare_loader(const DataLoader::Problem& problem, const DataLoader::Input& input,
+                                           Reading reading);
+
+}  // namespace assay

@@ -1,0 +1,22 @@
+// The idea: threads load batches ahead into a bounded number of slots while the caller computes on the one
+// before. Where loading takes less than the step, it then costs nothing but the processor that the threads
+// need.
+
+#include "data_loader/loader.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+const Register registered{[](Registry& r) {
+  r.add<DataLoader>(
+      {.name = "worker_threads",
+       .summary = "threads load batches ahead, one copy per record",
+       .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
+                     const Context&) { return prepare_loader(p, in, Reading::plain); },
+       .unfit = [](const DataLoader::Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+}};
+
+}  // namespace
+}  // namespace assay

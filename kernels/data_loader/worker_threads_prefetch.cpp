@@ -1,0 +1,22 @@
+// The idea: workers that do not wait record by record. Hot, each asks for the lines of the records that it
+// copies next; cold, for all pages of its batch, so that the disk has workers x batch requests to serve at
+// once.
+
+#include "data_loader/loader.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+const Register registered{[](Registry& r) {
+  r.add<DataLoader>(
+      {.name = "worker_threads_prefetch",
+       .summary = "threads that ask for the lines or pages of a batch before they copy",
+       .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
+                     const Context&) { return prepare_loader(p, in, Reading::ahead); },
+       .unfit = [](const DataLoader::Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+}};
+
+}  // namespace
+}  // namespace assay

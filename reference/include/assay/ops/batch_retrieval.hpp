@@ -1,0 +1,80 @@
+/// The contract `batch_retrieval`: records at random indices copied from a mapped file into a dense batch.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/known_records.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// batch[b, :] = file[indices[w, b], :] for b in [0, batch)
+/// with file[records, bytes], indices[windows, batch] and batch[batch, bytes], all dense and row-major; file
+/// and batch hold bytes. w counts calls: each takes the next window, so that no call finds in a cache what
+/// the call before it has read.
+///
+/// Units and ranges: indices are i64 in [0, records), in any order, and repeat: by chance, since they are
+/// drawn with replacement, and on purpose in `repeats` percent of the places. `cache` is the state of the
+/// file before a call: hot, every page mapped, or cold, no page in memory. A cold call ends by dropping the
+/// pages that it made resident; that time is part of it. Undefined: indices outside the file, and batch
+/// overlapping the file.
+///
+/// A file that is truncated or written to during a call makes the call throw assay::Error.
+///
+/// Bound: the same bytes. Source: Dataset.__getitems__ and the default collation of PyTorch 2,
+/// torch.utils.data (Paszke et al., NeurIPS 2019).
+struct BatchRetrieval {
+  static constexpr std::string_view name = "batch_retrieval";
+  static constexpr std::string_view about =
+      "batch[b] = file[indices[b]]: records at random, repeating indices, from a mapped file";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index records = 1, bytes = 1, batch = 1, cache = 0, repeats = 0;
+    static constexpr auto fields() {
+      return std::tuple{field("records", &Problem::records), field("bytes", &Problem::bytes),
+                        field("batch", &Problem::batch), choice("cache", &Problem::cache, file_states),
+                        option("repeats", &Problem::repeats, 0, 0, 100)};
+    }
+    FileState state() const { return static_cast<FileState>(cache); }
+  };
+  struct Input {
+    KnownRecords records;
+    Buffer<Index> indices;  ///< [windows, batch]
+    Index batch = 1;
+    mutable Index window = -1;  ///< that the latest call took
+
+    /// The indices of the next call. Each call asks once, from the thread that was called.
+    std::span<const Index> next_window() const {
+      window = (window + 1) % (indices.size() / batch);
+      return latest_window();
+    }
+    std::span<const Index> latest_window() const {
+      return std::span<const Index>(indices).subspan(static_cast<std::size_t>(window * batch),
+                                                     static_cast<std::size_t>(batch));
+    }
+  };
+  struct Output {
+    Buffer<std::byte> batch;
+    static constexpr auto parts() { return std::tuple{part("batch", &Output::batch)}; }
+  };
+  /// The judge makes what it expects record by record: only the latest window counts.
+  struct Expected {};
+  // Bytes have no rounding, and any will do.
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+  /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
+  static Problem problem_of(const std::filesystem::path& file);
+  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
+                            const Output& output);
+};
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+/// A record file whose content is also known by other means than its mapping, so that reads of it can be
+/// judged.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/record_file.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// Where a workload's file lies. `hot`: in memory, every page mapped. `cold`: on a disk, and each call starts
+/// and ends with none of its pages in memory.
+enum class FileState : Index { hot, cold };
+inline constexpr std::array<std::string_view, 2> file_states{"hot", "cold"};
+
+/// Record i of a generated file: numbers of splitmix64 (Steele, Lea and Flood 2014) counted from key and i.
+void generate_record(std::uint64_t key, Index i, std::span<std::byte> into);
+
+struct KnownRecords {
+  RecordFile file;
+  FileState state = FileState::hot;
+  std::uint64_t key = 0;
+  bool from_user = false;  ///< a user's file: what is expected is read by system calls
+
+  /// The user's file of the setting if there is one, else a scratch file of `shape`.
+  static KnownRecords open(RecordShape shape, FileState state, Setting& setting);
+  /// What record i must be. Throws Error where a user's file cannot be read.
+  void expected(Index i, std::span<std::byte> into) const;
+  /// What ends every call: throws Error when the file changed, and makes a cold file cold again through
+  /// `used`, the mapping that was read. Its time is part of the call, the same work for every variant, and
+  /// more for those that made more pages resident.
+  void end_call(const RecordFile& used) const;
+  void end_call() const { end_call(file); }
+  /// One line: records, bytes, share in memory, read-ahead.
+  std::string describe() const;
+};
+
+/// A reason why a file of this state cannot be had here, or nothing: cold needs $TMPDIR on a disk.
+std::optional<std::string> no_such_file_state(FileState state);
+
+}  // namespace assay

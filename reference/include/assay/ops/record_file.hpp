@@ -1,0 +1,107 @@
+/// Record files: many records of one size behind a checked header, written once and read through a mapping.
+#pragma once
+
+#include "assay/ops/guarded_mapping.hpp"
+#include "assay/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace assay {
+
+/// How many records of how many bytes each; both at least 1.
+struct RecordShape {
+  Index records = 1, bytes = 1;
+};
+
+/// Layout, all numbers little-endian: at 0 the magic "ASSAYREC"; at 8 version (u32); at 12 bytes of the
+/// header (u32); at 16 bytes of a record (u64); at 24 records (u64); at 32 checksum of the records (u64); at
+/// 40 checksum of bytes 0 to 39 (u64); zeros up to 4,096, so that records of a power of two never cross more
+/// pages than they must; at 4,096 the records, one after the other.
+inline constexpr Index record_file_header_bytes = 4096;
+inline constexpr std::uint32_t record_file_version = 1;
+
+/// 64 bits that depend on every byte and on their order. Not cryptographic.
+std::uint64_t digest(std::span<const std::byte> bytes);
+
+/// Writes the records of [first, first + block.size() / bytes) into `block`.
+using FillRecords = std::function<void(Index first, std::span<std::byte> block)>;
+
+/// Writes a whole file under a temporary name in the same folder, flushes it to the disk and renames it:
+/// there is the old file, or the new one. Throws Error naming `file`; nothing of the temporary file remains
+/// then.
+void write_record_file(const std::filesystem::path& file, RecordShape shape, const FillRecords& fill);
+
+/// A record file, open and mapped. Records are read from the mapping with plain loads, from any thread.
+///
+/// Removing the file, or renaming another over it, does no harm: the mapping keeps the file alive that it
+/// was made of. Truncating or overwriting it does: reads never crash (see GuardedMapping), and
+/// require_unchanged() throws.
+class RecordFile {
+ public:
+  using Pages = GuardedMapping::Pages;
+
+  /// Throws Error naming the file and what to do when it cannot be opened, is truncated, empty, of another
+  /// magic or version, has a damaged header, or holds fewer or more bytes than its records take.
+  explicit RecordFile(const std::filesystem::path& file, Pages pages = Pages::on_demand);
+  RecordFile(RecordFile&& other) noexcept;
+  RecordFile& operator=(RecordFile&& other) noexcept;
+  ~RecordFile();
+
+  /// A file without a name: it is gone when the object is, however the program ends.
+  enum class Scratch {
+    memory,  ///< in memory, every page mapped
+    disk     ///< in $TMPDIR or /tmp, clean pages that drop_pages() can drop
+  };
+  static RecordFile scratch(Scratch where, RecordShape shape, const FillRecords& fill);
+  /// The same file opened and mapped a second time, with an advice and a read-ahead state of its own.
+  RecordFile again(Pages pages) const;
+
+  RecordShape shape() const { return shape_; }
+  const std::string& name() const { return name_; }
+  const std::byte* record(Index i) const {
+    return mapping_.data() + record_file_header_bytes + i * shape_.bytes;
+  }
+  /// Where record i starts in the file.
+  Index offset(Index i) const { return record_file_header_bytes + i * shape_.bytes; }
+  const GuardedMapping& mapping() const { return mapping_; }
+  int descriptor() const { return descriptor_; }
+
+  /// Throws Error unless there are at least `batch` records.
+  void require_batch(Index batch) const;
+  /// Throws Error when the file was truncated or written to since it was opened: what was read may be zeros,
+  /// or half old and half new. A write through another process's mapping shows only once the kernel wrote it
+  /// back.
+  void require_unchanged() const;
+  /// Throws Error when the records are not those that were written. Reads all of them.
+  void verify() const;
+  /// Copies record i by a system call, around the mapping. Throws Error.
+  void read(Index i, std::span<std::byte> into) const;
+  /// Drops the file's pages from this mapping and from memory. Dirty pages, and those that another mapping
+  /// holds, stay.
+  void drop_pages() const;
+  /// Whether drop_pages() does anything on this file's file system.
+  bool can_drop_pages() const;
+  /// Bytes that the kernel reads around a page that is missing; nothing when it does not say.
+  std::optional<Index> read_ahead() const;
+
+ private:
+  RecordFile(int descriptor, std::string name, Pages pages);
+
+  std::string name_;
+  int descriptor_ = -1;
+  RecordShape shape_;
+  std::uint64_t checksum_ = 0;
+  std::int64_t modified_seconds_ = 0, modified_nanoseconds_ = 0;
+  GuardedMapping mapping_;
+};
+
+/// Whether $TMPDIR, or /tmp, lies on a disk: the pages of a file there can be dropped.
+bool scratch_disk_is_a_disk();
+
+}  // namespace assay

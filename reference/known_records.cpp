@@ -1,0 +1,72 @@
+#include "assay/ops/known_records.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace assay {
+
+void generate_record(std::uint64_t key, Index i, std::span<std::byte> into) {
+  std::uint64_t counter = key + static_cast<std::uint64_t>(i) * 0xd1342543de82ef95U;
+  while (!into.empty()) {
+    counter += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = counter;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    z ^= z >> 31;
+    const std::size_t count = std::min(into.size(), sizeof z);
+    std::memcpy(into.data(), &z, count);
+    into = into.subspan(count);
+  }
+}
+
+KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& setting) {
+  if (!setting.file.empty()) return {.file = RecordFile(setting.file), .state = state, .from_user = true};
+  const std::uint64_t key = setting.rng.next();
+  const auto size = static_cast<std::size_t>(shape.bytes);
+  const auto where = state == FileState::cold ? RecordFile::Scratch::disk : RecordFile::Scratch::memory;
+  KnownRecords out{.file = RecordFile::scratch(where, shape,
+                                               [&](Index first, std::span<std::byte> block) {
+                                                 for (; !block.empty();
+                                                      block = block.subspan(size), ++first) {
+                                                   generate_record(key, first, block.first(size));
+                                                 }
+                                               }),
+                   .state = state,
+                   .key = key};
+  if (state == FileState::cold) out.file.drop_pages();
+  return out;
+}
+
+void KnownRecords::expected(Index i, std::span<std::byte> into) const {
+  if (from_user) {
+    file.read(i, into);
+  } else {
+    generate_record(key, i, into);
+  }
+}
+
+void KnownRecords::end_call(const RecordFile& used) const {
+  used.require_unchanged();
+  if (state == FileState::cold) used.drop_pages();
+}
+
+std::string KnownRecords::describe() const {
+  const auto ahead = file.read_ahead();
+  const double mib =
+      static_cast<double>(file.shape().records) * static_cast<double>(file.shape().bytes) / 0x1p20;
+  char text[200];
+  std::snprintf(
+      text, sizeof text, "%lld records of %lld bytes, %.3g MiB, %.1f %% of the file in memory, %s",
+      static_cast<long long>(file.shape().records), static_cast<long long>(file.shape().bytes), mib,
+      100 * file.mapping().resident(),
+      ahead ? ("read-ahead " + std::to_string(*ahead / 1024) + " KiB").c_str() : "no read-ahead known");
+  return text;
+}
+
+std::optional<std::string> no_such_file_state(FileState state) {
+  if (state == FileState::hot || scratch_disk_is_a_disk()) return std::nullopt;
+  return "nothing can be cold here: $TMPDIR lies in memory; set it to a folder on a disk";
+}
+
+}  // namespace assay

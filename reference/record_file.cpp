@@ -1,0 +1,356 @@
+#include "assay/ops/record_file.hpp"
+
+#include "assay/error.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+static_assert(std::endian::native == std::endian::little,
+              "the format is read and written as it lies in memory");
+
+constexpr std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'R', 'E', 'C'};
+
+struct Header {
+  std::array<char, 8> magic = assay::magic;
+  std::uint32_t version = record_file_version;
+  std::uint32_t header_bytes = static_cast<std::uint32_t>(record_file_header_bytes);
+  std::uint64_t record_bytes = 0, records = 0, checksum = 0, header_checksum = 0;
+};
+static_assert(sizeof(Header) == 48);
+
+std::uint64_t checksum_of(const Header& header) {
+  return digest(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_checksum)));
+}
+
+/// The checksum of records is that of their digests in order, so that blocks of any size give the same.
+std::uint64_t add_records(std::uint64_t checksum, std::span<const std::byte> block, Index record_bytes) {
+  for (const auto size = static_cast<std::size_t>(record_bytes); !block.empty();
+       block = block.subspan(size)) {
+    checksum = (std::rotl(checksum, 29) ^ digest(block.first(size))) * 0x9fb21c651e98df25U;
+  }
+  return checksum;
+}
+
+[[noreturn]] void cannot(const std::string& name, const std::string& doing, int code,
+                         const std::string& remedy) {
+  throw Error(name, "cannot " + doing + ": " + std::generic_category().message(code), remedy);
+}
+
+/// 0, or the error.
+int write_at(int descriptor, std::span<const std::byte> bytes, Index offset) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += count;
+  }
+  return 0;
+}
+
+/// Bytes read, fewer than asked for only at the end of the file; -1 with errno on failure.
+ssize_t read_at(int descriptor, std::span<std::byte> into, Index offset) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t count =
+        ::pread(descriptor, into.data() + done, into.size() - done, offset + static_cast<Index>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+/// Records first and the header last, which holds their checksum. 0, or the error.
+int write_records(int descriptor, RecordShape shape, const FillRecords& fill) {
+  constexpr Index block_bytes = Index{1} << 20;
+  const Index step = std::clamp<Index>(block_bytes / shape.bytes, 1, shape.records);
+  std::vector<std::byte> block(static_cast<std::size_t>(step * shape.bytes));
+  Header header{.record_bytes = static_cast<std::uint64_t>(shape.bytes),
+                .records = static_cast<std::uint64_t>(shape.records)};
+  for (Index first = 0; first < shape.records; first += step) {
+    const Index count = std::min(step, shape.records - first);
+    const auto part = std::span(block).first(static_cast<std::size_t>(count * shape.bytes));
+    fill(first, part);
+    header.checksum = add_records(header.checksum, part, shape.bytes);
+    if (const int code = write_at(descriptor, part, record_file_header_bytes + first * shape.bytes))
+      return code;
+  }
+  header.header_checksum = checksum_of(header);
+  std::array<std::byte, record_file_header_bytes> page{};
+  std::memcpy(page.data(), &header, sizeof header);
+  return write_at(descriptor, page, 0);
+}
+
+/// An open file that is closed, and removed where it has a name, unless it was kept.
+struct Unfinished {
+  int descriptor = -1;
+  fs::path remove;
+  ~Unfinished() {
+    if (descriptor >= 0) ::close(descriptor);
+    if (!remove.empty()) ::unlink(remove.c_str());
+  }
+};
+
+fs::path scratch_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+bool in_memory(long file_system) { return file_system == TMPFS_MAGIC || file_system == RAMFS_MAGIC; }
+
+/// Without a name from the start where the file system can do that, else from right after.
+int open_nameless(const fs::path& folder) {
+  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0) return nameless;
+  std::string pattern = (folder / "assay-records-XXXXXX").string();
+  const int named = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (named >= 0) ::unlink(pattern.c_str());
+  return named;
+}
+
+}  // namespace
+
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  // Four chains, since one multiplication has to wait for the one before it.
+  std::array<std::uint64_t, 4> lanes{0x243f6a8885a308d3U, 0x13198a2e03707344U, 0xa4093822299f31d0U,
+                                     0x082efa98ec4e6c89U};
+  const auto mix = [](std::uint64_t& lane, std::uint64_t word) {
+    lane = (lane ^ word) * 0x9e3779b97f4a7c15U;
+    // A product leaves a change of the top bit alone; so it is brought down, to more than one place.
+    lane ^= lane >> 29;
+  };
+  const std::byte* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 32; left -= 32, at += 32) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(words.data(), at, 32);
+    for (std::size_t i = 0; i < 4; ++i) mix(lanes[i], words[i]);
+  }
+  for (std::size_t i = 0; left > 0; ++i) {
+    std::uint64_t word = 0;
+    const std::size_t count = std::min<std::size_t>(left, 8);
+    std::memcpy(&word, at, count);
+    mix(lanes[i], word);
+    at += count;
+    left -= count;
+  }
+  std::uint64_t sum = bytes.size();
+  for (const std::uint64_t lane : lanes) mix(sum, lane);
+  return sum ^ (sum >> 32);
+}
+
+void write_record_file(const fs::path& file, RecordShape shape, const FillRecords& fill) {
+  const std::string remedy = "check the folder, its permissions and the free space, or name another file";
+  Unfinished out{.remove = fs::path(file.string() + "." + std::to_string(::getpid()) + ".tmp")};
+  out.descriptor = ::open(out.remove.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (out.descriptor < 0) {
+    const int code = errno;
+    out.remove.clear();
+    cannot(file.string(), "write", code, remedy);
+  }
+  if (const int code = write_records(out.descriptor, shape, fill))
+    cannot(file.string(), "write", code, remedy);
+  if (::fsync(out.descriptor) != 0) cannot(file.string(), "flush", errno, remedy);
+  if (::rename(out.remove.c_str(), file.c_str()) != 0) cannot(file.string(), "rename into", errno, remedy);
+  out.remove.clear();
+}
+
+RecordFile::RecordFile(const fs::path& file, Pages pages)
+    : RecordFile(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file.string(), pages) {}
+
+RecordFile::RecordFile(int descriptor, std::string name, Pages pages)
+    : name_(std::move(name)), descriptor_(descriptor) {
+  const std::string rewrite = "write the file again";
+  if (descriptor < 0) cannot(name_, "open", errno, "check the name and the permissions");
+  Unfinished open{.descriptor = descriptor};
+  struct stat state = {};
+  if (::fstat(descriptor, &state) != 0) cannot(name_, "read", errno, "check the disk");
+  if (!S_ISREG(state.st_mode)) throw Error(name_, "is no regular file", "name a record file");
+  if (state.st_size == 0) throw Error(name_, "is empty", rewrite);
+  Header header;
+  const ssize_t count = read_at(descriptor, std::as_writable_bytes(std::span(&header, 1)), 0);
+  if (count < 0) cannot(name_, "read", errno, "check the disk");
+  const auto has = static_cast<std::size_t>(count);
+  if (has < magic.size() || header.magic != magic) {
+    throw Error(name_, "does not start with ASSAYREC", "name a record file, or write this one again");
+  }
+  if (has < sizeof header || state.st_size < record_file_header_bytes) {
+    throw Error(name_, "ends inside the header, at byte " + std::to_string(state.st_size), rewrite);
+  }
+  if (header.version != record_file_version) {
+    throw Error(name_,
+                "is of version " + std::to_string(header.version) + ", and this program reads version " +
+                    std::to_string(record_file_version),
+                "write it with this program, or read it with the one that wrote it");
+  }
+  if (header.header_checksum != checksum_of(header) || header.header_bytes != record_file_header_bytes ||
+      header.record_bytes == 0 || header.records == 0) {
+    throw Error(name_, "has a damaged header", rewrite);
+  }
+  const auto bytes = static_cast<std::uint64_t>(state.st_size - record_file_header_bytes);
+  if (bytes % header.record_bytes != 0) {
+    throw Error(name_,
+                "holds " + std::to_string(bytes) +
+                    " bytes of records, not a multiple of the record size of " +
+                    std::to_string(header.record_bytes),
+                rewrite);
+  }
+  if (bytes / header.record_bytes != header.records) {
+    throw Error(name_,
+                "holds " + std::to_string(bytes / header.record_bytes) + " records, and its header says " +
+                    std::to_string(header.records),
+                rewrite);
+  }
+  shape_ = {.records = static_cast<Index>(header.records), .bytes = static_cast<Index>(header.record_bytes)};
+  checksum_ = header.checksum;
+  modified_seconds_ = state.st_mtim.tv_sec;
+  modified_nanoseconds_ = state.st_mtim.tv_nsec;
+  mapping_ = GuardedMapping(descriptor, state.st_size, pages);
+  if (mapping_.data() == nullptr) {
+    cannot(name_, "map", errno, "close other files, or raise the limit on memory (ulimit -v)");
+  }
+  open.descriptor = -1;
+}
+
+RecordFile::RecordFile(RecordFile&& other) noexcept
+    : name_(std::move(other.name_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      shape_(other.shape_),
+      checksum_(other.checksum_),
+      modified_seconds_(other.modified_seconds_),
+      modified_nanoseconds_(other.modified_nanoseconds_),
+      mapping_(std::move(other.mapping_)) {}
+
+RecordFile& RecordFile::operator=(RecordFile&& other) noexcept {
+  std::swap(name_, other.name_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(shape_, other.shape_);
+  std::swap(checksum_, other.checksum_);
+  std::swap(modified_seconds_, other.modified_seconds_);
+  std::swap(modified_nanoseconds_, other.modified_nanoseconds_);
+  std::swap(mapping_, other.mapping_);
+  return *this;
+}
+
+RecordFile::~RecordFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+RecordFile RecordFile::scratch(Scratch where, RecordShape shape, const FillRecords& fill) {
+  const bool on_disk = where == Scratch::disk;
+  const fs::path folder = scratch_folder();
+  const std::string name = on_disk ? "scratch file in " + folder.string() : "scratch file in memory";
+  const std::string remedy = on_disk ? "set TMPDIR to a folder with free space" : "take fewer records";
+  const int descriptor = on_disk ? open_nameless(folder) : ::memfd_create("assay-records", MFD_CLOEXEC);
+  if (descriptor < 0) cannot(name, "open", errno, remedy);
+  Unfinished out{.descriptor = descriptor};
+  if (const int code = write_records(descriptor, shape, fill)) cannot(name, "write", code, remedy);
+  // Dirty pages cannot be dropped.
+  if (on_disk && ::fdatasync(descriptor) != 0) cannot(name, "flush", errno, remedy);
+  return {std::exchange(out.descriptor, -1), name, on_disk ? Pages::on_demand : Pages::populated};
+}
+
+RecordFile RecordFile::again(Pages pages) const {
+  // By this path a file without a name is opened anew, where dup() would share the state of read-ahead.
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
+  return {::open(path.c_str(), O_RDONLY | O_CLOEXEC), name_, pages};
+}
+
+void RecordFile::require_batch(Index batch) const {
+  if (shape_.records >= batch) return;
+  throw Error(
+      name_,
+      "holds " + std::to_string(shape_.records) + " records, fewer than a batch of " + std::to_string(batch),
+      "take a smaller batch or a larger file");
+}
+
+void RecordFile::require_unchanged() const {
+  struct stat state = {};
+  const bool known = ::fstat(descriptor_, &state) == 0;
+  if (known && !mapping_.lost() && state.st_size == mapping_.size() &&
+      state.st_mtim.tv_sec == modified_seconds_ && state.st_mtim.tv_nsec == modified_nanoseconds_) {
+    return;
+  }
+  const std::string remedy = "let nothing write to it meanwhile, and open it again";
+  if (!known) cannot(name_, "look at", errno, "check the disk");
+  if (state.st_size < mapping_.size()) {
+    throw Error(name_,
+                "was truncated from " + std::to_string(mapping_.size()) + " to " +
+                    std::to_string(state.st_size) + " bytes while it was read",
+                remedy);
+  }
+  if (mapping_.lost()) {
+    throw Error(name_, "lost a page while it was read", "check the disk, and open it again");
+  }
+  throw Error(name_, "was written to while it was read", remedy);
+}
+
+void RecordFile::verify() const {
+  const auto size = static_cast<std::size_t>(shape_.records * shape_.bytes);
+  const std::uint64_t found = add_records(0, {record(0), size}, shape_.bytes);
+  require_unchanged();
+  if (found != checksum_) {
+    throw Error(name_, "holds other records than were written: their checksum differs", "write it again");
+  }
+}
+
+void RecordFile::read(Index i, std::span<std::byte> into) const {
+  const ssize_t count = read_at(descriptor_, into, offset(i));
+  if (count < 0) cannot(name_, "read", errno, "check the disk");
+  if (count < static_cast<ssize_t>(into.size())) {
+    throw Error(name_, "ends inside record " + std::to_string(i), "write it again");
+  }
+}
+
+void RecordFile::drop_pages() const {
+  // In this order: the kernel keeps the pages of a file that a page table refers to.
+  mapping_.unmap_pages();
+  ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+bool RecordFile::can_drop_pages() const {
+  struct statfs state = {};
+  return ::fstatfs(descriptor_, &state) == 0 && !in_memory(static_cast<long>(state.f_type));
+}
+
+std::optional<Index> RecordFile::read_ahead() const {
+  struct stat state = {};
+  if (::fstat(descriptor_, &state) != 0) return std::nullopt;
+  const std::string device =
+      "/sys/dev/block/" + std::to_string(major(state.st_dev)) + ":" + std::to_string(minor(state.st_dev));
+  // A partition has no queue of its own.
+  for (const std::string queue : {"/queue", "/../queue"}) {
+    std::ifstream in(device + queue + "/read_ahead_kb");
+    if (Index kib = 0; in >> kib) return kib * 1024;
+  }
+  return std::nullopt;
+}
+
+bool scratch_disk_is_a_disk() {
+  struct statfs state = {};
+  return ::statfs(scratch_folder().c_str(), &state) == 0 && !in_memory(static_cast<long>(state.f_type));
+}
+
+}  // namespace assay
