@@ -8,7 +8,7 @@ constexpr double u = 0x1p-24;
 double g(double roundings) { return roundings * u / (1 - roundings * u); }
 
 /// For numbers below the normal range, and where an exponential may have fallen below it.
-double underflow(double a) { return a > 10 ? 0x1p-125 : 0x1p-149; }
+double underflow(double a) { return a > 9.9 ? 0x1p-125 : 0x1p-149; }
 
 /// Products of a scale by one of -1, 1 do not round.
 int scaling_rounds(double alpha) { return std::abs(alpha) != 1 ? 1 : 0; }
@@ -56,7 +56,10 @@ std::array<double, 1> GeluTanhBackward::bound(const std::array<double, 2>& in, d
   const auto [below, above] = logistic_pair(v);
   const double moment = a * below * above * slope;
   const double own = 10 * (x < 0 ? below : above) + 18 * moment;
-  return {u * std::abs(dz) * (own + 8 * v * (below * above + moment)) + underflow(a)};
+  // What was flushed counts 1 + a v' times, at magnitudes up to 11, beyond which nothing is left to flush.
+  const double edge = a < 11 ? a : 11;
+  const double gain = 1 + edge * tanh_argument(edge).slope;
+  return {u * std::abs(dz) * (own + 8 * v * (below * above + moment)) + gain * underflow(a)};
 }
 
 std::array<double, 1> SigmoidBackward::bound(const std::array<double, 2>& in, double, Fill) {

@@ -19,9 +19,8 @@ inline constexpr float tail_terms[] = {0.139621313625F,  0.139863402573F,   0.11
                                        0.105549559499F,  -0.0232057088313F, 0.159310455798F,
                                        -0.255831246978F, 0.144027311943F,   -0.0291571718173F};
 
-/// Magnitudes from which on an exponential is 0 in single precision, 2^-150 and below: exp(-a^2 / 2), and
-/// exp(-v) of the argument v of the tanh form and of x itself.
-inline constexpr float largest_normal = 14.42F, largest_tanh = 10.87F, largest_logistic = 104.0F;
+/// Magnitudes from which on exp(-a^2 / 2), and exp(-v) of the argument v of the tanh form, are below 2^-128.
+inline constexpr float largest_normal = 13.4F, largest_tanh = 10.2F;
 
 inline constexpr float log2_e = 1.44269504089F;
 inline constexpr float density_at_zero = 0.398942280401F;  ///< 1 / sqrt(2 pi)

@@ -22,17 +22,15 @@ float polynomial(float x, float first, const float (&terms)[count]) {
   return sum * x + first;
 }
 
-/// 2^w for w in [-170, 0].
+/// 2^w for w <= 0; 0 from -127 down. Below the normal range, from -126 down, only the magnitude is right.
 float power_of_two(float w) {
-  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits.
+  w = w > -127 ? w : -127;
+  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits, from where it moves to the exponent.
   constexpr float shift = 0x1.8p23F;
   const float shifted = w + shift;
-  const std::int32_t whole = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(shift);
-  const std::int32_t half = whole >> 1;
-  const auto power = [](std::int32_t n) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
-  };
-  return polynomial(w - (shifted - shift), 1, power_terms) * power(half) * power(whole - half);
+  const float power = polynomial(w - (shifted - shift), 1, power_terms);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(power) +
+                              (std::bit_cast<std::uint32_t>(shifted) << 23));
 }
 
 /// |x|, at most `limit`, and `limit` for NaN.
@@ -70,7 +68,7 @@ auto fast(const std::array<float, count>& in, float alpha) {
     const float a = bounded(x, largest_tanh);
     return One{positive_part(x) - a * logistic(tanh_exponent(a)).below};
   } else if constexpr (std::is_same_v<Formula, Sigmoid>) {
-    const auto [below, above] = logistic(bounded(x, largest_logistic) * -log2_e);
+    const auto [below, above] = logistic(std::abs(x) * -log2_e);
     return One{x != x ? x : x < 0 ? below : above};
   } else if constexpr (std::is_same_v<Formula, GeluBackward>) {
     const float a = bounded(x, largest_normal);

@@ -29,6 +29,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
 constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
+// Of 32 registers four vectors at once need all, of 16 two leave no room for constants already.
+constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+
 template <class Formula, bool stream>
 struct Row {
   static constexpr std::size_t inputs = Vector<Formula>::inputs, outputs = Vector<Formula>::outputs;
@@ -37,36 +40,57 @@ struct Row {
   float alpha;
   float repeated;  ///< in[1] where the formula is per channel
 
-  template <class D>
-  HWY_INLINE hn::Vec<D> load(D d, std::size_t k, Index i) const {
-    return Formula::per_channel && k == 1 ? hn::Set(d, repeated) : hn::LoadU(d, in[k] + i);
-  }
-
-  /// The elements i, i + 1, … as many as D has lanes.
-  template <class D>
-  HWY_INLINE void vector(D d, Index i) const {
-    hn::Vec<D> from[inputs], to[outputs];
-    for (std::size_t k = 0; k < inputs; ++k) from[k] = load(d, k, i);
-    Vector<Formula>::apply(d, from, alpha, to);
+  /// `count` vectors of D from i on.
+  template <std::size_t count, class D>
+  HWY_INLINE void vectors(D d, Index i) const {
+    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+    Pack<D, count> from[inputs], to[outputs];
+    for (std::size_t k = 0; k < inputs; ++k) {
+      for (std::size_t n = 0; n < count; ++n) {
+        from[k].v[n] = Formula::per_channel && k == 1
+                           ? hn::Set(d, repeated)
+                           : hn::LoadU(d, in[k] + i + static_cast<Index>(n) * lanes);
+      }
+    }
+    Vector<Formula>::apply(PackTag<D, count>(), from, alpha, to);
     for (std::size_t j = 0; j < outputs; ++j) {
-      if constexpr (stream) {
-        hn::Stream(to[j], d, out[j] + i);
-      } else {
-        hn::StoreU(to[j], d, out[j] + i);
+      for (std::size_t n = 0; n < count; ++n) {
+        if constexpr (stream) {
+          hn::Stream(to[j].v[n], d, out[j] + i + static_cast<Index>(n) * lanes);
+        } else {
+          hn::StoreU(to[j].v[n], d, out[j] + i + static_cast<Index>(n) * lanes);
+        }
       }
     }
   }
 
-  /// The first `count` of them.
+  /// The first `count` elements of a vector.
   template <class D>
   HWY_INLINE void part_of_vector(D d, Index i, Index count) const {
     const auto mask = hn::FirstN(d, static_cast<std::size_t>(count));
-    hn::Vec<D> from[inputs], to[outputs];
+    Pack<D, 1> from[inputs], to[outputs];
     for (std::size_t k = 0; k < inputs; ++k) {
-      from[k] = Formula::per_channel && k == 1 ? hn::Set(d, repeated) : hn::MaskedLoad(mask, d, in[k] + i);
+      from[k].v[0] =
+          Formula::per_channel && k == 1 ? hn::Set(d, repeated) : hn::MaskedLoad(mask, d, in[k] + i);
     }
-    Vector<Formula>::apply(d, from, alpha, to);
-    for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j], mask, d, out[j] + i);
+    Vector<Formula>::apply(PackTag<D, 1>(), from, alpha, to);
+    for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j].v[0], mask, d, out[j] + i);
+  }
+
+  /// From i while whole vectors fit before `last`; returns where it stopped.
+  template <class D>
+  HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
+    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+    for (; i + 4 * lanes <= last; i += 4 * lanes) {
+      if constexpr (Vector<Formula>::waits) {
+        vectors<side_by_side>(d, i);
+        if constexpr (side_by_side == 2) vectors<side_by_side>(d, i + 2 * lanes);
+      } else {
+        for (int n = 0; n < 4; ++n) vectors<1>(d, i + n * lanes);
+      }
+    }
+    for (; i + lanes <= last; i += lanes) vectors<1>(d, i);
+    return i;
   }
 
   HWY_INLINE void ordinary(Index i, Index last) const {
@@ -80,28 +104,19 @@ struct Row {
 
   HWY_INLINE void run(Index i, Index last) const {
     const hn::ScalableTag<float> d;
-    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
     if constexpr (stream) {
       // Streams of whole lines only: a line written in parts is read from memory after all.
-      const Index head =
-          static_cast<Index>((64 - reinterpret_cast<std::uintptr_t>(out[0] + i) % 64) % 64 / 4);
+      const auto past_line = reinterpret_cast<std::uintptr_t>(out[0] + i) % 64;
+      const Index head = static_cast<Index>((64 - past_line) % 64 / sizeof(float));
       const Index begin = head < last - i ? i + head : last;
       ordinary(i, begin);
-      i = begin;
-      for (const Index end = last - (last - i) % 16; i + lanes <= end; i += lanes) vector(d, i);
-      return ordinary(i, last);
+      return ordinary(whole_vectors(d, begin, last - (last - begin) % 16), last);
     }
-    for (; i + 4 * lanes <= last; i += 4 * lanes) {
-      vector(d, i);
-      vector(d, i + lanes);
-      vector(d, i + 2 * lanes);
-      vector(d, i + 3 * lanes);
-    }
-    for (; i + lanes <= last; i += lanes) vector(d, i);
+    i = whole_vectors(d, i, last);
     if constexpr (has_masked_stores) {
       if (i < last) part_of_vector(d, i, last - i);
     } else {
-      for (; i < last; ++i) vector(hn::CappedTag<float, 1>(), i);
+      for (; i < last; ++i) vectors<1>(hn::CappedTag<float, 1>(), i);
     }
   }
 };

@@ -1,4 +1,4 @@
-// Each formula on vectors. Included once per SIMD target, by pointwise/simd.cpp alone.
+// Each formula on packs of vectors. Included once per SIMD target, by pointwise/simd.cpp alone.
 //
 // GELU and its gradient are symmetric, gelu(x) = max(x, 0) - a Phi(-a) and gelu'(x) = 1 - gelu'(-x) with a =
 // |x|, so that one polynomial for the tail serves both signs, both and the tanh form alike, and nothing
@@ -14,6 +14,7 @@
 
 #include "assay/ops/pointwise.hpp"
 #include "pointwise/coefficients.hpp"
+#include "pointwise/vector_pack.hpp"
 
 #include "hwy/highway.h"
 
@@ -21,238 +22,181 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::pointwise {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 /// first + x (terms[0] + x (terms[1] + …)).
-template <class D, class V, std::size_t count>
-HWY_INLINE V polynomial(D d, V x, float first, const float (&terms)[count]) {
-  V sum = hn::Set(d, terms[count - 1]);
-  for (std::size_t i = count - 1; i-- > 0;) sum = hn::MulAdd(sum, x, hn::Set(d, terms[i]));
-  return hn::MulAdd(sum, x, hn::Set(d, first));
+template <class Tag, class P, std::size_t count>
+HWY_INLINE P polynomial(Tag d, P x, float first, const float (&terms)[count]) {
+  P sum = set(d, terms[count - 1]);
+  for (std::size_t i = count - 1; i-- > 0;) sum = mul_add(sum, x, set(d, terms[i]));
+  return mul_add(sum, x, set(d, first));
 }
 
-#if HWY_TARGET == HWY_AVX3
-HWY_INLINE __m512 scaled(__m512 p, __m512 n) { return _mm512_scalef_ps(p, n); }
-HWY_INLINE __m256 scaled(__m256 p, __m256 n) { return _mm256_scalef_ps(p, n); }
-HWY_INLINE __m128 scaled(__m128 p, __m128 n) { return _mm_scalef_ps(p, n); }
-#endif
-
-/// p 2^n for whole numbers n in [-170, 0].
-template <class D, class V>
-HWY_INLINE V times_power(D d, V p, V n) {
-#if HWY_TARGET == HWY_AVX3
-  (void)d;
-  return V{scaled(p.raw, n.raw)};
-#else
-  // In two steps, since 2^n may lie below the normal range where p 2^n still counts.
-  const hn::RebindToSigned<D> di;
-  const auto whole = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(whole);
-  const auto bias = hn::Set(di, 127);
-  const auto power = [&](auto exponent)
-                         HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(exponent, bias))); };
-  return hn::Mul(hn::Mul(p, power(half)), power(hn::Sub(whole, half)));
-#endif
+/// 2^w for w <= 128; 0 from -127 down, infinity at 128, and any number for NaN. Below the normal range, from
+/// -126 down, only the magnitude is right.
+template <class Tag, class P>
+HWY_INLINE P power_of_two(Tag d, P w) {
+  w = raised(w, -127.0F);
+  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits.
+  const P shift = set(d, 0x1.8p23F);
+  const P shifted = add(w, shift);
+  return times_power(polynomial(d, sub(w, sub(shifted, shift)), 1.0F, power_terms), shifted);
 }
 
-/// 2^w for w in [-170, 0].
-template <class D, class V>
-HWY_INLINE V power_of_two(D d, V w) {
-  const V n = hn::Round(w);
-  return times_power(d, polynomial(d, hn::Sub(w, n), 1.0F, power_terms), n);
-}
-
-/// 1 / x for x in [1, 16].
-template <class D, class V>
-HWY_INLINE V reciprocal(D d, V x) {
-  const V one = hn::Set(d, 1.0F);
-#if HWY_TARGET == HWY_AVX3
-  // 14 bits, doubled by a step of Newton's.
-  const V r = hn::ApproximateReciprocal(x);
-  return hn::MulAdd(r, hn::NegMulAdd(x, r, one), r);
-#else
-  return hn::Div(one, x);
-#endif
-}
-
-/// |x|, at most `limit`, and `limit` for NaN: where a comparison with NaN fails, x86 takes the second
-/// operand.
-template <class D, class V>
-HWY_INLINE V bounded(D d, V x, float limit) {
-  return hn::Min(hn::Abs(x), hn::Set(d, limit));
-}
-
-template <class V>
+template <class P>
 struct NormalTail {
-  V exponential, mills;  ///< exp(-a^2 / 2), and exp(a^2 / 2) Phi(-a)
+  P exponential, mills;  ///< exp(-a^2 / 2), and exp(a^2 / 2) Phi(-a)
 };
-template <class D, class V>
-HWY_INLINE NormalTail<V> normal_tail_of(D d, V a) {
-  const V t = reciprocal(d, hn::MulAdd(a, hn::Set(d, tail_scale), hn::Set(d, 1.0F)));
-  const V w = hn::Mul(hn::Mul(a, a), hn::Set(d, -0.5F * log2_e));
-  return {power_of_two(d, w), polynomial(d, t, 0.0F, tail_terms)};
-}
-
-template <class V>
-struct Logistic {
-  V below, above;  ///< 1 / (1 + 2^-w) and 1 / (1 + 2^w)
-};
-template <class D, class V>
-HWY_INLINE Logistic<V> logistic_of(D d, V w) {
-  const V e = power_of_two(d, w);
-  const V above = reciprocal(d, hn::Add(e, hn::Set(d, 1.0F)));
-  return {hn::Mul(e, above), above};
+template <class Tag, class P>
+HWY_INLINE NormalTail<P> normal_tail_of(Tag d, P a) {
+  const P one = set(d, 1.0F);
+  const P t = div(one, mul_add(a, set(d, tail_scale), one));
+  return {power_of_two(d, mul(mul(a, a), set(d, -0.5F * log2_e))), polynomial(d, t, 0.0F, tail_terms)};
 }
 
 /// The logarithm to base 2 of exp(-v), v the argument of the logistic function in the tanh form.
-template <class D, class V>
-HWY_INLINE V tanh_exponent(D d, V square, V a) {
-  return hn::Mul(a, hn::MulAdd(square, hn::Set(d, -log2_e * tanh_cubic), hn::Set(d, -log2_e * tanh_linear)));
+template <class Tag, class P>
+HWY_INLINE P tanh_exponent(Tag d, P square, P x) {
+  return mul(x, mul_add(square, set(d, -log2_e * tanh_cubic), set(d, -log2_e * tanh_linear)));
 }
 
-template <class D, class V>
-HWY_INLINE V positive_part_of(D d, V x) {
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+/// 1 + 2^w, infinity where w >= 128.
+template <class Tag, class P>
+HWY_INLINE P one_and_power(Tag d, P w) {
+  return add(power_of_two(d, lowered(w, 128.0F)), set(d, 1.0F));
 }
 
 /// A slope of which `left` is the value at -|x|, times dz; NaN where x is.
-template <class D, class V>
-HWY_INLINE V symmetric_slope(D d, V x, V dz, V left) {
-  const V slope = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), left, hn::Sub(hn::Set(d, 1.0F), left));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Mul(dz, slope));
+template <class Tag, class P>
+HWY_INLINE P symmetric_slope(Tag d, P x, P dz, P left) {
+  return nan_or(x, mul(dz, where_negative(x, left, sub(set(d, 1.0F), left))));
 }
 
-/// apply(d, in, alpha, out): `outputs` vectors from `inputs` vectors.
+/// apply(d, in, alpha, out): `outputs` packs from `inputs` packs.
 template <class Formula>
 struct Vector;
 
-template <std::size_t in, std::size_t out>
+template <std::size_t in, std::size_t out, bool is_long = false>
 struct Arity {
   static constexpr std::size_t inputs = in, outputs = out;
+  static constexpr bool waits = is_long;  ///< for its own steps: worth a pack
 };
 
 template <>
-struct Vector<Gelu> : Arity<1, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[1], float, V (&out)[1]) {
-    const V a = bounded(d, in[0], largest_normal);
+struct Vector<Gelu> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_normal);
     const auto [exponential, mills] = normal_tail_of(d, a);
-    out[0] = hn::NegMulAdd(hn::Mul(a, exponential), mills, positive_part_of(d, in[0]));
+    out[0] = neg_mul_add(mul(a, exponential), mills, positive_part_of(in[0]));
   }
 };
 
 template <>
-struct Vector<GeluTanh> : Arity<1, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[1], float, V (&out)[1]) {
-    const V a = bounded(d, in[0], largest_tanh);
-    const auto [below, above] = logistic_of(d, tanh_exponent(d, hn::Mul(a, a), a));
-    out[0] = hn::NegMulAdd(a, below, positive_part_of(d, in[0]));
+struct Vector<GeluTanh> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    const P x = at_least(in[0], -largest_tanh);  // so that no infinity is divided by infinity
+    out[0] = div(x, one_and_power(d, tanh_exponent(d, mul(x, x), x)));
   }
 };
 
 template <>
-struct Vector<Sigmoid> : Arity<1, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[1], float, V (&out)[1]) {
-    const V x = in[0];
-    const V e = power_of_two(d, hn::Mul(bounded(d, x, largest_logistic), hn::Set(d, -log2_e)));
-    const V one = hn::Set(d, 1.0F);
-    const V above = reciprocal(d, hn::Add(e, one));
-    const V z = hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), above);
-    out[0] = hn::IfThenElse(hn::IsNaN(x), x, z);
+struct Vector<Sigmoid> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    out[0] = nan_or(in[0], div(set(d, 1.0F), one_and_power(d, mul(in[0], set(d, -log2_e)))));
   }
 };
 
 template <>
-struct Vector<GeluBackward> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float, V (&out)[1]) {
-    const V a = bounded(d, in[0], largest_normal);
+struct Vector<GeluBackward> : Arity<2, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_normal);
     const auto [exponential, mills] = normal_tail_of(d, a);
-    const V left = hn::Mul(exponential, hn::NegMulAdd(a, hn::Set(d, density_at_zero), mills));
+    const P left = mul(exponential, neg_mul_add(a, set(d, density_at_zero), mills));
     out[0] = symmetric_slope(d, in[0], in[1], left);
   }
 };
 
 template <>
-struct Vector<GeluTanhBackward> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float, V (&out)[1]) {
-    const V a = bounded(d, in[0], largest_tanh);
-    const V square = hn::Mul(a, a), one = hn::Set(d, 1.0F);
-    const auto [below, above] = logistic_of(d, tanh_exponent(d, square, a));
-    const V slope = hn::MulAdd(square, hn::Set(d, 3 * tanh_cubic), hn::Set(d, tanh_linear));
-    const V left = hn::Mul(below, hn::NegMulAdd(hn::Mul(a, above), slope, one));
+struct Vector<GeluTanhBackward> : Arity<2, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_tanh);
+    const P square = mul(a, a), one = set(d, 1.0F);
+    const P e = power_of_two(d, tanh_exponent(d, square, a));
+    const P above = div(one, add(e, one)), below = mul(e, above);
+    const P slope = mul_add(square, set(d, 3 * tanh_cubic), set(d, tanh_linear));
+    const P left = mul(below, neg_mul_add(mul(a, above), slope, one));
     out[0] = symmetric_slope(d, in[0], in[1], left);
   }
 };
 
 template <>
 struct Vector<SigmoidBackward> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float, V (&out)[1]) {
-    out[0] = hn::Mul(in[1], hn::Mul(in[0], hn::Sub(hn::Set(d, 1.0F), in[0])));
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = mul(in[1], mul(in[0], sub(set(d, 1.0F), in[0])));
   }
 };
 
 template <>
 struct Vector<ReluBackward> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float, V (&out)[1]) {
-    out[0] = hn::IfThenElseZero(hn::Gt(in[0], hn::Zero(d)), in[1]);
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = where_positive(in[0], in[1]);
   }
 };
 
 template <>
 struct Vector<MultiplyBackward> : Arity<3, 2> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[3], float alpha, V (&out)[2]) {
-    const V scaled_dz = hn::Mul(hn::Set(d, alpha), in[2]);
-    out[0] = hn::Mul(scaled_dz, in[1]);
-    out[1] = hn::Mul(scaled_dz, in[0]);
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[3], float alpha, P (&out)[2]) {
+    const P scaled_dz = mul(set(d, alpha), in[2]);
+    out[0] = mul(scaled_dz, in[1]);
+    out[1] = mul(scaled_dz, in[0]);
   }
 };
 
 template <>
 struct Vector<AddBackward> : Arity<1, 2> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[1], float alpha, V (&out)[2]) {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float alpha, P (&out)[2]) {
     out[0] = in[0];
-    out[1] = hn::Mul(hn::Set(d, alpha), in[0]);
+    out[1] = mul(set(d, alpha), in[0]);
   }
 };
 
 template <>
 struct Vector<ChannelBias> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D, const V (&in)[2], float, V (&out)[1]) {
-    out[0] = hn::Add(in[0], in[1]);
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = add(in[0], in[1]);
   }
 };
 
 template <>
 struct Vector<ScaledSum> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float alpha, V (&out)[1]) {
-    out[0] = hn::MulAdd(hn::Set(d, alpha), in[0], in[1]);
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+    out[0] = mul_add(set(d, alpha), in[0], in[1]);
   }
 };
 
 template <>
 struct Vector<PositivePart> : Arity<1, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[1], float, V (&out)[1]) {
-    out[0] = positive_part_of(d, in[0]);
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[1], float, P (&out)[1]) {
+    out[0] = positive_part_of(in[0]);
   }
 };
 
 /// Both operations while the numbers are in registers.
 template <Chain Formula>
-struct Vector<Formula> : Arity<2, 1> {
-  template <class D, class V>
-  static HWY_INLINE void apply(D d, const V (&in)[2], float alpha, V (&out)[1]) {
-    V between[1];
+struct Vector<Formula> : Arity<2, 1, Vector<typename Formula::Second>::waits> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+    P between[1];
     Vector<typename Formula::First>::apply(d, in, alpha, between);
     Vector<typename Formula::Second>::apply(d, between, alpha, out);
   }
