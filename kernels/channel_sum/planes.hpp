@@ -1,0 +1,35 @@
+// What the variants of the bias gradient share: the SIMD tiers, by which `simd` and `threaded` run the same
+// machine code.
+#pragma once
+
+#include "assay/ops/channel_sum.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::channel_sum {
+
+/// dz[images, channels, plane] and db[channels].
+struct Arrays {
+  const float* dz = nullptr;
+  float* db = nullptr;
+  Index images = 0, channels = 0, plane = 0;
+};
+template <class Input, class Output>
+Arrays arrays(const ElementwiseChannelBiasBackward::Problem& p, const Input& in, Output& out) {
+  return {in.dz.data(), out.db.data(), p.n, p.c, p.plane()};
+}
+
+/// One tier's code: the channels [first, last), in the order of memory.
+using ChannelsFunction = void(const Arrays&, Index first, Index last);
+
+struct Tier {
+  std::string name;
+  ChannelsFunction* function = nullptr;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
+std::vector<Tier> tiers();
+
+}  // namespace assay::channel_sum

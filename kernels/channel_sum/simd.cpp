@@ -1,0 +1,95 @@
+// The idea: the widest vectors the processor has, eight sums to a plane. An addition takes two to four cycles
+// and two start in each, so that fewer sums would wait for each other while dz is in a cache.
+
+#include "channel_sum/planes.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "channel_sum/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::channel_sum {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Elsewhere a masked load reads the elements it leaves out, past the end of dz.
+constexpr bool has_masked_loads = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+HWY_INLINE float plane_sum(const float* dz, Index count) {
+  const hn::ScalableTag<float> d;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  constexpr int parts = 8;
+  hn::Vec<decltype(d)> sums[parts];
+  for (int k = 0; k < parts; ++k) sums[k] = hn::Zero(d);
+  Index i = 0;
+  for (; i + parts * lanes <= count; i += parts * lanes) {
+    for (int k = 0; k < parts; ++k) sums[k] = hn::Add(sums[k], hn::LoadU(d, dz + i + k * lanes));
+  }
+  for (; i + lanes <= count; i += lanes) sums[0] = hn::Add(sums[0], hn::LoadU(d, dz + i));
+  float rest = 0;
+  if constexpr (has_masked_loads) {
+    if (i < count) {
+      const auto mask = hn::FirstN(d, static_cast<std::size_t>(count - i));
+      sums[1] = hn::Add(sums[1], hn::MaskedLoad(mask, d, dz + i));
+    }
+  } else {
+    for (; i < count; ++i) rest += dz[i];
+  }
+  for (int stride = parts / 2; stride > 0; stride /= 2) {
+    for (int k = 0; k < stride; ++k) sums[k] = hn::Add(sums[k], sums[k + stride]);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sums[0])) + rest;
+}
+
+void channels(const Arrays& at, Index first, Index last) {
+  for (Index n = 0; n < at.images; ++n) {
+    for (Index c = first; c < last; ++c) {
+      const float sum = plane_sum(at.dz + (n * at.channels + c) * at.plane, at.plane);
+      at.db[c] = n == 0 ? sum : at.db[c] + sum;
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::channel_sum
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::channel_sum {
+namespace {
+HWY_EXPORT(channels);
+}  // namespace
+
+std::vector<Tier> tiers() {
+  std::vector<Tier> out;
+  for_each_tier(HWY_DISPATCH_TABLE(channels),
+                [&](const std::string& name, ChannelsFunction* function, const auto& unfit) {
+                  out.push_back({name, function, unfit});
+                });
+  return out;
+}
+
+namespace {
+
+const Register registered{[](Registry& r) {
+  for (const Tier& tier : tiers()) {
+    const auto prepare = [function = tier.function](const auto& p, const auto&, const Context&) {
+      return [=](const auto& in, auto& out) { function(arrays(p, in, out), 0, p.c); };
+    };
+    r.add<ElementwiseChannelBiasBackward>(
+        {.name = "simd@" + tier.name,
+         .summary = "vectors of " + tier.name + ", eight sums to a plane",
+         .prepare = prepare,
+         .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
+  }
+}};
+
+}  // namespace
+}  // namespace assay::channel_sum
+#endif

@@ -1,0 +1,42 @@
+// The idea: the best SIMD tier on every thread, channels divided among them. No two threads add to one
+// number, so that the result does not depend on how many there are. Threads beyond the channels have nothing
+// to do.
+
+#include "channel_sum/planes.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::channel_sum {
+namespace {
+
+/// Elements below which one thread does it all, because a fork and join costs more than it saves.
+constexpr Index break_even = 65536;
+
+ChannelsFunction* best_tier() {
+  for (const Tier& tier : tiers()) {
+    if (!tier.unfit) return tier.function;
+  }
+  return nullptr;  // does not happen: the portable tier runs everywhere
+}
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const auto& p, const auto&, const Context& context) {
+    const int threads = p.n * p.c * p.plane() < break_even ? 1 : context.threads;
+    // The first fork of a process starts the threads, which must not happen inside a timed call.
+    on_team(threads, threads, [](int) {});
+    return [=, function = best_tier()](const auto& in, auto& out) {
+      const Arrays at = arrays(p, in, out);
+      on_team(threads, threads,
+              [&](int part) { function(at, p.c * part / threads, p.c * (part + 1) / threads); });
+    };
+  };
+  r.add<ElementwiseChannelBiasBackward>(
+      {.name = "threaded",
+       .summary = "the best SIMD tier, channels divided among OpenMP threads",
+       .threaded = true,
+       .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::channel_sum

@@ -1,0 +1,88 @@
+// What the variants of activations, gradients and chains share: where a call finds its arrays, and the SIMD
+// tiers by which `simd`, `streaming`, `fused` and `threaded` run the same machine code.
+#pragma once
+
+#include "assay/ops/pointwise.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::pointwise {
+
+/// Plain arrays, because code compiled for one SIMD target must not instantiate the standard library (see
+/// tiers.hpp).
+struct Operands {
+  const float* in[3] = {};
+  float* out[2] = {};
+  Index plane = 1, channels = 1;  ///< of inputs[1] where the formula is per channel
+  float alpha = 1;
+};
+
+template <class Formula>
+Operands operands(const typename Pointwise<Formula>::Problem& p,
+                  const typename Pointwise<Formula>::Input& input,
+                  typename Pointwise<Formula>::Output& output) {
+  Operands on{.plane = p.plane(), .channels = p.c, .alpha = static_cast<float>(p.alpha)};
+  for (std::size_t k = 0; k < input.in.size(); ++k) on.in[k] = input.in[k].data();
+  on.out[0] = output.first.data();
+  on.out[1] = output.second.data();
+  return on;
+}
+
+/// One tier's code for one formula: the elements [first, last) of all arrays.
+using RangeFunction = void(const Operands&, Index first, Index last);
+
+/// The same code twice: with ordinary stores, and with stores that go past the caches.
+struct Functions {
+  RangeFunction* plain = nullptr;
+  RangeFunction* streaming = nullptr;
+};
+
+template <class... Formula>
+struct List {
+  static constexpr int size = sizeof...(Formula);
+  /// Position of `Wanted`.
+  template <class Wanted>
+  static constexpr int index() {
+    int at = 0;
+    bool found = false;
+    ((found = found || std::is_same_v<Wanted, Formula>, at += found ? 0 : 1), ...);
+    return at;
+  }
+};
+/// Every formula that has machine code: those of the contracts, and the operations of the chains.
+using Kernels =
+    List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, SigmoidBackward, ReluBackward,
+         MultiplyBackward, AddBackward, ChannelBias, BiasGelu, ScaleAddRelu, ScaledSum, PositivePart>;
+
+struct Tier {
+  std::string name;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+  Functions of[Kernels::size];
+
+  template <class Formula>
+  Functions functions() const {
+    return of[Kernels::index<Formula>()];
+  }
+};
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
+const std::vector<Tier>& tiers();
+/// The best that runs here.
+const Tier& best_tier();
+
+/// Where the share of thread `part` of `parts` begins: at a cache line of aligned arrays, so that no two
+/// threads write one line.
+inline Index begin_of(Index size, Index part, Index parts) {
+  constexpr Index line = 64 / sizeof(float);
+  const Index lines = (size + line - 1) / line;
+  const Index begin = lines * part / parts * line;
+  return begin < size ? begin : size;
+}
+
+/// Whether a formula contains an exponential, which costs more than its bytes while those are in a cache.
+template <class Formula>
+inline constexpr bool computes = Formula::domain == Domain::activation;
+
+}  // namespace assay::pointwise

@@ -1,0 +1,237 @@
+// The idea: the widest vectors the processor has, several to a turn, and polynomials of our own in the place
+// of the C library's functions (see vector_formulas.hpp). A chain runs operation by operation, with an array
+// between them: what a framework does whose kernels are tuned one by one.
+//
+// One source for all SIMD targets; tiers() hands them to the other variants.
+
+#include "pointwise/arrays.hpp"
+#include "tiers.hpp"
+
+#include "assay/registry.hpp"
+
+#include <memory>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pointwise/simd.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+// After highway.h, and once per target like this file.
+#include "pointwise/vector_formulas.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::pointwise {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
+constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+// Of 32 registers four vectors at once need all, of 16 two leave no room for constants already.
+constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+
+template <class Formula, bool stream>
+struct Row {
+  static constexpr std::size_t inputs = Vector<Formula>::inputs, outputs = Vector<Formula>::outputs;
+  const float* in[inputs];
+  float* out[outputs];
+  float alpha;
+  float repeated;  ///< in[1] where the formula is per channel
+
+  /// `count` vectors of D from i on.
+  template <std::size_t count, class D>
+  HWY_INLINE void vectors(D d, Index i) const {
+    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+    Pack<D, count> from[inputs], to[outputs];
+    for (std::size_t k = 0; k < inputs; ++k) {
+      for (std::size_t n = 0; n < count; ++n) {
+        from[k].v[n] = Formula::per_channel && k == 1
+                           ? hn::Set(d, repeated)
+                           : hn::LoadU(d, in[k] + i + static_cast<Index>(n) * lanes);
+      }
+    }
+    Vector<Formula>::apply(PackTag<D, count>(), from, alpha, to);
+    for (std::size_t j = 0; j < outputs; ++j) {
+      for (std::size_t n = 0; n < count; ++n) {
+        if constexpr (stream) {
+          hn::Stream(to[j].v[n], d, out[j] + i + static_cast<Index>(n) * lanes);
+        } else {
+          hn::StoreU(to[j].v[n], d, out[j] + i + static_cast<Index>(n) * lanes);
+        }
+      }
+    }
+  }
+
+  /// The first `count` elements of a vector.
+  template <class D>
+  HWY_INLINE void part_of_vector(D d, Index i, Index count) const {
+    const auto mask = hn::FirstN(d, static_cast<std::size_t>(count));
+    Pack<D, 1> from[inputs], to[outputs];
+    for (std::size_t k = 0; k < inputs; ++k) {
+      from[k].v[0] =
+          Formula::per_channel && k == 1 ? hn::Set(d, repeated) : hn::MaskedLoad(mask, d, in[k] + i);
+    }
+    Vector<Formula>::apply(PackTag<D, 1>(), from, alpha, to);
+    for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j].v[0], mask, d, out[j] + i);
+  }
+
+  /// From i while whole vectors fit before `last`; returns where it stopped.
+  template <class D>
+  HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
+    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
+    for (; i + 4 * lanes <= last; i += 4 * lanes) {
+      if constexpr (Vector<Formula>::waits) {
+        vectors<side_by_side>(d, i);
+        if constexpr (side_by_side == 2) vectors<side_by_side>(d, i + 2 * lanes);
+      } else {
+        for (int n = 0; n < 4; ++n) vectors<1>(d, i + n * lanes);
+      }
+    }
+    for (; i + lanes <= last; i += lanes) vectors<1>(d, i);
+    return i;
+  }
+
+  HWY_INLINE void ordinary(Index i, Index last) const {
+    Row<Formula, false> row;
+    for (std::size_t k = 0; k < inputs; ++k) row.in[k] = in[k];
+    for (std::size_t j = 0; j < outputs; ++j) row.out[j] = out[j];
+    row.alpha = alpha;
+    row.repeated = repeated;
+    row.run(i, last);
+  }
+
+  HWY_INLINE void run(Index i, Index last) const {
+    const hn::ScalableTag<float> d;
+    if constexpr (stream) {
+      // Streams of whole lines only: a line written in parts is read from memory after all.
+      const auto past_line = reinterpret_cast<std::uintptr_t>(out[0] + i) % 64;
+      const Index head = static_cast<Index>((64 - past_line) % 64 / sizeof(float));
+      const Index begin = head < last - i ? i + head : last;
+      ordinary(i, begin);
+      return ordinary(whole_vectors(d, begin, last - (last - begin) % 16), last);
+    }
+    i = whole_vectors(d, i, last);
+    if constexpr (has_masked_stores) {
+      if (i < last) part_of_vector(d, i, last - i);
+    } else {
+      for (; i < last; ++i) vectors<1>(hn::CappedTag<float, 1>(), i);
+    }
+  }
+};
+
+template <class Formula, bool stream>
+void range(const Operands& on, Index first, Index last) {
+  Row<Formula, stream> row;
+  for (std::size_t k = 0; k < row.inputs; ++k) row.in[k] = on.in[k];
+  for (std::size_t j = 0; j < row.outputs; ++j) row.out[j] = on.out[j];
+  row.alpha = on.alpha;
+  row.repeated = 0;
+  if constexpr (!Formula::per_channel) {
+    row.run(first, last);
+  } else {
+    for (Index i = first; i < last;) {
+      const Index at = i / on.plane;
+      const Index end = (at + 1) * on.plane < last ? (at + 1) * on.plane : last;
+      row.repeated = on.in[1][at % on.channels];
+      row.run(i, end);
+      i = end;
+    }
+  }
+  if constexpr (stream) hwy::FlushStream();
+}
+
+/// Streamed stores are whole aligned vectors, so that two outputs must begin at the same place of a line.
+template <class Formula>
+void streamed(const Operands& on, Index first, Index last) {
+  if constexpr (Vector<Formula>::outputs == 2) {
+    if ((reinterpret_cast<std::uintptr_t>(on.out[0]) - reinterpret_cast<std::uintptr_t>(on.out[1])) % 64 !=
+        0) {
+      return range<Formula, false>(on, first, last);
+    }
+  }
+  range<Formula, true>(on, first, last);
+}
+
+template <class... Formula>
+void fill(List<Formula...>, Functions* of) {
+  ((of[Kernels::index<Formula>()] = {range<Formula, false>, streamed<Formula>}), ...);
+}
+void functions(Functions* of) { fill(Kernels(), of); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::pointwise
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::pointwise {
+namespace {
+
+HWY_EXPORT(functions);
+
+std::vector<Tier> all_tiers() {
+  std::vector<Tier> out;
+  for_each_tier(HWY_DISPATCH_TABLE(functions), [&](const std::string& name, auto* fill, const auto& unfit) {
+    out.push_back({.name = name, .unfit = unfit});
+    // Even filling a table is code of that tier.
+    if (!unfit) fill(out.back().of);
+  });
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Tier>& tiers() {
+  static const std::vector<Tier> all = all_tiers();
+  return all;
+}
+
+const Tier& best_tier() {
+  for (const Tier& tier : tiers()) {
+    if (!tier.unfit) return tier;
+  }
+  return tiers().back();  // does not happen: the portable tier runs everywhere
+}
+
+namespace {
+
+template <class Formula>
+auto prepare_with(const Tier& tier) {
+  using Op = Pointwise<Formula>;
+  return [&tier](const typename Op::Problem& p, const typename Op::Input&, const Context&) ->
+         typename Variant<Op>::Kernel {
+           if constexpr (Chain<Formula>) {
+             const auto between = std::make_shared<Buffer<float>>(p.size());
+             return [p, between, first = tier.functions<typename Formula::First>().plain,
+                     second = tier.functions<typename Formula::Second>().plain](const auto& in, auto& out) {
+               Operands on = operands<Formula>(p, in, out);
+               on.out[0] = between->data();
+               first(on, 0, p.size());
+               on.in[0] = between->data();
+               on.out[0] = out.first.data();
+               second(on, 0, p.size());
+             };
+           } else {
+             return [p, function = tier.functions<Formula>().plain](const auto& in, auto& out) {
+               function(operands<Formula>(p, in, out), 0, p.size());
+             };
+           }
+         };
+}
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    for (const Tier& tier : tiers()) {
+      r.add<Pointwise<Formula>>(
+          {.name = "simd@" + tier.name,
+           .summary = "vectors of " + tier.name + (Chain<Formula> ? ", a pass per operation" : ""),
+           .prepare = prepare_with<Formula>(tier),
+           .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
+    }
+  });
+}};
+
+}  // namespace
+}  // namespace assay::pointwise
+#endif

@@ -1,0 +1,26 @@
+// The idea: stores that go past the caches, from the best SIMD tier. An ordinary store reads the line that it
+// is about to overwrite; where the outputs would not stay in a cache anyway that is traffic for nothing.
+// Where they would, it loses them. Chains run in one pass.
+
+#include "pointwise/arrays.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::pointwise {
+namespace {
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    const auto prepare = [](const typename Pointwise<Formula>::Problem& p, const auto&, const Context&) {
+      return [p, function = best_tier().functions<Formula>().streaming](const auto& in, auto& out) {
+        function(operands<Formula>(p, in, out), 0, p.size());
+      };
+    };
+    r.add<Pointwise<Formula>>({.name = "streaming",
+                               .summary = "the best SIMD tier, outputs stored past the caches",
+                               .prepare = prepare});
+  });
+}};
+
+}  // namespace
+}  // namespace assay::pointwise

@@ -1,0 +1,45 @@
+// The idea: the best SIMD tier on every thread, in one pass. Helps where the formula costs more than its
+// bytes, and where one core cannot draw all the bandwidth of the caches or of memory.
+
+#include "elementwise/loop_nest.hpp"
+#include "pointwise/arrays.hpp"
+#include "team.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::pointwise {
+namespace {
+
+/// Elements below which one thread does it all, because a fork and join costs more than it saves.
+template <class Formula>
+constexpr Index break_even = computes<Formula> ? 16384 : 65536;
+
+template <class Formula>
+auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Pointwise<Formula>::Input&,
+             const Context& context) {
+  const int threads = p.size() < break_even<Formula> ? 1 : context.threads;
+  // The first fork of a process starts the threads, which must not happen inside a timed call.
+  on_team(threads, threads, [](int) {});
+  const Cost cost = Pointwise<Formula>::cost(p);
+  const Functions functions = best_tier().functions<Formula>();
+  const bool stream = elementwise::streaming_pays(cost.bytes_read + cost.bytes_written, p.size(), threads);
+  return [p, threads, function = stream ? functions.streaming : functions.plain](const auto& in, auto& out) {
+    const Operands on = operands<Formula>(p, in, out);
+    const Index size = p.size();
+    on_team(threads, threads, [&](int part) {
+      function(on, begin_of(size, part, threads), begin_of(size, part + 1, threads));
+    });
+  };
+}
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    r.add<Pointwise<Formula>>({.name = "threaded",
+                               .summary = "the best SIMD tier, elements divided among OpenMP threads",
+                               .threaded = true,
+                               .prepare = prepare<Formula>});
+  });
+}};
+
+}  // namespace
+}  // namespace assay::pointwise

@@ -1,0 +1,209 @@
+// Each formula on packs of vectors. Included once per SIMD target, by pointwise/simd.cpp alone.
+//
+// GELU and its gradient are symmetric, gelu(x) = max(x, 0) - a Phi(-a) and gelu'(x) = 1 - gelu'(-x) with a =
+// |x|, so that one polynomial for the tail serves both signs, both and the tanh form alike, and nothing
+// cancels. Each exponential is of a number that was bounded first, so that there is no infinity to meet a
+// zero; a NaN comes in by x itself.
+
+#if defined(ASSAY_POINTWISE_VECTOR_FORMULAS) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_POINTWISE_VECTOR_FORMULAS
+#undef ASSAY_POINTWISE_VECTOR_FORMULAS
+#else
+#define ASSAY_POINTWISE_VECTOR_FORMULAS
+#endif
+
+#include "assay/ops/pointwise.hpp"
+#include "pointwise/coefficients.hpp"
+#include "pointwise/vector_pack.hpp"
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::pointwise {
+namespace HWY_NAMESPACE {
+
+/// first + x (terms[0] + x (terms[1] + …)).
+template <class Tag, class P, std::size_t count>
+HWY_INLINE P polynomial(Tag d, P x, float first, const float (&terms)[count]) {
+  P sum = set(d, terms[count - 1]);
+  for (std::size_t i = count - 1; i-- > 0;) sum = mul_add(sum, x, set(d, terms[i]));
+  return mul_add(sum, x, set(d, first));
+}
+
+/// 2^w for w <= 128; 0 from -127 down, infinity at 128, and any number for NaN. Below the normal range, from
+/// -126 down, only the magnitude is right.
+template <class Tag, class P>
+HWY_INLINE P power_of_two(Tag d, P w) {
+  w = raised(w, -127.0F);
+  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits.
+  const P shift = set(d, 0x1.8p23F);
+  const P shifted = add(w, shift);
+  return times_power(polynomial(d, sub(w, sub(shifted, shift)), 1.0F, power_terms), shifted);
+}
+
+template <class P>
+struct NormalTail {
+  P exponential, mills;  ///< exp(-a^2 / 2), and exp(a^2 / 2) Phi(-a)
+};
+template <class Tag, class P>
+HWY_INLINE NormalTail<P> normal_tail_of(Tag d, P a) {
+  const P one = set(d, 1.0F);
+  const P t = div(one, mul_add(a, set(d, tail_scale), one));
+  return {power_of_two(d, mul(mul(a, a), set(d, -0.5F * log2_e))), polynomial(d, t, 0.0F, tail_terms)};
+}
+
+/// The logarithm to base 2 of exp(-v), v the argument of the logistic function in the tanh form.
+template <class Tag, class P>
+HWY_INLINE P tanh_exponent(Tag d, P square, P x) {
+  return mul(x, mul_add(square, set(d, -log2_e * tanh_cubic), set(d, -log2_e * tanh_linear)));
+}
+
+/// 1 + 2^w, infinity where w >= 128.
+template <class Tag, class P>
+HWY_INLINE P one_and_power(Tag d, P w) {
+  return add(power_of_two(d, lowered(w, 128.0F)), set(d, 1.0F));
+}
+
+/// A slope of which `left` is the value at -|x|, times dz; NaN where x is.
+template <class Tag, class P>
+HWY_INLINE P symmetric_slope(Tag d, P x, P dz, P left) {
+  return nan_or(x, mul(dz, where_negative(x, left, sub(set(d, 1.0F), left))));
+}
+
+/// apply(d, in, alpha, out): `outputs` packs from `inputs` packs.
+template <class Formula>
+struct Vector;
+
+template <std::size_t in, std::size_t out, bool is_long = false>
+struct Arity {
+  static constexpr std::size_t inputs = in, outputs = out;
+  static constexpr bool waits = is_long;  ///< for its own steps: worth a pack
+};
+
+template <>
+struct Vector<Gelu> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_normal);
+    const auto [exponential, mills] = normal_tail_of(d, a);
+    out[0] = neg_mul_add(mul(a, exponential), mills, positive_part_of(in[0]));
+  }
+};
+
+template <>
+struct Vector<GeluTanh> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    const P x = at_least(in[0], -largest_tanh);  // so that no infinity is divided by infinity
+    out[0] = div(x, one_and_power(d, tanh_exponent(d, mul(x, x), x)));
+  }
+};
+
+template <>
+struct Vector<Sigmoid> : Arity<1, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
+    out[0] = nan_or(in[0], div(set(d, 1.0F), one_and_power(d, mul(in[0], set(d, -log2_e)))));
+  }
+};
+
+template <>
+struct Vector<GeluBackward> : Arity<2, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_normal);
+    const auto [exponential, mills] = normal_tail_of(d, a);
+    const P left = mul(exponential, neg_mul_add(a, set(d, density_at_zero), mills));
+    out[0] = symmetric_slope(d, in[0], in[1], left);
+  }
+};
+
+template <>
+struct Vector<GeluTanhBackward> : Arity<2, 1, true> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    const P a = bounded(in[0], largest_tanh);
+    const P square = mul(a, a), one = set(d, 1.0F);
+    const P e = power_of_two(d, tanh_exponent(d, square, a));
+    const P above = div(one, add(e, one)), below = mul(e, above);
+    const P slope = mul_add(square, set(d, 3 * tanh_cubic), set(d, tanh_linear));
+    const P left = mul(below, neg_mul_add(mul(a, above), slope, one));
+    out[0] = symmetric_slope(d, in[0], in[1], left);
+  }
+};
+
+template <>
+struct Vector<SigmoidBackward> : Arity<2, 1> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = mul(in[1], mul(in[0], sub(set(d, 1.0F), in[0])));
+  }
+};
+
+template <>
+struct Vector<ReluBackward> : Arity<2, 1> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = where_positive(in[0], in[1]);
+  }
+};
+
+template <>
+struct Vector<MultiplyBackward> : Arity<3, 2> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[3], float alpha, P (&out)[2]) {
+    const P scaled_dz = mul(set(d, alpha), in[2]);
+    out[0] = mul(scaled_dz, in[1]);
+    out[1] = mul(scaled_dz, in[0]);
+  }
+};
+
+template <>
+struct Vector<AddBackward> : Arity<1, 2> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[1], float alpha, P (&out)[2]) {
+    out[0] = in[0];
+    out[1] = mul(set(d, alpha), in[0]);
+  }
+};
+
+template <>
+struct Vector<ChannelBias> : Arity<2, 1> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
+    out[0] = add(in[0], in[1]);
+  }
+};
+
+template <>
+struct Vector<ScaledSum> : Arity<2, 1> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+    out[0] = mul_add(set(d, alpha), in[0], in[1]);
+  }
+};
+
+template <>
+struct Vector<PositivePart> : Arity<1, 1> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag, const P (&in)[1], float, P (&out)[1]) {
+    out[0] = positive_part_of(in[0]);
+  }
+};
+
+/// Both operations while the numbers are in registers.
+template <Chain Formula>
+struct Vector<Formula> : Arity<2, 1, Vector<typename Formula::Second>::waits> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+    P between[1];
+    Vector<typename Formula::First>::apply(d, in, alpha, between);
+    Vector<typename Formula::Second>::apply(d, between, alpha, out);
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::pointwise
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,92 @@
+#include "assay/ops/channel_sum.hpp"
+
+#include "assay/registry.hpp"
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using Op = ElementwiseChannelBiasBackward;
+
+/// The specification, summed in Real: in double the oracle, in float the naive variant. `each` maps a term.
+template <class Real, class Each>
+Real channel(const Op::Problem& p, const Buffer<float>& dz, Index c, const Each& each) {
+  Real sum = 0;
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index h = 0; h < p.h; ++h) {
+      for (Index w = 0; w < p.w; ++w) sum += each(static_cast<Real>(dz[((n * p.c + c) * p.h + h) * p.w + w]));
+    }
+  }
+  return sum;
+}
+
+double elements(const Op::Problem& p) {
+  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.plane());
+}
+
+void naive(const Op::Problem& p, const Op::Input& in, Op::Output& out) {
+  for (Index c = 0; c < p.c; ++c) {
+    out.db[c] = channel<float>(p, in.dz, c, [](float term) { return term; });
+  }
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Op>({.name = "naive", .summary = "one sum per channel, term by term", .run = naive});
+}};
+
+}  // namespace
+
+std::vector<Op::Problem> Op::corner_cases() {
+  return {{1, 1, 1, 1},
+          {2, 3, 5, 7},
+          {3, 1, 4, 1},
+          {1, 16, 3, 17},
+          {2, 17, 1, 1},
+          {1, 5, 8, 8},
+          {2, 3, 1, 65},
+          {2, 65, 1, 3},
+          {1, 2, 15, 33},
+          {1, 1, 1, 257},
+          {2, 4, 9, 15},
+          {4, 2, 13, 31},
+          {7, 33, 4, 4},
+          {5, 3, 16, 16},
+          // Beyond the sizes below which a threaded variant stays on one thread; of few channels too.
+          {3, 5, 71, 70},
+          {3, 3, 87, 87}};
+}
+
+double Op::footprint(const Problem& p) { return 4 * elements(p) + 20 * static_cast<double>(p.c); }
+
+auto Op::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.n * p.c * p.plane())};
+  for (float& x : in.dz) x = setting.draw();
+  return in;
+}
+
+auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.c)};
+}
+
+auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  Expected want;
+  const double roundings = static_cast<double>(p.n) * static_cast<double>(p.plane()) - 1;
+  constexpr double u = 0x1p-24;
+  const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
+  for (Index c = 0; c < p.c; ++c) {
+    want.db.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));
+    want.bound.push_back(g * channel<double>(p, in.dz, c, [](double term) { return std::abs(term); }));
+  }
+  return want;
+}
+
+Agreement Op::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return within({"db", {p.c}}, out.db, want.db, want.bound);
+}
+
+Cost Op::cost(const Problem& p) {
+  return {.flops = elements(p), .bytes_read = 4 * elements(p), .bytes_written = 4 * static_cast<double>(p.c)};
+}
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+/// The contract `elementwise_channel_bias_backward`: the gradient of a bias that repeats over images and
+/// pixels.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// db[c] = sum over n, h, w of dz[n, c, h, w]
+/// with dz[n, c, h, w] and db[c], f32 and row-major. db is written, not added to. The gradient of x is dz
+/// itself.
+///
+/// Bound. count = n h w terms are summed in any order: |fl(db) - db| <= g(count - 1) sum |dz|, g(r) = r u /
+/// (1 - r u), u = 2^-24; Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 4.2.
+/// With the exact fill all sums are integers below 2^24 for count < 2^22, and the bound is zero. A term left
+/// out of a uniform sum is below the bound from about 4,000 terms on; the exact fill sees it at any length.
+///
+/// Source: the gradient of a broadcast sum; PyTorch (derivatives.yaml, convolution_backward).
+struct ElementwiseChannelBiasBackward {
+  static constexpr std::string_view name = "elementwise_channel_bias_backward";
+  static constexpr std::string_view about = "db[c] = sum over n, h, w of dz, NCHW, f32";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index n = 1, c = 1, h = 1, w = 1;
+    Index plane() const { return h * w; }
+    static constexpr auto fields() {
+      return std::tuple{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
+                        field("w", &Problem::w)};
+    }
+  };
+  struct Input {
+    Buffer<float> dz;
+  };
+  struct Output {
+    Buffer<float> db;
+    static constexpr auto parts() { return std::tuple{part("db", &Output::db)}; }
+  };
+  struct Expected {
+    std::vector<double> db, bound;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+}  // namespace assay

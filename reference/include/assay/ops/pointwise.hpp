@@ -1,0 +1,131 @@
+/// What the contracts of activations, their gradients and fused chains have in common: out[i] = f(in[i], …)
+/// over dense arrays, with the bound that each formula derives.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/ops/activation.hpp"
+#include "assay/ops/fused_chain.hpp"
+#include "assay/ops/gradient.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// outputs[j][i] = f_j(inputs[0][i], inputs[1][i], …; alpha), where `Formula` gives f, the names and the
+/// order.
+///
+/// Arrays are f32 and dense, of n elements; where Formula::per_channel they are [n, c, h, w], row-major, but
+/// inputs[1], which is b[c] and repeats over n, h and w. No two arrays overlap. Inputs are only read, outputs
+/// only written.
+///
+/// `values` says what inputs[0] holds, according to Formula::domain: `near` the usual range, `wide` numbers
+/// of every magnitude from 2^-30 to 2^7 and both signs (probabilities as near to 0 and 1), `special` every
+/// third element a NaN, an infinity, a zero, a subnormal number or one where an exponential over- or
+/// underflows.
+///
+/// A result that is NaN must be the NaN that went in, with its bits. Everything else is judged by the bound
+/// in the docstring of the formula, in which u = 2^-24 and g(r) = r u / (1 - r u).
+template <class Formula>
+struct Pointwise {
+  static constexpr std::string_view name = Formula::name;
+  static constexpr std::string_view about = Formula::about;
+  static constexpr int version = 1;
+  static constexpr std::size_t inputs = Formula::inputs.size(), outputs = Formula::outputs.size();
+  static constexpr std::array<std::string_view, 3> value_words{"near", "wide", "special"};
+
+  struct Problem {
+    Index n = 1;
+    Index c = 1, h = 1, w = 1;  ///< 1 unless Formula::per_channel
+    Index alpha = 1;            ///< 1 unless Formula::scaled
+    Index values = 0;           ///< position in value_words
+
+    Index size() const { return n * c * h * w; }
+    Index plane() const { return h * w; }
+    static constexpr auto fields() {
+      const auto extents = [] {
+        if constexpr (Formula::per_channel) {
+          return std::tuple{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
+                            field("w", &Problem::w)};
+        } else {
+          return std::tuple{field("n", &Problem::n)};
+        }
+      };
+      const auto options = [] {
+        const auto values = choice("values", &Problem::values, value_words);
+        if constexpr (Formula::scaled) {
+          return std::tuple{option("alpha", &Problem::alpha, 1, -4, 4), values};
+        } else {
+          return std::tuple{values};
+        }
+      };
+      return std::tuple_cat(extents(), options());
+    }
+  };
+  struct Input {
+    std::array<Buffer<float>, inputs> in;
+  };
+  struct Output {
+    Buffer<float> first;
+    Buffer<float> second;  ///< empty unless the formula has two outputs
+
+    Buffer<float>& at(std::size_t i) { return i == 0 ? first : second; }
+    const Buffer<float>& at(std::size_t i) const { return i == 0 ? first : second; }
+    static constexpr auto parts() {
+      const auto one = part(Formula::outputs.front(), &Output::first);
+      if constexpr (outputs == 1) {
+        return std::tuple{one};
+      } else {
+        return std::tuple{one, part(Formula::outputs.back(), &Output::second)};
+      }
+    }
+  };
+  struct Expected {
+    std::array<std::vector<double>, outputs> value, bound;
+  };
+  static constexpr auto fills = pointwise::fills_of<Formula::domain>();
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+};
+
+namespace pointwise {
+
+/// Calls visit(formula) with a value of each formula.
+template <class Visit>
+void for_each_formula(const Visit& visit) {
+  visit(Gelu{});
+  visit(GeluTanh{});
+  visit(Sigmoid{});
+  visit(GeluBackward{});
+  visit(GeluTanhBackward{});
+  visit(SigmoidBackward{});
+  visit(ReluBackward{});
+  visit(MultiplyBackward{});
+  visit(AddBackward{});
+  visit(ChannelBias{});
+  visit(BiasGelu{});
+  visit(ScaleAddRelu{});
+}
+
+}  // namespace pointwise
+
+extern template struct Pointwise<pointwise::Gelu>;
+extern template struct Pointwise<pointwise::GeluTanh>;
+extern template struct Pointwise<pointwise::Sigmoid>;
+extern template struct Pointwise<pointwise::GeluBackward>;
+extern template struct Pointwise<pointwise::GeluTanhBackward>;
+extern template struct Pointwise<pointwise::SigmoidBackward>;
+extern template struct Pointwise<pointwise::ReluBackward>;
+extern template struct Pointwise<pointwise::MultiplyBackward>;
+extern template struct Pointwise<pointwise::AddBackward>;
+extern template struct Pointwise<pointwise::ChannelBias>;
+extern template struct Pointwise<pointwise::BiasGelu>;
+extern template struct Pointwise<pointwise::ScaleAddRelu>;
+
+}  // namespace assay

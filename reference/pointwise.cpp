@@ -1,0 +1,250 @@
+#include "assay/ops/pointwise.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <memory>
+
+namespace assay {
+namespace {
+
+using pointwise::Chain;
+using pointwise::Domain;
+
+/// One operation over whole arrays: out = output `j` of the formula. One loop per axis, and an index for each
+/// operand; arrays without channels are one row.
+template <class Formula, class Problem, std::size_t count>
+void pass(const Problem& p, const std::array<const float*, count>& in, std::size_t j, float* out) {
+  const bool rows = Formula::per_channel;
+  const Index last_n = rows ? p.n : 1, last_c = rows ? p.c : 1, last_h = rows ? p.h : 1;
+  const Index last_w = rows ? p.w : p.size();
+  const auto alpha = static_cast<float>(p.alpha);
+  for (Index n = 0; n < last_n; ++n) {
+    for (Index c = 0; c < last_c; ++c) {
+      for (Index h = 0; h < last_h; ++h) {
+        for (Index w = 0; w < last_w; ++w) {
+          const Index flat = ((n * last_c + c) * last_h + h) * last_w + w;
+          std::array<float, count> arguments;
+          for (std::size_t k = 0; k < count; ++k) arguments[k] = in[k][rows && k == 1 ? c : flat];
+          out[flat] = Formula::template apply<float>(arguments, alpha)[j];
+        }
+      }
+    }
+  }
+}
+
+template <class Op>
+std::array<const float*, Op::inputs> addresses(const typename Op::Input& input) {
+  std::array<const float*, Op::inputs> out;
+  for (std::size_t k = 0; k < Op::inputs; ++k) out[k] = input.in[k].data();
+  return out;
+}
+
+/// A pass per output, or per operation of a chain.
+template <class Formula>
+auto prepare_naive(const typename Pointwise<Formula>::Problem& p, const typename Pointwise<Formula>::Input&,
+                   const Context&) -> typename Variant<Pointwise<Formula>>::Kernel {
+  using Op = Pointwise<Formula>;
+  using Input = typename Op::Input;
+  using Output = typename Op::Output;
+  if constexpr (Chain<Formula>) {
+    const auto between = std::make_shared<Buffer<float>>(p.size());
+    return [p, between](const Input& in, Output& out) {
+      pass<typename Formula::First>(p, addresses<Op>(in), 0, between->data());
+      pass<typename Formula::Second>(p, std::array<const float*, 1>{between->data()}, 0, out.first.data());
+    };
+  } else {
+    return [p](const Input& in, Output& out) {
+      for (std::size_t j = 0; j < Op::outputs; ++j) pass<Formula>(p, addresses<Op>(in), j, out.at(j).data());
+    };
+  }
+}
+
+/// 2^power with a sign of its own: numbers of every magnitude.
+float of_any_magnitude(Rng& rng, double low, double high) {
+  const double magnitude = std::exp2(rng.uniform(low, high));
+  return static_cast<float>(rng.integer(0, 1) == 0 ? magnitude : -magnitude);
+}
+
+float first_operand(Domain domain, bool wide, Setting& setting) {
+  Rng& rng = setting.rng;
+  switch (domain) {
+    case Domain::any: break;
+    case Domain::activation:
+      return wide ? of_any_magnitude(rng, -30, 6) : static_cast<float>(rng.uniform(-4, 4));
+    case Domain::probability: {
+      if (!wide) return static_cast<float>(rng.unit());
+      const float y = of_any_magnitude(rng, -30, 0);
+      return y < 0 ? 1 + y : y;
+    }
+  }
+  return wide ? of_any_magnitude(rng, -30, 7) : setting.draw();
+}
+
+/// What the formulas get wrong: NaN of both signs, both zeros, infinities, numbers below the normal range,
+/// and those of which an exponential over- or underflows.
+void sprinkle_special(Domain domain, Buffer<float>& x) {
+  using Limits = std::numeric_limits<float>;
+  constexpr float nan = Limits::quiet_NaN(), infinity = Limits::infinity();
+  constexpr std::array<float, 14> numbers{nan,       -0.0F,  infinity, -nan,    0.0F,   -infinity, -0x1p-130F,
+                                          0x1p-130F, -1e30F, 1e30F,    -110.0F, 110.0F, -14.5F,    14.5F};
+  constexpr std::array<float, 8> probabilities{nan, 0, 1, -nan, 0x1p-24F, 1 - 0x1p-24F, 0.5F, 0x1p-60F};
+  const std::span<const float> special =
+      domain == Domain::probability ? std::span<const float>(probabilities) : numbers;
+  // Every third element, so that each special value meets every lane of a vector.
+  for (Index i = 0; i < x.size(); i += 3) x[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
+}
+
+/// Whether every expected NaN is there with its bits.
+Agreement same_nan(const Shape& shape, const Buffer<float>& actual, std::span<const double> expected) {
+  for (Index i = 0; i < actual.size(); ++i) {
+    const double want = expected[static_cast<std::size_t>(i)];
+    if (!std::isnan(want)) continue;
+    if (std::bit_cast<std::uint32_t>(static_cast<float>(want)) == std::bit_cast<std::uint32_t>(actual[i])) {
+      continue;
+    }
+    return {.agrees = false,
+            .worst_error = std::numeric_limits<double>::infinity(),
+            .detail = shape.element(i) + " is " + std::to_string(actual[i]) +
+                      (is_poison(actual[i]) ? " as before the call" : "") +
+                      ", expected the NaN that went in, with the same bits"};
+  }
+  return {};
+}
+
+const Register registered{[](Registry& r) {
+  pointwise::for_each_formula([&]<class Formula>(Formula) {
+    r.add<Pointwise<Formula>>({.name = "naive",
+                               .summary = Chain<Formula> ? "a pass per operation, with an array between them"
+                                                         : "a pass per output, functions of the C library",
+                               .prepare = prepare_naive<Formula>});
+  });
+}};
+
+}  // namespace
+
+template <class Formula>
+auto Pointwise<Formula>::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  if constexpr (Formula::per_channel) {
+    constexpr std::array<std::array<Index, 4>, 10> extents{
+        {{1, 1, 1, 1},
+         {2, 3, 5, 7},
+         {3, 1, 4, 1},
+         {1, 16, 3, 17},
+         {2, 17, 1, 1},
+         {1, 5, 8, 8},
+         {2, 3, 1, 65},
+         {1, 2, 15, 33},
+         {1, 1, 1, 257},
+         // Beyond the sizes below which one thread does it.
+         {3, 5, 71, 70}}};
+    for (const auto& [n, c, h, w] : extents) out.push_back({.n = n, .c = c, .h = h, .w = w});
+    if (Formula::domain != Domain::any) {
+      for (const Index values : {1, 2}) out.push_back({.n = 2, .c = 3, .h = 5, .w = 29, .values = values});
+    }
+  } else {
+    // Around the lane counts 4, 8, 16, the unrolled blocks of up to 128 elements, and primes.
+    for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 33, 63, 64, 65, 79, 127, 129, 257}) {
+      out.push_back({.n = n});
+    }
+    out.push_back({.n = 73751});
+    if (Formula::domain != Domain::any || std::is_same_v<Formula, pointwise::ReluBackward>) {
+      for (const Index n : {17, 509}) {
+        for (const Index values : {1, 2}) out.push_back({.n = n, .values = values});
+      }
+    }
+  }
+  if constexpr (Formula::scaled) {
+    for (const Index alpha : {-1, -2, 3}) out.push_back({.n = 131, .alpha = alpha});
+  }
+  return out;
+}
+
+template <class Formula>
+double Pointwise<Formula>::footprint(const Problem& p) {
+  return static_cast<double>(p.size()) * static_cast<double>(4 * inputs + 20 * outputs);
+}
+
+template <class Formula>
+auto Pointwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input {
+  Input input;
+  for (std::size_t k = 0; k < inputs; ++k) {
+    auto& in = input.in[k];
+    in = setting.buffer<float>(Formula::per_channel && k == 1 ? p.c : p.size());
+    for (float& x : in) x = k == 0 ? first_operand(Formula::domain, p.values == 1, setting) : setting.draw();
+  }
+  if (p.values == 2) sprinkle_special(Formula::domain, input.in[0]);
+  return input;
+}
+
+template <class Formula>
+auto Pointwise<Formula>::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  Output out{setting.buffer<float>(p.size()), {}};
+  if (outputs > 1) out.second = setting.buffer<float>(p.size());
+  return out;
+}
+
+template <class Formula>
+auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& setting) -> Expected {
+  Expected want;
+  const auto alpha = static_cast<double>(p.alpha);
+  // Numbers of many magnitudes are no small integers, whatever the fill.
+  const Fill fill = p.values == 0 ? setting.fill : Fill::uniform;
+  for (std::size_t j = 0; j < outputs; ++j) {
+    want.value[j].reserve(static_cast<std::size_t>(p.size()));
+    want.bound[j].reserve(static_cast<std::size_t>(p.size()));
+  }
+  for (Index i = 0; i < p.size(); ++i) {
+    std::array<double, inputs> arguments;
+    for (std::size_t k = 0; k < inputs; ++k) {
+      arguments[k] = input.in[k][Formula::per_channel && k == 1 ? i / p.plane() % p.c : i];
+    }
+    const auto value = Formula::template apply<double>(arguments, alpha);
+    const auto bound = Formula::bound(arguments, alpha, fill);
+    for (std::size_t j = 0; j < outputs; ++j) {
+      want.value[j].push_back(value[j]);
+      want.bound[j].push_back(bound[j]);
+    }
+  }
+  return want;
+}
+
+template <class Formula>
+Agreement Pointwise<Formula>::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  Agreement outcome;
+  for (std::size_t j = 0; j < outputs; ++j) {
+    Shape shape{Formula::outputs[j], {p.size()}};
+    if (Formula::per_channel) shape.extents = {p.n, p.c, p.h, p.w};
+    outcome = outcome & within(shape, out.at(j), want.value[j], want.bound[j]) &
+              same_nan(shape, out.at(j), want.value[j]);
+  }
+  return outcome;
+}
+
+template <class Formula>
+Cost Pointwise<Formula>::cost(const Problem& p) {
+  const auto count = static_cast<double>(p.size());
+  const double whole = static_cast<double>(Formula::per_channel ? inputs - 1 : inputs);
+  const double vector = Formula::per_channel ? static_cast<double>(p.c) : 0;
+  return {.flops = count * Formula::flops,
+          .bytes_read = 4 * (count * whole + vector),
+          .bytes_written = 4 * count * static_cast<double>(outputs)};
+}
+
+template struct Pointwise<pointwise::Gelu>;
+template struct Pointwise<pointwise::GeluTanh>;
+template struct Pointwise<pointwise::Sigmoid>;
+template struct Pointwise<pointwise::GeluBackward>;
+template struct Pointwise<pointwise::GeluTanhBackward>;
+template struct Pointwise<pointwise::SigmoidBackward>;
+template struct Pointwise<pointwise::ReluBackward>;
+template struct Pointwise<pointwise::MultiplyBackward>;
+template struct Pointwise<pointwise::AddBackward>;
+template struct Pointwise<pointwise::ChannelBias>;
+template struct Pointwise<pointwise::BiasGelu>;
+template struct Pointwise<pointwise::ScaleAddRelu>;
+
+}  // namespace assay
