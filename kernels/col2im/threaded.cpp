@@ -10,11 +10,11 @@ namespace assay::im2col {
 namespace {
 
 /// Elements of col below which one thread does it all, because a fork and join costs more than it saves.
-/// Measured on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest tenth of 90
-/// slices, one thread in units of two: by channels 0.61 at 25,600 elements, 0.93 at 51,200, 1.21 at
-/// 102,400, 1.8 at 204,800; by patch, where there is more work per element, 0.73 at 12,800 and 1.75 at
-/// 25,600.
-constexpr Index break_even = 65536, break_even_by_patch = 24576;
+/// Measured by channels on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest
+/// tenth of 90 slices, one thread in units of two: 0.61 at 25,600 elements, 0.93 at 51,200, 1.21 at
+/// 102,400, 1.8 at 204,800. By patch the work per element is larger in general and smaller for small planes;
+/// its own break-even is not measured.
+constexpr Index break_even = 65536;
 
 PartFunction* best_tier() {
   for (const Tier& tier : tiers<Col2im>()) {
@@ -25,8 +25,7 @@ PartFunction* best_tier() {
 
 auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {
   const Window window = p.window();
-  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() <
-                     (p.patch_major() ? break_even_by_patch : break_even);
+  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
   const int threads = alone ? 1 : context.threads;
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
