@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -32,17 +33,36 @@ json suite(const std::string& name) {
   return parsed(std::filesystem::path(ASSAY_SUITES_DIR) / (name + ".json"));
 }
 
+/// Of products and convolutions; bias none.
+double flops_of(const json& row) {
+  const auto of = [&](const char* key, double usual) { return row.value(key, usual); };
+  const std::string op = row.at("op");
+  if (op == "gemm") return 2 * of("m", 0) * of("n", 0) * of("k", 0);
+  if (!op.starts_with("conv2d")) return 0;
+  const double kernel = of("kernel", 0), stride = of("stride", 1), pad = of("pad", 0);
+  const double rows = std::floor((of("h", 0) + 2 * pad - kernel) / stride) + 1;
+  const double columns = std::floor((of("w", 0) + 2 * pad - kernel) / stride) + 1;
+  return 2 * of("n", 0) * of("f", 0) * of("c", 0) * kernel * kernel * rows * columns;
+}
+
 double flops_per_step(const json& suite) {
   double sum = 0;
-  for (const json& row : suite.at("cases")) {
-    if (row.at("op") != "gemm") continue;
-    sum += 2 * row.at("m").get<double>() * row.at("n").get<double>() * row.at("k").get<double>() *
-           row.at("per_step").get<double>();
-  }
+  for (const json& row : suite.at("cases")) sum += flops_of(row) * row.at("per_step").get<double>();
   return sum;
 }
 
-TEST(Suites, ThereAreSome) { EXPECT_GE(suite_files().size(), 3U); }
+TEST(Suites, ThereAreSome) { EXPECT_GE(suite_files().size(), 5U); }
+
+TEST(Suites, FullHasACaseOfEveryOperation) {
+  std::set<std::string> missing;
+  const assay::Registry registry = assay::Registry::linked();
+  for (const assay::Operation* operation : registry.operations()) {
+    missing.insert(std::string(operation->name()));
+  }
+  const json full = suite("full");
+  for (const json& row : full.at("cases")) missing.erase(row.at("op").get<std::string>());
+  EXPECT_TRUE(missing.empty()) << *missing.begin();
+}
 
 TEST(Suites, NameOperationsAndFieldsThatTheProgramKnows) {
   const assay::Registry registry = assay::Registry::linked();
@@ -107,6 +127,15 @@ TEST(Suites, RepeatNoCase) {
 // three products less the data gradient of C1.
 TEST(Suites, LenetSumsToTheArithmeticOfItsLayers) {
   EXPECT_EQ(flops_per_step(suite("lenet_mnist")), 2.0 * 64 * (3 * 416'520 - 117'600));
+}
+
+// Multiply-adds per image: stem 1,769,472; stage 1 4 * 37,748,736; the first convolution of the later stages
+// 18,874,368 each, with 2,097,152 for its projection, and 3 * 37,748,736 for the others; classifier 5,120.
+// Three products of each, less the data gradient of the stem; 32 images.
+TEST(Suites, Resnet18SumsToTheArithmeticOfItsLayers) {
+  const double stem = 1'769'472,
+               others = 4 * 37'748'736.0 + 3 * (18'874'368.0 + 2'097'152 + 3 * 37'748'736.0);
+  EXPECT_EQ(flops_per_step(suite("resnet18_cifar10")), 2 * 32 * (3 * (stem + others + 5'120) - stem));
 }
 
 // 6 * parameters * tokens, for 124,439,808 parameters of which 786,432 (positions), 82,944 (biases) and

@@ -51,8 +51,8 @@ std::vector<std::string> keys_of(const Comparison& comparison, Standing standing
 }
 
 /// Rows that this run was not asked for are not gone.
-void leave_out_unselected(Comparison& comparison, const Options& options) {
-  const Filter filter(options.filter);
+void leave_out_unselected(Comparison& comparison, const Options& options, const Registry& registry) {
+  const Filter filter(options.filter, registry);
   std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
     if (verdict.standing != Standing::gone) return false;
     const int threads = std::stoi(verdict.key.substr(verdict.key.rfind('#') + 1));
@@ -140,7 +140,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   if (baseline && !results.partial) {
     const GatePolicy policy{.limit = options.limit};
     comparison = compare(results, *baseline, policy);
-    leave_out_unselected(*comparison, options);
+    leave_out_unselected(*comparison, options, registry);
     comparison = confirm(*std::move(comparison), results, *baseline, request, policy);
   }
   write_outputs(options, results, baseline, comparison);

@@ -19,7 +19,7 @@ struct Listed {
 };
 
 std::vector<Listed> selected(const Registry& registry, const std::string& filter) {
-  const Filter wanted(filter);
+  const Filter wanted(filter, registry);
   std::vector<Listed> out;
   for (const Operation* operation : registry.operations()) {
     Listed next{operation, {}};

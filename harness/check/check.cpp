@@ -30,7 +30,7 @@ struct Selected {
 
 /// Throws Error when it would be empty.
 std::vector<Selected> select(const Registry& registry, const std::string& filter, Kin kin) {
-  const Filter wanted(filter);
+  const Filter wanted(filter, registry);
   std::vector<Selected> out;
   for (const Operation* operation : registry.operations()) {
     Selected next{operation, {}};

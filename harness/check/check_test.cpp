@@ -223,6 +223,22 @@ TEST(CheckFile, RefusesAnOperationThatTakesNone) {
               ThrowsMessage<Error>(HasSubstr("takes no file")));
 }
 
+/// An operation whose name begins with that of another.
+struct DoublingTwice : Doubling {
+  static constexpr std::string_view name = "doubling_twice";
+};
+
+TEST(Check, TakesTheWholeNameOfAnOperationForThatOneAlone) {
+  Registry registry = testing::doubling_registry();
+  registry.add<DoublingTwice>({.name = "naive", .run = doubled});
+  EXPECT_THAT(check_corners(registry, "doubling", 1, 42, {}),
+              Each(Field(&CornerCheck::operation, "doubling")));
+  EXPECT_THAT(check_corners(registry, "-doubling", 1, 42, {}),
+              Each(Field(&CornerCheck::operation, "doubling_twice")));
+  EXPECT_EQ(check_corners(registry, "doubl", 1, 42, {}).size(),
+            2 * check_corners(registry, "doubling_twice", 1, 42, {}).size());
+}
+
 TEST(Check, RefusesASelectionOfNothing) {
   const Registry registry = testing::doubling_registry();
   EXPECT_THROW(check_corners(registry, "no_such_variant", 1, 42, {}), Error);

@@ -2,12 +2,18 @@
 
 #include "assay/error.hpp"
 
+#include <algorithm>
+
 namespace assay {
 
-Filter::Filter(const std::string& text)
+Filter::Filter(const std::string& text, const Registry& registry)
     : negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
   try {
-    expression_ = std::regex(negated_ ? text.substr(1) : text, std::regex::extended);
+    const std::string pattern = negated_ ? text.substr(1) : text;
+    const auto operations = registry.operations();
+    const bool names_one = std::ranges::any_of(
+        operations, [&](const Operation* operation) { return operation->name() == pattern; });
+    expression_ = std::regex(names_one ? "^" + pattern + "/" : pattern, std::regex::extended);
   } catch (const std::regex_error&) {
     throw Error("filter '" + text + "'", "is not a regular expression",
                 "quote special characters with \\, and close every bracket");

@@ -1,18 +1,21 @@
 /// Selection of names by regular expression, with one spelling for every verb.
 #pragma once
 
+#include "assay/registry.hpp"
+
 #include <regex>
 #include <string>
 #include <string_view>
 
 namespace assay {
 
-/// POSIX extended expression, searched for; a leading '-' selects what does not match, as in Google
-/// Benchmark. Empty selects all.
+/// POSIX extended expression, searched for in `operation/variant` or in a trial's key; a leading '-' selects
+/// what does not match, as in Google Benchmark. Empty selects all. The whole name of an operation selects
+/// that operation and not those whose names begin with it.
 class Filter {
  public:
   /// Throws Error when `text` is no regular expression.
-  explicit Filter(const std::string& text);
+  Filter(const std::string& text, const Registry& registry);
   bool selects(const std::string& name) const;
 
  private:

@@ -50,7 +50,7 @@ std::string workload_hash(const Operation& operation, std::string_view problem, 
 
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
                              const Machine& machine) {
-  const Filter filter(selection.filter);
+  const Filter filter(selection.filter, registry);
   const std::vector<int> threads = thread_counts(selection, machine);
   std::vector<Trial> plan;
   for (const Case& row : suite.cases) {
