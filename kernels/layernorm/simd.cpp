@@ -216,9 +216,9 @@ HWY_INLINE float reciprocal_root(float spread) {
   return hn::GetLane(hn::Div(hn::Set(one, 1.0F), root));
 }
 
-/// Rows beyond the next pair that are fetched while y goes past the caches: memory takes longer than the
-/// third cache. Measured on a Zen 5 at 8,192 x 1,024 in gigabytes per second: 45 with 0, 55 with 2, 53 with 4
-/// and 8; at 4,096 x 1,024: 79, 78, 82, 81.
+/// Rows beyond the next pair that are fetched while y goes past the caches, since memory takes longer than
+/// the third cache. Of a trial loop with the same walks on a Zen 5, gigabytes per second at 8,192 x 1,024: 45
+/// with 0, 55 with 2, 53 with 4 and with 8; at 4,096 x 1,024: 79, 78, 82, 81.
 constexpr Index further = 4;
 
 /// The walks over Kind::rows rows from `first` on.
