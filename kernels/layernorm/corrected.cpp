@@ -1,7 +1,7 @@
 // The idea: the corrected two-pass variance, one row after another. Deviations from the rounded mean do not
 // quite add up to 0; subtracting the square of their sum over n takes the error of the mean out of the
-// variance. Chan, Golub and LeVeque, The American Statistician 37(3), 1983, section 1. It costs one
-// addition per element, and the variance is better where the mean is large beside the spread.
+// variance. Chan, Golub and LeVeque, The American Statistician 37(3), 1983, section 1. It costs a
+// walk over the row, and the variance is better where the mean is large beside the spread.
 
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"
@@ -16,21 +16,11 @@ namespace {
 
 /// The variance around a mean that is off.
 float variance_around(float mean, const float* x, Index cols) {
-  float left[parts] = {}, squares[parts] = {};
-  const auto add = [&](Index j, Index l) {
-    const float deviation = x[j] - mean;
-    left[l] += deviation;
-    squares[l] += deviation * deviation;
-  };
-  Index j = 0;
-  for (; j + parts <= cols; j += parts) {
-    for (Index l = 0; l < parts; ++l) add(j + l, l);
-  }
-  for (Index l = 0; j < cols; ++j, ++l) add(j, l);
   const auto n = static_cast<float>(cols);
-  const float sum = total(left);
+  const float left = sum(x, cols, [mean](float v) { return v - mean; });
+  const float squares = sum(x, cols, [mean](float v) { return (v - mean) * (v - mean); });
   // Rounding can leave less than nothing of a row that hardly varies.
-  return std::max(total(squares) - sum * sum / n, 0.0F) / n;
+  return std::max(squares - left * left / n, 0.0F) / n;
 }
 
 void run(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {

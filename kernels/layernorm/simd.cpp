@@ -216,10 +216,12 @@ HWY_INLINE float reciprocal_root(float spread) {
   return hn::GetLane(hn::Div(hn::Set(one, 1.0F), root));
 }
 
-/// Rows beyond the next pair that are fetched while y goes past the caches: memory takes longer than the
-/// third cache. Measured on a Zen 5 at 8,192 x 1,024 in gigabytes per second: 45 with 0, 55 with 2, 53 with 4
-/// and 8; at 4,096 x 1,024: 79, 78, 82, 81.
-constexpr Index further = 4;
+/// Rows beyond the next pair that are fetched: more while y goes past the caches, since memory takes longer
+/// than the third cache. Of a trial loop with the same walks on a Zen 5: cached, 0.96 to 0.98 of the time
+/// with 1 and with 2 at 512 columns, 1.0 at 768; past the caches, gigabytes per second at 8,192 x 1,024: 45
+/// with 0, 55 with 2, 53 with 4 and with 8; at 4,096 x 1,024: 79, 78, 82, 81.
+template <Store store>
+constexpr Index further = store == Store::past_caches ? 4 : 1;
 
 /// The walks over Kind::rows rows from `first` on.
 template <class Kind>
@@ -232,7 +234,7 @@ struct Walks {
   /// What the walk before (0) and the walk after (1) the next first walk fetch. Past the last row these name
   /// what is not there, which a prefetch may.
   HWY_INLINE Ahead ahead(Index first, Index which) const {
-    const Index at = (first + rows + (Kind::store == Store::past_caches ? further : 0)) * on.cols;
+    const Index at = (first + rows + further<Kind::store>)*on.cols;
     if (Kind::adds) return {(which == 0 ? on.x : on.r) + at, 2};
     return {on.x + at + which * on.cols * rows / 2, 1};
   }

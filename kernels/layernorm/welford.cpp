@@ -29,20 +29,23 @@ Moments merged(const Moments& a, const Moments& b) {
 
 Moments moments(const float* x, Index cols) {
   double mean[columns] = {}, squares[columns] = {};
-  const auto add = [&](Index j, Index l, double share) {
-    const double value = static_cast<double>(x[j]), before = value - mean[l];
-    mean[l] += before * share;
-    squares[l] += before * (value - mean[l]);
-  };
   Index j = 0;
   double count = 0;
   for (; j + columns <= cols; j += columns) {
     // One division for all columns, whose numbers are as many.
     const double share = 1 / ++count;
-    for (Index l = 0; l < columns; ++l) add(j + l, l, share);
+    double before[columns], after[columns];
+    for (Index l = 0; l < columns; ++l) before[l] = static_cast<double>(x[j + l]) - mean[l];
+    for (Index l = 0; l < columns; ++l) mean[l] += before[l] * share;
+    for (Index l = 0; l < columns; ++l) after[l] = static_cast<double>(x[j + l]) - mean[l];
+    for (Index l = 0; l < columns; ++l) squares[l] += before[l] * after[l];
   }
   const Index longer = cols - j;
-  for (Index l = 0; l < longer; ++l) add(j + l, l, 1 / (count + 1));
+  for (Index l = 0; l < longer; ++l) {
+    const double value = static_cast<double>(x[j + l]), before = value - mean[l];
+    mean[l] += before / (count + 1);
+    squares[l] += before * (value - mean[l]);
+  }
   Moments all;
   for (Index l = 0; l < columns && l < cols; ++l) {
     all = merged(all, {count + (l < longer ? 1 : 0), mean[l], squares[l]});
