@@ -168,6 +168,35 @@ TEST_P(ThreadedExecutor, EndsWhenEveryTaskThrows) {
   EXPECT_THROW(make(made, 3)(TaskBody(every)), TaskId);
 }
 
+/// The order in which one thread runs 0 -> 1 beside 0 -> 2 -> 3.
+std::vector<TaskId> order_of(const Maker& make) {
+  const Dag graph = make_dag(4, std::vector<Edge>{{0, 1}, {0, 2}, {2, 3}});
+  std::vector<TaskId> order;
+  const auto body = [&](TaskId task) { order.push_back(task); };
+  make(graph, {1, 1, 1, 1}, 1)(TaskBody(body));
+  return order;
+}
+
+Maker maker(const std::string& name) {
+  for (const Named& named : makers()) {
+    if (named.name == name) return named.make;
+  }
+  throw std::logic_error("no executor named " + name);
+}
+
+TEST(ListScheduling, TakesTheLongestPathFirst) {
+  // 1 and 3 are as urgent; 1 stands before 3 in the order of the graph.
+  EXPECT_THAT(order_of(maker("list_scheduling")), testing::ElementsAre(0, 2, 1, 3));
+}
+
+TEST(WorkStealing, GoesOnWithTheMostUrgentSuccessorAndItsOwn) {
+  EXPECT_THAT(order_of(maker("work_stealing")), testing::ElementsAre(0, 2, 3, 1));
+}
+
+TEST(Levels, FinishALevelBeforeTheNext) {
+  EXPECT_THAT(order_of(maker("levels")), testing::ElementsAre(0, 1, 2, 3));
+}
+
 INSTANTIATE_TEST_SUITE_P(TaskGraph, ThreadedExecutor, testing::ValuesIn(makers()),
                          [](const auto& instance) { return instance.param.name; });
 
