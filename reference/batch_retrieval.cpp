@@ -64,7 +64,7 @@ std::vector<Problem> BatchRetrieval::corner_cases() {
       {.records = 23, .bytes = 4097, .batch = 11, .repeats = 20},
       {.records = 9, .bytes = 10000, .batch = 8},
       // Beyond the size below which a threaded variant stays on one thread.
-      {.records = 300, .bytes = 512, .batch = 700},
+      {.records = 300, .bytes = 512, .batch = 2100},
       {.records = 40, .bytes = 1024, .batch = 13, .cache = 1, .repeats = 20},
       {.records = 7, .bytes = 5000, .batch = 9, .cache = 1},
       {.records = 500, .bytes = 64, .batch = 300, .cache = 1},
