@@ -96,6 +96,15 @@ struct Tier {
 template <class Formula>
 std::vector<Tier> tiers();
 
+/// The best that runs here.
+template <class Formula>
+RowFunction* best_tier() {
+  for (const Tier& tier : tiers<Formula>()) {
+    if (!tier.unfit) return tier.function;
+  }
+  return nullptr;  // does not happen: the portable tier runs everywhere
+}
+
 /// Everything about a call that the problem decides.
 struct Plan {
   LoopNest nest;

@@ -1,8 +1,8 @@
-// The idea: the widest vectors the processor has, four to a turn, and stores past the caches where z would
-// not stay in them: an ordinary store reads the line it is about to overwrite, a quarter of the traffic of
-// z = x y.
+// The idea: the widest vectors the processor has, four to a turn, with stores through the caches at all
+// sizes.
 //
-// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+// One source for all SIMD targets; tiers() hands them to the variants `streaming` and `threaded`, with which
+// stores go past the caches.
 
 #include "elementwise/loop_nest.hpp"
 #include "tiers.hpp"
@@ -311,12 +311,14 @@ const Register registered{[](Registry& r) {
     using Problem = typename Op::Problem;
     for (const Tier& tier : tiers<Formula>()) {
       const auto prepare = [function = tier.function](const Problem& p, const auto&, const Context&) {
-        return [function, plan = plan<Formula>(p, 1)](const auto& in, auto& out) {
+        Plan cached = plan<Formula>(p, 1);
+        cached.stream = false;
+        return [function, plan = cached](const auto& in, auto& out) {
           function(plan.nest, plan.whole(), plan.operands(in, out));
         };
       };
       r.add<Op>({.name = "simd@" + tier.name,
-                 .summary = "vectors of " + tier.name + ", streaming stores past the last cache",
+                 .summary = "vectors of " + tier.name,
                  .prepare = prepare,
                  .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
     }

@@ -15,14 +15,6 @@ namespace {
 constexpr Index break_even = 65536;
 
 template <class Formula>
-RowFunction* best_tier() {
-  for (const Tier& tier : tiers<Formula>()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
-template <class Formula>
 auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input&,
              const Context& context) {
   const bool alone = p.n * p.c * p.h * p.w < break_even;

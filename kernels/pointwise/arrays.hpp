@@ -81,8 +81,11 @@ inline Index begin_of(Index size, Index part, Index parts) {
   return begin < size ? begin : size;
 }
 
-/// Whether a formula contains an exponential, which costs more than its bytes while those are in a cache.
+/// Whether a formula costs so much that a thread pays sooner: those with the tail of the normal distribution,
+/// or with a slope beside an exponential. One exponential and a quotient, as in the sigmoid, are not among
+/// them.
 template <class Formula>
-inline constexpr bool computes = Formula::domain == Domain::activation;
+inline constexpr bool long_formula = List<Gelu, GeluBackward, GeluTanhBackward, BiasGelu>::index<Formula>() <
+                                     4;
 
 }  // namespace assay::pointwise

@@ -33,6 +33,9 @@ float power_of_two(float w) {
                               (std::bit_cast<std::uint32_t>(shifted) << 23));
 }
 
+/// Both values are there when one is chosen, which leaves no branch.
+float choose(bool first, float a, float b) { return first ? a : b; }
+
 /// |x|, at most `limit`, and `limit` for NaN.
 float bounded(float x, float limit) {
   const float a = std::abs(x);
@@ -63,23 +66,23 @@ auto fast(const std::array<float, count>& in, float alpha) {
   if constexpr (std::is_same_v<Formula, Gelu>) {
     const float a = bounded(x, largest_normal);
     const auto [exponential, mills] = tail(a);
-    return One{positive_part(x) - a * exponential * mills};
+    return One{choose(x < 0, 0, x) - a * exponential * mills};
   } else if constexpr (std::is_same_v<Formula, GeluTanh>) {
     const float a = bounded(x, largest_tanh);
-    return One{positive_part(x) - a * logistic(tanh_exponent(a)).below};
+    return One{choose(x < 0, 0, x) - a * logistic(tanh_exponent(a)).below};
   } else if constexpr (std::is_same_v<Formula, Sigmoid>) {
     const auto [below, above] = logistic(std::abs(x) * -log2_e);
-    return One{x != x ? x : x < 0 ? below : above};
+    return One{choose(x != x, x, choose(x < 0, below, above))};
   } else if constexpr (std::is_same_v<Formula, GeluBackward>) {
     const float a = bounded(x, largest_normal);
     const auto [exponential, mills] = tail(a);
     const float left = exponential * (mills - density_at_zero * a);
-    return One{x != x ? x : in[1] * (x < 0 ? left : 1 - left)};
+    return One{choose(x != x, x, in[1] * choose(x < 0, left, 1 - left))};
   } else if constexpr (std::is_same_v<Formula, GeluTanhBackward>) {
     const float a = bounded(x, largest_tanh);
     const auto [below, above] = logistic(tanh_exponent(a));
     const float left = below * (1 - a * above * (tanh_linear + 3 * tanh_cubic * (a * a)));
-    return One{x != x ? x : in[1] * (x < 0 ? left : 1 - left)};
+    return One{choose(x != x, x, in[1] * choose(x < 0, left, 1 - left))};
   } else {
     return Formula::template apply<float>(in, alpha);
   }

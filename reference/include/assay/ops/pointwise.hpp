@@ -51,11 +51,11 @@ struct Pointwise {
         }
       };
       const auto options = [] {
-        const auto values = choice("values", &Problem::values, value_words);
+        const auto kinds = choice("values", &Problem::values, value_words);
         if constexpr (Formula::scaled) {
-          return std::tuple{option("alpha", &Problem::alpha, 1, -4, 4), values};
+          return std::tuple{option("alpha", &Problem::alpha, 1, -4, 4), kinds};
         } else {
-          return std::tuple{values};
+          return std::tuple{kinds};
         }
       };
       return std::tuple_cat(extents(), options());

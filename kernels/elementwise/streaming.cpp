@@ -1,0 +1,41 @@
+// The idea: stores that go past the caches, from the best SIMD tier. An ordinary store reads the line that it
+// is about to overwrite, a quarter of the traffic of z = x y; where z would not stay in a cache anyway that
+// is for nothing. Where it would, streaming loses it.
+
+#include "elementwise/loop_nest.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::elementwise {
+namespace {
+
+template <class Formula>
+std::optional<std::string> unfit(const typename Elementwise<Formula>::Problem& p, const Context&) {
+  if (p.beta != 0) return "z is read where beta is not 0, and then its lines are in the cache";
+  const LoopNest nest = collapse(p.extents(), p.views(), Formula::unary);
+  const bool dense = (nest.x[3] == 1 || nest.extent[3] == 1) && (Formula::unary || nest.y[3] <= 1);
+  if (!dense) return "streams of whole vectors need operands that are dense along the rows of z";
+  return std::nullopt;
+}
+
+template <class Formula>
+auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input&,
+             const Context&) {
+  Plan streaming = plan<Formula>(p, 1);
+  streaming.stream = true;
+  return [plan = streaming, function = best_tier<Formula>()](const auto& in, auto& out) {
+    function(plan.nest, plan.whole(), plan.operands(in, out));
+  };
+}
+
+const Register registered{[](Registry& r) {
+  for_each_formula([&]<class Formula>(Formula) {
+    r.add<Elementwise<Formula>>({.name = "streaming",
+                                 .summary = "the best SIMD tier, z stored past the caches",
+                                 .prepare = prepare<Formula>,
+                                 .unfit = unfit<Formula>});
+  });
+}};
+
+}  // namespace
+}  // namespace assay::elementwise
