@@ -63,9 +63,12 @@ void SumPlan::run(const TapSumTier& tier, const Share& share, const float* sourc
   const Index plane = result_h_ * result_w_;
   for (Index image = share.image; image < share.image + share.images; ++image) {
     tier.fill(PlaneCopy(layout_), source + image * source_floats, channels_, space);
+    // Pixels between those that any tap reaches.
+    if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
+      std::fill_n(result + (image * rows_ + share.row) * plane, share.rows * plane, 0.0F);
+    }
     for (const Sweep& sweep : layout_.sweeps) {
-      float* const first =
-          result + (image * rows_ + share.row) * plane + sweep.row * result_w_ + sweep.column;
+      if (sweep.is_empty()) continue;
       tier.sum({.rows = share.rows,
                 .channels = channels_,
                 .taps = static_cast<Index>(sweep.in_weights.size()),
@@ -80,7 +83,7 @@ void SumPlan::run(const TapSumTier& tier, const Share& share, const float* sourc
                 .start = start == nullptr ? nullptr : start + share.row,
                 .out_h = sweep.out_h,
                 .out_w = sweep.out_w,
-                .out = first,
+                .out = result + (image * rows_ + share.row) * plane + sweep.row * result_w_ + sweep.column,
                 .out_plane = plane,
                 .out_row = sweep.step * result_w_,
                 .out_step = sweep.step});

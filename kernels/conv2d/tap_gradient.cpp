@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "conv2d/tap_gradient.cpp"
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -145,20 +146,30 @@ void turn_block(const float* from, Index from_row, Index rows, Index columns, fl
   }
 }
 
+// Tiles whose results are turned together: so many rows are a few whole cache lines of each filter of dw.
+constexpr Index rows_together = 4 * tile_rows;
+
 void gradient(const TapGradient& g) {
-  HWY_ALIGN float results[static_cast<std::size_t>(tile_rows * tile_columns)];
+  HWY_ALIGN float results[static_cast<std::size_t>(rows_together * tile_columns)];
   for (Index filter = 0; filter < g.filters; filter += tile_columns) {
     const float* const b = g.b + filter / panel_filters * g.b_panel + filter % panel_filters;
     const Index columns = smaller(g.filters - filter, tile_columns);
     const Index vectors = (columns + lanes - 1) / lanes;
-    for (Index row = 0; row < g.rows; row += tile_rows) {
-      const Index rows = smaller(g.rows - row, tile_rows);
-      tile_of(rows, vectors)(g, row, b, results);
-      float* const out = g.out + filter * g.out_filter + row;
+    for (Index first = 0; first < g.rows; first += rows_together) {
+      const Index together = smaller(g.rows - first, rows_together);
+      float* const out = g.out + filter * g.out_filter + first;
+      // They arrive while the tiles are computed.
+      for (Index f = 0; f < columns; ++f) {
+        for (Index row = 0; row < together; row += 16) hwy::Prefetch(out + f * g.out_filter + row);
+      }
+      for (Index row = 0; row < together; row += tile_rows) {
+        const Index rows = smaller(together - row, tile_rows);
+        tile_of(rows, vectors)(g, first + row, b, results + row * vectors * lanes);
+      }
       if (g.add) {
-        turn_block<true>(results, vectors * lanes, rows, columns, out, g.out_filter);
+        turn_block<true>(results, vectors * lanes, together, columns, out, g.out_filter);
       } else {
-        turn_block<false>(results, vectors * lanes, rows, columns, out, g.out_filter);
+        turn_block<false>(results, vectors * lanes, together, columns, out, g.out_filter);
       }
     }
   }

@@ -86,6 +86,15 @@ Runs runs_of(const TapSum& s, Index q, Index vectors) {
   return runs;
 }
 
+// Keeps a loaded vector in its register. GCC 12 makes a load with up to three uses an operand of each of
+// them, and a vector that lies across two cache lines is then read twice per use.
+HWY_INLINE Vector read_once(Vector x) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  asm("" : "+v"(x.raw));
+#endif
+  return x;
+}
+
 // Sums of `rows` rows at positions from q on, into tile[row][vectors * lanes].
 template <Index rows, Index vectors>
 void tile(const TapSum& s, Index row, Index q, float* to) {
@@ -106,7 +115,7 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
     for (Index t = 0; t < taps; ++t) {
       const float* b = b_channel + in_channel[t];
       Vector from_b[static_cast<std::size_t>(vectors)];
-      for (Index v = 0; v < vectors; ++v) from_b[v] = hn::LoadU(d, b + v * lanes);
+      for (Index v = 0; v < vectors; ++v) from_b[v] = read_once(hn::LoadU(d, b + v * lanes));
       const float* a[static_cast<std::size_t>(groups)];
       for (Index g = 0; g < groups; ++g) a[g] = a_channel + in_weights[t] + 4 * g * a_row;
       for (Index r = 0; r < rows; ++r) {
