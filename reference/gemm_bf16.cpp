@@ -71,7 +71,7 @@ std::vector<Problem> GemmBf16::corner_cases() {
     out.push_back({.m = 401, .n = 9, .k = 5, .trans = trans});
     out.push_back({.m = 3, .n = 1031, .k = 7, .trans = trans});
   }
-  out.push_back({.m = 67, .n = 129, .k = 131, .trans = 2});
+  out.push_back({.m = 131, .n = 129, .k = 131, .trans = 2});
   return out;
 }
 
