@@ -151,5 +151,8 @@ Cost AdamW<Formula>::cost(const Problem& problem) {
 template struct AdamW<adamw::Paper>;
 template struct AdamW<adamw::EpsilonHat>;
 template struct AdamW<adamw::EpsilonInside>;
+template class detail::TypedOperation<AdamWPaper>;
+template class detail::TypedOperation<AdamWEpsilonHat>;
+template class detail::TypedOperation<AdamWEpsilonInside>;
 
 }  // namespace assay

@@ -111,4 +111,6 @@ Cost AdamWMultiTensor::cost(const Problem& problem) {
   return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
 }
 
+template class detail::TypedOperation<AdamWMultiTensor>;
+
 }  // namespace assay

@@ -166,4 +166,7 @@ Cost GradientClip::cost(const Problem& p) {
   return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
 }
 
+template class detail::TypedOperation<GradientAccumulation>;
+template class detail::TypedOperation<GradientClip>;
+
 }  // namespace assay

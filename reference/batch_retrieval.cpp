@@ -132,4 +132,6 @@ std::string BatchRetrieval::remark(const Problem&, const Input& in, const Expect
   return in.records.describe();
 }
 
+template class detail::TypedOperation<BatchRetrieval>;
+
 }  // namespace assay

@@ -104,4 +104,6 @@ Cost BatchedGemm::cost(const Problem& p) {
           .bytes_written = 4 * batch * m * n};
 }
 
+template class detail::TypedOperation<BatchedGemm>;
+
 }  // namespace assay

@@ -88,4 +88,6 @@ Cost Op::cost(const Problem& p) {
   return {.flops = elements(p), .bytes_read = 4 * elements(p), .bytes_written = 4 * static_cast<double>(p.c)};
 }
 
+template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
+
 }  // namespace assay

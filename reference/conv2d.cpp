@@ -358,4 +358,8 @@ Cost Conv2dWeightGradient::cost(const Problem& p) {
           .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0))};
 }
 
+template class detail::TypedOperation<Conv2d>;
+template class detail::TypedOperation<Conv2dDataGradient>;
+template class detail::TypedOperation<Conv2dWeightGradient>;
+
 }  // namespace assay

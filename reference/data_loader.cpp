@@ -196,4 +196,6 @@ std::string DataLoader::remark(const Problem& p, const Input& in, const Expected
   return in.records.describe() + text;
 }
 
+template class detail::TypedOperation<DataLoader>;
+
 }  // namespace assay

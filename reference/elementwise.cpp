@@ -210,5 +210,8 @@ Cost Elementwise<Formula>::cost(const Problem& p) {
 template struct Elementwise<elementwise::Multiply>;
 template struct Elementwise<elementwise::Add>;
 template struct Elementwise<elementwise::Relu>;
+template class detail::TypedOperation<ElementwiseMultiply>;
+template class detail::TypedOperation<ElementwiseAdd>;
+template class detail::TypedOperation<ElementwiseRelu>;
 
 }  // namespace assay

@@ -161,4 +161,6 @@ Cost Gemm::cost(const Problem& p) {
           .bytes_written = 4 * m * n};
 }
 
+template class detail::TypedOperation<Gemm>;
+
 }  // namespace assay

@@ -114,4 +114,6 @@ Cost GemmBf16::cost(const Problem& p) {
   return {.flops = 2 * multiply_adds(p), .bytes_read = 2 * (m * k + k * n), .bytes_written = 4 * m * n};
 }
 
+template class detail::TypedOperation<GemmBf16>;
+
 }  // namespace assay

@@ -78,4 +78,6 @@ Cost Gemv::cost(const Problem& p) {
           .bytes_written = 4 * static_cast<double>(p.results())};
 }
 
+template class detail::TypedOperation<Gemv>;
+
 }  // namespace assay

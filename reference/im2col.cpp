@@ -306,4 +306,7 @@ Cost Col2im::cost(const Problem& p) {
       .flops = part.pairs - part.pixels, .bytes_read = 4 * part.pairs, .bytes_written = 4 * image_size(p)};
 }
 
+template class detail::TypedOperation<Im2col>;
+template class detail::TypedOperation<Col2im>;
+
 }  // namespace assay

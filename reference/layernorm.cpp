@@ -384,4 +384,9 @@ Cost LayerNormResidual::cost(const Problem& p) { return cost_of(p, 2, 9, 2, 2); 
 Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 1, 4, 1, 1); }
 Cost RmsNormResidual::cost(const Problem& p) { return cost_of(p, 2, 5, 1, 1); }
 
+template class detail::TypedOperation<LayerNorm>;
+template class detail::TypedOperation<RmsNorm>;
+template class detail::TypedOperation<LayerNormResidual>;
+template class detail::TypedOperation<RmsNormResidual>;
+
 }  // namespace assay

@@ -271,4 +271,7 @@ Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected&
 Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
 Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
 
+template class detail::TypedOperation<LayerNormBackward>;
+template class detail::TypedOperation<RmsNormBackward>;
+
 }  // namespace assay

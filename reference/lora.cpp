@@ -264,4 +264,7 @@ Cost LoraBackward::cost(const Problem& p) {
           .bytes_written = 4 * (size(p.m, p.k) + size(p.k + p.n, p.r))};
 }
 
+template class detail::TypedOperation<Lora>;
+template class detail::TypedOperation<LoraBackward>;
+
 }  // namespace assay

@@ -113,4 +113,7 @@ Cost MemoryPoolValidate::cost(const Problem& p) {
           .bytes_written = count * sizeof(Index)};
 }
 
+template class detail::TypedOperation<MemoryPoolValidate>;
+template class detail::TypedOperation<MemoryPoolPlan>;
+
 }  // namespace assay

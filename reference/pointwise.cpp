@@ -246,5 +246,17 @@ template struct Pointwise<pointwise::AddBackward>;
 template struct Pointwise<pointwise::ChannelBias>;
 template struct Pointwise<pointwise::BiasGelu>;
 template struct Pointwise<pointwise::ScaleAddRelu>;
+template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
+template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
+template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;
+template class detail::TypedOperation<Pointwise<pointwise::GeluBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::GeluTanhBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::SigmoidBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::ReluBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::MultiplyBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
+template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
+template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
+template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
 
 }  // namespace assay

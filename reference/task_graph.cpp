@@ -200,4 +200,6 @@ std::string TaskGraph::remark(const Problem&, const Input& in, const Expected&, 
   return text.str();
 }
 
+template class detail::TypedOperation<TaskGraph>;
+
 }  // namespace assay

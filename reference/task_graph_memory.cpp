@@ -313,4 +313,6 @@ std::string TaskGraphMemory::remark(const Problem& p, const Input& in, const Exp
   return text.str();
 }
 
+template class detail::TypedOperation<TaskGraphMemory>;
+
 }  // namespace assay

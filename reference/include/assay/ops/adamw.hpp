@@ -1,7 +1,7 @@
 /// The AdamW contracts: one step of the optimiser over n parameters, in the three forms that are in use.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 #include <cmath>
@@ -202,5 +202,8 @@ using AdamWEpsilonInside = AdamW<adamw::EpsilonInside>;
 extern template struct AdamW<adamw::Paper>;
 extern template struct AdamW<adamw::EpsilonHat>;
 extern template struct AdamW<adamw::EpsilonInside>;
+extern template class detail::TypedOperation<AdamWPaper>;
+extern template class detail::TypedOperation<AdamWEpsilonHat>;
+extern template class detail::TypedOperation<AdamWEpsilonInside>;
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/ops/adamw.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 #include <vector>
@@ -59,5 +60,7 @@ struct AdamWMultiTensor {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<AdamWMultiTensor>;
 
 }  // namespace assay

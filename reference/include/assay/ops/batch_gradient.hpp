@@ -2,7 +2,7 @@
 /// `gradient_accumulation` over micro-batches, and `gradient_clip` by the global norm.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 #include <vector>
@@ -118,5 +118,8 @@ struct GradientClip {
   /// g read once and y written once; past the caches g is read twice.
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<GradientAccumulation>;
+extern template class detail::TypedOperation<GradientClip>;
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 /// The contract `batch_retrieval`: records at random indices copied from a mapped file into a dense batch.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/known_records.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -76,5 +76,7 @@ struct BatchRetrieval {
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
                             const Output& output);
 };
+
+extern template class detail::TypedOperation<BatchRetrieval>;
 
 }  // namespace assay

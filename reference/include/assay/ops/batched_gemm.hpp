@@ -1,8 +1,8 @@
 /// The contract `batched_gemm`: many small matrix products of one shape.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
 
 namespace assay {
 
@@ -54,5 +54,7 @@ struct BatchedGemm {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<BatchedGemm>;
 
 }  // namespace assay

@@ -2,7 +2,7 @@
 /// pixels.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -52,5 +52,7 @@ struct ElementwiseChannelBiasBackward {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

@@ -2,8 +2,8 @@
 /// `conv2d_weight_gradient`.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/window.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -185,5 +185,9 @@ struct Conv2dWeightGradient {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<Conv2d>;
+extern template class detail::TypedOperation<Conv2dDataGradient>;
+extern template class detail::TypedOperation<Conv2dWeightGradient>;
 
 }  // namespace assay

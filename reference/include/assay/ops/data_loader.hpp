@@ -1,9 +1,9 @@
 /// The contract `data_loader`: one epoch's pass over a record file, in shuffled order, in batches.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/known_records.hpp"
 #include "assay/ops/shuffle.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -133,5 +133,7 @@ class Consumer {
   DataLoader::Output& output_;
   Index next_ = 0;
 };
+
+extern template class detail::TypedOperation<DataLoader>;
 
 }  // namespace assay

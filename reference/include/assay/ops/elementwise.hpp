@@ -1,8 +1,8 @@
 /// The element-wise contracts: multiply, add and relu over 4-D operands of several layouts.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/elementwise_layout.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 #include <cmath>
@@ -141,5 +141,8 @@ using ElementwiseRelu = Elementwise<elementwise::Relu>;
 extern template struct Elementwise<elementwise::Multiply>;
 extern template struct Elementwise<elementwise::Add>;
 extern template struct Elementwise<elementwise::Relu>;
+extern template class detail::TypedOperation<ElementwiseMultiply>;
+extern template class detail::TypedOperation<ElementwiseAdd>;
+extern template class detail::TypedOperation<ElementwiseRelu>;
 
 }  // namespace assay

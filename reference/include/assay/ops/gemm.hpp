@@ -1,7 +1,7 @@
 /// The GEMM contract: dense matrix product with both transposes, alpha and beta.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -66,5 +66,7 @@ struct Gemm {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<Gemm>;
 
 }  // namespace assay

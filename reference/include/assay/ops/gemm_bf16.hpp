@@ -1,8 +1,8 @@
 /// The contract `gemm_bf16`: operands of half the size, summed in f32.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -75,5 +75,7 @@ struct GemmBf16 {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<GemmBf16>;
 
 }  // namespace assay

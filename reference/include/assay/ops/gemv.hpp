@@ -1,8 +1,8 @@
 /// The contract `gemv`: a matrix times a vector.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
 
 namespace assay {
 
@@ -57,5 +57,7 @@ struct Gemv {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<Gemv>;
 
 }  // namespace assay

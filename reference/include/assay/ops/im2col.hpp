@@ -1,8 +1,8 @@
 /// The contracts `im2col` and `col2im`: the patches under a sliding window, laid out as a matrix, and back.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/window.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -118,5 +118,8 @@ struct Col2im {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<Im2col>;
+extern template class detail::TypedOperation<Col2im>;
 
 }  // namespace assay

@@ -2,7 +2,7 @@
 /// and the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -210,5 +210,10 @@ struct RmsNormResidual {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<LayerNorm>;
+extern template class detail::TypedOperation<RmsNorm>;
+extern template class detail::TypedOperation<LayerNormResidual>;
+extern template class detail::TypedOperation<RmsNormResidual>;
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 /// The contracts `layernorm_backward` and `rmsnorm_backward`: gradients of x, gamma and beta from that of y.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/layernorm.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -121,5 +121,8 @@ struct RmsNormBackward {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<LayerNormBackward>;
+extern template class detail::TypedOperation<RmsNormBackward>;
 
 }  // namespace assay

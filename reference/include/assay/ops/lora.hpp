@@ -1,8 +1,8 @@
 /// The contracts `lora` and `lora_backward`: a dense layer with a low-rank adapter, and its gradients.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
 
 namespace assay {
 namespace lora {
@@ -106,5 +106,8 @@ struct LoraBackward {
                          const Output& output);
   static Cost cost(const Problem& problem);
 };
+
+extern template class detail::TypedOperation<Lora>;
+extern template class detail::TypedOperation<LoraBackward>;
 
 }  // namespace assay

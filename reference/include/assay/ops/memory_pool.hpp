@@ -1,7 +1,7 @@
 /// The contracts `memory_pool_validate` and `memory_pool_plan`: tensors with known lives that share one pool.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 #include <optional>
@@ -230,5 +230,8 @@ struct MemoryPoolPlan {
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
                             const Output& output);
 };
+
+extern template class detail::TypedOperation<MemoryPoolValidate>;
+extern template class detail::TypedOperation<MemoryPoolPlan>;
 
 }  // namespace assay

@@ -2,10 +2,10 @@
 /// over dense arrays, with the bound that each formula derives.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/activation.hpp"
 #include "assay/ops/fused_chain.hpp"
 #include "assay/ops/gradient.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -127,5 +127,17 @@ extern template struct Pointwise<pointwise::AddBackward>;
 extern template struct Pointwise<pointwise::ChannelBias>;
 extern template struct Pointwise<pointwise::BiasGelu>;
 extern template struct Pointwise<pointwise::ScaleAddRelu>;
+extern template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::GeluBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::GeluTanhBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::SigmoidBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::ReluBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::MultiplyBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
 
 }  // namespace assay

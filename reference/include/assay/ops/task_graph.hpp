@@ -1,8 +1,8 @@
 /// The contract `task_graph`: every task of a directed acyclic graph once, after all its predecessors.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/task_dag.hpp"
+#include "assay/registry.hpp"
 
 #include <array>
 
@@ -91,5 +91,7 @@ struct TaskGraph {
   /// Rounds of work that last `nanoseconds` at 4 GHz.
   static std::uint32_t rounds_of(double nanoseconds);
 };
+
+extern template class detail::TypedOperation<TaskGraph>;
 
 }  // namespace assay

@@ -2,8 +2,8 @@
 /// schedule.
 #pragma once
 
-#include "assay/operation.hpp"
 #include "assay/ops/task_dag.hpp"
+#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,4 +144,7 @@ class FirstFit {
 };
 
 }  // namespace task_graph_memory
+
+extern template class detail::TypedOperation<TaskGraphMemory>;
+
 }  // namespace assay
