@@ -46,6 +46,8 @@ rejects reference/planted.cpp 'the reference includes' '#include <hwy/highway.h>
 rejects reference/planted.cpp 'the reference includes' '#include "hwy/highway.h"'
 rejects reference/planted.cpp 'the reference includes' '#include <cblas.h>'
 rejects reference/planted.cpp 'the reference includes' '  #  include <omp.h>'
+accepts reference/planted.cpp '#include <sys/mman.h>'
+rejects reference/include/assay/ops/planted.hpp 'a public header includes' '#include <sys/mman.h>'
 rejects reference/planted.cpp 'the reference includes' '#include <fmt/format.h>'
 rejects reference/planted.cpp 'the reference includes' '#include <nlohmann/json.hpp>'
 rejects reference/planted.cpp 'the reference includes' '#include <gtest/gtest.h>'
