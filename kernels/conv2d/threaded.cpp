@@ -6,8 +6,8 @@
 
 #include "conv2d/bias.hpp"
 #include "conv2d/direct.hpp"
-#include "conv2d/gemm_tier.hpp"
 #include "conv2d/pointwise.hpp"
+#include "gemm/blocked.hpp"
 #include "team.hpp"
 
 #include "assay/registry.hpp"
@@ -113,7 +113,7 @@ std::shared_ptr<Products> divided_products(const Layer& p, const Context& contex
   const Index extent = by_columns ? columns : rows;
   const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
   auto products = std::make_shared<Products>();
-  products->tier = best_gemm_tier();
+  products->tier = blocked::best_tier();
   products->threads = grid.parts();
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
