@@ -111,7 +111,10 @@ Agreement GemmBf16::judge(const Problem& p, const Input&, const Expected& want, 
 
 Cost GemmBf16::cost(const Problem& p) {
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return {.flops = 2 * multiply_adds(p), .bytes_read = 2 * (m * k + k * n), .bytes_written = 4 * m * n};
+  return {.flops = 2 * multiply_adds(p),
+          .bytes_read = 2 * (m * k + k * n),
+          .bytes_written = 4 * m * n,
+          .f32 = false};
 }
 
 template class detail::TypedOperation<GemmBf16>;

@@ -125,7 +125,7 @@ Roof measure_roof(const Machine& machine, int threads, double seconds) {
 double seconds_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes) {
   double out = 0;
   if (cost.flops > 0) {
-    if (roof.flops_per_second <= 0) return 0;
+    if (roof.flops_per_second <= 0 || !cost.f32) return 0;
     out = cost.flops / roof.flops_per_second;
   }
   const double bytes = cost.bytes_read + cost.bytes_written;

@@ -27,6 +27,10 @@ TEST(SecondsAtRoof, AreTheLongerOfArithmeticAndTraffic) {
   EXPECT_DOUBLE_EQ(seconds_at_roof(roof, {.flops = 200, .bytes_read = 300, .bytes_written = 200}, 100), 10);
 }
 
+TEST(SecondsAtRoof, AreUnknownForArithmeticOfAnotherKind) {
+  EXPECT_EQ(seconds_at_roof(roof, {.flops = 1, .f32 = false}, 1000), 0);
+}
+
 TEST(SecondsAtRoof, UseTheSmallestLevelThatHoldsTheWorkingSet) {
   const Cost cost{.bytes_read = 100};
   EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1000), 2);

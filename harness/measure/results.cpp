@@ -165,6 +165,7 @@ Json to_value(const TrialResult& trial) {
   out["cost"] = {{"flops", json_number(trial.cost.flops)},
                  {"bytes_read", json_number(trial.cost.bytes_read)},
                  {"bytes_written", json_number(trial.cost.bytes_written)}};
+  if (!trial.cost.f32) out["cost"]["f32"] = false;
   out["agreement"] = {{"agrees", trial.agreement.agrees},
                       {"worst_error", json_number(trial.agreement.worst_error)},
                       {"compared", trial.agreement.compared},
@@ -209,6 +210,7 @@ TrialResult trial_from(const JsonField& field) {
     trial.cost = {.flops = cost->number_or("flops", 0),
                   .bytes_read = cost->number_or("bytes_read", 0),
                   .bytes_written = cost->number_or("bytes_written", 0)};
+    if (const auto f32 = cost->find("f32")) trial.cost.f32 = f32->boolean();
   }
   if (const auto agreement = field.find("agreement")) trial.agreement = agreement_from(*agreement);
   if (const auto launches = field.find("launches")) {

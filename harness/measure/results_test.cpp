@@ -25,7 +25,7 @@ Results sample() {
       .per_step = 2.5,
       .note = "a \"quoted\" note",
       .workload = "00ff",
-      .cost = {48, 80, 24},
+      .cost = {48, 80, 24, false},
       .launches = {{{1e-4 / 3, 9e-5, 7}, {0.1 + 0.2, 0.3, 7}}, {{5e-5, 5e-5, 3}, {6e-5, 6e-5, 4}}},
       .allocations_per_call = 1.5,
       .allocated_bytes_per_call = 64,
@@ -94,6 +94,7 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[0].launches[0][1].calls, 7);
   EXPECT_EQ(after.trials[0].launches[1][1].calls, 4);
   EXPECT_EQ(after.trials[0].cost.bytes_read, 80);
+  EXPECT_FALSE(after.trials[0].cost.f32);
   EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
   EXPECT_EQ(after.trials[0].workspace_bytes, 4096);
   EXPECT_FALSE(after.trials[1].agreement.agrees);

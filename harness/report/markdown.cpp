@@ -199,16 +199,28 @@ std::string sizes_text(const std::vector<std::string>& sizes) {
 std::string break_even_table(const Report& report) {
   if (report.break_even.empty()) return "No variant was measured at two sizes.";
   Rows rows;
+  std::size_t always = 0;
   for (const BreakEven& row : report.break_even) {
+    if (row.slower.empty() && row.undecided.empty()) {
+      ++always;
+      continue;
+    }
     const std::string from =
         row.from.empty() ? "nowhere" : fmt::format("{} ({})", code(row.from), bytes_text(row.from_bytes));
     rows.push_back({code(row.operation) + (row.kind.empty() ? "" : " " + code(row.kind)), code(row.trial),
                     code(row.rival), number(row.sizes), from, sizes_text(row.slower),
                     sizes_text(row.undecided)});
   }
-  return markdown_table(
-      "lllrlll", {"operation", "variant", "against", "sizes", "faster from", "slower at", "undecided at"},
-      rows);
+  std::string out;
+  if (always > 0) {
+    out = fmt::format("{} pair{} of a variant and its rival {} not listed: faster at every size.\n\n",
+                      number(always), always == 1 ? "" : "s", always == 1 ? "is" : "are");
+  }
+  if (rows.empty()) return out;
+  return out + markdown_table(
+                   "lllrlll",
+                   {"operation", "variant", "against", "sizes", "faster from", "slower at", "undecided at"},
+                   rows);
 }
 
 /// What readers must see first comes first.

@@ -55,6 +55,19 @@ TEST(Report, PutsADisagreementBeforeARegression) {
   EXPECT_THAT(to_markdown(report), StartsWith("# Suite `tiny`: WRONG"));
 }
 
+TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
+  Results results = network();
+  for (const std::size_t i : {0U, 1U}) {
+    TrialResult larger = results.trials[i];
+    larger.problem = "m=128,n=128,k=128";
+    larger.key = "gemm/" + larger.variant + "/" + larger.problem + "#1";
+    results.trials.push_back(larger);
+  }
+  EXPECT_THAT(to_markdown(report_of(results)),
+              HasSubstr("1 pair of a variant and its rival is not listed: faster at every size."));
+  EXPECT_THAT(to_markdown(report_of(results)), Not(HasSubstr("| `gemm` | `packed` | `naive` |")));
+}
+
 TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
   const auto word = [](Standing standing) {
     return make_report(network(), std::nullopt, comparison_with(standing)).outcome.word;

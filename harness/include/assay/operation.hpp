@@ -50,6 +50,7 @@ struct Cost {
   double flops = 0;
   double bytes_read = 0;
   double bytes_written = 0;
+  bool f32 = true;  ///< the arithmetic is f32, the only kind whose roof is measured
 };
 
 /// What a variant may use while it runs.
