@@ -1,23 +1,19 @@
 // The threaded variants of im2col and col2im where corner cases are too small to be shared out: more threads
 // than planes, shares that end inside a plane, an image or a slab of rows.
 
+#include "threaded_test.hpp"
+
 #include "assay/ops/im2col.hpp"
 #include "assay/registry.hpp"
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
 #include <string>
 
 namespace assay {
 namespace {
 
-std::size_t threaded(const Operation& operation) {
-  for (std::size_t v = 0; v < operation.variants().size(); ++v) {
-    if (operation.variants()[v].name == "threaded") return v;
-  }
-  throw std::logic_error(std::string(operation.name()) + " has no variant named threaded");
-}
+using testing::threaded_variant;
 
 class ThreadedWindows : public testing::TestWithParam<std::string> {};
 
@@ -32,7 +28,7 @@ TEST_P(ThreadedWindows, AgreeForEveryNumberOfThreads) {
       const std::string problem = shape + ",layout=" + layout;
       const auto workload = operation.open(problem, {Fill::exact, Rng(42), {.skew = 1}});
       for (const int threads : {1, 2, 3, 7}) {
-        const Agreement agreement = workload->check(threaded(operation), {threads});
+        const Agreement agreement = workload->check(threaded_variant(operation), {threads});
         EXPECT_TRUE(agreement.agrees) << problem << "#" << threads << ", seed 42: " << agreement.detail;
       }
     }
