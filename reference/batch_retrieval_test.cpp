@@ -131,7 +131,11 @@ TEST(BatchRetrievalInput, LeavesNoFileBehind) {
 /// A user's file of 40 records of 100 bytes.
 class UsersFile : public testing::Test {
  protected:
-  UsersFile() : file_(fs::path(testing::TempDir()) / "batch_retrieval_user.rec") {
+  // Named for the test, since tests run side by side.
+  UsersFile()
+      : file_(fs::path(testing::TempDir()) /
+              ("batch_retrieval_" +
+               std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".rec")) {
     write_record_file(file_, {.records = 40, .bytes = 100}, [](Index first, std::span<std::byte> block) {
       for (std::size_t at = 0; at < block.size(); ++at)
         block[at] = static_cast<std::byte>(first * 7 + static_cast<Index>(at));
