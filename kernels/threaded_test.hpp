@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace assay::testing {
+namespace assay {
 
 /// Position of the variant `threaded`. Throws std::logic_error when there is none.
 inline std::size_t threaded_variant(const Operation& operation) {
@@ -36,4 +36,4 @@ inline void expect_threaded_agreement(const std::string& name, const std::string
   expect_threaded_agreement(registry.at(name), problem);
 }
 
-}  // namespace assay::testing
+}  // namespace assay

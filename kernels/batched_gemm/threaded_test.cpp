@@ -9,8 +9,6 @@
 namespace assay {
 namespace {
 
-using testing::expect_threaded_agreement;
-
 TEST(ThreadedBatchedGemm, AgreesForBatchesThatDoNotDivideEvenly) {
   for (const std::string trans : {"nn", "nt", "tn", "tt"}) {
     for (const std::string shape : {"batch=11,m=33,n=47,k=65", "batch=2,m=129,n=131,k=130"}) {

@@ -20,7 +20,7 @@ TEST(ThreadedGemm, AgreesForEveryNumberOfThreadsAndShapeOfGrid) {
                                   "m=131,n=129,k=127", "m=67,n=257,k=101"}) {
     for (const std::string trans : {"nn", "nt", "tn", "tt"}) {
       const std::string problem = shape + ",trans=" + trans + ",beta=1";
-      testing::expect_threaded_agreement(gemm, problem);
+      expect_threaded_agreement(gemm, problem);
     }
   }
 }

@@ -9,8 +9,6 @@
 namespace assay {
 namespace {
 
-using testing::expect_threaded_agreement;
-
 TEST(ThreadedGemmBf16, AgreesForEveryNumberOfThreadsAndShapeOfGrid) {
   for (const std::string trans : {"nn", "nt", "tn", "tt"}) {
     for (const std::string shape :

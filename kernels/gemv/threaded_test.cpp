@@ -9,8 +9,6 @@
 namespace assay {
 namespace {
 
-using testing::expect_threaded_agreement;
-
 TEST(ThreadedGemv, AgreesWhereItsPartsAreOfUnlikeSize) {
   for (const std::string problem : {"m=521,n=1031", "m=521,n=1031,trans=t", "m=3,n=100003", "m=100003,n=3",
                                     "m=3,n=100003,trans=t", "m=100003,n=3,trans=t"}) {

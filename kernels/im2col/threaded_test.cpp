@@ -13,8 +13,6 @@
 namespace assay {
 namespace {
 
-using testing::threaded_variant;
-
 class ThreadedWindows : public testing::TestWithParam<std::string> {};
 
 TEST_P(ThreadedWindows, AgreeForEveryNumberOfThreads) {

@@ -9,8 +9,6 @@
 namespace assay {
 namespace {
 
-using testing::expect_threaded_agreement;
-
 TEST(ThreadedLora, AgreesForEveryNumberOfThreads) {
   for (const std::string operation : {"lora", "lora_backward"}) {
     for (const std::string problem : {"m=16,n=257,k=129,r=8", "m=301,n=65,k=67,r=3,scale=-1",
