@@ -45,6 +45,7 @@ if(dnnl_FOUND)
 else()
   message(STATUS "oneDNN 2 not found: variant onednn is left out (apt install libdnnl-dev)")
 endif()
+
 # The peer that task graphs are run against. Optional as OpenBLAS is. ThreadSanitizer would see races in it that
 # are none, since the library itself is not instrumented.
 if(ASSAY_SANITIZE MATCHES "thread")

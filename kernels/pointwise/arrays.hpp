@@ -72,15 +72,6 @@ const std::vector<Tier>& tiers();
 /// The best that runs here.
 const Tier& best_tier();
 
-/// Where the share of thread `part` of `parts` begins: at a cache line of aligned arrays, so that no two
-/// threads write one line.
-inline Index begin_of(Index size, Index part, Index parts) {
-  constexpr Index line = 64 / sizeof(float);
-  const Index lines = (size + line - 1) / line;
-  const Index begin = lines * part / parts * line;
-  return begin < size ? begin : size;
-}
-
 /// Whether a formula costs so much that a thread pays sooner: those with the tail of the normal distribution,
 /// or with a slope beside an exponential. One exponential and a quotient, as in the sigmoid, are not among
 /// them.

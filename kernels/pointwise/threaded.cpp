@@ -30,7 +30,7 @@ auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Point
     const Operands on = operands<Formula>(p, in, out);
     const Index size = p.size();
     on_team(threads, threads, [&](int part) {
-      function(on, begin_of(size, part, threads), begin_of(size, part + 1, threads));
+      function(on, share_begin(size, part, threads), share_begin(size, part + 1, threads));
     });
   };
 }
