@@ -21,6 +21,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         # Read from the targets themselves, so that what is reported is what was used.
         "-DKERNEL_FLAGS=${common} $<JOIN:$<TARGET_PROPERTY:assay_kernels_archive,COMPILE_OPTIONS>, >"
         "-DREFERENCE_FLAGS=${common} $<JOIN:$<TARGET_PROPERTY:assay_reference_archive,COMPILE_OPTIONS>, >"
+        "-DPLANTED=${ASSAY_PLANT}"
         "-DHIGHWAY=${hwy_VERSION}" "-DBENCHMARK=${benchmark_VERSION}"
         -P ${ASSAY_BUILD_INFO_SCRIPT})
     add_dependencies(${target} ${target}_build_info)
@@ -68,6 +69,7 @@ const BuildInfo& build_info() {
       .reference_flags = R"(@REFERENCE_FLAGS@)",
       .highway = R"(@HIGHWAY@)",
       .benchmark = R"(@BENCHMARK@)",
+      .planted = R"(@PLANTED@)",
   };
   return info;
 }

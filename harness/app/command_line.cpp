@@ -17,11 +17,16 @@ int dispatch(const Options& options, const Registry& registry) {
     case Verb::check: return check_verb(options, registry);
     case Verb::run: return run_verb(options, registry);
     case Verb::record: return record_verb(options, registry);
-    case Verb::gate: return gate_verb(options, registry);
+    case Verb::gate:
+      return options.base.empty() ? gate_verb(options, registry) : two_builds_verb(options, registry);
+    case Verb::reanalyze: return reanalyze_verb(options);
+    case Verb::selftest: return selftest_verb(options, registry);
     case Verb::compare: return compare_verb(options);
     case Verb::report: return report_verb(options);
     case Verb::doctor: return doctor_verb(options);
     case Verb::launch: return launch_verb(options, registry);
+    case Verb::turns: return turns_verb(options, registry);
+    case Verb::describe: return describe_verb(options, registry);
   }
   return exit_code::unusable;
 }

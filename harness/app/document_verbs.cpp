@@ -1,6 +1,5 @@
-// The verbs that read files instead of measuring: compare and report; and doctor and launch.
+// The verbs that read files instead of measuring: compare and report; and doctor.
 
-#include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
@@ -48,11 +47,6 @@ int doctor_verb(const Options& options) {
   }
   const Examination examination = examine();
   put(options, to_text(examination), to_json(examination));
-  return exit_code::passed;
-}
-
-int launch_verb(const Options& options, const Registry& registry) {
-  serve_launch(registry, options.first, options.second, {.progress = now_running, .stop = interrupted});
   return exit_code::passed;
 }
 

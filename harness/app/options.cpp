@@ -28,7 +28,12 @@ class Parser {
     add_compare();
     add_report();
     add_doctor();
-    add_launch();
+    add_reanalyze();
+    add_selftest();
+    add_served(Verb::launch, "launch", "sample what a request file says, in this process");
+    add_served(Verb::turns, "turns", "take turns with another build, as a request file says");
+    add_served(Verb::describe, "describe",
+               "say which trials this program has of the cases in a request file");
   }
 
   CommandLine parse(std::vector<std::string> arguments) {
@@ -149,7 +154,8 @@ class Parser {
     add_json(sub);
   }
   void add_gate() {
-    CLI::App* sub = verb(Verb::gate, "gate", "check, measure, compare with this machine's baseline");
+    CLI::App* sub =
+        verb(Verb::gate, "gate", "check, measure, compare with this machine's baseline, or with --base");
     add_suite(sub, true);
     add_filter(sub);
     add_inputs(sub);
@@ -159,10 +165,8 @@ class Parser {
     sub->add_option("--record-missing", options_.record_missing,
                     "record a baseline in this folder when there is none");
     sub->add_option("--reports", options_.reports, "write the report under this folder");
-    const std::map<std::string, bool> choices{{"warn", false}, {"fail", true}};
-    sub->add_option("--on-undecided", options_.undecided_fails,
-                    "warn (default) or fail: exit 3 for undecided trials")
-        ->transform(CLI::CheckedTransformer(choices));
+    add_undecided(sub);
+    add_two_builds(sub);
     add_output(sub);
     add_json(sub);
   }
@@ -189,11 +193,58 @@ class Parser {
                   "print only the setting that gives OpenBLAS its best kernels, if one is needed");
     add_json(sub);
   }
-  void add_launch() {
-    CLI::App* sub = verb(Verb::launch, "launch", "sample what a request file says, in this process");
-    sub->group("");  // the program starts itself with it; not for the help
+  void add_reanalyze() {
+    CLI::App* sub =
+        verb(Verb::reanalyze, "reanalyze", "the verdicts of a gate of two builds again, from its samples");
+    sub->add_option("results", options_.first, "what `gate --base ... -o` wrote")->required();
+    sub->add_option("--md", options_.markdown, "write a comment for a pull request here");
+    add_undecided(sub);
+    add_json(sub);
+  }
+  void add_selftest() {
+    CLI::App* sub =
+        verb(Verb::selftest, "selftest",
+             "how often `gate --base` is wrong here: this program against itself, and slowed down");
+    add_suite(sub, true);
+    add_filter(sub);
+    add_inputs(sub);
+    sub->add_option("--runs", options_.runs, "gates of the unchanged program (default 10)")
+        ->check(CLI::Range(0, 100000));
+    sub->add_option("--planted-runs", options_.planted_runs, "gates with slow-downs planted (default 10)")
+        ->check(CLI::Range(0, 100000));
+    sub->add_option("--plant", options_.plants, "slow-downs in time, as 0.02,0.03,0.05,0.1")
+        ->delimiter(',')
+        ->check(CLI::Range(0.001, 10.0));
+    sub->add_flag("--busy", options_.busy, "keep one core busy with something else meanwhile");
+    sub->add_option("--budget", options_.budget_seconds,
+                    "seconds that each gate may measure for (default 300)")
+        ->check(CLI::Range(1.0, 86400.0));
+    sub->add_option("--md", options_.markdown, "write what is printed here, too");
+    sub->add_option("-o,--output", options_.output, "keep all samples here, one gate per line");
+  }
+  /// Verbs that the program starts itself with: not for the help.
+  void add_served(Verb served, const std::string& name, const std::string& about) {
+    CLI::App* sub = verb(served, name, about);
+    sub->group("");
     sub->add_option("request", options_.first)->required();
     sub->add_option("answer", options_.second)->required();
+  }
+  void add_undecided(CLI::App* sub) {
+    const std::map<std::string, bool> choices{{"warn", false}, {"fail", true}};
+    sub->add_option("--on-undecided", options_.undecided_fails,
+                    "warn (default) or fail: exit 3 for undecided trials")
+        ->transform(CLI::CheckedTransformer(choices));
+  }
+  void add_two_builds(CLI::App* sub) {
+    sub->add_option("--base", options_.base,
+                    "another build, interleaved with this one: a program, or a git revision that is built");
+    sub->add_option("--head", options_.head, "the build that is judged, if not this one")->needs("--base");
+    sub->add_option("--budget", options_.budget_seconds,
+                    "seconds that two builds are measured for (default 300)")
+        ->check(CLI::Range(1.0, 86400.0));
+    sub->add_flag("--identical", options_.identical_too,
+                  "measure variants whose machine code is identical, too");
+    sub->add_option("--md", options_.markdown, "write a comment for a pull request here");
   }
 
   Options options_;

@@ -11,7 +11,21 @@
 
 namespace assay {
 
-enum class Verb { list, check, run, record, gate, compare, report, doctor, launch };
+enum class Verb {
+  list,
+  check,
+  run,
+  record,
+  gate,
+  compare,
+  reanalyze,
+  selftest,
+  report,
+  doctor,
+  launch,
+  turns,
+  describe
+};
 
 struct Options {
   Verb verb = Verb::list;
@@ -28,6 +42,7 @@ struct Options {
   std::uint64_t seed = 42;
   std::vector<int> threads;
   double limit = 1.05;
+  double two_builds_limit = 0;  ///< of gate --base; 0 leaves it to the rules
   bool undecided_fails = false;
   bool as_markdown = false;
   bool replace = false;
@@ -35,6 +50,12 @@ struct Options {
   bool known_bad = false;
   std::filesystem::path trace;          ///< a problem from outside, for check
   std::filesystem::path first, second;  ///< files of compare, report and launch
+  std::string base, head;  ///< of gate: a program, or a git revision to build; empty head is this program
+  double budget_seconds = 300;                        ///< that a gate of two builds may measure for
+  int runs = 10, planted_runs = 10;                   ///< of selftest
+  std::vector<double> plants{0.02, 0.03, 0.05, 0.1};  ///< slow-downs of selftest
+  bool busy = false;                                  ///< one core is kept busy meanwhile
+  bool identical_too = false;                         ///< identical machine code is measured as well
   BenchmarkFlags benchmark;
 };
 

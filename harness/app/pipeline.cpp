@@ -1,23 +1,13 @@
 #include "assay/pipeline.hpp"
 
+#include "app/date.hpp"
 #include "machine/build_info.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <set>
 
 namespace assay {
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[sizeof "2026-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 TrialResult result_of(const Trial& trial, Agreement agreement) {
   return {.key = trial.key,

@@ -12,9 +12,14 @@ int known_bad_verb(const Options& options, const Registry& registry);  ///< chec
 int run_verb(const Options& options, const Registry& registry);
 int record_verb(const Options& options, const Registry& registry);
 int gate_verb(const Options& options, const Registry& registry);
+int two_builds_verb(const Options& options, const Registry& registry);  ///< gate --base
+int reanalyze_verb(const Options& options);
+int selftest_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options);
 int report_verb(const Options& options);
 int doctor_verb(const Options& options);
 int launch_verb(const Options& options, const Registry& registry);
+int turns_verb(const Options& options, const Registry& registry);
+int describe_verb(const Options& options, const Registry& registry);
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 // Stored baselines: recordings of one suite on one machine, in one file that a commit can show as a diff.
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
+#include "compare/shortened.hpp"
 #include "measure/results_value.hpp"
 
 #include <fmt/format.h>
@@ -14,16 +15,7 @@ namespace {
 constexpr std::string_view baseline_schema = "assay.baseline/1";
 constexpr const char* remedy = "restore it from version control, or delete it and record again: assay record";
 
-/// Samples with seven digits: a tick of 1 ns in a slice of 0.1 ms and more is the fifth, and shorter numbers
-/// halve a file that stays in the repository for good.
-double shortened(double value) {
-  const std::string text = fmt::format("{:.7g}", value);
-  double out = value;
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
-
-Results shortened(Results results) {
+Results with_short_times(Results results) {
   for (TrialResult& trial : results.trials) {
     for (Launch& launch : trial.launches) {
       for (Slice& slice : launch) {
@@ -49,6 +41,13 @@ void require_one_folder(std::string_view name) {
 
 }  // namespace
 
+double shortened(double value) {
+  const std::string text = fmt::format("{:.7g}", value);
+  double out = value;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view machine_key,
                                     std::string_view suite) {
   require_one_folder(machine_key);
@@ -60,7 +59,7 @@ std::string to_json(const Baseline& baseline) {
   Json recordings = Json::array();
   for (const Recording& recording : baseline.recordings) {
     recordings.push_back(
-        {{"reason", recording.reason}, {"results", results_value(shortened(recording.results))}});
+        {{"reason", recording.reason}, {"results", results_value(with_short_times(recording.results))}});
   }
   return json_text({{"schema", baseline_schema},
                     {"suite", baseline.suite},

@@ -1,4 +1,5 @@
 // Comparisons as tables: Markdown for a pull request, text for the terminal.
+#include "compare/row_text.hpp"
 #include "compare/words.hpp"
 #include "figures/figures.hpp"
 
@@ -20,22 +21,6 @@ constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standin
 
 /// A pull-request comment holds 65,536 characters; a row takes up to 250.
 constexpr std::size_t most_rows = 100;
-
-/// States differ in shape and not in colour alone.
-std::string_view mark(Standing standing) {
-  switch (standing) {
-    case Standing::wrong: return "‼";
-    case Standing::slower: return "✗";
-    case Standing::undecided: return "?";
-    case Standing::faster: return "▲";
-    case Standing::same: return "=";
-    case Standing::added: return "+";
-    case Standing::gone: return "−";
-    case Standing::not_comparable: return "≠";
-    case Standing::skipped: return "·";
-  }
-  return " ";
-}
 
 struct Row {
   const Verdict* verdict;
@@ -79,25 +64,6 @@ std::string machine_sentence(const Comparison& comparison) {
       comparison.machine_moved);
 }
 
-/// Text that renders as itself: no markup, no mention, no issue reference, no link, no second column.
-std::string escaped(std::string_view text) {
-  constexpr std::string_view special = "&<>|`@#*[]\\~$!";
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool link = (c == ':' && text.substr(i).starts_with("://")) ||
-                      (c == '.' && i >= 3 && text.substr(i - 3, 3) == "www");
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += ' ';
-    } else if (link || special.find(c) != std::string_view::npos) {
-      out += fmt::format("&#{};", static_cast<int>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string markdown_table(const std::vector<Row>& rows) {
   std::string out =
       "|   | trial | before | after | after vs before | interval | limit |\n"
@@ -109,7 +75,7 @@ std::string markdown_table(const std::vector<Row>& rows) {
       interval += fmt::format(" ({:.0f} %{})", 100 * verdict.ratio.coverage,
                               verdict.ratio.basis == Basis::slices ? " over slices" : "");
     }
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", mark(verdict.standing), escaped(verdict.key),
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", mark(verdict.standing), inert(verdict.key),
                        rows[i].before, rows[i].after, change_in_words(verdict), interval,
                        interval.empty() ? "" : fmt::format("{:.2f}", verdict.limit));
   }
@@ -126,25 +92,6 @@ bool needs_reason(Standing standing) {
   return standing != Standing::same && standing != Standing::added && standing != Standing::gone;
 }
 
-/// For the terminal: nothing that moves the cursor, and nothing wider than `width`.
-std::string printable(std::string_view text, std::size_t width) {
-  std::string out;
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (out.size() > width) out.replace(width - 3, std::string::npos, "...");
-  return out;
-}
-
-/// Lines of at most `width`, broken at spaces.
-std::string wrapped(std::string text, std::size_t width) {
-  for (std::size_t start = 0; text.size() - start > width;) {
-    const std::size_t space = text.rfind(' ', start + width);
-    if (space == std::string::npos || space <= start) break;
-    text[space] = '\n';
-    start = space + 1;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
@@ -156,12 +103,12 @@ std::string comparison_markdown(const Comparison& comparison, const Results& bef
   std::size_t count = 0;
   for (const Row& row : first) {
     if (!needs_reason(row.verdict->standing) || ++count > most_rows) continue;
-    reasons += fmt::format("- {}: {}\n", escaped(row.verdict->key), escaped(row.verdict->why));
+    reasons += fmt::format("- {}: {}\n", inert(row.verdict->key), inert(row.verdict->why));
   }
   if (!reasons.empty()) out += markdown_details("Why", reasons);
   if (!comparison.differences.empty()) {
     std::string list;
-    for (const std::string& line : comparison.differences) list += "- " + escaped(line) + "\n";
+    for (const std::string& line : comparison.differences) list += "- " + inert(line) + "\n";
     out += markdown_details("What differs between the machines and builds", list);
   }
   for (const Standing standing : folded) {

@@ -14,6 +14,7 @@ struct BuildInfo {
   std::string reference_flags;  // of the oracle and of `naive`
   std::string highway;          // version built against
   std::string benchmark;        // Google Benchmark's version; empty when not known
+  std::string planted;  // slow-down planted with ASSAY_PLANT, `gemm/packed=3`; empty in every honest build
 };
 
 const BuildInfo& build_info();

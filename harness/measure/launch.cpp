@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "assay/measure.hpp"
+#include "measure/scratch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,28 +29,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialSample, key, slices, allocations_per_cal
 namespace {
 
 using Json = nlohmann::json;
-
-/// A folder of its own, removed with what is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "assay-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error(name, std::strerror(errno), "set TMPDIR to a folder that can be written");
-    }
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
 /// thread needs. 2^18 cycles still cover back-to-back calls.

@@ -2,11 +2,11 @@
 
 #include "assay/measure.hpp"
 #include "measure/allocations.hpp"
+#include "measure/calibration.hpp"
+#include "measure/planted.hpp"
 #include "measure/sampler.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <map>
 #include <memory>
 
@@ -19,28 +19,12 @@ constexpr int fewest_slices = 3;
 /// Below this a plan holds the handle of the kernel and its problem: no workspace worth the name.
 constexpr double handle_bytes = 1024;
 
-double seconds_for(Timed& timed, Index calls) {
-  const auto start = std::chrono::steady_clock::now();
-  timed.repeat(calls);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// A trial of the case at hand, made ready.
 struct Ready {
   std::unique_ptr<Timed> timed;
   TrialSample* sample = nullptr;
   double call_seconds = 0;
 };
-
-/// How long a call takes, from bursts that double until one lasts a quarter of a slice; their first calls
-/// fault in pages and warm the caches.
-double calibrated(Timed& timed, double first_call, const MeasurePolicy& policy) {
-  double call = first_call;
-  for (Index calls = 1; call * static_cast<double>(calls) < policy.slice_seconds / 4; calls *= 2) {
-    call = std::max(seconds_for(timed, calls) / static_cast<double>(calls), 1e-10);
-  }
-  return call;
-}
 
 /// Long calls take three slices in all: one in each of three launches, or all in the only one.
 int slices_of_long_call(const MeasurePolicy& policy, int launch) {
@@ -53,11 +37,6 @@ int slices_of(double call_seconds, double slice_seconds, const MeasurePolicy& po
   const double affordable = policy.trial_seconds / std::max(call_seconds, slice_seconds);
   return std::clamp(static_cast<int>(std::min(affordable, 1e6)), std::min(fewest_slices, policy.slices),
                     policy.slices);
-}
-
-Index calls_per_slice(double call_seconds, const MeasurePolicy& policy) {
-  if (policy.calls_per_slice > 0) return policy.calls_per_slice;
-  return std::max<Index>(1, static_cast<Index>(std::ceil(policy.slice_seconds / call_seconds)));
 }
 
 void count_allocations(Ready& trial) {
@@ -89,6 +68,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     Ready& next = ready.back();
     const double kept =
         bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
+    next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
     next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
     const double first_call = seconds_for(*next.timed, 1);
     if (first_call > long_call_seconds) {
@@ -99,8 +79,9 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       continue;
     }
     count_allocations(next);
-    next.call_seconds = calibrated(*next.timed, first_call, policy);
-    const Index calls = calls_per_slice(next.call_seconds, policy);
+    next.call_seconds = calibrated(*next.timed, first_call, policy.slice_seconds);
+    const Index calls = policy.calls_per_slice > 0 ? policy.calls_per_slice
+                                                   : calls_per_slice(next.call_seconds, policy.slice_seconds);
     bursts.push_back(
         {.name = trial.key,
          .timed = next.timed.get(),

@@ -1,0 +1,164 @@
+#include "app/date.hpp"
+#include "app/interrupt.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/this_program.hpp"
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "compare/paired_launches.hpp"
+#include "compare/selftest.hpp"
+#include "machine/build_info.hpp"
+#include "measure/busy.hpp"
+#include "measure/calibration.hpp"
+#include "plan/filter.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace assay {
+namespace {
+
+/// A kernel that does nothing: what is left is the harness.
+class Nothing final : public Timed {
+ public:
+  void repeat(Index) override {}
+};
+
+double empty_slice_seconds() {
+  Nothing nothing;
+  std::vector<double> seconds;
+  for (int slice = 0; slice < 1000; ++slice) seconds.push_back(seconds_for(nothing, 1));
+  return median(seconds);
+}
+
+/// All samples, one run per line, as they come: an interrupt loses nothing that was finished.
+class RawFile {
+ public:
+  explicit RawFile(std::filesystem::path file) : file_(std::move(file)) {
+    if (!file_.empty()) write_file(file_, "");
+  }
+  void add(const TwoBuilds& run) {
+    if (file_.empty()) return;
+    std::string line = to_json(run);
+    std::erase(line, '\n');
+    std::ofstream out(file_, std::ios::app);
+    out << line << '\n';
+    out.flush();
+    if (!out)
+      throw Error(file_.string(), "cannot be written",
+                  "free space on that disk, or name another file with -o");
+  }
+  std::string hash() const { return file_.empty() ? "" : fmt::format("{:016x}", fnv1a(read_file(file_))); }
+
+ private:
+  std::filesystem::path file_;
+};
+
+std::string command_of(const Options& options) {
+  std::string out = fmt::format(
+      "assay selftest --suite {} --runs {} --planted-runs {} --budget {:g} --seed {}", options.suite.string(),
+      options.runs, options.planted_runs, options.budget_seconds, options.seed);
+  if (!options.filter.empty()) out += fmt::format(" -k '{}'", options.filter);
+  return options.busy ? out + " --busy" : out;
+}
+
+class SelfTester {
+ public:
+  SelfTester(const Options& options, const Registry& registry)
+      : options_(options),
+        suite_(load_suite(options.suite, registry)),
+        raw_(options.output),
+        rng_(options.seed) {
+    const std::vector<int> one{1};
+    const DescriptionRequest question{.cases = suite_.cases,
+                                      .threads = options.threads.empty() ? one : options.threads,
+                                      .seed = options.seed};
+    described_ = described_by(this_program(), question);
+    const Filter filter(options.filter, registry);
+    trials_ = matched(
+        described_, described_, [&](const std::string& key) { return filter.selects(key); },
+        /*identical_too=*/true);
+    if (trials_.empty()) {
+      throw Error("filter '" + options.filter + "'", "selects nothing in suite '" + suite_.name + "'",
+                  "`assay list` shows operations and variants");
+    }
+    for (const PairedTrial& trial : trials_) {
+      costs_[trial.trial.key] = registry.at(trial.trial.operation).cost(trial.trial.problem);
+    }
+    programs_ = {.base = {this_program()},
+                 .head = {this_program()},
+                 .shared_bytes = shared_bytes_for(registry, suite_.cases)};
+  }
+
+  SelfTest test(const Hooks& hooks) {
+    SelfTest out{.suite = suite_.name,
+                 .commit = build_info().commit,
+                 .date = utc_now(),
+                 .command = command_of(options_),
+                 .machine = this_machine(),
+                 .busy = options_.busy,
+                 .empty_slice_seconds = empty_slice_seconds(),
+                 .slice_seconds = programs_.policy.slice_seconds};
+    for (int i = 0; i < options_.runs + options_.planted_runs && !hooks.stopped(); ++i) {
+      const bool plants = i >= options_.runs;
+      hooks.say(fmt::format("run {} of {}", i + 1, options_.runs + options_.planted_runs));
+      auto planted = plants ? drawn_plants(trials_, costs_, options_.plants, rng_) : std::vector<Plant>{};
+      const TwoBuilds run = gated(planted, hooks);
+      if (run.partial) break;
+      raw_.add(run);
+      out.runs.push_back(tallied(run, std::move(planted)));
+    }
+    out.raw_hash = raw_.hash();
+    return out;
+  }
+
+ private:
+  TwoBuilds gated(const std::vector<Plant>& plants, const Hooks& hooks) {
+    TwoBuilds run{.suite = suite_.name,
+                  .base = {.name = "this program", .commit = described_.commit, .facts = described_.facts},
+                  .head = {.name = "this program", .commit = described_.commit, .facts = described_.facts},
+                  .machine = this_machine(),
+                  .date = utc_now(),
+                  .seed = rng_.next(),
+                  .command = command_of(options_),
+                  .budget_seconds = options_.budget_seconds,
+                  .trials = trials_};
+    PairedPrograms programs = programs_;
+    for (const Plant& plant : plants) programs.planted[plant.key] = plant.slowdown;
+    sample_two_builds(run, paired_launches(std::move(programs), hooks), hooks);
+    return run;
+  }
+
+  const Options& options_;
+  Suite suite_;
+  RawFile raw_;
+  Rng rng_;
+  Description described_;
+  std::vector<PairedTrial> trials_;
+  std::map<std::string, Cost> costs_;
+  PairedPrograms programs_;
+};
+
+}  // namespace
+
+int selftest_verb(const Options& options, const Registry& registry) {
+  SelfTester tester(options, registry);
+  SelfTest found;
+  {
+    const std::optional<BusyCore> busy = options.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
+    Progress progress;
+    found = tester.test(progress.hooks());
+  }
+  const std::string text = selftest_markdown(found);
+  if (!options.markdown.empty()) write_file(options.markdown, text);
+  put(options, text, "{}");
+  if (interrupted()) return exit_code::interrupted;
+  const bool alarm =
+      std::ranges::any_of(found.runs, [](const SelfTestRun& run) { return !run.alarms.empty(); });
+  return alarm ? exit_code::found : exit_code::passed;
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+/// Launches of two builds for sample_two_builds(): real programs, real time.
+#pragma once
+
+#include "compare/two_builds.hpp"
+#include "measure/sides.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct PairedPrograms {
+  std::vector<std::filesystem::path> base, head;  ///< links of each side; one is drawn per launch
+  /// Slow-downs of the head, by key: 0.03 for 3 %. For self-tests.
+  std::map<std::string, double> planted;
+  TurnPolicy policy;
+  std::size_t shared_bytes = 0;  ///< that the largest case may take
+};
+
+/// Each launch runs base, head and a copy of that base. The first one checks all variants on both sides:
+/// those that disagree with the oracle leave the tested family.
+PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
+
+/// Room for the largest case: its footprint, guards, and what alignment takes.
+std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);
+
+}  // namespace assay

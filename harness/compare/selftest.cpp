@@ -1,0 +1,180 @@
+#include "compare/selftest.hpp"
+
+#include "figures/figures.hpp"
+#include "statistics/proportion.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace assay {
+namespace {
+
+constexpr double flops_per_byte_of_compute = 4;
+
+std::string share_text(std::size_t hits, std::size_t trials) {
+  const Interval share = proportion(hits, trials);
+  return fmt::format("{} of {} [{:.1f} %, {:.1f} %]", hits, trials, 100 * share.low, 100 * share.high);
+}
+
+std::vector<const PairedTrial*> candidates(const std::vector<PairedTrial>& trials,
+                                           const std::map<std::string, Cost>& costs, Bound bound) {
+  std::vector<const PairedTrial*> out;
+  for (const PairedTrial& trial : trials) {
+    const auto cost = costs.find(trial.trial.key);
+    if (!trial.tested() || trial.trial.threads != 1 || cost == costs.end()) continue;
+    if (bound_of(cost->second) == bound) out.push_back(&trial);
+  }
+  return out;
+}
+
+struct Tally {
+  std::size_t planted = 0, found = 0, undecided = 0;
+  std::vector<double> errors;  ///< estimated ratio over the true one, less 1
+};
+
+std::string plants_table(const SelfTest& test) {
+  std::map<std::pair<double, Bound>, Tally> tallies;
+  for (const SelfTestRun& run : test.runs) {
+    for (const Plant& plant : run.plants) {
+      Tally& tally = tallies[{plant.slowdown, plant.bound}];
+      ++tally.planted;
+      tally.found += plant.found == Standing::slower ? 1 : 0;
+      tally.undecided += plant.found == Standing::undecided ? 1 : 0;
+      if (plant.ratio.middle > 0) tally.errors.push_back(plant.ratio.middle / (1 + plant.slowdown) - 1);
+    }
+  }
+  if (tallies.empty()) return "";
+  std::string out =
+      "\n| planted | bound by | found slower | undecided | estimate against the truth, median (middle half) "
+      "|\n"
+      "|--:|---|---|--:|---|\n";
+  for (const auto& [what, tally] : tallies) {
+    std::string errors = "-";
+    if (!tally.errors.empty()) {
+      errors = fmt::format("{:+.2f} % ({:+.2f} to {:+.2f} %)", 100 * median(tally.errors),
+                           100 * quantile(tally.errors, 0.25), 100 * quantile(tally.errors, 0.75));
+    }
+    out += fmt::format("| {:g} % | {} | {} | {} | {} |\n", 100 * what.first, to_string(what.second),
+                       share_text(tally.found, tally.planted), tally.undecided, errors);
+  }
+  return out;
+}
+
+std::string alarms_list(const SelfTest& test) {
+  std::string out;
+  for (std::size_t i = 0; i < test.runs.size(); ++i) {
+    for (const std::string& key : test.runs[i].alarms)
+      out += fmt::format("- run {}: `{}` called slower\n", i + 1, key);
+    if (!test.runs[i].unfit.empty())
+      out += fmt::format("- run {}: machine unfit: {}\n", i + 1, test.runs[i].unfit);
+  }
+  return out.empty() ? "" : "\n" + out;
+}
+
+std::string spread_text(std::vector<double> values, const char* unit, double scale) {
+  return fmt::format("{:.2f} {} in the median, {:.2f} to {:.2f}", scale * median(values), unit,
+                     scale * std::ranges::min(values), scale * std::ranges::max(values));
+}
+
+}  // namespace
+
+std::string_view to_string(Bound bound) { return bound == Bound::memory ? "memory" : "compute"; }
+
+Bound bound_of(const Cost& cost) {
+  return cost.flops >= flops_per_byte_of_compute * (cost.bytes_read + cost.bytes_written) ? Bound::compute
+                                                                                          : Bound::memory;
+}
+
+std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
+                                const std::map<std::string, Cost>& costs,
+                                const std::vector<double>& slowdowns, Rng& rng) {
+  std::vector<Plant> out;
+  for (const Bound bound : {Bound::memory, Bound::compute}) {
+    auto from = candidates(trials, costs, bound);
+    for (const double slowdown : slowdowns) {
+      if (from.empty()) break;
+      const auto drawn = static_cast<std::size_t>(rng.integer(0, static_cast<Index>(from.size()) - 1));
+      out.push_back({.key = from[drawn]->trial.key, .bound = bound, .slowdown = slowdown});
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(drawn));
+    }
+  }
+  return out;
+}
+
+SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
+  const GateRuling ruling = ruling_of(run);
+  SelfTestRun out{
+      .plants = std::move(plants), .unfit = ruling.unfit, .seconds = run.seconds, .weather = run.weather};
+  for (const Verdict& verdict : ruling.comparison.verdicts) {
+    const auto plant = std::ranges::find(out.plants, verdict.key, &Plant::key);
+    if (plant != out.plants.end()) {
+      plant->found = verdict.standing;
+      plant->ratio = verdict.ratio;
+    } else if (verdict.ratio.middle > 0) {
+      ++out.trials;
+      out.undecided += verdict.standing == Standing::undecided ? 1 : 0;
+      if (verdict.standing == Standing::slower) out.alarms.push_back(verdict.key);
+    }
+  }
+  if (!ruling.visible.empty()) {
+    out.median_visible = median(ruling.visible);
+    out.worst_visible = std::ranges::max(ruling.visible);
+  }
+  return out;
+}
+
+std::string selftest_markdown(const SelfTest& test) {
+  std::size_t unchanged = 0, red_unchanged = 0, red_planted = 0, unfit = 0, trials = 0, undecided = 0,
+              alarms = 0;
+  std::vector<double> seconds, visible, busy, steal;
+  for (const SelfTestRun& run : test.runs) {
+    const bool red = !run.alarms.empty();
+    if (run.plants.empty()) ++unchanged;
+    if (red) ++(run.plants.empty() ? red_unchanged : red_planted);
+    if (!run.unfit.empty()) ++unfit;
+    trials += run.trials;
+    undecided += run.undecided;
+    alarms += run.alarms.size();
+    seconds.push_back(run.seconds);
+    visible.push_back(run.median_visible - 1);
+    busy.push_back(run.weather.other_busy_share);
+    steal.push_back(run.weather.steal_share);
+  }
+  std::string out = fmt::format("# Self-test of the gate of two builds: {}, {}\n\n", test.suite,
+                                test.busy ? "one core busy with something else" : "nothing else started");
+  if (test.runs.empty()) return out + "No run was finished.\n";
+  out += fmt::format("Commit {}, {}, machine `{}`. `{}`\n\n", test.commit, test.date, test.machine.key,
+                     test.command);
+  out += "| what | seen |\n|---|---|\n";
+  out += fmt::format("| unchanged suites that went red | {} |\n", share_text(red_unchanged, unchanged));
+  if (test.runs.size() > unchanged) {
+    out += fmt::format("| suites with plants in which an unplanted trial was called slower | {} |\n",
+                       share_text(red_planted, test.runs.size() - unchanged));
+  }
+  out += fmt::format("| unplanted trials called slower | {} |\n", share_text(alarms, trials));
+  out += fmt::format("| unplanted trials left undecided | {} |\n", share_text(undecided, trials));
+  out += fmt::format("| runs declared unfit by the control | {} |\n", share_text(unfit, test.runs.size()));
+  out += fmt::format("| smallest slow-down that the typical trial would have shown | {} |\n",
+                     spread_text(visible, "%", 100));
+  out += fmt::format("| duration of a run | {} |\n", spread_text(seconds, "s", 1));
+  out += fmt::format("| processor time of others; stolen | {}; {} in the median |\n",
+                     percent_text(median(busy)), percent_text(median(steal)));
+  out += fmt::format("| a slice of a kernel that does nothing | {}: {:.3f} % of a slice of {} |\n",
+                     seconds_text(test.empty_slice_seconds),
+                     100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds));
+  out += plants_table(test);
+  out += alarms_list(test);
+  out +=
+      "\nIntervals are those of Clopper and Pearson, 95 %. A planted trial takes that much more time, "
+      "whatever bounds it; "
+      "one trial is planted per size and bound in each run with plants, so that the family the gate corrects "
+      "for is that of "
+      "a change of several kernels.\n";
+  if (!test.raw_hash.empty()) out += fmt::format("\nAll slices: FNV-1a {}\n", test.raw_hash);
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,149 @@
+#include "compare/sequential.hpp"
+
+#include "statistics/sign_test.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using Logs = std::span<const double>;
+
+/// Of a trial still open at a look.
+struct Open {
+  std::size_t trial;
+  double p_slower, p_faster;
+};
+
+Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
+  return Logs(logs).first(std::min(policy.screen, logs.size()));
+}
+Logs fresh_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
+  return Logs(logs).subspan(std::min(policy.screen, logs.size()));
+}
+
+/// Neither moved by the margin nor, at this level, slower by what `same` excludes.
+bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
+  return std::abs(median(logs)) < std::log(policy.margin) &&
+         p_below(logs, std::log(policy.same_limit)) <= level;
+}
+
+double look_level(const SequentialPolicy& policy) {
+  return policy.level / static_cast<double>(policy.looks.size());
+}
+
+/// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
+template <class PValue>
+void step_down(std::vector<Open>& open, std::size_t& left, double level, const PValue& p, Standing standing,
+               std::size_t launches, Rulings& out) {
+  std::ranges::sort(open, {}, p);
+  auto first = open.begin();
+  for (; first != open.end() && left > 0 && p(*first) <= level / static_cast<double>(left); ++first, --left) {
+    out.trials[first->trial].standing = standing;
+    out.trials[first->trial].launches = launches;
+  }
+  open.erase(open.begin(), first);
+}
+
+void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& left,
+          std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
+  const double margin = std::log(policy.margin);
+  std::vector<Open> open;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Logs fresh = fresh_of(trials[i].head, policy);
+    if (out.trials[i].standing != Standing::undecided || fresh.size() < launches) continue;
+    const Logs seen = fresh.first(launches);
+    open.push_back({i, p_above(seen, margin), p_below(seen, -margin)});
+  }
+  step_down(
+      open, left, look_level(policy), [](const Open& o) { return o.p_slower; }, Standing::slower, launches,
+      out);
+  step_down(
+      open, left_faster, look_level(policy), [](const Open& o) { return o.p_faster; }, Standing::faster,
+      launches, out);
+  const double same_level = policy.same_level / static_cast<double>(policy.looks.size());
+  for (const Open& o : open) {
+    SequentialRuling& ruling = out.trials[o.trial];
+    ruling.launches = launches;
+    if (is_same(fresh_of(trials[o.trial].head, policy).first(launches), same_level, policy)) {
+      ruling.standing = Standing::same;
+    }
+  }
+}
+
+/// The control of one trial, in either direction, with the launches that its ruling rests on.
+bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t family,
+                   const SequentialPolicy& policy) {
+  const Logs all = ruling.screened ? screen_of(trial.control, policy) : fresh_of(trial.control, policy);
+  const Logs seen = all.first(std::min(all.size(), ruling.launches));
+  if (seen.empty()) return false;
+  const double margin = std::log(policy.margin);
+  const double level = look_level(policy) / 2 / static_cast<double>(family);
+  return std::min(p_above(seen, margin), p_below(seen, -margin)) <= level;
+}
+
+/// All trials of the control together: the median over the trials, launch by launch of the screen.
+std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+  constexpr std::size_t fewest_trials = 5;  // below that one trial's luck is the median
+  std::vector<double> medians;
+  for (std::size_t launch = 0; launch < policy.screen; ++launch) {
+    std::vector<double> moved;
+    for (const TrialLogs& trial : trials) {
+      if (launch < trial.control.size()) moved.push_back(trial.control[launch]);
+    }
+    if (moved.size() >= fewest_trials) medians.push_back(median(moved));
+  }
+  if (medians.size() < policy.screen) return "";
+  const double margin = std::log(policy.control_margin);
+  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > policy.level / 2) return "";
+  return fmt::format(
+      "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} launches of {}",
+      std::exp(median(medians)), medians.size(), medians.size());
+}
+
+}  // namespace
+
+Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+  Rulings out{.trials = std::vector<SequentialRuling>(trials.size())};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Logs screen = screen_of(trials[i].head, policy);
+    SequentialRuling& ruling = out.trials[i];
+    ruling.launches = screen.size();
+    if (screen.size() < policy.screen) {
+      ++out.family;
+    } else if (is_same(screen, policy.same_level, policy)) {
+      ruling.standing = Standing::same;
+      ruling.screened = true;
+    } else {
+      ++out.family;
+    }
+  }
+  std::size_t left = out.family, left_faster = out.family;
+  for (const std::size_t launches : policy.looks) look(trials, launches, left, left_faster, policy, out);
+
+  out.unfit = control_moved_as_a_whole(trials, policy);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    // Those that the screen decided are a family of their own.
+    const std::size_t family =
+        std::max<std::size_t>(out.trials[i].screened ? trials.size() - out.family : out.family, 1);
+    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], family, policy);
+  }
+  return out;
+}
+
+double smallest_visible(const TrialLogs& trial, std::size_t family, const SequentialPolicy& policy) {
+  if (trial.control.empty()) return 0;
+  const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(family, 1));
+  const auto launches = static_cast<int>(policy.looks.back());
+  const double chance = needed_chance(needed_count(launches, level), launches, 0.95);
+  if (chance >= 1) return 0;
+  // A slow-down moves every launch by as much: it must lift the quantile of 1 - chance above the margin.
+  const double seen = std::log(policy.margin) + median(trial.control) - quantile(trial.control, 1 - chance);
+  return std::max(std::exp(seen), policy.same_limit);
+}
+
+}  // namespace assay

@@ -1,0 +1,237 @@
+// Matching, sampling in rounds, and verdicts of two builds. Times come in through a function, so that all of
+// this is tested without a clock.
+#include "compare/two_builds.hpp"
+
+#include "assay/error.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+namespace assay {
+namespace {
+
+/// The share of the budget that the screen may take: what is left decides what the screen left open.
+constexpr double screen_share = 0.5;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+PairedTrial paired(const DescribedTrial& described) {
+  return {
+      .trial = {described.key, described.operation, described.variant, described.problem, described.threads},
+      .per_step = described.per_step};
+}
+
+void leave_out(PairedTrial& trial, Standing standing, std::string why) {
+  trial.left_out = standing;
+  trial.why_left_out = std::move(why);
+}
+
+void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool identical_too) {
+  trial.base_code = base.code;
+  trial.head_code = head.code;
+  if (!head.skipped.empty()) {
+    leave_out(trial, Standing::skipped, "did not run here: " + head.skipped);
+  } else if (!base.skipped.empty()) {
+    leave_out(trial, Standing::not_comparable, "the base skips it: " + base.skipped);
+  } else if (base.workload != head.workload) {
+    leave_out(trial, Standing::not_comparable,
+              "is another workload in the base: inputs, seed or contract changed");
+  } else if (!identical_too && !base.code.empty() && base.code == head.code) {
+    leave_out(trial, Standing::same, "the machine code is identical");
+  }
+}
+
+std::vector<std::size_t> tested(const TwoBuilds& run) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    if (run.trials[i].tested()) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+  std::vector<TrialLogs> out;
+  for (const std::size_t i : trials) out.push_back(logs_of(run.trials[i]));
+  return out;
+}
+
+/// The trials that are still open, once all have been screened.
+std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+  const Rulings rulings = rule(logs_of(run, trials), run.policy);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (rulings.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
+  }
+  return out;
+}
+
+double seconds_of(const PairedLaunch& launch) {
+  double sum = 0;
+  for (const auto* side : {&launch.base, &launch.head, &launch.control}) {
+    for (const double seconds : *side) sum += seconds;
+  }
+  return sum;
+}
+
+/// Trials whose calls are so long that the screen would not end within its share, longest first, are left
+/// alone after the first launch.
+void drop_the_longest(TwoBuilds& run, std::vector<std::size_t>& trials, double first_launch_seconds) {
+  const double allowed = screen_share * run.budget_seconds;
+  double expected = first_launch_seconds * static_cast<double>(run.policy.screen);
+  std::ranges::stable_sort(trials, std::less{}, [&](std::size_t i) {
+    return run.trials[i].launches.empty() ? 0 : seconds_of(run.trials[i].launches.back());
+  });
+  while (expected > allowed && trials.size() > 1) {
+    const auto& launches = run.trials[trials.back()].launches;
+    if (!launches.empty()) expected -= seconds_of(launches.back()) * static_cast<double>(run.policy.screen);
+    trials.pop_back();
+  }
+  std::ranges::sort(trials);
+}
+
+std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
+                     const SequentialPolicy& policy) {
+  if (logs.head.size() < policy.screen) {
+    return fmt::format("{} of {} launches of the screen fitted the budget", logs.head.size(), policy.screen);
+  }
+  std::string out = ruling.screened ? fmt::format("decided by the screen of {} launches", ruling.launches)
+                                    : fmt::format("decided by {} launches after the screen", ruling.launches);
+  if (ruling.standing == Standing::undecided) {
+    out = fmt::format("{} launches after the screen do not decide it", ruling.launches);
+  }
+  if (ruling.control_moved) out += "; a copy of the base moved against the base in the same launches";
+  if (trial.base_allocations != trial.head_allocations ||
+      trial.base_allocated_bytes != trial.head_allocated_bytes) {
+    out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes",
+                       trial.base_allocations, trial.base_allocated_bytes, trial.head_allocations,
+                       trial.head_allocated_bytes);
+  }
+  return out;
+}
+
+/// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
+Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
+  std::span<const double> seen(logs.head);
+  if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
+  if (seen.empty()) return {};
+  const Interval log = centre(seen);
+  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, Basis::launches};
+}
+
+Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
+                   const SequentialPolicy& policy) {
+  const Interval ratio = ratio_from(logs, ruling, policy);
+  return {.key = trial.trial.key,
+          .standing = ruling.standing,
+          .ratio = ratio,
+          .limit = policy.margin,
+          .why = sentence(trial, ruling, logs, policy),
+          .time_ratio = ratio};
+}
+
+}  // namespace
+
+std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
+                                 bool identical_too) {
+  std::map<std::string, const DescribedTrial*> of_base;
+  for (const DescribedTrial& trial : base.trials) of_base[trial.key] = &trial;
+  std::vector<PairedTrial> out;
+  for (const DescribedTrial& trial : head.trials) {
+    const auto found = of_base.find(trial.key);
+    const DescribedTrial* before = found == of_base.end() ? nullptr : found->second;
+    if (before != nullptr) of_base.erase(found);
+    if (!selects(trial.key)) continue;
+    out.push_back(paired(trial));
+    if (before == nullptr) {
+      leave_out(out.back(), Standing::added, "the base does not have it");
+    } else {
+      match(out.back(), *before, trial, identical_too);
+    }
+  }
+  for (const DescribedTrial& trial : base.trials) {
+    if (!of_base.contains(trial.key) || !selects(trial.key)) continue;
+    out.push_back(paired(trial));
+    leave_out(out.back(), Standing::gone, "the base has it, the head has not");
+  }
+  return out;
+}
+
+TrialLogs logs_of(const PairedTrial& trial) {
+  TrialLogs out;
+  for (const PairedLaunch& launch : trial.launches) {
+    const double base = quantile(launch.base, 0.25);
+    out.head.push_back(std::log(quantile(launch.head, 0.25) / base));
+    if (!launch.control.empty()) out.control.push_back(std::log(quantile(launch.control, 0.25) / base));
+  }
+  return out;
+}
+
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks) {
+  std::vector<std::size_t> trials = tested(run);
+  const WeatherStation station;
+  const auto start = std::chrono::steady_clock::now();
+  int launch = 0;
+  const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
+  const auto go_on = [&](const std::vector<std::size_t>& some) {
+    if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
+    sample(run, some, launch++);
+    return true;
+  };
+  if (go_on(trials)) drop_the_longest(run, trials, seconds_since(start));
+  for (std::size_t i = 1; i < run.policy.screen; ++i) {
+    if (!go_on(trials)) break;
+  }
+  std::size_t fresh = 0;
+  for (const std::size_t look : run.policy.looks) {
+    const auto open = open_trials(run, trials);
+    bool went_on = !open.empty();
+    for (; went_on && fresh < look; ++fresh) went_on = go_on(open);
+    if (!went_on) break;
+  }
+  run.seconds = seconds_since(start);
+  run.weather = station.since();
+  run.partial = hooks.stopped();
+}
+
+GateRuling ruling_of(const TwoBuilds& run) {
+  const auto trials = tested(run);
+  const auto logs = logs_of(run, trials);
+  GateRuling out{.rulings = rule(logs, run.policy)};
+  out.comparison.differences = differences(run.base.facts, run.head.facts, false);
+  out.unfit = out.rulings.unfit;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    if (!trial.tested()) {
+      out.comparison.verdicts.push_back(
+          {.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out});
+      continue;
+    }
+    const SequentialRuling& ruling = out.rulings.trials[next];
+    out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run.policy));
+    out.visible.push_back(smallest_visible(logs[next], out.rulings.family, run.policy));
+    if (ruling.control_moved && out.unfit.empty()) {
+      out.unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
+    }
+    ++next;
+  }
+  return out;
+}
+
+double moved_by_layout(const PairedTrial& trial) {
+  const bool several = std::ranges::any_of(
+      trial.launches, [](const PairedLaunch& l) { return l.base_link != 0 || l.head_link != 0; });
+  const TrialLogs logs = logs_of(trial);
+  if (!several || logs.control.size() < 2 || logs.head.size() < 2) return 0;
+  const double head = robust_deviation(logs.head), control = robust_deviation(logs.control);
+  return std::sqrt(std::max(0.0, head * head - control * control));
+}
+
+}  // namespace assay

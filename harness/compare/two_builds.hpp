@@ -1,0 +1,103 @@
+/// Two builds on one machine, interleaved: what was sampled, and what follows from it.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "compare/sequential.hpp"
+#include "measure/description.hpp"
+#include "measure/turns.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One of the two builds.
+struct Build {
+  std::string name;  ///< as the user called it
+  std::string commit;
+  std::vector<Fact> facts;
+  std::size_t links = 1;      ///< differently ordered links that took turns
+  std::string layout_remark;  ///< what a single link leaves open; empty with several
+};
+
+/// One launch of one trial: seconds per call of the slices of each side, slice by slice together.
+struct PairedLaunch {
+  std::vector<double> base, head, control;
+  std::size_t base_link = 0, head_link = 0;
+};
+
+struct PairedTrial {
+  TrialRequest trial;
+  double per_step = 0;
+  std::string base_code, head_code;
+  /// Why it is not in the tested family: identical code, another workload, skipped, on one side only.
+  Standing left_out = Standing::undecided;
+  std::string why_left_out;  ///< empty for the tested family
+  std::vector<PairedLaunch> launches;
+  double base_allocations = 0, head_allocations = 0;  ///< per call, with bytes
+  double base_allocated_bytes = 0, head_allocated_bytes = 0;
+
+  bool tested() const { return why_left_out.empty(); }
+};
+
+/// A run of the gate. Everything that was decided can be decided again from it.
+struct TwoBuilds {
+  std::string suite;
+  double steps_per_epoch = 0;
+  Build base, head;
+  Machine machine;
+  Weather weather;
+  std::string date;
+  std::uint64_t seed = 0;
+  std::string command;  ///< that repeats this run
+  SequentialPolicy policy;
+  double budget_seconds = 0, seconds = 0;
+  bool partial = false;  ///< interrupted
+  std::vector<PairedTrial> trials;
+};
+
+/// Whether the user asked for the trial of that key.
+using Selects = std::function<bool(const std::string& key)>;
+
+/// The trials of both sides, matched: those in the tested family, and the others with the reason. With
+/// `identical_too` identical code is tested as well, which self-tests need.
+std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
+                                 bool identical_too);
+
+/// Logarithm of the ratio of lower quartiles, one per launch: interruptions only add time, so low quantiles
+/// spread less than medians; the minimum is a matter of luck again.
+TrialLogs logs_of(const PairedTrial& trial);
+
+/// Runs one launch of the trials with these positions, and appends to their `launches`.
+using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_t>& trials, int launch)>;
+
+/// Screens, then goes on with what is undecided until all is decided, the looks are used up or the budget is
+/// spent.
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks);
+
+/// The verdicts, from what is in `run` alone.
+struct GateRuling {
+  Comparison comparison;        ///< one verdict per trial, in order
+  Rulings rulings;              ///< of the tested trials, in order
+  std::string unfit;            ///< why nothing here can be believed; empty when it can
+  std::vector<double> visible;  ///< smallest_visible() of the tested trials, in order
+};
+GateRuling ruling_of(const TwoBuilds& run);
+
+/// What differing orders of the same code moved, as a standard deviation of the launches of head against base
+/// beyond that of the control; 0 where no side has several links.
+double moved_by_layout(const PairedTrial& trial);
+
+inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
+std::string to_json(const TwoBuilds& run);
+/// Throws Error naming `where` and the key at fault.
+TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
+
+/// For the terminal, at most 100 columns, and for a pull request. First line the verdict, the last but one
+/// the command that comes next.
+std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling);
+std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling);
+
+}  // namespace assay

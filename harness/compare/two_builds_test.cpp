@@ -1,0 +1,185 @@
+// Matching, sampling in rounds and verdicts of two builds, with launches from a script instead of processes.
+#include "compare/two_builds.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+DescribedTrial described(const std::string& variant, const std::string& code = "") {
+  return {.key = "gemm/" + variant + "/m=1#1",
+          .operation = "gemm",
+          .variant = variant,
+          .problem = "m=1",
+          .workload = "w",
+          .code = code};
+}
+
+Description program(std::vector<DescribedTrial> trials) {
+  return {.commit = "c", .trials = std::move(trials)};
+}
+
+bool all(const std::string&) { return true; }
+
+/// A run of trials a, b, c, ... that all are in the tested family.
+TwoBuilds run_of(std::size_t count, double budget = 1e9) {
+  std::vector<DescribedTrial> trials;
+  for (std::size_t i = 0; i < count; ++i)
+    trials.push_back(described(std::string(1, static_cast<char>('a' + i))));
+  TwoBuilds run{.suite = "s", .budget_seconds = budget};
+  run.trials = matched(program(trials), program(trials), all, false);
+  return run;
+}
+
+/// Every launch takes as long in the head as in the base, times the ratio given for its variant.
+PairedSample scripted(const std::map<std::string, double>& ratios,
+                      std::vector<std::size_t>* sizes = nullptr) {
+  return [=](TwoBuilds& run, const std::vector<std::size_t>& trials, int) {
+    if (sizes != nullptr) sizes->push_back(trials.size());
+    for (const std::size_t i : trials) {
+      const auto found = ratios.find(run.trials[i].trial.variant);
+      const double ratio = found == ratios.end() ? 1 : found->second;
+      run.trials[i].launches.push_back({.base = {1e-3, 1e-3, 1e-3},
+                                        .head = {ratio * 1e-3, ratio * 1e-3, 9.0},
+                                        .control = {1e-3, 1e-3, 1e-3}});
+    }
+  };
+}
+
+TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
+  auto base = program({described("same", "1"), described("changed", "1"), described("unknown"),
+                       described("gone"), described("other"), described("unfit")});
+  auto head = program({described("same", "1"), described("changed", "2"), described("unknown"),
+                       described("added"), described("other"), described("unfit")});
+  base.trials[4].workload = "v";
+  head.trials[5].skipped = "needs avx512";
+  const auto trials = matched(base, head, all, false);
+  ASSERT_EQ(trials.size(), 7U);
+  EXPECT_EQ(trials[0].left_out, Standing::same);
+  EXPECT_THAT(trials[0].why_left_out, HasSubstr("identical"));
+  EXPECT_TRUE(trials[1].tested());
+  EXPECT_TRUE(trials[2].tested()) << "code that is unknown counts as changed";
+  EXPECT_EQ(trials[3].left_out, Standing::added);
+  EXPECT_EQ(trials[4].left_out, Standing::not_comparable);
+  EXPECT_EQ(trials[5].left_out, Standing::skipped);
+  EXPECT_THAT(trials[5].why_left_out, HasSubstr("needs avx512"));
+  EXPECT_EQ(trials[6].left_out, Standing::gone);
+}
+
+TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
+  const auto both = program({described("same", "1")});
+  EXPECT_TRUE(matched(both, both, all, true).front().tested());
+}
+
+TEST(TwoBuilds, LeaveUnselectedTrialsOfEitherSideOut) {
+  const auto trials = matched(
+      program({described("a"), described("gone")}), program({described("a"), described("b")}),
+      [](const std::string& key) { return key == "gemm/b/m=1#1"; }, false);
+  ASSERT_EQ(trials.size(), 1U);
+  EXPECT_EQ(trials[0].trial.variant, "b");
+}
+
+TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
+  TwoBuilds run = run_of(6);
+  std::vector<std::size_t> sizes;
+  sample_two_builds(run, scripted({{"c", 1.05}}, &sizes), {});
+  // Eight launches of all six, then twelve of the slow one: p = 2.4e-4 at the look after twelve.
+  EXPECT_EQ(sizes.size(), 20U);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 6U), 8);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 1U), 12);
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_EQ(ruling.comparison.count(Standing::same), 5U);
+  EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::slower);
+  EXPECT_NEAR(ruling.comparison.verdicts[2].ratio.middle, 1.05, 1e-9);
+  EXPECT_EQ(ruling.unfit, "");
+}
+
+TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
+  TwoBuilds run = run_of(3, 1e-9);
+  sample_two_builds(run, scripted({}), {});
+  EXPECT_EQ(run.trials[0].launches.size(), 1U);
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 3U);
+  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("1 of 8 launches"));
+}
+
+TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
+  TwoBuilds run = run_of(2);
+  sample_two_builds(run,
+                    [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
+                      for (const std::size_t i : trials) {
+                        r.trials[i].launches.push_back({.base = {1.0}, .head = {1.05}, .control = {1.05}});
+                      }
+                    },
+                    {});
+  EXPECT_THAT(ruling_of(run).unfit, HasSubstr("copy of the base"));
+}
+
+TEST(TwoBuilds, ThatWereStoredGiveTheSameVerdicts) {
+  TwoBuilds run = run_of(4);
+  sample_two_builds(run, scripted({{"a", 1.0301234567}, {"d", 0.9}}), {});
+  run.base = {.name = "v1", .commit = "abc", .links = 8};
+  run.head = {.name = "this program", .layout_remark = "one link"};
+  const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
+  EXPECT_EQ(to_json(read), to_json(run));
+  const GateRuling before = ruling_of(run), after = ruling_of(read);
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    EXPECT_EQ(before.comparison.verdicts[i].standing, after.comparison.verdicts[i].standing);
+    EXPECT_NEAR(before.comparison.verdicts[i].ratio.middle, after.comparison.verdicts[i].ratio.middle, 1e-6);
+  }
+}
+
+TEST(TwoBuilds, RefuseAFileThatIsCutOffOrHoldsNoTimes) {
+  TwoBuilds run = run_of(1);
+  sample_two_builds(run, scripted({}), {});
+  const std::string text = to_json(run);
+  EXPECT_THROW(two_builds_from_json(text.substr(0, text.size() / 2), "run.json"), Error);
+  std::string negative = text;
+  negative.replace(negative.find("0.001"), 5, "-0.01");
+  try {
+    two_builds_from_json(negative, "run.json");
+    FAIL() << "a negative time was accepted";
+  } catch (const Error& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("run.json"));
+    EXPECT_THAT(failure.what(), HasSubstr("base"));
+  }
+}
+
+TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
+  TwoBuilds run = run_of(3);
+  sample_two_builds(run, scripted({{"b", 1.05}}), {});
+  const std::string text = two_builds_text(run, ruling_of(run));
+  EXPECT_THAT(text, HasSubstr("1.050x slower [1.050, 1.050]"));
+  EXPECT_THAT(text, HasSubstr("gemm/b/m=1#1"));
+  EXPECT_THAT(text, HasSubstr("2 same (2 by the screen)"));
+  EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
+  const std::string markdown = two_builds_markdown(run, ruling_of(run));
+  EXPECT_THAT(markdown, HasSubstr("| ✗ | gemm/b/m=1&#35;1 |"));
+}
+
+TEST(TwoBuilds, AttributeToTheLayoutWhatTheControlDoesNotShow) {
+  PairedTrial trial;
+  for (int launch = 0; launch < 20; ++launch) {
+    const double head = launch % 2 == 0 ? 1.0 : 1.1;
+    trial.launches.push_back({.base = {1.0},
+                              .head = {head},
+                              .control = {1.0},
+                              .base_link = 0,
+                              .head_link = static_cast<std::size_t>(launch % 2)});
+  }
+  // Half the distance of the logarithms, scaled as the deviation of a normal distribution.
+  EXPECT_NEAR(moved_by_layout(trial), 1.4826 * std::log(1.1) / 2, 1e-6);
+  for (PairedLaunch& launch : trial.launches) launch.head_link = 0;
+  EXPECT_EQ(moved_by_layout(trial), 0) << "one link tells nothing about layouts";
+}
+
+}  // namespace
+}  // namespace assay

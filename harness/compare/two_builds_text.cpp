@@ -1,0 +1,174 @@
+// A gate of two builds in words, for the terminal and for a pull request: verdict and its evidence first.
+#include "compare/row_text.hpp"
+#include "compare/two_builds.hpp"
+#include "compare/words.hpp"
+#include "figures/figures.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t width = 100;
+
+/// What a reader sees row by row; the others are counted.
+constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::undecided,
+                           Standing::faster, Standing::added,  Standing::gone};
+
+struct Row {
+  const PairedTrial* trial;
+  const Verdict* verdict;
+};
+
+/// Rows of that standing, largest change first.
+std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standing standing) {
+  std::vector<Row> out;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const Verdict& verdict = ruling.comparison.verdicts[i];
+    if (verdict.standing == standing) out.push_back({&run.trials[i], &verdict});
+  }
+  std::ranges::stable_sort(out, std::greater{}, [](const Row& row) {
+    const double middle = row.verdict->ratio.middle;
+    return middle > 0 ? std::max(middle, 1 / middle) : 0;
+  });
+  return out;
+}
+
+/// Three decimals: a margin of one percent asks for tenths of one.
+std::string factor(double ratio) { return fmt::format("{:.3f}", ratio); }
+
+std::string change_of(const Verdict& verdict) {
+  const Interval& r = verdict.ratio;
+  if (r.middle <= 0) return std::string(to_string(verdict.standing));
+  if (verdict.standing == Standing::faster) {
+    return fmt::format("{}x faster [{}, {}]", factor(1 / r.middle), factor(1 / r.high), factor(1 / r.low));
+  }
+  const bool slower = verdict.standing == Standing::slower;
+  return fmt::format("{} {} [{}, {}]",
+                     slower ? factor(r.middle) + "x" : std::string(to_string(verdict.standing)),
+                     slower ? "slower" : factor(r.middle), factor(r.low), factor(r.high));
+}
+
+double seconds_of_base(const PairedTrial& trial) {
+  std::vector<double> quartiles;
+  for (const PairedLaunch& launch : trial.launches) quartiles.push_back(quantile(launch.base, 0.25));
+  return quartiles.empty() ? 0 : median(quartiles);
+}
+
+std::string side_text(const Build& build) {
+  std::string out = build.name;
+  if (!build.commit.empty() && build.name.find(build.commit) == std::string::npos) {
+    out += fmt::format(" ({})", build.commit);
+  }
+  return out;
+}
+
+std::string count_line(const GateRuling& ruling) {
+  std::map<std::string, std::size_t> left_out;
+  std::size_t screened = 0, same = 0;
+  for (const SequentialRuling& one : ruling.rulings.trials) {
+    if (one.standing != Standing::same) continue;
+    ++same;
+    screened += one.screened ? 1 : 0;
+  }
+  std::size_t identical = 0, skipped = 0, other = 0;
+  for (const Verdict& verdict : ruling.comparison.verdicts) {
+    const bool judged = verdict.ratio.middle > 0;
+    if (judged) continue;
+    if (verdict.standing == Standing::same) ++identical;
+    if (verdict.standing == Standing::skipped) ++skipped;
+    if (verdict.standing == Standing::not_comparable) ++other;
+  }
+  std::string out = fmt::format("{} same ({} by the screen)", same, screened);
+  if (identical > 0) out += fmt::format(", {} not measured: identical machine code", identical);
+  if (other > 0) out += fmt::format(", {} not comparable", other);
+  if (skipped > 0) out += fmt::format(", {} skipped", skipped);
+  return out;
+}
+
+std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
+  std::vector<double> moved;
+  for (const PairedTrial& trial : run.trials) {
+    const TrialLogs logs = logs_of(trial);
+    if (!logs.control.empty()) moved.push_back(std::exp(median(logs.control)));
+  }
+  if (moved.empty()) return "control: nothing was measured";
+  std::ranges::sort(moved);
+  std::string out =
+      fmt::format("control (a copy of the base): {} to {} times the base, median {}",
+                  factor(quantile(moved, 0.05)), factor(quantile(moved, 0.95)), factor(median(moved)));
+  const auto seen = [&](double ratio) {
+    return std::ranges::count_if(ruling.visible, [&](double v) { return v > 0 && v <= ratio; });
+  };
+  return out + fmt::format("\ncould have seen: 2 % in {}, 3 % in {}, 5 % in {} of {} trials measured",
+                           seen(1.02), seen(1.03), seen(1.05), ruling.visible.size());
+}
+
+std::string layout_line(const TwoBuilds& run) {
+  std::vector<double> moved;
+  for (const PairedTrial& trial : run.trials) {
+    if (const double one = moved_by_layout(trial); trial.launches.size() > 1) moved.push_back(one);
+  }
+  std::string out = fmt::format("layouts: {} of the base, {} of the head", run.base.links, run.head.links);
+  if (run.base.links + run.head.links > 2 && !moved.empty()) {
+    out += fmt::format("; their order alone moved launches by {} in the median, {} at most",
+                       percent_text(median(moved)), percent_text(std::ranges::max(moved)));
+  }
+  for (const std::string& remark : {run.base.layout_remark, run.head.layout_remark}) {
+    if (!remark.empty() && out.find(remark) == std::string::npos) out += "; " + remark;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
+  std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
+                                printable(side_text(run.head), width - 5));
+  for (const std::string& line : ruling.comparison.differences)
+    out += "  differs: " + printable(line, width - 11) + "\n";
+  out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
+  for (const Standing standing : shown) {
+    for (const Row& row : rows_of(run, ruling, standing)) {
+      const double seconds = seconds_of_base(*row.trial);
+      out += fmt::format(
+          "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
+          seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
+          row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
+      if (standing == Standing::wrong) out += "    " + printable(row.verdict->why, width - 4) + "\n";
+    }
+  }
+  return out + count_line(ruling) + "\n";
+}
+
+std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
+  constexpr std::size_t most_rows = 100;
+  std::string out = fmt::format("### {}\n\n", inert(verdict_sentence(ruling.comparison)));
+  if (!ruling.unfit.empty()) out += fmt::format("**Machine unfit**: {}.\n\n", inert(ruling.unfit));
+  out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
+                     inert(side_text(run.base)), inert(side_text(run.head)), run.seconds,
+                     inert(control_line(run, ruling)));
+  std::string rows;
+  std::size_t count = 0;
+  for (const Standing standing : shown) {
+    for (const Row& row : rows_of(run, ruling, standing)) {
+      if (++count > most_rows) continue;
+      const double seconds = seconds_of_base(*row.trial);
+      rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), inert(row.verdict->key),
+                          seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
+                          row.trial->launches.size(), inert(row.verdict->why));
+    }
+  }
+  if (!rows.empty())
+    out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
+  if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
+  out += fmt::format("\n{}. {}.\n", inert(count_line(ruling)), inert(layout_line(run)));
+  return out;
+}
+
+}  // namespace assay

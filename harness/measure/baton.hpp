@@ -1,0 +1,45 @@
+/// Turn-taking between processes without spinning: whoever is not at its turn sleeps.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace assay {
+
+/// What the sides share. Lives in shared memory, all zero at the start.
+struct Board {
+  std::atomic<std::uint32_t> step;  ///< the step that may run
+  std::int64_t calls;               ///< per slice, as the first side calibrated it
+  std::int64_t rounds;              ///< each side has two slices per round
+  double call_seconds;
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// One side's view of the turns. Every side walks through the same sequence of steps, and does those that are
+/// its own.
+class Baton {
+ public:
+  Baton(Board& board, int side) : board_(board), side_(side) {}
+
+  /// The next step belongs to `whose`: when that is this side, waits for the turn, calls `work`, and passes
+  /// the turn on to `next`, the side that the step after belongs to.
+  template <class Work>
+  void step(int whose, int next, const Work& work) {
+    if (whose == side_) {
+      wait();
+      work();
+      pass_to(next);
+    }
+    ++step_;
+  }
+
+ private:
+  void wait();
+  void pass_to(int next);
+
+  Board& board_;
+  int side_;
+  std::uint32_t step_ = 0;
+};
+
+}  // namespace assay

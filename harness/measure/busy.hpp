@@ -1,0 +1,21 @@
+/// Something else that runs on the machine, for tests of what is measured beside it.
+#pragma once
+
+#include <sys/types.h>
+
+namespace assay {
+
+/// Keeps about one core and some of the memory's bandwidth busy as long as it lives, in a process of its own,
+/// on whichever core the system gives it.
+class BusyCore {
+ public:
+  BusyCore();
+  ~BusyCore();
+  BusyCore(const BusyCore&) = delete;
+  BusyCore& operator=(const BusyCore&) = delete;
+
+ private:
+  pid_t child_;
+};
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+/// Child processes that are started without a shell and end with their parent.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct ChildSetting {
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of this process's own
+  bool fixed_addresses = false;                                  ///< address randomization off
+  std::filesystem::path output;  ///< standard output and error go here; empty leaves them as they are
+};
+
+/// Starts `program` with these arguments (the program's name is put before them). Throws Error when it cannot
+/// be started.
+pid_t start_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                  const ChildSetting& setting);
+
+/// How a child ended.
+struct ChildEnd {
+  pid_t child = 0;
+  int exit_code = 0;  ///< -1 when a signal ended it
+  int signal = 0;
+  bool passed() const { return exit_code == 0 && signal == 0; }
+  /// "ended with exit code 4", "was ended by signal 11 (Segmentation fault)".
+  std::string text() const;
+};
+
+/// Waits for all of them. The first that fails, or `stopped()`, ends the others, and is what is returned;
+/// else the last that passed.
+ChildEnd wait_for_all(std::vector<pid_t> children, const std::function<bool()>& stopped);
+
+}  // namespace assay

@@ -1,0 +1,44 @@
+/// What a program says of itself before it is compared with another: its build, and the trials it has for
+/// given cases.
+#pragma once
+
+#include "assay/plan.hpp"
+#include "assay/registry.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct DescriptionRequest {
+  std::vector<Case> cases;  ///< in canonical form; operations that a program does not know are left out by it
+  std::vector<int> threads;  ///< of threaded variants; empty means 1 and all cores
+  std::uint64_t seed = 42;
+};
+
+struct DescribedTrial {
+  std::string key, operation, variant, problem;
+  int threads = 1;
+  double per_step = 0;
+  std::string workload;  ///< other inputs or another meaning: not comparable
+  std::string code;      ///< hash of the variant's machine code; empty when unknown
+  std::string skipped;   ///< why it cannot run here; empty when it can
+};
+
+struct Description {
+  std::string commit;
+  std::vector<Fact> facts;
+  std::vector<DescribedTrial> trials;
+};
+
+Description describe(const Registry& registry, const DescriptionRequest& request);
+
+/// The verb `describe`: reads a request, writes a description.
+void serve_description(const Registry& registry, const std::filesystem::path& request,
+                       const std::filesystem::path& answer);
+
+std::string to_json(const DescriptionRequest& request);
+/// Throws Error naming `where`.
+Description description_from_json(const std::string& text, const std::string& where);
+
+}  // namespace assay

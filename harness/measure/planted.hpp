@@ -1,0 +1,24 @@
+/// Planted slow-downs: what a gate is tested with. A planted trial takes a known share more *time*, whatever
+/// its bottleneck; three percent more work would be one percent more time in some kernels.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace assay {
+
+/// `timed`, followed in each burst by waiting that takes `slowdown` times as long as the burst did: 0.03 for
+/// 3 %. `timed` itself when `slowdown` is 0.
+std::unique_ptr<Timed> planted(std::unique_ptr<Timed> timed, double slowdown);
+
+/// What this program was built to plant with -DASSAY_PLANT=operation/variant=percent, as a share; else 0.
+/// Throws Error when that text cannot be read.
+double slowdown_of_build(std::string_view operation, std::string_view variant);
+
+/// The same for any such text: empty, or `operation/variant=percent` once or more, separated by commas. `*`
+/// stands for every variant.
+double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant);
+
+}  // namespace assay

@@ -1,0 +1,144 @@
+#include "measure/sides.hpp"
+
+#include "assay/error.hpp"
+#include "assay/results.hpp"
+#include "measure/child.hpp"
+#include "measure/free_core.hpp"
+#include "measure/scratch.hpp"
+#include "measure/shared_region.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace assay {
+namespace {
+
+/// Of the environment's size, which moves the stack: drawn per launch, equal on all sides.
+constexpr Index most_padding = 4096;
+
+std::vector<std::pair<std::string, std::string>> environment_of(Rng& rng) {
+  return {{"ASSAY_PADDING", std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
+          // Pools of threads that wait by spinning would run on the core of the side whose turn it is.
+          {"OMP_WAIT_POLICY", "passive"},
+          {"OPENBLAS_THREAD_TIMEOUT", "4"}};
+}
+
+/// The trials of one case stay together; cases come in another order in each launch.
+std::vector<std::size_t> drawn_order(const std::vector<TrialRequest>& trials, Rng& rng) {
+  std::vector<std::vector<std::size_t>> cases;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const bool same =
+        i > 0 && trials[i].operation == trials[i - 1].operation && trials[i].problem == trials[i - 1].problem;
+    if (!same) cases.emplace_back();
+    cases.back().push_back(i);
+  }
+  for (std::size_t i = cases.size(); i > 1; --i) {
+    std::swap(cases[i - 1], cases[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
+  }
+  std::vector<std::size_t> out;
+  for (const auto& one : cases) out.insert(out.end(), one.begin(), one.end());
+  return out;
+}
+
+TurnsRequest turns_of(const PairRequest& request, std::size_t side, const std::vector<std::size_t>& order) {
+  TurnsRequest out{.side = static_cast<int>(side),
+                   .sides = static_cast<int>(request.sides.size()),
+                   .order = request.draw,
+                   .check = request.check && request.sides[side].name != "control",
+                   .policy = request.policy};
+  for (const std::size_t i : order) {
+    out.trials.push_back({request.trials[i], request.slowdowns.empty() ? 0 : request.slowdowns[side][i]});
+  }
+  return out;
+}
+
+std::string output_of(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return "";
+  std::string text = read_file(file);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  constexpr std::size_t longest = 1000;
+  return text.size() > longest ? "..." + text.substr(text.size() - longest) : text;
+}
+
+/// Back from the order of the launch to the order asked for.
+std::vector<TurnSample> in_order(std::vector<TurnSample> samples, const std::vector<std::size_t>& order,
+                                 const std::string& side) {
+  if (samples.size() != order.size()) {
+    throw Error(side, fmt::format("answered for {} of {} trials", samples.size(), order.size()),
+                "build both programs anew");
+  }
+  std::vector<TurnSample> out(samples.size());
+  for (std::size_t i = 0; i < order.size(); ++i) out[order[i]] = std::move(samples[i]);
+  return out;
+}
+
+/// Names of equal length, since a program's own path lies on its stack.
+std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
+  return scratch.path() / fmt::format("{}{}", kind, side);
+}
+
+}  // namespace
+
+std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
+  const ScratchFolder scratch;
+  const SharedRegion region = SharedRegion::made(request.shared_bytes);
+  Rng rng(request.draw);
+  const auto order = drawn_order(request.trials, rng);
+  const ChildSetting setting{.environment = environment_of(rng), .fixed_addresses = true};
+  const int core = freest_core();
+  std::vector<pid_t> children;
+  std::vector<std::size_t> start(request.sides.size());
+  std::iota(start.begin(), start.end(), std::size_t{0});
+  for (const std::size_t side : start) {
+    TurnsRequest turns = turns_of(request, side, order);
+    turns.descriptor = region.descriptor();
+    turns.core = core;
+    write_file(file_of(scratch, 'q', side), to_json(turns));
+    std::filesystem::copy_file(request.sides[side].program, file_of(scratch, 'p', side));
+  }
+  for (const std::size_t side : start) {
+    ChildSetting own = setting;
+    own.output = file_of(scratch, 'o', side);
+    children.push_back(start_child(
+        file_of(scratch, 'p', side),
+        {"turns", file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}, own));
+  }
+  const std::vector<pid_t> started = children;
+  const ChildEnd end = wait_for_all(std::move(children), hooks.stop);
+  if (hooks.stopped()) return {};
+  if (!end.passed()) {
+    const auto failed = static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin());
+    throw Error(request.sides[failed].program.string(),
+                fmt::format("as {} {}: {}", request.sides[failed].name, end.text(),
+                            output_of(file_of(scratch, 'o', failed))),
+                "run `check` with that program");
+  }
+  std::vector<std::vector<TurnSample>> out;
+  for (const std::size_t side : start) {
+    const auto file = file_of(scratch, 'a', side);
+    out.push_back(
+        in_order(turn_samples_from_json(read_file(file), file.string()), order, request.sides[side].name));
+  }
+  return out;
+}
+
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request) {
+  const ScratchFolder scratch;
+  const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
+             output = scratch.path() / "output.txt";
+  write_file(question, to_json(request));
+  const pid_t child =
+      start_child(program, {"describe", question.string(), answer.string()}, {.output = output});
+  const ChildEnd end = wait_for_all({child}, {});
+  if (!end.passed()) {
+    throw Error(
+        program.string(), fmt::format("asked to describe itself, it {}: {}", end.text(), output_of(output)),
+        "name a program of assay that knows `gate --base`; older ones must be built from a newer commit");
+  }
+  return description_from_json(read_file(answer), program.string());
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+/// Launches of two builds: fresh copies of their programs, started together, taking turns on shared data.
+#pragma once
+
+#include "measure/description.hpp"
+#include "measure/turns.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One program of a launch.
+struct SideProgram {
+  std::string name;  ///< for messages: "base", "head", "control"
+  std::filesystem::path
+      program;  ///< copied before it runs: where the pages of a file lie moves a kernel by percents
+};
+
+struct PairRequest {
+  std::vector<SideProgram> sides;  ///< the first one calibrates
+  std::vector<TrialRequest> trials;
+  /// Slow-downs by side and trial; empty, or one row per side.
+  std::vector<std::vector<double>> slowdowns;
+  TurnPolicy policy;
+  std::uint64_t draw = 0;  ///< seed of what is random in this launch, and equal on all sides
+  bool check = false;
+  std::size_t shared_bytes = 0;  ///< that the largest case may take
+};
+
+/// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
+std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
+
+/// What a program says of itself. Throws Error when it is no program of assay, or one from before it could.
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request);
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+/// One side of a launch of two builds: a process that takes turns with the others, slice by slice, on the
+/// same data.
+///
+/// What is random must be equal on all sides: independent randomness adds noise, common randomness removes
+/// it. All sides map one region at one address, fill the same inputs into the same pages, and run on the same
+/// core.
+#pragma once
+
+#include "assay/measure.hpp"
+#include "assay/registry.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct TurnPolicy {
+  double slice_seconds = 2e-4;  ///< at least; a longer call is a slice by itself
+  double side_seconds = 0.01;   ///< of each side, per trial and launch: fewer slices of longer calls
+  std::uint64_t seed = 42;      ///< of the inputs
+};
+
+/// A trial, and the share by which this side is to be slowed down: 0, except in self-tests.
+struct TurnTrial {
+  TrialRequest trial;
+  double slowdown = 0;
+};
+
+struct TurnsRequest {
+  int side = 0, sides = 1;
+  int descriptor = -1;      ///< of the shared region
+  int core = 0;             ///< where trials with one thread run
+  std::uint64_t order = 0;  ///< seed of the order of turns: equal on all sides, another in each launch
+  bool check = false;  ///< judge each variant first; one that disagrees is reported, and timed all the same
+  TurnPolicy policy;
+  std::vector<TurnTrial> trials;  ///< case by case
+};
+
+/// What one side found for one trial.
+struct TurnSample {
+  std::string key;
+  std::vector<double>
+      seconds;      ///< per call, of each slice in the order they ran; slice i of all sides ran together
+  Index calls = 1;  ///< per slice
+  double allocations_per_call = 0, allocated_bytes_per_call = 0;
+  bool agrees = true;
+  std::string disagreement;
+};
+
+/// Walks through all trials in step with the other sides. The region holds a Board in its first page.
+std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks);
+
+/// The verb `turns`: reads a request, takes turns, writes the samples.
+void serve_turns(const Registry& registry, const std::filesystem::path& request,
+                 const std::filesystem::path& answer, const Hooks& hooks);
+
+/// What stands in those files. Throws Error naming `where`.
+std::string to_json(const TurnsRequest& request);
+std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where);
+
+}  // namespace assay
