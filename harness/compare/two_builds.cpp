@@ -80,18 +80,23 @@ double seconds_of(const PairedLaunch& launch) {
   return sum;
 }
 
+/// What a launch takes per second that is sampled: starting, filling inputs, calibrating.
+constexpr double launch_overhead = 2;
+
 /// Trials whose calls are so long that the screen would not end within its share, longest first, are left
-/// alone after the first launch.
-void drop_the_longest(TwoBuilds& run, std::vector<std::size_t>& trials, double first_launch_seconds) {
-  const double allowed = screen_share * run.budget_seconds;
-  double expected = first_launch_seconds * static_cast<double>(run.policy.screen);
-  std::ranges::stable_sort(trials, std::less{}, [&](std::size_t i) {
-    return run.trials[i].launches.empty() ? 0 : seconds_of(run.trials[i].launches.back());
-  });
-  while (expected > allowed && trials.size() > 1) {
-    const auto& launches = run.trials[trials.back()].launches;
-    if (!launches.empty()) expected -= seconds_of(launches.back()) * static_cast<double>(run.policy.screen);
-    trials.pop_back();
+/// alone after the first launch. That launch itself is no measure: it checked all variants as well.
+void drop_the_longest(const TwoBuilds& run, std::vector<std::size_t>& trials) {
+  const auto cost = [&](std::size_t i) {
+    const auto& launches = run.trials[i].launches;
+    return launches.empty()
+               ? 0
+               : launch_overhead * static_cast<double>(run.policy.screen) * seconds_of(launches.back());
+  };
+  double expected = 0;
+  for (const std::size_t i : trials) expected += cost(i);
+  std::ranges::stable_sort(trials, std::less{}, cost);
+  for (; expected > screen_share * run.budget_seconds && trials.size() > 1; trials.pop_back()) {
+    expected -= cost(trials.back());
   }
   std::ranges::sort(trials);
 }
@@ -184,7 +189,7 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
     sample(run, some, launch++);
     return true;
   };
-  if (go_on(trials)) drop_the_longest(run, trials, seconds_since(start));
+  if (go_on(trials)) drop_the_longest(run, trials);
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }

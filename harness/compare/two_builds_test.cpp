@@ -111,6 +111,23 @@ TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
   EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("1 of 8 launches"));
 }
 
+TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
+  TwoBuilds run = run_of(3, 100);
+  sample_two_builds(run,
+                    [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
+                      for (const std::size_t i : trials) {
+                        const double call = i == 1 ? 10.0 : 1e-3;
+                        r.trials[i].launches.push_back({.base = {call}, .head = {call}, .control = {call}});
+                      }
+                    },
+                    {});
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::same);
+  EXPECT_EQ(ruling.comparison.verdicts[1].standing, Standing::undecided);
+  EXPECT_THAT(ruling.comparison.verdicts[1].why, HasSubstr("1 of 8 launches"));
+  EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::same);
+}
+
 TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
   TwoBuilds run = run_of(2);
   sample_two_builds(run,
