@@ -14,7 +14,7 @@ namespace assay {
 int compare_verb(const Options& options) {
   const Results before = read_any_results(options.first);
   const Results after = read_any_results(options.second);
-  const Comparison comparison = compare(before, after, {.limit = options.limit});
+  const Comparison comparison = compare(before, after, {.limit = options.limit.value_or(GatePolicy{}.limit)});
   const std::string text = options.as_markdown ? comparison_markdown(comparison, before, after)
                                                : comparison_text(comparison, before, after);
   put(options, text, to_json(comparison));
@@ -29,7 +29,8 @@ int report_verb(const Options& options) {
     if (!baseline) baseline = load_baseline(baseline_path(folder, results.machine.key, results.suite));
   }
   std::optional<Comparison> comparison;
-  if (baseline) comparison = compare(results, *baseline, {.limit = options.limit});
+  if (baseline)
+    comparison = compare(results, *baseline, {.limit = options.limit.value_or(GatePolicy{}.limit)});
   const Report report = make_report(results, baseline, comparison);
   if (options.reports.empty()) {
     put(options, to_markdown(report), to_json(report));

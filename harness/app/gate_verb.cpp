@@ -138,7 +138,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   const Ending objection = ending_of(results);
   std::optional<Comparison> comparison;
   if (baseline && !results.partial) {
-    const GatePolicy policy{.limit = options.limit};
+    const GatePolicy policy{.limit = options.limit.value_or(GatePolicy{}.limit)};
     comparison = compare(results, *baseline, policy);
     leave_out_unselected(*comparison, options, registry);
     comparison = confirm(*std::move(comparison), results, *baseline, request, policy);

@@ -45,6 +45,7 @@ class Parser {
       if (runs) options_.benchmark = take_benchmark_flags(arguments, std::getenv);
       std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
       app_.parse(arguments);
+      require_suite_or_base();
       out.options = options_;
     } catch (const CLI::ParseError& failure) {
       // CLI11's own codes are 100 to 127, which shells and git bisect take for something else.
@@ -68,6 +69,12 @@ class Parser {
       if (!sub->get_group().empty()) names += " " + sub->get_name();
     }
     throw Error(arguments.front(), "is no verb of assay", "verbs:" + names);
+  }
+
+  void require_suite_or_base() const {
+    if (options_.verb == Verb::gate && options_.suite.empty() && options_.base.empty()) {
+      throw CLI::RequiredError("--suite, or --base and --head,");
+    }
   }
 
   CLI::App* verb(Verb verb, const std::string& name, const std::string& about) {
@@ -107,7 +114,8 @@ class Parser {
     sub->add_option("-o,--output", options_.output, "write the results here, as JSON");
   }
   void add_limit(CLI::App* sub) {
-    sub->add_option("--limit", options_.limit, "time ratio that is still the same (default 1.05)")
+    sub->add_option("--limit", options_.limit,
+                    "time ratio that is still the same (default 1.05; of two builds 1.01)")
         ->check(CLI::Range(1.001, 100.0));
   }
 
@@ -156,7 +164,7 @@ class Parser {
   void add_gate() {
     CLI::App* sub =
         verb(Verb::gate, "gate", "check, measure, compare with this machine's baseline, or with --base");
-    add_suite(sub, true);
+    add_suite(sub, false);
     add_filter(sub);
     add_inputs(sub);
     add_launches(sub, "6");

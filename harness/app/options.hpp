@@ -41,8 +41,7 @@ struct Options {
   int launches = 0;  ///< 0: the verb's own number
   std::uint64_t seed = 42;
   std::vector<int> threads;
-  double limit = 1.05;
-  double two_builds_limit = 0;  ///< of gate --base; 0 leaves it to the rules
+  std::optional<double> limit;  ///< time ratio that is still the same, where the verb's own is not wanted
   bool undecided_fails = false;
   bool as_markdown = false;
   bool replace = false;

@@ -124,6 +124,7 @@ class SelfTester {
                   .date = utc_now(),
                   .seed = rng_.next(),
                   .command = command_of(options_),
+                  .filter = options_.filter,
                   .budget_seconds = options_.budget_seconds,
                   .trials = trials_};
     PairedPrograms programs = programs_;

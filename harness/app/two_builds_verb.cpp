@@ -1,11 +1,11 @@
 #include "app/date.hpp"
-#include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
 #include "app/two_builds_ending.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "compare/paired_launches.hpp"
+#include "exchange/benchmark_programs.hpp"
 #include "plan/filter.hpp"
 
 #include <fmt/format.h>
@@ -13,63 +13,99 @@
 namespace assay {
 namespace {
 
-Build build_of(std::string name, const Description& description) {
-  return {.name = std::move(name), .commit = description.commit, .facts = description.facts};
-}
+/// What each benchmark of a foreign program runs for, in each of the six short runs of a launch.
+constexpr double benchmark_seconds = 0.005;
 
 std::string command_of(const Options& options) {
-  std::string out = fmt::format("assay gate --base {} --suite {}", options.base, options.suite.string());
+  std::string out = fmt::format("assay gate --base {}", options.base);
   if (!options.head.empty()) out += fmt::format(" --head {}", options.head);
-  if (!options.filter.empty()) out += fmt::format(" -k '{}'", options.filter);
+  if (!options.suite.empty()) out += fmt::format(" --suite {}", options.suite.string());
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
   return out + fmt::format(" --budget {:g} --seed {}", options.budget_seconds, options.seed);
 }
 
 SequentialPolicy policy_of(const Options& options) {
   SequentialPolicy out;
-  if (options.two_builds_limit > 0) {
-    out.margin = options.two_builds_limit;
-    out.same_limit = out.margin + 0.01;
+  if (options.limit) {
+    out.same_limit += *options.limit - out.margin;
+    out.margin = *options.limit;
   }
   return out;
+}
+
+TwoBuilds run_of(const Options& options) {
+  return {.base = {.name = options.base},
+          .head = {.name = options.head.empty() ? "this program" : options.head},
+          .machine = this_machine(),
+          .date = utc_now(),
+          .seed = options.seed,
+          .command = command_of(options),
+          .filter = options.filter,
+          .policy = policy_of(options),
+          .budget_seconds = options.budget_seconds};
+}
+
+[[noreturn]] void refuse_empty(const Options& options, const std::string& what) {
+  throw Error("filter '" + options.filter + "'", "selects nothing in " + what,
+              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+}
+
+TwoBuilds gate_builds(const Options& options, const Registry& registry) {
+  const Suite suite = load_suite(options.suite, registry);
+  const Filter filter(options.filter, registry);
+  const std::filesystem::path base = options.base;
+  const std::filesystem::path head =
+      options.head.empty() ? this_program() : std::filesystem::path(options.head);
+  const DescriptionRequest question{.cases = suite.cases, .threads = options.threads, .seed = options.seed};
+  const Description of_base = described_by(base, question), of_head = described_by(head, question);
+
+  TwoBuilds run = run_of(options);
+  run.suite = suite.name;
+  run.steps_per_epoch = suite.steps_per_epoch;
+  run.base.commit = of_base.commit;
+  run.base.facts = of_base.facts;
+  run.head.commit = of_head.commit;
+  run.head.facts = of_head.facts;
+  run.trials = matched(
+      of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, options.identical_too);
+  if (run.trials.empty()) refuse_empty(options, "suite '" + suite.name + "'");
+  Progress progress;
+  const Hooks hooks = progress.hooks();
+  const PairedPrograms programs{
+      .base = {base}, .head = {head}, .shared_bytes = shared_bytes_for(registry, suite.cases)};
+  sample_two_builds(run, paired_launches(programs, hooks), hooks);
+  return run;
+}
+
+std::vector<std::string> benchmarks_or_error(const std::string& program, const std::string& filter) {
+  const auto names = benchmarks_of(program, filter);
+  if (!names) {
+    throw Error(program, "is no program of Google Benchmark: it does not know --benchmark_list_tests",
+                "without --suite, --base and --head name such programs; builds of assay need --suite");
+  }
+  return *names;
+}
+
+TwoBuilds gate_benchmarks(const Options& options) {
+  if (options.head.empty()) {
+    throw Error("--suite", "is missing",
+                "name a suite, or two programs of Google Benchmark with --base and --head");
+  }
+  TwoBuilds run = run_of(options);
+  run.suite = std::filesystem::path(options.head).filename().string();
+  run.trials = matched(benchmarks_or_error(options.base, options.filter),
+                       benchmarks_or_error(options.head, options.filter));
+  if (run.trials.empty()) refuse_empty(options, options.head);
+  Progress progress;
+  const Hooks hooks = progress.hooks();
+  sample_two_builds(run, benchmark_launches(options.base, options.head, benchmark_seconds, hooks), hooks);
+  return run;
 }
 
 }  // namespace
 
 int two_builds_verb(const Options& options, const Registry& registry) {
-  const Suite suite = load_suite(options.suite, registry);
-  const Filter filter(options.filter, registry);
-  const std::filesystem::path base = options.base;
-  const std::filesystem::path head = options.head.empty() ? this_program() : std::filesystem::path(options.head);
-  const DescriptionRequest question{.cases = suite.cases, .threads = options.threads, .seed = options.seed};
-  const Description of_base = described_by(base, question), of_head = described_by(head, question);
-
-  TwoBuilds run{.suite = suite.name,
-                .steps_per_epoch = suite.steps_per_epoch,
-                .base = build_of(options.base, of_base),
-                .head = build_of(options.head.empty() ? "this program" : options.head, of_head),
-                .machine = this_machine(),
-                .date = utc_now(),
-                .seed = options.seed,
-                .command = command_of(options),
-                .policy = policy_of(options),
-                .budget_seconds = options.budget_seconds,
-                .trials = matched(
-                    of_base, of_head, [&](const std::string& key) { return filter.selects(key); },
-                    options.identical_too)};
-  if (run.trials.empty()) {
-    throw Error("filter '" + options.filter + "'", "selects nothing in suite '" + suite.name + "'",
-                "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
-  }
-  {
-    Progress progress;
-    const Hooks hooks = progress.hooks();
-    sample_two_builds(
-        run,
-        paired_launches(
-            {.base = {base}, .head = {head}, .shared_bytes = shared_bytes_for(registry, suite.cases)}, hooks),
-        hooks);
-  }
+  const TwoBuilds run = options.suite.empty() ? gate_benchmarks(options) : gate_builds(options, registry);
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   return end_two_builds(options, run);
 }
