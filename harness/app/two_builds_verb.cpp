@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -50,6 +52,24 @@ TwoBuilds run_of(const Options& options) {
               "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
 }
 
+/// The suites in the folder of the one that is run, and that one. What is no suite there is of no concern.
+std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite& suite,
+                                 const Registry& registry) {
+  std::vector<Suite> out{suite};
+  const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().extension() != ".json") continue;
+    try {
+      Suite other = load_suite(entry.path(), registry);
+      if (other.name != suite.name) out.push_back(std::move(other));
+    } catch (const Error&) {
+    }
+  }
+  std::ranges::sort(out, {}, &Suite::name);
+  return out;
+}
+
 TwoBuilds gate_builds(const Options& options, const Registry& registry) {
   const Suite suite = load_suite(options.suite, registry);
   const Filter filter(options.filter, registry);
@@ -61,7 +81,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry) {
 
   TwoBuilds run = run_of(options);
   run.suite = suite.name;
-  run.steps_per_epoch = suite.steps_per_epoch;
+
   run.base.commit = of_base.commit;
   run.base.facts = of_base.facts;
   run.head.commit = of_head.commit;
@@ -69,6 +89,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry) {
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, options.identical_too);
   if (run.trials.empty()) refuse_empty(options, "suite '" + suite.name + "'");
+  note_occurrences(run.trials, suites_beside(options.suite, suite, registry));
   Progress progress;
   const Hooks hooks = progress.hooks();
   const PairedPrograms programs{

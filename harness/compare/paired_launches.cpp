@@ -77,6 +77,20 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   };
 }
 
+void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites) {
+  for (PairedTrial& trial : trials) {
+    for (const Suite& suite : suites) {
+      double per_step = 0;
+      for (const Case& row : suite.cases) {
+        if (row.operation == trial.trial.operation && row.problem == trial.trial.problem)
+          per_step += row.per_step;
+      }
+      const double per_epoch = per_step * suite.steps_per_epoch;
+      if (per_epoch > 0) trial.occurrences.push_back({suite.name, per_epoch});
+    }
+  }
+}
+
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
   constexpr double slack = 64 * 1024 * 1024;
   double largest = 0;

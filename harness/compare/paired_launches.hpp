@@ -23,6 +23,9 @@ struct PairedPrograms {
 /// those that disagree with the oracle leave the tested family.
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 
+/// How often each trial occurs in an epoch of these suites: what a slow-down of it costs there.
+void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites);
+
 /// Room for the largest case: its footprint, guards, and what alignment takes.
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);
 

@@ -80,14 +80,18 @@ TEST(SequentialRules, CallUnchangedSuitesOfAHundredTrialsRedLessThanOnceInAHundr
 TEST(SequentialRules, SeeThreePercentInOneTrialOfAHundred) {
   Rng rng(2);
   std::size_t found = 0;
-  for (int run = 0; run < 100; ++run) found += gated(100, 0.006, 1.03, rng).planted_found ? 1 : 0;
+  for (int run = 0; run < 100; ++run) {
+    if (gated(100, 0.006, 1.03, rng).planted_found) ++found;
+  }
   EXPECT_GE(found, 95U);
 }
 
 TEST(SequentialRules, SeeFivePercentThroughTwiceTheNoise) {
   Rng rng(3);
   std::size_t found = 0;
-  for (int run = 0; run < 100; ++run) found += gated(100, 0.012, 1.05, rng).planted_found ? 1 : 0;
+  for (int run = 0; run < 100; ++run) {
+    if (gated(100, 0.012, 1.05, rng).planted_found) ++found;
+  }
   EXPECT_GE(found, 99U);
 }
 

@@ -24,8 +24,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 PairedTrial paired(const DescribedTrial& described) {
   return {
-      .trial = {described.key, described.operation, described.variant, described.problem, described.threads},
-      .per_step = described.per_step};
+      .trial = {described.key, described.operation, described.variant, described.problem, described.threads}};
 }
 
 void leave_out(PairedTrial& trial, Standing standing, std::string why) {

@@ -28,9 +28,15 @@ struct PairedLaunch {
   std::size_t base_link = 0, head_link = 0;
 };
 
+/// How often a case occurs in one epoch of a suite.
+struct Occurrence {
+  std::string suite;
+  double per_epoch = 0;
+};
+
 struct PairedTrial {
   TrialRequest trial;
-  double per_step = 0;
+  std::vector<Occurrence> occurrences;  ///< in every suite that has this case and steps per epoch
   std::string base_code, head_code;
   /// Why it is not in the tested family: identical code, another workload, skipped, on one side only.
   Standing left_out = Standing::undecided;
@@ -45,7 +51,6 @@ struct PairedTrial {
 /// A run of the gate. Everything that was decided can be decided again from it.
 struct TwoBuilds {
   std::string suite;
-  double steps_per_epoch = 0;
   Build base, head;
   Machine machine;
   Weather weather;

@@ -53,12 +53,14 @@ Json to_value(const PairedTrial& trial) {
                         {"head", to_value(launch.head)},
                         {"control", to_value(launch.control)}});
   }
+  Json occurrences = Json::object();
+  for (const Occurrence& o : trial.occurrences) occurrences[o.suite] = json_number(o.per_epoch);
   return {{"key", trial.trial.key},
           {"operation", trial.trial.operation},
           {"variant", trial.trial.variant},
           {"problem", trial.trial.problem},
           {"threads", trial.trial.threads},
-          {"per_step", json_number(trial.per_step)},
+          {"per_epoch", std::move(occurrences)},
           {"base_code", trial.base_code},
           {"head_code", trial.head_code},
           {"left_out", trial.tested() ? "" : std::string(to_string(trial.left_out))},
@@ -137,7 +139,7 @@ PairedTrial trial_from(const JsonField& field) {
                             .variant = field.at("variant").text(),
                             .problem = field.at("problem").text(),
                             .threads = static_cast<int>(field.at("threads").integer(1, 4096))},
-                  .per_step = field.at("per_step").number(),
+
                   .base_code = field.at("base_code").text(),
                   .head_code = field.at("head_code").text(),
                   .why_left_out = field.at("why_left_out").text(),
@@ -145,6 +147,10 @@ PairedTrial trial_from(const JsonField& field) {
                   .head_allocations = field.at("head_allocations").number(),
                   .base_allocated_bytes = field.at("base_allocated_bytes").number(),
                   .head_allocated_bytes = field.at("head_allocated_bytes").number()};
+  const JsonField per_epoch = field.at("per_epoch");
+  for (const auto& [suite, count] : per_epoch.value().items()) {
+    out.occurrences.push_back({suite, per_epoch.at(suite).number()});
+  }
   if (!out.tested()) out.left_out = left_out_from(field.at("left_out"));
   for (const JsonField& launch : field.at("launches").items()) {
     out.launches.push_back({.base = seconds_from(launch.at("base"), false),
@@ -164,7 +170,7 @@ std::string to_json(const TwoBuilds& run) {
   return json_text(
       {{"schema", two_builds_schema},
        {"suite", run.suite},
-       {"steps_per_epoch", json_number(run.steps_per_epoch)},
+
        {"date", run.date},
        {"seed", run.seed},
        {"command", run.command},
@@ -191,7 +197,7 @@ TwoBuilds two_builds_from_json(const std::string& text, const std::string& where
   require_schema(field, two_builds_schema);
   const JsonField machine = field.at("machine"), weather = field.at("weather");
   TwoBuilds out{.suite = field.at("suite").text(),
-                .steps_per_epoch = field.at("steps_per_epoch").number(),
+
                 .base = build_from(field.at("base")),
                 .head = build_from(field.at("head")),
                 .date = field.at("date").text(),

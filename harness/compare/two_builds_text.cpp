@@ -60,6 +60,20 @@ double seconds_of_base(const PairedTrial& trial) {
   return quartiles.empty() ? 0 : median(quartiles);
 }
 
+/// "1.20 s [1.10, 1.31] more per epoch of resnet18_cifar10", for each suite that has the case.
+std::vector<std::string> epoch_texts(const Row& row) {
+  std::vector<std::string> out;
+  const double seconds = seconds_of_base(*row.trial);
+  const Interval& ratio = row.verdict->ratio;
+  for (const Occurrence& o : row.trial->occurrences) {
+    const double epoch = seconds * o.per_epoch;
+    const Interval more{epoch * (ratio.low - 1), epoch * (ratio.middle - 1), epoch * (ratio.high - 1),
+                        ratio.coverage};
+    out.push_back(fmt::format("{} more per epoch of {}", seconds_text(more), o.suite));
+  }
+  return out;
+}
+
 std::string side_text(const Build& build) {
   std::string out = build.name;
   if (!build.commit.empty() && build.name.find(build.commit) == std::string::npos) {
@@ -141,6 +155,8 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
           seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
           row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
       if (standing == Standing::wrong) out += "    " + printable(row.verdict->why, width - 4) + "\n";
+      if (standing != Standing::slower) continue;
+      for (const std::string& epoch : epoch_texts(row)) out += "    " + printable(epoch, width - 4) + "\n";
     }
   }
   return out + count_line(ruling) + "\n";
@@ -162,6 +178,9 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
       rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), inert(row.verdict->key),
                           seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
                           row.trial->launches.size(), inert(row.verdict->why));
+      if (standing != Standing::slower) continue;
+      for (const std::string& epoch : epoch_texts(row))
+        rows += fmt::format("| | | | {} | | |\n", inert(epoch));
     }
   }
   if (!rows.empty())

@@ -25,9 +25,9 @@ bool knows(const Registry& registry, const Case& row) {
 }
 
 Json to_value(const DescribedTrial& trial) {
-  return {{"key", trial.key},           {"operation", trial.operation}, {"variant", trial.variant},
-          {"problem", trial.problem},   {"threads", trial.threads},     {"per_step", trial.per_step},
-          {"workload", trial.workload}, {"code", trial.code},           {"skipped", trial.skipped}};
+  return {{"key", trial.key},         {"operation", trial.operation}, {"variant", trial.variant},
+          {"problem", trial.problem}, {"threads", trial.threads},     {"workload", trial.workload},
+          {"code", trial.code},       {"skipped", trial.skipped}};
 }
 
 std::string to_json(const Description& description) {
@@ -45,9 +45,7 @@ DescriptionRequest request_from(const JsonField& field) {
     out.threads.push_back(static_cast<int>(count.integer(1, 4096)));
   }
   for (const JsonField& row : field.at("cases").items()) {
-    out.cases.push_back({.operation = row.at("operation").text(),
-                         .problem = row.at("problem").text(),
-                         .per_step = row.at("per_step").number()});
+    out.cases.push_back({.operation = row.at("operation").text(), .problem = row.at("problem").text()});
   }
   return out;
 }
@@ -69,7 +67,7 @@ Description describe(const Registry& registry, const DescriptionRequest& request
                           .variant = variant.name,
                           .problem = trial.row.problem,
                           .threads = trial.context.threads,
-                          .per_step = trial.row.per_step,
+
                           .workload = trial.workload,
                           .code = "",
                           .skipped = trial.skipped});
@@ -80,7 +78,7 @@ Description describe(const Registry& registry, const DescriptionRequest& request
 std::string to_json(const DescriptionRequest& request) {
   Json cases = Json::array();
   for (const Case& row : request.cases) {
-    cases.push_back({{"operation", row.operation}, {"problem", row.problem}, {"per_step", row.per_step}});
+    cases.push_back({{"operation", row.operation}, {"problem", row.problem}});
   }
   return json_text({{"threads", request.threads}, {"seed", request.seed}, {"cases", std::move(cases)}});
 }
@@ -100,7 +98,7 @@ Description description_from_json(const std::string& text, const std::string& wh
                           .variant = trial.at("variant").text(),
                           .problem = trial.at("problem").text(),
                           .threads = static_cast<int>(trial.at("threads").integer(1, 4096)),
-                          .per_step = trial.at("per_step").number(),
+
                           .workload = trial.at("workload").text(),
                           .code = trial.at("code").text(),
                           .skipped = trial.at("skipped").text()});

@@ -19,7 +19,7 @@ struct DescriptionRequest {
 struct DescribedTrial {
   std::string key, operation, variant, problem;
   int threads = 1;
-  double per_step = 0;
+
   std::string workload;  ///< other inputs or another meaning: not comparable
   std::string code;      ///< hash of the variant's machine code; empty when unknown
   std::string skipped;   ///< why it cannot run here; empty when it can
