@@ -133,7 +133,7 @@ Description described_by(const std::filesystem::path& program, const Description
   const pid_t child =
       start_child(program, {"describe", question.string(), answer.string()}, {.output = output});
   const ChildEnd end = wait_for_all({child}, {});
-  if (!end.passed()) {
+  if (!end.passed() || !std::filesystem::exists(answer)) {
     throw Error(
         program.string(), fmt::format("asked to describe itself, it {}: {}", end.text(), output_of(output)),
         "name a program of assay that knows `gate --base`; older ones must be built from a newer commit");

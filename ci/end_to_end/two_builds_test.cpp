@@ -1,0 +1,86 @@
+// A gate of two builds from the outside. One build is the program, the other a script that starts it without
+// the fault.
+
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace assay::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* tiny_suite =
+    R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 1000,
+ "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2},
+           {"op": "elementwise_add", "n": 1, "c": 2, "h": 16, "w": 16, "per_step": 1}]})";
+
+class TwoBuilds : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("tiny.json", tiny_suite);
+    const auto base = folder_.write(
+        "base", std::string("#!/bin/sh\nunset ASSAY_PLANT\nexec '") + ASSAY_PROGRAM + "' \"$@\"\n");
+    std::filesystem::permissions(base, std::filesystem::perms::owner_all);
+  }
+  Finished gate(const std::string& arguments, const std::string& plant = "") {
+    return run_program("gate --base ./base --suite tiny.json --identical " + arguments, folder_.path(),
+                       plant);
+  }
+  Folder folder_;
+};
+
+TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
+  const Finished done = gate("-k gemm/packed --threads 1 -o run.json --md comment.md", "slower=4");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 1 trial"));
+  EXPECT_THAT(done.output, AllOf(HasSubstr("x slower ["), HasSubstr("more per epoch of tiny"),
+                                 HasSubstr("again: assay gate --base ./base")));
+  EXPECT_THAT(folder_.read("comment.md"), HasSubstr("✗"));
+
+  const Finished again = run_program("reanalyze run.json", folder_.path());
+  EXPECT_EQ(again.exit_code, 1) << "the same samples give the same verdict: " << again.errors;
+  EXPECT_EQ(again.output, done.output);
+}
+
+TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
+  const Finished done = run_program(std::string("gate --base '") + ASSAY_PROGRAM +
+                                        "' --suite tiny.json -k 'gemm/planted' --identical -o run.json",
+                                    folder_.path(), "wrong");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("WRONG: 1 trial of the head"));
+  EXPECT_TRUE(Json::parse(folder_.read("run.json")).at("trials").at(0).at("launches").empty());
+}
+
+TEST_F(TwoBuilds, WithNothingInCommonAreUndecided) {
+  const Finished done = gate("-k gemm/planted", "wrong");
+  EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("added"));
+}
+
+TEST_F(TwoBuilds, SayWhatIsWrongWithAProgramThatTakesNoTurns) {
+  const Finished no_program = run_program("gate --base /bin/true --suite tiny.json", folder_.path());
+  EXPECT_EQ(no_program.exit_code, 2);
+  EXPECT_THAT(no_program.errors, HasSubstr("/bin/true"));
+  const Finished missing = run_program("gate --base ./nothing --suite tiny.json", folder_.path());
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.errors, HasSubstr("nothing"));
+  const Finished alone = run_program("gate --base ./base", folder_.path());
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.errors, HasSubstr("--suite"));
+}
+
+TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
+  const Finished done = run_program(
+      "selftest --suite tiny.json -k 'packed|flat' --runs 0 --planted-runs 1 --plant 2 -o raw.jsonl --md "
+      "report.md",
+      folder_.path());
+  EXPECT_THAT(folder_.read("report.md"), AllOf(HasSubstr("| 200 % | "), HasSubstr("1 of 1 ")));
+  EXPECT_EQ(Json::parse(folder_.read("raw.jsonl")).at("schema"), "assay.two_builds/1");
+}
+
+}  // namespace
+}  // namespace assay::testing
