@@ -1,3 +1,4 @@
+#include "app/ledger_use.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
@@ -5,11 +6,14 @@
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
+#include "machine/build_info.hpp"
 #include "plan/filter.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -38,6 +42,18 @@ std::string foreign_baselines(const Options& options, const Machine& machine, co
       out += fmt::format("not comparable: {} was recorded elsewhere\n", file.string());
       for (const std::string& line : differences(other.facts, machine.facts, true)) out += "  " + line + "\n";
     }
+  }
+  return out;
+}
+
+/// The commit of the recordings that this machine's results are compared with; empty when there are several.
+std::string commit_before(const std::optional<Baseline>& baseline, const Machine& machine) {
+  std::string out;
+  if (!baseline) return out;
+  for (const Recording& recording : baseline->recordings) {
+    if (!differences(recording.results.machine.facts, machine.facts, true).empty()) continue;
+    if (!out.empty() && out != recording.results.commit) return "";
+    out = recording.results.commit;
   }
   return out;
 }
@@ -73,6 +89,10 @@ Comparison confirm(Comparison first, const Results& results, const Baseline& bas
   return confirmed(std::move(first), compare(again, baseline, policy));
 }
 
+std::string expired(const Comparison& comparison) {
+  return fmt::format("EXPIRED: {}", fmt::join(comparison.objections, "; "));
+}
+
 Ending verdict_of(const Comparison& comparison, const Options& options) {
   std::string slower;
   for (const Verdict& v : comparison.verdicts) {
@@ -81,12 +101,22 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
   }
   const std::size_t count = comparison.count(Standing::slower);
   const std::size_t undecided = comparison.count(Standing::undecided);
+  const std::size_t accepted = comparison.count(Standing::accepted);
   const std::size_t compared =
-      count + undecided + comparison.count(Standing::same) + comparison.count(Standing::faster);
+      count + undecided + accepted + comparison.count(Standing::same) + comparison.count(Standing::faster);
   if (count > 0) {
+    const Verdict& first = *std::ranges::find(comparison.verdicts, Standing::slower, &Verdict::standing);
+    // Rounded up, so that what was seen is covered.
+    slower += fmt::format(
+        "to accept one for a time: assay record --suite {} --accept '{}' --ratio {:.2f} "
+        "--until DATE --reason TEXT\n",
+        options.suite.string(), first.key, std::ceil(100 * first.ratio.high) / 100);
     return {exit_code::found,
             fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit", slower, count, compared,
                         count == 1 ? "is" : "are", count == 1 ? "its" : "their")};
+  }
+  if (!comparison.objections.empty()) {
+    return {exit_code::found, expired(comparison)};
   }
   if (compared == 0) {
     return {exit_code::undecided,
@@ -95,7 +125,8 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
   if (undecided > 0 && options.undecided_fails) {
     return {exit_code::undecided, fmt::format("UNDECIDED: {} of {} trials", undecided, compared)};
   }
-  return {exit_code::passed, fmt::format("PASSED: {} trials compared, none slower{}", compared,
+  return {exit_code::passed, fmt::format("PASSED: {} trials compared, none slower{}{}", compared,
+                                         accepted > 0 ? fmt::format(", {} accepted", accepted) : "",
                                          undecided > 0 ? fmt::format(", {} undecided", undecided) : "")};
 }
 
@@ -132,6 +163,12 @@ int gate_verb(const Options& options, const Registry& registry) {
   const RunRequest request = run_request(options, registry, usual_launches);
   const Machine machine = this_machine();
   const auto baseline = find_baseline(options, machine.key, request.suite.name);
+  const auto ledger = find_ledger(options, request.suite.name);
+  const Occasion occasion{.today = today(),
+                          .base = commit_before(baseline, machine),
+                          .suite = options.suite.string(),
+                          .drift_limit = options.drift_limit};
+  require_recordable(options, ledger, occasion.base, build_info().commit);
   const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);
 
   const Results results = run_with_progress(registry, request);
@@ -143,10 +180,17 @@ int gate_verb(const Options& options, const Registry& registry) {
     leave_out_unselected(*comparison, options, registry);
     comparison = confirm(*std::move(comparison), results, *baseline, request, policy);
   }
+  // An acceptance runs out whether there is anything to compare with or not.
+  Comparison nothing;
+  Comparison& judged = comparison ? *comparison : nothing;
+  const Step step = step_of(judged, occasion.base, results.commit, occasion.today);
+  LedgerFindings findings;
+  if (ledger && !results.partial) findings = apply(judged, ledger->ledger, occasion);
   write_outputs(options, results, baseline, comparison);
 
   std::string text = to_table(results);
   if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
+  if (!findings.lines.empty()) text += fmt::format("\n{}\n", fmt::join(findings.lines, "\n"));
   Ending ending = objection;
   if (comparison && comparison->comparable) {
     const Ending verdict = verdict_of(*comparison, options);
@@ -154,11 +198,14 @@ int gate_verb(const Options& options, const Registry& registry) {
       ending = verdict;
     else if (verdict.code == exit_code::found)
       ending.text = verdict.text + "\n" + ending.text;
+  } else if (ending.code == exit_code::passed && findings.fails) {
+    ending = {exit_code::found, foreign + expired(judged)};
   } else if (ending.code == exit_code::passed) {
     // A machine whose build or settings changed is a new one to a gate; the table above says what differs.
     ending = without_baseline(options, results);
     ending.text = foreign + ending.text;
   }
+  if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   put(options, text + ending.text + "\n", to_json(make_report(results, baseline, comparison)));
   return ending.code;
 }

@@ -157,9 +157,27 @@ class Parser {
     add_inputs(sub);  // no filter: half a baseline would leave the other half uncompared without a word
     add_launches(sub, "6");
     add_baselines(sub);
-    sub->add_option("--reason", options_.reason, "why this baseline changes")->required();
     sub->add_flag("--replace", options_.replace, "retire the recordings that are there");
+    add_ledger_edits(sub);
     add_json(sub);
+  }
+  /// Every change but these two needs a reason.
+  void add_ledger_edits(CLI::App* sub) {
+    LedgerEdit& edit = options_.ledger;
+    CLI::Option_group* group = sub->add_option_group("what changes");
+    CLI::Option* reason = group->add_option("--reason", options_.reason,
+                                            "why the baseline changes, or a slow-down is accepted");
+    group->add_option("--withdraw", edit.withdraw,
+                      "in the ledger: this trial has no accepted slow-down any more");
+    group->add_option("--release", edit.release, "in the ledger: sum steps from this tag or commit on");
+    group->require_option(1);
+    CLI::Option* until = sub->add_option("--until", edit.until, "last day of an acceptance, as 2026-10-01");
+    CLI::Option* accept = sub->add_option(
+        "--accept", edit.accept, "in the ledger: accept a slow-down of this trial; measures nothing");
+    accept->needs(reason)->needs(until)->excludes("--replace");
+    until->needs(accept);
+    sub->add_option("--ratio", edit.ratio, "time ratio that is accepted at most (default 1.08)")
+        ->needs(accept);
   }
   void add_gate() {
     CLI::App* sub =
@@ -175,6 +193,11 @@ class Parser {
     sub->add_option("--reports", options_.reports, "write the report under this folder");
     add_undecided(sub);
     add_two_builds(sub);
+    sub->add_option("--drift-limit", options_.drift_limit,
+                    "time ratio since the release that is still the same (default 1.03)")
+        ->check(CLI::Range(1.001, 100.0));
+    sub->add_flag("--record-step", options_.record_step, "add this step to the ledger when the gate passes")
+        ->excludes("--filter");
     add_output(sub);
     add_json(sub);
   }

@@ -27,6 +27,15 @@ enum class Verb {
   describe
 };
 
+/// What `record` changes in the ledger instead of measuring; at most one of the first three is given.
+struct LedgerEdit {
+  std::optional<std::string> accept, withdraw;  ///< keys of trials
+  std::optional<std::string> release;
+  std::string until;
+  double ratio = 1.08;  ///< the usual limit, and 3 % for the interval around a slow-down that just exceeds it
+  bool is_given() const { return accept || withdraw || release; }
+};
+
 struct Options {
   Verb verb = Verb::list;
   std::string filter;
@@ -56,6 +65,9 @@ struct Options {
   bool busy = false;                                  ///< one core is kept busy meanwhile
   bool identical_too = false;                         ///< identical machine code is measured as well
   BenchmarkFlags benchmark;
+  LedgerEdit ledger;
+  bool record_step = false;
+  double drift_limit = 1.03;
 };
 
 /// What to do, or what to print and exit with: help and version are not errors, everything else is.

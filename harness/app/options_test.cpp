@@ -59,23 +59,32 @@ CommandLine parsed(std::vector<const char*> arguments) {
 }
 
 TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
-  for (const auto& bad :
-       std::vector<std::vector<const char*>>{{},
-                                             {"dance"},
-                                             {"run"},
-                                             {"run", "--suite"},
-                                             {"run", "--suite", "s.json", "--benchmark_nonsense"},
-                                             {"run", "--suite", "s.json", "--launches", "0"},
-                                             {"run", "--suite", "s.json", "--threads", "0"},
-                                             {"check", "--frobnicate"},
-                                             {"check", "--known-bad", "--suite", "s.json"},
-                                             {"check", "--known-bad", "--trace", "t.csv"},
-                                             {"check", "--suite", "s.json", "--trace", "t.csv"},
-                                             {"check", "--benchmark_filter=x"},
-                                             {"record", "--suite", "s.json"},
-                                             {"gate", "--suite", "s.json", "--limit", "0.5"},
-                                             {"gate", "--suite", "s.json", "--on-undecided", "cry"},
-                                             {"compare", "one.json"}}) {
+  for (const auto& bad : std::vector<std::vector<const char*>>{
+           {},
+           {"dance"},
+           {"run"},
+           {"run", "--suite"},
+           {"run", "--suite", "s.json", "--benchmark_nonsense"},
+           {"run", "--suite", "s.json", "--launches", "0"},
+           {"run", "--suite", "s.json", "--threads", "0"},
+           {"check", "--frobnicate"},
+           {"check", "--known-bad", "--suite", "s.json"},
+           {"check", "--known-bad", "--trace", "t.csv"},
+           {"check", "--suite", "s.json", "--trace", "t.csv"},
+           {"check", "--benchmark_filter=x"},
+           {"record", "--suite", "s.json"},
+           {"record", "--suite", "s.json", "--accept", "k"},
+           {"record", "--suite", "s.json", "--accept", "k", "--reason", "x"},
+           {"record", "--suite", "s.json", "--accept", "k", "--until", "d"},
+           {"record", "--suite", "s.json", "--reason", "x", "--until", "d"},
+           {"record", "--suite", "s.json", "--reason", "x", "--ratio", "2"},
+           {"record", "--suite", "s.json", "--release", "v1", "--withdraw", "k"},
+           {"record", "--suite", "s.json", "--release", "v1", "--reason", "x"},
+           {"gate", "--suite", "s.json", "--record-step", "-k", "gemm"},
+           {"gate", "--suite", "s.json", "--drift-limit", "0.9"},
+           {"gate", "--suite", "s.json", "--limit", "0.5"},
+           {"gate", "--suite", "s.json", "--on-undecided", "cry"},
+           {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
     EXPECT_EQ(line.exit_code, 2) << (bad.empty() ? "nothing" : bad.back());
@@ -100,6 +109,24 @@ TEST(CommandLine, ReadsAGate) {
   EXPECT_THAT(line.options->threads, ElementsAre(1, 2));
   EXPECT_TRUE(line.options->undecided_fails);
   EXPECT_EQ(line.options->limit, 1.1);
+}
+
+TEST(CommandLine, ReadsChangesOfTheLedger) {
+  const auto ledger = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), {"record", "--suite", "s.json"});
+    const CommandLine line = parsed(std::move(arguments));
+    EXPECT_TRUE(line.options.has_value()) << line.errors;
+    return line.options.value_or(Options{});
+  };
+  EXPECT_FALSE(ledger({"--reason", "x"}).ledger.is_given());
+  const Options accepted =
+      ledger({"--accept", "gemm/packed/m=1#1", "--reason", "x", "--until", "2026-10-01", "--ratio", "1.1"});
+  EXPECT_EQ(accepted.ledger.accept, "gemm/packed/m=1#1");
+  EXPECT_EQ(accepted.ledger.until, "2026-10-01");
+  EXPECT_EQ(accepted.ledger.ratio, 1.1);
+  EXPECT_EQ(ledger({"--withdraw", "k"}).ledger.withdraw, "k");
+  EXPECT_EQ(ledger({"--release", "v1.2"}).ledger.release, "v1.2");
+  EXPECT_TRUE(ledger({"--withdraw", ""}).ledger.is_given()) << "or it would measure";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "assay/pipeline.hpp"
 
-#include "app/date.hpp"
+#include "app/clock.hpp"
 #include "machine/build_info.hpp"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 namespace assay {
 
 int record_verb(const Options& options, const Registry& registry) {
+  if (options.ledger.is_given()) return ledger_verb(options, registry);
   const RunRequest request = run_request(options, registry, usual_launches);
   const Machine machine = this_machine();
   const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);

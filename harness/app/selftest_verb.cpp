@@ -1,4 +1,4 @@
-#include "app/date.hpp"
+#include "app/clock.hpp"
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"

@@ -1,4 +1,4 @@
-#include "app/date.hpp"
+#include "app/clock.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
 #include "app/two_builds_ending.hpp"

@@ -11,6 +11,8 @@ int check_verb(const Options& options, const Registry& registry);
 int known_bad_verb(const Options& options, const Registry& registry);  ///< check --known-bad
 int run_verb(const Options& options, const Registry& registry);
 int record_verb(const Options& options, const Registry& registry);
+int ledger_verb(const Options& options,
+                const Registry& registry);  ///< record --accept, --withdraw, --release
 int gate_verb(const Options& options, const Registry& registry);
 int two_builds_verb(const Options& options, const Registry& registry);  ///< gate --base
 int reanalyze_verb(const Options& options);

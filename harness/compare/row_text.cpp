@@ -8,6 +8,7 @@ std::string_view mark(Standing standing) {
   switch (standing) {
     case Standing::wrong: return "‼";
     case Standing::slower: return "✗";
+    case Standing::accepted: return "~";
     case Standing::undecided: return "?";
     case Standing::faster: return "▲";
     case Standing::same: return "=";

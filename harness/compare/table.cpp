@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 /// What a reader must see first, and what may be folded away.
-constexpr std::array shown_first{Standing::wrong,  Standing::slower, Standing::undecided,
+constexpr std::array shown_first{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
                                  Standing::faster, Standing::gone,   Standing::added};
 constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standing::same};
 
@@ -50,7 +50,7 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
     const auto change = [](const Row& row) {
       return std::max(row.verdict->ratio.middle, 1 / row.verdict->ratio.middle);
     };
-    if (standing == Standing::slower || standing == Standing::faster) {
+    if (standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster) {
       std::ranges::stable_sort(out.begin() + first, out.end(), std::greater{}, change);
     }
   }
@@ -97,6 +97,8 @@ bool needs_reason(Standing standing) {
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out = "### " + verdict_sentence(comparison) + "\n\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n\n";
+  for (const std::string& objection : comparison.objections) out += "- " + escaped(objection) + "\n";
+  if (!comparison.objections.empty()) out += "\n";
   const auto first = rows_of(comparison, before, after, shown_first);
   if (!first.empty()) out += markdown_table(first);
   std::string reasons;
@@ -123,6 +125,8 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   constexpr std::size_t width = 100, name_width = 36;
   std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n";
+  for (const std::string& line : comparison.objections)
+    out += wrapped(printable(line, 2 * width), width) + "\n";
   for (const std::string& line : comparison.differences) out += "  " + printable(line, width - 2) + "\n";
   auto rows = rows_of(comparison, before, after, shown_first);
   std::ranges::copy(rows_of(comparison, before, after, folded), std::back_inserter(rows));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t width = 100;
 
 /// What a reader sees row by row; the others are counted.
-constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::undecided,
+constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
                            Standing::faster, Standing::added,  Standing::gone};
 
 struct Row {

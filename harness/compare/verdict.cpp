@@ -86,10 +86,9 @@ Evidence evidence_for(const Judged& row, const Side& before, const Side& after, 
   return out;
 }
 
-/// The tolerance of a case. Few recordings can lie close together by chance, so no case counts as steadier
-/// than the typical one of this comparison.
-double limit_of(const Judged& row, double typical_spread, const GatePolicy& policy) {
-  return std::max(policy.limit, std::exp(deviations_allowed * std::max(row.spread, typical_spread)));
+/// The tolerance of a case with this spread.
+double limit_of(double spread, const GatePolicy& policy) {
+  return std::max(policy.limit, std::exp(deviations_allowed * spread));
 }
 
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
@@ -106,7 +105,10 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
   const bool unfit = naive_ratios.size() >= fewest_for_machine &&
                      std::max(out.machine_moved, 1 / out.machine_moved) > farthest_drift;
   for (const Judged& row : rows) {
-    const auto evidence = evidence_for(row, before, after, limit_of(row, median(spreads), policy), policy);
+    // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
+    // this comparison.
+    const double spread = std::max(row.spread, median(spreads));
+    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy);
     auto ruling = judge(evidence);
     if (unfit) {
       ruling = {Standing::undecided,
@@ -120,7 +122,9 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
                             .limit = evidence.limit,
                             .why = std::move(ruling.why),
                             .time_ratio = evidence.time,
-                            .to_naive = evidence.beside_case.value_or(Interval{})});
+                            .to_naive = evidence.beside_case.value_or(Interval{}),
+                            .launches = std::min(evidence.launches_before, evidence.launches_after),
+                            .spread = spread});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -38,6 +39,19 @@ TEST(Compare, CallsUnchangedRowsTheSame) {
   const auto comparison = compare(measured(), recorded(), {});
   EXPECT_EQ(comparison.count(Standing::same), 15U);
   EXPECT_NEAR(comparison.machine_moved, 1, 0.02);
+}
+
+TEST(Compare, SaysWhatARatioRestsOn) {
+  // Two recordings without any noise, in the second of which one row takes 1.1 times as long: half of ln(1.1)
+  // on either side of their median.
+  Rng rng(1);
+  const scripted::Script still{.cases = 5}, once_slower{.cases = 5, .changed = {{key(1, "simd"), 1.1}}};
+  const auto baseline =
+      scripted::baseline({scripted::results(still, rng), scripted::results(once_slower, rng)});
+  const auto comparison = compare(scripted::results({.cases = 5, .launches = 4}, rng), baseline, {});
+  EXPECT_NEAR(verdict(comparison, key(1, "simd")).spread, 1.4826 * std::log(1.1) / 2, 1e-5);
+  EXPECT_NEAR(verdict(comparison, key(1, "packed")).spread, 0, 1e-9);
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).launches, 4U) << "of 12 and 4";
 }
 
 TEST(Compare, FindsTheOneSlowRowAndTheOneFastRow) {

@@ -17,7 +17,8 @@ bool has_ratio(const Verdict& verdict) {
   switch (verdict.standing) {
     case Standing::same:
     case Standing::faster:
-    case Standing::slower: return verdict.ratio.middle > 0;
+    case Standing::slower:
+    case Standing::accepted: return verdict.ratio.middle > 0;
     case Standing::undecided: return verdict.ratio.middle > 0 && verdict.ratio.coverage > 0;
     default: return false;  // no times stand behind it
   }
@@ -44,6 +45,7 @@ std::string_view to_string(Standing standing) {
     case Standing::same: return "same";
     case Standing::faster: return "faster";
     case Standing::slower: return "slower";
+    case Standing::accepted: return "accepted";
     case Standing::undecided: return "undecided";
     case Standing::not_comparable: return "not comparable";
     case Standing::wrong: return "wrong";
@@ -61,6 +63,7 @@ std::size_t Comparison::count(Standing standing) const {
 std::string change_in_words(const Verdict& verdict) {
   if (verdict.standing == Standing::slower) return factor(verdict.ratio.middle) + "x slower";
   if (verdict.standing == Standing::faster) return factor(1 / verdict.ratio.middle) + "x faster";
+  if (verdict.standing == Standing::accepted) return "accepted " + factor(verdict.ratio.middle) + "x";
   return std::string(to_string(verdict.standing));
 }
 
@@ -78,30 +81,36 @@ std::string in_words(const Verdict& verdict) {
 
 std::string verdict_sentence(const Comparison& comparison) {
   const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),
-                    slower = comparison.count(Standing::slower);
+                    slower = comparison.count(Standing::slower),
+                    accepted = comparison.count(Standing::accepted),
+                    decided =
+                        comparison.count(Standing::same) + comparison.count(Standing::faster) + accepted,
+                    objections = comparison.objections.size();
   std::string out;
   if (total == 0) return "Nothing was compared: there are no trials";
   if (wrong > 0) {
     out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  if (objections > 0) {
+    out += fmt::format("{} acceptance{} ran out; ", objections, objections == 1 ? "" : "s");
   }
   if (!comparison.comparable) {
     out += "not comparable: the machines or builds differ";
   } else if (slower > 0) {
     out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
                        slower == 1 ? "its" : "their");
-  } else if (comparison.count(Standing::same) + comparison.count(Standing::faster) +
-                 comparison.count(Standing::undecided) ==
-             0) {
+  } else if (decided + comparison.count(Standing::undecided) == 0) {
     out += fmt::format("none of {} trials could be compared", total);
-  } else if (comparison.count(Standing::same) + comparison.count(Standing::faster) == 0) {
+  } else if (decided == 0) {
     out += fmt::format("no verdict could be reached on any of {} trials", total);
   } else {
-    out += fmt::format("none of {} trials is slower than its limit", total);
+    out += fmt::format("none of {} trials is slower than its limit{}", total,
+                       accepted > 0 ? " without being accepted" : "");
   }
   std::string counts;
   for (const Standing standing :
-       {Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable, Standing::added,
-        Standing::gone, Standing::skipped}) {
+       {Standing::accepted, Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable,
+        Standing::added, Standing::gone, Standing::skipped}) {
     const std::size_t count = comparison.count(standing);
     if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "; " : ", ", count, to_string(standing));
   }
@@ -123,6 +132,7 @@ std::string to_json(const Comparison& comparison) {
                     {"comparable", comparison.comparable},
                     {"machine_moved", json_number(comparison.machine_moved)},
                     {"differences", comparison.differences},
+                    {"objections", comparison.objections},
                     {"verdicts", std::move(verdicts)}});
 }
 

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// "1.09x slower", "1.11x faster", "same", "not comparable".
+/// "1.09x slower", "1.11x faster", "accepted 1.06x", "same", "not comparable".
 std::string change_in_words(const Verdict& verdict);
 
 /// "1.06 to 1.12", in the direction of change_in_words(); empty where there is no ratio.

@@ -12,7 +12,7 @@ bool was_measured(const TrialResult& trial);
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
-/// The verdict, by what weighs most: disagreements, regressions, interruption, nothing measured, nothing
+/// The verdict, by what weighs most: disagreements, regressions, acceptances that ran out, interruption, nothing measured, nothing
 /// comparable, undecided trials; else passed, or merely measured when nothing was compared.
 Outcome outcome_of(const Results& results, const std::optional<Comparison>& comparison);
 

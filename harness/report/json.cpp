@@ -115,6 +115,7 @@ ordered_json json_of(const Comparison& comparison) {
   }
   return {{"comparable", comparison.comparable},
           {"differences", comparison.differences},
+          {"objections", comparison.objections},
           {"machine_moved", comparison.machine_moved},
           {"verdicts", verdicts}};
 }

@@ -49,6 +49,7 @@ std::string first(const Report& report) {
     lines.push_back(code(one.key) + ": " + escaped(one.detail));
   }
   if (report.comparison) {
+    for (const std::string& objection : report.comparison->objections) lines.push_back(escaped(objection));
     for (const Verdict& verdict : report.comparison->verdicts) {
       if (verdict.standing != Standing::slower) continue;
       lines.push_back(code(verdict.key) + ": " + escaped(in_words(verdict)));
@@ -225,9 +226,9 @@ std::string break_even_table(const Report& report) {
 
 /// What readers must see first comes first.
 int weight(Standing standing) {
-  constexpr std::array order{Standing::wrong,          Standing::slower,  Standing::undecided,
-                             Standing::not_comparable, Standing::gone,    Standing::faster,
-                             Standing::added,          Standing::skipped, Standing::same};
+  constexpr std::array order{
+      Standing::wrong, Standing::slower, Standing::accepted, Standing::undecided, Standing::not_comparable,
+      Standing::gone,  Standing::faster, Standing::added,    Standing::skipped,   Standing::same};
   return static_cast<int>(std::ranges::find(order, standing) - order.begin());
 }
 

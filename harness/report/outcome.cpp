@@ -9,14 +9,15 @@
 namespace assay {
 namespace {
 
-constexpr std::array standings{Standing::same,      Standing::faster,         Standing::slower,
-                               Standing::undecided, Standing::not_comparable, Standing::wrong,
-                               Standing::skipped,   Standing::added,          Standing::gone};
+constexpr std::array standings{
+    Standing::same,           Standing::faster, Standing::slower,  Standing::accepted, Standing::undecided,
+    Standing::not_comparable, Standing::wrong,  Standing::skipped, Standing::added,    Standing::gone};
 
 /// Two times stand behind it; the other standings say why there are not two.
 bool is_judged(const Verdict& verdict) {
   return verdict.standing == Standing::same || verdict.standing == Standing::faster ||
-         verdict.standing == Standing::slower || verdict.standing == Standing::undecided;
+         verdict.standing == Standing::slower || verdict.standing == Standing::accepted ||
+         verdict.standing == Standing::undecided;
 }
 
 /// Relative slow-down from which the lower end of the interval would have been past the limit, by the spread
@@ -54,6 +55,11 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
     out.word = "REGRESSION";
     out.sentence = are(number, "trial is", "trials are") + " slower than the limit, of " +
                    are(comparison->verdicts.size(), "trial", "trials");
+  } else if (comparison && !comparison->objections.empty()) {
+    out.word = "EXPIRED";
+    out.sentence = are(comparison->objections.size(), "acceptance", "acceptances") +
+                   " of a slow-down ran out and " + (comparison->objections.size() == 1 ? "is" : "are") +
+                   " neither withdrawn nor renewed";
   } else if (results.partial) {
     out.word = "INCOMPLETE";
     out.sentence = fmt::format("the run was interrupted with {} measured trials", out.measured);
@@ -64,7 +70,8 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
              (!comparison->comparable || std::ranges::none_of(comparison->verdicts, is_judged))) {
     out.word = "NOT COMPARABLE";
     out.sentence = "all trials agree with the oracle; no time could be compared";
-  } else if (comparison && standing(Standing::same) + standing(Standing::faster) == 0) {
+  } else if (comparison &&
+             standing(Standing::same) + standing(Standing::faster) + standing(Standing::accepted) == 0) {
     out.word = "UNDECIDED";
     out.sentence = fmt::format("all {} trials agree with the oracle; no verdict could be reached", ran);
   } else if (comparison) {
@@ -72,6 +79,9 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
     out.word = "PASSED";
     out.sentence =
         fmt::format("all {} trials agree with the oracle and none is shown to be slower than its limit", ran);
+    if (const std::size_t accepted = standing(Standing::accepted); accepted > 0) {
+      out.sentence += fmt::format("; {} accepted for now", are(accepted, "slow-down is", "slow-downs are"));
+    }
     if (open > 0) out.sentence += fmt::format("; {} could not be decided", are(open, "verdict", "verdicts"));
   } else {
     out.word = "MEASURED";

@@ -79,6 +79,23 @@ TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
   EXPECT_EQ(word(Standing::same), "PASSED");
 }
 
+TEST(Report, CountsWhatWasAcceptedAmongWhatPassed) {
+  const Outcome outcome = make_report(network(), std::nullopt, comparison_with(Standing::accepted)).outcome;
+  EXPECT_EQ(outcome.word, "PASSED");
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 slow-down is accepted for now"));
+}
+
+TEST(Report, PassesNothingWhoseAcceptanceRanOut) {
+  Comparison comparison = comparison_with(Standing::same);
+  comparison.objections = {"the acceptance of gemm/packed/m=1#1 ran out on 2026-10-01"};
+  const Report report = make_report(network(), std::nullopt, comparison);
+  EXPECT_EQ(report.outcome.word, "EXPIRED");
+  EXPECT_EQ(report.outcome.sentence,
+            "1 acceptance of a slow-down ran out and is neither withdrawn nor renewed");
+  EXPECT_THAT(to_markdown(report), HasSubstr("ran out on 2026-10-01"));
+  EXPECT_THAT(to_json(report), HasSubstr("ran out on 2026-10-01"));
+}
+
 TEST(Report, SaysHowManyVerdictsAreOpenWhereOthersPassed) {
   Comparison comparison = comparison_with(Standing::same);
   comparison.verdicts.push_back({.key = "another", .standing = Standing::undecided});

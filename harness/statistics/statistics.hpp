@@ -21,6 +21,12 @@ double median(std::span<const double> samples);
 /// 1.4826 times the median absolute deviation from the median: the standard deviation, were they normal.
 double robust_deviation(std::span<const double> samples);
 
+/// P(T > t) of Student's distribution. With more than 200 degrees of freedom, that with 200.
+double student_tail(double t, int freedom);
+/// The t that is exceeded with chance `tail`, in (0, 0.5]. Beyond a chance of 1e-12 the digits of the tail
+/// run out.
+double student_quantile(double tail, int freedom);
+
 /// The median between two order statistics. The narrowest symmetric pair that reaches `coverage`, else the
 /// extremes with the coverage these have: 0.75 for three samples, 0 for one. Binomial, exact.
 Interval median_interval(std::span<const double> samples, double coverage = wanted_coverage);

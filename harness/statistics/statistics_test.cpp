@@ -126,5 +126,31 @@ TEST(RatioOfMedians, ClaimsNothingForOneSample) {
   EXPECT_EQ(ratio_of_medians(Samples{3}, Samples{2, 2}, 1).coverage, 0);
 }
 
+TEST(Student, HasTheTailsOfTheClosedForms) {
+  // Cauchy's quartile; 1/2 - t / (2 sqrt(2 + t^2)); 1/2 - (atan(u) + u / (1 + u^2)) / pi with u = t /
+  // sqrt(3).
+  EXPECT_NEAR(student_tail(1, 1), 0.25, 1e-14);
+  EXPECT_NEAR(student_tail(std::sqrt(2.0), 2), 0.5 - std::sqrt(2.0) / 4, 1e-14);
+  EXPECT_NEAR(student_tail(std::sqrt(3.0), 3), 0.25 - 0.5 / std::numbers::pi, 1e-14);
+  EXPECT_NEAR(student_tail(-1, 1), 0.75, 1e-14);
+  EXPECT_NEAR(student_tail(0, 8), 0.5, 1e-14);
+}
+
+TEST(Student, HasTheQuantilesOfTheTables) {
+  // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
+  EXPECT_NEAR(student_quantile(0.05, 1), 6.314, 5e-4);
+  EXPECT_NEAR(student_quantile(0.001, 5), 5.893, 5e-4);
+  EXPECT_NEAR(student_quantile(0.025, 10), 2.228, 5e-4);
+  EXPECT_NEAR(student_quantile(0.01, 30), 2.457, 5e-4);
+  EXPECT_NEAR(student_quantile(0.001, 100), 3.174, 5e-4);
+  EXPECT_NEAR(student_quantile(0.5, 7), 0, 1e-6);
+}
+
+TEST(Student, IsWiderThanTheNormalDistributionByLittleWithManyDegreesOfFreedom) {
+  constexpr double normal = 3.719016;  // exceeded with chance 1e-4
+  EXPECT_GT(student_quantile(1e-4, 100000), normal);
+  EXPECT_LT(student_quantile(1e-4, 100000), 1.03 * normal);
+}
+
 }  // namespace
 }  // namespace assay

@@ -20,18 +20,35 @@ Interval time_of(const TrialResult& trial);
 /// with one launch from its slices. All zero when either has no samples.
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
-enum class Standing { same, faster, slower, undecided, not_comparable, wrong, skipped, added, gone };
+/// `accepted` is slower, as the ledger of the suite allows for now.
+enum class Standing {
+  same,
+  faster,
+  slower,
+  accepted,
+  undecided,
+  not_comparable,
+  wrong,
+  skipped,
+  added,
+  gone
+};
 std::string_view to_string(Standing standing);
 
 struct Verdict {
   std::string key;
   Standing standing = Standing::undecided;
-  /// Time after / time before, with what the machine did by itself taken out: what the verdict judges.
+  /// Time after / time before, with what the machine did by itself taken out: what the verdict judges. For a
+  /// row that is slower by drift alone, since the release.
   Interval ratio;
-  double limit = 1;       ///< ratio above which it is slower: 1 + tolerance of this case
-  std::string why;        ///< a sentence a stranger can read
-  Interval time_ratio{};  ///< time after / time before as measured
-  Interval to_naive{};    ///< the same relative to the naive variant of its case in the same launches
+  double limit = 1;          ///< ratio above which it is slower: 1 + tolerance of this case
+  std::string why;           ///< a sentence a stranger can read
+  Interval time_ratio{};     ///< time after / time before as measured
+  Interval to_naive{};       ///< the same relative to the naive variant of its case in the same launches
+  std::size_t launches = 0;  ///< behind `ratio`, on the side that has fewer
+  /// Deviation of the logarithm by which it moves between recordings of the same code; 0 where both sides
+  /// were measured in turns.
+  double spread = 0;
 };
 
 struct Comparison {
@@ -39,6 +56,7 @@ struct Comparison {
   std::vector<std::string> differences;  ///< between the fingerprints
   bool comparable = true;                ///< false: the deciding facts differ and every verdict says so
   double machine_moved = 1;  ///< median time ratio of the naive variants: what the machine did by itself
+  std::vector<std::string> objections;  ///< what fails besides the rows: acceptances that ran out
   std::size_t count(Standing standing) const;
 };
 

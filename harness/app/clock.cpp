@@ -1,4 +1,4 @@
-#include "app/date.hpp"
+#include "app/clock.hpp"
 
 #include <chrono>
 #include <ctime>

@@ -1,0 +1,85 @@
+#include "app/ledger_use.hpp"
+
+#include "assay/error.hpp"
+#include "compare/hand_made_ledger.hpp"
+
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using hand_made::commit;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(Today, IsTheDayOfSourceDateEpochWhereThatIsSet) {
+  ::setenv("SOURCE_DATE_EPOCH", "86399", 1);
+  EXPECT_EQ(date_text(today()), "1970-01-01");
+  ::setenv("SOURCE_DATE_EPOCH", "1790812800", 1);  // date -ud 2026-10-01 +%s
+  EXPECT_EQ(date_text(today()), "2026-10-01");
+  for (const char* bad : {"", "soon", "-1", "12x", "99999999999999999999", "253402300800"}) {
+    ::setenv("SOURCE_DATE_EPOCH", bad, 1);
+    EXPECT_THAT([] { today(); }, ThrowsMessage<Error>(HasSubstr("no number of seconds"))) << bad;
+  }
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  EXPECT_GT(today(), hand_made::day("2026-01-01"));
+}
+
+class LedgerUse : public testing::Test {
+ protected:
+  LedgerUse() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
+    options.suite = "suites/smoke.json";
+    options.baselines = {folder / "none", folder / "some"};
+    save_ledger(ledger_path(folder / "some", "smoke"), hand_made::ledger());
+  }
+  ~LedgerUse() override { fs::remove_all(folder); }
+  fs::path folder;
+  Options options;
+};
+
+TEST_F(LedgerUse, TakesTheFirstLedgerThatThereIs) {
+  const auto found = find_ledger(options, "smoke");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->file, folder / "some" / "smoke.ledger.json");
+  EXPECT_FALSE(find_ledger(options, "full"));
+}
+
+TEST_F(LedgerUse, RecordsAStepThatContinuesIt) {
+  const auto stored = find_ledger(options, "smoke");
+  options.record_step = true;
+  require_recordable(options, stored, commit(2), commit(3));
+  const Ending ending = recorded(*stored, hand_made::step(2, 0.01), {0, "PASSED"});
+  EXPECT_EQ(ending.code, 0);
+  EXPECT_THAT(ending.text, AllOf(HasSubstr("c0ffee2 to c0ffee3, 2 trials"), HasSubstr("PASSED")));
+  const auto after = find_ledger(options, "smoke");
+  ASSERT_EQ(after->ledger.steps.size(), 3U);
+  EXPECT_EQ(after->ledger.steps[2].head, "c0ffee3");
+}
+
+TEST_F(LedgerUse, RefusesToRecordAcrossAGapOrWithoutALedger) {
+  const auto stored = find_ledger(options, "smoke");
+  EXPECT_NO_THROW(require_recordable(options, stored, commit(5), commit(6))) << "nobody asked for a record";
+  options.record_step = true;
+  EXPECT_THAT([&] { require_recordable(options, stored, commit(5), commit(6)); },
+              ThrowsMessage<Error>(HasSubstr("the ledger ends at c0ffee2")));
+  EXPECT_THAT([&] { require_recordable(options, std::nullopt, commit(2), commit(3)); },
+              ThrowsMessage<Error>(HasSubstr("assay record --suite suites/smoke.json --release")));
+}
+
+TEST_F(LedgerUse, RecordsNoStepThatEstimatesNothing) {
+  Step step = hand_made::step(2, 0.01);
+  step.rows.clear();
+  EXPECT_EQ(recorded(*find_ledger(options, "smoke"), step, {0, "PASSED"}).code, 3);
+  EXPECT_EQ(find_ledger(options, "smoke")->ledger.steps.size(), 2U);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,83 @@
+// Changes of the ledger that are decided and not measured: accept, withdraw, begin a release.
+#include "app/ledger_use.hpp"
+#include "app/output.hpp"
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "machine/build_info.hpp"
+#include "plan/near_names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace assay {
+namespace {
+
+/// Thread count that the key names; 1 when it names none. Keys of other machines have other counts, and are
+/// as good: a ledger is for all machines.
+int threads_of(const std::string& key) {
+  int out = 1;
+  if (const auto at = key.rfind('#'); at != std::string::npos) {
+    std::from_chars(key.data() + at + 1, key.data() + key.size(), out);
+  }
+  return std::clamp(out, 1, 4096);
+}
+
+void require_planned(const std::string& key, const Suite& suite, const Registry& registry) {
+  std::vector<int> threads{1};
+  if (const int count = threads_of(key); count > 1) threads.push_back(count);
+  // No machine in particular: what does not fit in this one's memory may be accepted for another.
+  std::vector<std::string> keys;
+  for (const Trial& trial : make_plan(registry, suite, {.threads = threads}, Machine{})) {
+    keys.push_back(trial.key);
+  }
+  if (std::ranges::find(keys, key) != keys.end()) return;
+  throw Error("--accept " + key, fmt::format("is no trial of suite {}", suite.name),
+              fmt::format("did you mean\n    {}\n  `assay run` prints all keys",
+                          fmt::join(near_names(key, keys, 3), "\n    ")));
+}
+
+Date last_day(const std::string& text) {
+  if (const auto date = date_from(text)) return *date;
+  throw Error("--until " + text, "is no day", "write it as 2026-10-01");
+}
+
+std::string change(Ledger& ledger, const Options& options, const Suite& suite, const Registry& registry) {
+  const LedgerEdit& edit = options.ledger;
+  if (edit.withdraw) {
+    withdraw(ledger, *edit.withdraw);
+    return fmt::format("WITHDRAWN: {} has no accepted slow-down any more", *edit.withdraw);
+  }
+  if (edit.release) {
+    begin_release(ledger, *edit.release, build_info().commit, today());
+    return fmt::format("RELEASED: steps are summed from {} ({}) on; {} acceptances stay", ledger.release,
+                       ledger.release_commit, ledger.acceptances.size());
+  }
+  const std::string& key = edit.accept.value();
+  require_planned(key, suite, registry);
+  const Date until = last_day(edit.until);
+  accept(ledger, {.key = key,
+                  .ratio = edit.ratio,
+                  .reason = options.reason,
+                  .until = until,
+                  .accepted_on = today(),
+                  .commit = build_info().commit});
+  return fmt::format("ACCEPTED: {} up to {:.4g}x until {}", key, edit.ratio, date_text(until));
+}
+
+}  // namespace
+
+int ledger_verb(const Options& options, const Registry& registry) {
+  const Suite suite = load_suite(options.suite, registry);
+  const auto file = ledger_path(options.baselines.front(), suite.name);
+  Ledger ledger = load_ledger(file).value_or(Ledger{.suite = suite.name});
+  const std::string done = change(ledger, options, suite, registry);
+  save_ledger(file, ledger);
+  put(options, fmt::format("next: commit {} by itself\n{}\n", file.string(), done), to_json(ledger));
+  return exit_code::passed;
+}
+
+}  // namespace assay
