@@ -12,6 +12,13 @@
 namespace assay::testing {
 namespace {
 
+/// Whoever runs these tests may divide them among shards, or run them on GitHub. The program under test would
+/// honour that too.
+constexpr const char* unset_variables =
+    "unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE TEST_TOTAL_SHARDS TEST_SHARD_INDEX "
+    "TEST_SHARD_STATUS_FILE TESTBRIDGE_TEST_ONLY XML_OUTPUT_FILE GITHUB_ACTIONS GITHUB_STEP_SUMMARY "
+    "GITHUB_OUTPUT; ";
+
 std::string contents(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -30,7 +37,7 @@ std::string Finished::last_lines(int count) const {
 Finished run_shell(const std::string& command, const std::filesystem::path& folder) {
   const Folder capture;
   const auto out = capture.path() / "out", err = capture.path() / "err";
-  const std::string line = "cd '" + folder.string() + "' && { " + command + "; } >'" + out.string() +
+  const std::string line = std::string(unset_variables) + "cd '" + folder.string() + "' && { " + command + "; } >'" + out.string() +
                            "' 2>'" + err.string() + "' </dev/null";
   const int status = std::system(line.c_str());
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

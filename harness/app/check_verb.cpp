@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/sharding.hpp"
 #include "app/verbs.hpp"
 #include "assay/pipeline.hpp"
 
@@ -47,47 +48,57 @@ struct Tally {
   }
 };
 
-std::vector<Row> corner_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
-  std::vector<Row> out;
+/// All checks of this process, and which part of a suite they are.
+struct Checks {
+  std::vector<Row> rows;
+  std::optional<ShardRecord> shard;
+};
+
+Checks check_corner_cases(const Options& options, const Registry& registry, const Hooks& hooks) {
+  Checks out;
   for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks)) {
-    out.push_back({.operation = c.operation,
-                   .variant = c.variant,
-                   .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
-                                       c.skew == 0 ? "aligned" : "one element off alignment", c.threads),
-                   .skipped = std::move(c.skipped),
-                   .remark = {},
-                   .agreement = std::move(c.agreement)});
+    out.rows.push_back({.operation = c.operation,
+                        .variant = c.variant,
+                        .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
+                                            c.skew == 0 ? "aligned" : "one element off alignment", c.threads),
+                        .skipped = std::move(c.skipped),
+                        .remark = {},
+                        .agreement = std::move(c.agreement)});
   }
   return out;
 }
 
-std::vector<Row> trace_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
-  std::vector<Row> out;
+Checks check_trace(const Options& options, const Registry& registry, const Hooks& hooks) {
+  Checks out;
   for (CornerCheck& c : check_file(registry, options.filter, options.trace, options.seed, hooks)) {
-    out.push_back({.operation = c.operation,
-                   .variant = c.variant,
-                   .what = fmt::format("{} ({})", options.trace.string(), c.problem),
-                   .skipped = std::move(c.skipped),
-                   .remark = std::move(c.remark),
-                   .agreement = std::move(c.agreement)});
+    out.rows.push_back({.operation = c.operation,
+                        .variant = c.variant,
+                        .what = fmt::format("{} ({})", options.trace.string(), c.problem),
+                        .skipped = std::move(c.skipped),
+                        .remark = std::move(c.remark),
+                        .agreement = std::move(c.agreement)});
   }
   return out;
 }
 
-std::vector<Row> suite_rows(const Options& options, const Registry& registry, const Hooks& hooks) {
+Checks check_suite(const Options& options, const Registry& registry, const Hooks& hooks) {
   const Suite suite = load_suite(options.suite, registry);
-  const Selection selection{.filter = options.filter, .threads = options.threads, .seed = options.seed};
-  const auto plan = make_plan(registry, suite, selection, this_machine());
+  const Selection selection{.filter = options.filter,
+                            .threads = options.threads,
+                            .seed = options.seed,
+                            .shard = shard_of_this_process(options)};
+  const Machine machine = this_machine();
+  const auto plan = make_plan(registry, suite, selection, machine);
   auto agreements = check(plan, options.seed, hooks);
-  std::vector<Row> out;
+  Checks out{.shard = shard_record(registry, suite, selection, machine)};
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;
-    out.push_back({.operation = std::string(plan[i].operation->name()),
-                   .variant = plan[i].operation->variants()[plan[i].variant].name,
-                   .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
-                   .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
-                   .remark = {},
-                   .agreement = std::move(agreements[i])});
+    out.rows.push_back({.operation = std::string(plan[i].operation->name()),
+                        .variant = plan[i].operation->variants()[plan[i].variant].name,
+                        .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
+                        .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
+                        .remark = {},
+                        .agreement = std::move(agreements[i])});
   }
   return out;
 }
@@ -138,21 +149,24 @@ std::string repetition(const Options& options, const std::string& wrong) {
 }  // namespace
 
 int check_verb(const Options& options, const Registry& registry) {
+  if (options.suite.empty()) say_undivided(options, "checks without a suite");
   if (options.known_bad) return known_bad_verb(options, registry);
-  std::vector<Row> rows;
+  Checks checks;
   bool stopped = false;
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    const auto read = !options.trace.empty() ? trace_rows : !options.suite.empty() ? suite_rows : corner_rows;
-    rows = read(options, registry, hooks);
+    const auto perform = !options.trace.empty()   ? check_trace
+                         : !options.suite.empty() ? check_suite
+                                                  : check_corner_cases;
+    checks = perform(options, registry, hooks);
     stopped = hooks.stopped();
   }
   std::map<std::string, std::map<std::string, Tally>> tallies;
   Tally all;
   Json json{
       {"schema", "assay.check/1"}, {"seed", options.seed}, {"partial", stopped}, {"checks", Json::array()}};
-  for (const Row& row : rows) {
+  for (const Row& row : checks.rows) {
     tallies[row.operation][row.variant].add(row);
     all.add(row);
     json["checks"].push_back(row_json(row));
@@ -169,21 +183,25 @@ int check_verb(const Options& options, const Registry& registry) {
   json["agree"] = all.agree;
   json["disagree"] = all.disagree;
   json["skipped"] = all.skipped;
+  if (checks.shard) json["shard"] = to_options(checks.shard->shard);
   const std::string counts =
       fmt::format("{} agree, {} disagree, {} skipped", all.agree, all.disagree, all.skipped);
   int code = exit_code::passed;
   if (stopped) {
-    text += fmt::format("INTERRUPTED after {} checks: {}\n", rows.size(), counts);
+    text += fmt::format("INTERRUPTED after {} checks: {}\n", checks.rows.size(), counts);
     code = exit_code::interrupted;
   } else if (all.disagree > 0) {
     text += repetition(options, wrong.front()) + '\n';
     text += fmt::format("WRONG: {} ({})\n", fmt::join(wrong, ", "), counts);
     code = exit_code::found;
+  } else if (checks.shard && checks.rows.empty()) {
+    text += nothing_to_do(*checks.shard) + '\n';
   } else if (all.agree == 0) {
     text += fmt::format("SKIPPED: nothing selected runs on this machine ({})\n", counts);
     code = exit_code::all_skipped;
   } else {
-    text += fmt::format("AGREE: {}\n", counts);
+    text +=
+        fmt::format("AGREE: {}{}\n", counts, checks.shard ? "; " + in_words(*checks.shard) : std::string());
   }
   json["exit_code"] = code;
   put(options, text, json.dump(1));

@@ -1,3 +1,4 @@
+#include "app/exit_codes.hpp"
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
 #include "app/verbs.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <functional>
 
 namespace assay {
 namespace {
@@ -22,6 +24,7 @@ int dispatch(const Options& options, const Registry& registry) {
     case Verb::reanalyze: return reanalyze_verb(options);
     case Verb::selftest: return selftest_verb(options, registry);
     case Verb::compare: return compare_verb(options);
+    case Verb::merge: return merge_verb(options);
     case Verb::report: return report_verb(options);
     case Verb::doctor: return doctor_verb(options);
     case Verb::launch: return launch_verb(options, registry);
@@ -31,24 +34,37 @@ int dispatch(const Options& options, const Registry& registry) {
   return exit_code::unusable;
 }
 
-}  // namespace
-
-int run_command_line(int argc, const char* const* argv, const Registry& registry) {
-  catch_interrupts();
-  report_crashes();
+int obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.output.empty()) fmt::print("{}", line.output);
   if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
-  if (!line.options) return line.exit_code;
+  return line.options ? dispatch(*line.options, registry) : line.exit_code;
+}
+
+/// Faults end here, and codes are translated here, for all verbs alike.
+int with_faults_caught(int argc, const char* const* argv, const std::function<int()>& action) {
+  const ExitCodes codes = asked_exit_codes(argc, argv);
+  catch_interrupts(translated(exit_code::interrupted, codes));
+  report_crashes(translated(exit_code::crashed, codes));
   try {
-    return dispatch(*line.options, registry);
+    return translated(action(), codes);
   } catch (const Error& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
-    return exit_code::unusable;
+    return translated(exit_code::unusable, codes);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
-    return exit_code::crashed;
+    return translated(exit_code::crashed, codes);
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, const Registry& registry) {
+  return with_faults_caught(argc, argv, [&] { return obey(argc, argv, registry); });
+}
+
+int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
+  return with_faults_caught(argc, argv, [&] { return obey(argc, argv, registry()); });
 }
 
 }  // namespace assay

@@ -1,7 +1,9 @@
+#include "app/ci_outputs.hpp"
 #include "app/ledger_use.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/sharding.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -66,11 +68,20 @@ std::vector<std::string> keys_of(const Comparison& comparison, Standing standing
   return out;
 }
 
+/// Of a key `operation/variant/problem#threads`.
+bool is_of_other_shard(const std::string& key, const std::optional<ShardRecord>& record) {
+  if (!record) return false;
+  const std::size_t first = key.find('/'), second = key.find('/', first + 1), end = key.rfind('#');
+  return !contains(record->shard, key.substr(0, first), key.substr(second + 1, end - second - 1));
+}
+
 /// Rows that this run was not asked for are not gone.
-void leave_out_unselected(Comparison& comparison, const Options& options, const Registry& registry) {
+void leave_out_unselected(Comparison& comparison, const Options& options,
+                          const std::optional<ShardRecord>& record, const Registry& registry) {
   const Filter filter(options.filter, registry);
   std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
     if (verdict.standing != Standing::gone) return false;
+    if (is_of_other_shard(verdict.key, record)) return true;
     const int threads = std::stoi(verdict.key.substr(verdict.key.rfind('#') + 1));
     return !filter.selects(verdict.key) ||
            (!options.threads.empty() && std::ranges::find(options.threads, threads) == options.threads.end());
@@ -149,6 +160,24 @@ Ending without_baseline(const Options& options, const Results& results) {
                       results.suite, key, file.string())};
 }
 
+/// A part of a baseline would leave the rest uncompared without a word.
+void require_whole(const Options& options, const std::optional<Shard>& shard) {
+  if (options.record_missing.empty() || !shard || shard->count == 1) return;
+  throw Error("--record-missing",
+              fmt::format("would record one of {} shards as the baseline of the whole suite", shard->count),
+              "record without shards: assay record --suite " + options.suite.string());
+}
+
+/// That repeats this gate for other rows: `-k` is to follow.
+std::string command_of(const Options& options, const RunRequest& request) {
+  std::string out =
+      fmt::format("assay gate --suite {} --launches {} --seed {} --limit {}", options.suite.string(),
+                  request.measuring.launches, options.seed, options.limit);
+  for (const auto& folder : options.baselines) out += fmt::format(" --baselines {}", folder.string());
+  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
+  return out;
+}
+
 void write_outputs(const Options& options, const Results& results, const std::optional<Baseline>& baseline,
                    const std::optional<Comparison>& comparison) {
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
@@ -160,7 +189,10 @@ void write_outputs(const Options& options, const Results& results, const std::op
 }  // namespace
 
 int gate_verb(const Options& options, const Registry& registry) {
-  const RunRequest request = run_request(options, registry, usual_launches);
+  RunRequest request = run_request(options, registry, usual_launches);
+  const std::optional<Shard> shard = shard_of_this_process(options);
+  require_whole(options, shard);
+  divide(request, shard);
   const Machine machine = this_machine();
   const auto baseline = find_baseline(options, machine.key, request.suite.name);
   const auto ledger = find_ledger(options, request.suite.name);
@@ -174,10 +206,11 @@ int gate_verb(const Options& options, const Registry& registry) {
   const Results results = run_with_progress(registry, request);
   const Ending objection = ending_of(results);
   std::optional<Comparison> comparison;
-  if (baseline && !results.partial) {
+  const bool nothing_held = results.shard && results.trials.empty();
+  if (baseline && !results.partial && !nothing_held) {
     const GatePolicy policy{.limit = options.limit.value_or(GatePolicy{}.limit)};
     comparison = compare(results, *baseline, policy);
-    leave_out_unselected(*comparison, options, registry);
+    leave_out_unselected(*comparison, options, results.shard, registry);
     comparison = confirm(*std::move(comparison), results, *baseline, request, policy);
   }
   // An acceptance runs out whether there is anything to compare with or not.
@@ -188,7 +221,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   if (ledger && !results.partial) findings = apply(judged, ledger->ledger, occasion);
   write_outputs(options, results, baseline, comparison);
 
-  std::string text = to_table(results);
+  std::string text = nothing_held ? std::string() : to_table(results);
   if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
   if (!findings.lines.empty()) text += fmt::format("\n{}\n", fmt::join(findings.lines, "\n"));
   Ending ending = objection;
@@ -200,13 +233,19 @@ int gate_verb(const Options& options, const Registry& registry) {
       ending.text = verdict.text + "\n" + ending.text;
   } else if (ending.code == exit_code::passed && findings.fails) {
     ending = {exit_code::found, foreign + expired(judged)};
-  } else if (ending.code == exit_code::passed) {
+  } else if (ending.code == exit_code::passed && !nothing_held) {
     // A machine whose build or settings changed is a new one to a gate; the table above says what differs.
     ending = without_baseline(options, results);
     ending.text = foreign + ending.text;
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
+  if (results.shard && !nothing_held) text += in_words(*results.shard) + "\n";
   put(options, text + ending.text + "\n", to_json(make_report(results, baseline, comparison)));
+  put_ci_outputs(options, {.comparison = comparison,
+                           .before = baseline ? &baseline->recordings.back().results : nullptr,
+                           .after = &results,
+                           .ending = ending,
+                           .command = command_of(options, request)});
   return ending.code;
 }
 

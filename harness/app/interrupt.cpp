@@ -1,7 +1,5 @@
 #include "app/interrupt.hpp"
 
-#include "assay/pipeline.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +10,11 @@ namespace assay {
 namespace {
 
 volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t interrupted_code = 0, crashed_code = 0;  // that handlers exit with
 char running[512] = "";
 
 void on_interrupt(int) {
-  if (stop_requested != 0) _exit(exit_code::interrupted);
+  if (stop_requested != 0) _exit(interrupted_code);
   stop_requested = 1;
 }
 
@@ -36,7 +35,7 @@ void on_crash(int signal) {
   write_text(") during: ");
   write_text(running);
   write_text("\n");
-  _exit(exit_code::crashed);
+  _exit(crashed_code);
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -47,14 +46,16 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(int code) {
+  interrupted_code = code;
   handle(SIGINT, on_interrupt);
   handle(SIGTERM, on_interrupt);
 }
 
 bool interrupted() { return stop_requested != 0; }
 
-void report_crashes() {
+void report_crashes(int code) {
+  crashed_code = code;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their own reports say more
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, on_crash);
 #else

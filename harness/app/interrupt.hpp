@@ -5,12 +5,13 @@
 
 namespace assay {
 
-/// From now on SIGINT and SIGTERM ask for a stop instead of ending the process; a second one ends it.
-void catch_interrupts();
+/// From now on SIGINT and SIGTERM ask for a stop instead of ending the process; a second one ends it,
+/// with `code`.
+void catch_interrupts(int code);
 bool interrupted();
 
-/// From now on a crash names what was running, on standard error, and exits with exit_code::crashed.
-void report_crashes();
+/// From now on a crash names what was running, on standard error, and exits with `code`.
+void report_crashes(int code);
 /// What is running now: kept where a signal handler can read it.
 void now_running(std::string_view what);
 

@@ -26,6 +26,7 @@ class Parser {
     add_record();
     add_gate();
     add_compare();
+    add_merge();
     add_report();
     add_doctor();
     add_reanalyze();
@@ -46,6 +47,7 @@ class Parser {
       std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
       app_.parse(arguments);
       require_suite_or_base();
+      take_runner_variables();
       out.options = options_;
     } catch (const CLI::ParseError& failure) {
       // CLI11's own codes are 100 to 127, which shells and git bisect take for something else.
@@ -76,6 +78,19 @@ class Parser {
       throw CLI::RequiredError("--suite, or --base and --head,");
     }
   }
+  /// What test runners ask by variables, where no option says otherwise. GoogleTest does the same.
+  void take_runner_variables() {
+    const auto variable = [](const char* name) {
+      const char* value = std::getenv(name);
+      return std::string(value == nullptr ? "" : value);
+    };
+    const bool selects =
+        options_.verb == Verb::check || options_.verb == Verb::run || options_.verb == Verb::gate;
+    if (selects && options_.filter.empty() && options_.benchmark.filter.empty()) {
+      options_.filter = variable("TESTBRIDGE_TEST_ONLY");
+    }
+    if (options_.verb == Verb::gate && options_.junit.empty()) options_.junit = variable("XML_OUTPUT_FILE");
+  }
 
   CLI::App* verb(Verb verb, const std::string& name, const std::string& about) {
     CLI::App* sub = app_.add_subcommand(name, about);
@@ -95,6 +110,21 @@ class Parser {
     CLI::Option* option =
         sub->add_option("-s,--suite", options_.suite, "suite file, such as suites/smoke.json");
     if (required) option->required();
+  }
+  void add_shards(CLI::App* sub) {
+    sub->add_option("--shard-count", options_.shard.count, "divide the suite's cases among this many jobs");
+    sub->add_option("--shard-index", options_.shard.index, "which of them this one is, from 0");
+    const std::map<std::string, bool> choices{{"auto", true}};
+    sub->add_option("--shard", options_.shard.detect,
+                    "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say")
+        ->transform(CLI::CheckedTransformer(choices));
+  }
+  void add_exit_code(CLI::App* sub) {
+    const std::map<std::string, ExitCodes> choices{{"usual", ExitCodes::usual},
+                                                   {"bisect", ExitCodes::bisect}};
+    sub->add_option("--exit-code", options_.exit_codes,
+                    "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1")
+        ->transform(CLI::CheckedTransformer(choices));
   }
   void add_launches(CLI::App* sub, const std::string& usual) {
     sub->add_option("--launches", options_.launches, "process starts to sample in (default " + usual + ")")
@@ -139,6 +169,11 @@ class Parser {
         ->excludes("--known-bad");
     sub->get_option("--known-bad")->excludes("--suite");
     add_inputs(sub);
+    add_shards(sub);
+    for (const char* name : {"--shard-count", "--shard-index", "--shard"}) {
+      sub->get_option(name)->needs("--suite");  // corner cases are not divided
+    }
+    add_exit_code(sub);
     add_json(sub);
   }
   void add_run() {
@@ -148,6 +183,7 @@ class Parser {
     add_filter(sub);
     add_inputs(sub);
     add_launches(sub, "1");
+    add_shards(sub);
     add_output(sub);
     add_json(sub);
   }
@@ -198,6 +234,9 @@ class Parser {
         ->check(CLI::Range(1.001, 100.0));
     sub->add_flag("--record-step", options_.record_step, "add this step to the ledger when the gate passes")
         ->excludes("--filter");
+    add_shards(sub);
+    add_exit_code(sub);
+    sub->add_option("--junit", options_.junit, "write a JUnit file, a test case per trial");
     add_output(sub);
     add_json(sub);
   }
@@ -207,6 +246,13 @@ class Parser {
     sub->add_option("after", options_.second, "results after")->required();
     sub->add_flag("--md", options_.as_markdown, "print Markdown");
     add_limit(sub);
+    add_json(sub);
+  }
+  void add_merge() {
+    CLI::App* sub = verb(Verb::merge, "merge", "results of all shards of one selection into one file");
+    sub->add_option("shards", options_.shards, "results of every shard, as `run -o` or `gate -o` wrote them")
+        ->required();
+    sub->add_option("-o,--output", options_.output, "write the merged results here, as JSON")->required();
     add_json(sub);
   }
   void add_report() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/benchmark_flags.hpp"
+#include "app/exit_codes.hpp"
+#include "assay/shard.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +20,7 @@ enum class Verb {
   record,
   gate,
   compare,
+  merge,
   reanalyze,
   selftest,
   report,
@@ -64,6 +67,10 @@ struct Options {
   std::vector<double> plants{0.02, 0.03, 0.05, 0.1};  ///< slow-downs of selftest
   bool busy = false;                                  ///< one core is kept busy meanwhile
   bool identical_too = false;                         ///< identical machine code is measured as well
+  std::vector<std::filesystem::path> shards;  ///< files of merge
+  ShardOptions shard;
+  std::filesystem::path junit;
+  ExitCodes exit_codes = ExitCodes::usual;
   BenchmarkFlags benchmark;
   LedgerEdit ledger;
   bool record_step = false;

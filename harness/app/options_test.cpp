@@ -84,12 +84,43 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
            {"gate", "--suite", "s.json", "--drift-limit", "0.9"},
            {"gate", "--suite", "s.json", "--limit", "0.5"},
            {"gate", "--suite", "s.json", "--on-undecided", "cry"},
+           {"gate", "--suite", "s.json", "--shard", "gitlab"},
+           {"gate", "--suite", "s.json", "--exit-code", "git"},
+           {"run", "--suite", "s.json", "--shard-count", "two"},
+           {"run", "--suite", "s.json", "--shard-index", "1.5"},
+           {"check", "--shard-count", "2", "--shard-index", "0"},
+           {"check", "--known-bad", "--shard=auto"},
+           {"record", "--suite", "s.json", "--reason", "r", "--shard=auto"},
+           {"merge", "a.json"},
+           {"merge", "-o", "all.json"},
            {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
     EXPECT_EQ(line.exit_code, 2) << (bad.empty() ? "nothing" : bad.back());
     EXPECT_FALSE(line.errors.empty()) << (bad.empty() ? "nothing" : bad.back());
   }
+}
+
+TEST(CommandLine, ReadsShardsAndWhatCIEnginesWant) {
+  const CommandLine line = parsed({"gate", "--suite", "s.json", "--shard-count", "4", "--shard-index", "3",
+                                   "--shard=auto", "--exit-code=bisect", "--junit", "j.xml"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->shard.count, 4);
+  EXPECT_EQ(line.options->shard.index, 3);
+  EXPECT_TRUE(line.options->shard.detect);
+  EXPECT_EQ(line.options->exit_codes, ExitCodes::bisect);
+  EXPECT_EQ(line.options->junit, "j.xml");
+  const CommandLine plain = parsed({"check"});
+  ASSERT_TRUE(plain.options.has_value()) << plain.errors;
+  EXPECT_FALSE(plain.options->shard.count.has_value());
+  EXPECT_FALSE(plain.options->shard.detect);
+}
+
+TEST(CommandLine, ReadsTheFilesOfAMerge) {
+  const CommandLine line = parsed({"merge", "a.json", "b.json", "-o", "all.json"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_THAT(line.options->shards, ElementsAre("a.json", "b.json"));
+  EXPECT_EQ(line.options->output, "all.json");
 }
 
 TEST(CommandLine, TreatsHelpAndVersionAsSuccess) {

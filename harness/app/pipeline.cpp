@@ -50,9 +50,12 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
                   .seed = request.selection.seed,
                   .command = request.command};
   const auto plan = make_plan(registry, request.suite, request.selection, results.machine);
+  results.shard = shard_record(registry, request.suite, request.selection, results.machine);
   std::set<std::string> planned;
   for (const Trial& trial : plan) planned.insert(trial.row.operation + "/" + trial.row.problem);
-  results.cases_left_out = static_cast<Index>(request.suite.cases.size() - planned.size());
+  // What other shards hold was selected all the same.
+  const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
+  results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
   std::vector<Agreement> agreements = check(plan, request.selection.seed, hooks);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     results.trials.push_back(result_of(plan[i], std::move(agreements[i])));

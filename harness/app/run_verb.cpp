@@ -1,5 +1,6 @@
 #include "app/measuring.hpp"
 #include "app/output.hpp"
+#include "app/sharding.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/report.hpp"
@@ -11,7 +12,13 @@ namespace assay {
 namespace {
 
 int list_keys(const Registry& registry, const RunRequest& request) {
-  for (const Trial& trial : make_plan(registry, request.suite, request.selection, this_machine())) {
+  const Machine machine = this_machine();
+  const auto plan = make_plan(registry, request.suite, request.selection, machine);
+  if (plan.empty()) {
+    const auto shard = shard_record(registry, request.suite, request.selection, machine);
+    fmt::print(stderr, "{}\n", nothing_to_do(*shard));
+  }
+  for (const Trial& trial : plan) {
     if (trial.skipped.empty()) fmt::print("{}\n", trial.key);
   }
   return exit_code::passed;
@@ -26,7 +33,8 @@ std::string in_benchmark_format(const std::string& format, const Results& result
 }  // namespace
 
 int run_verb(const Options& options, const Registry& registry) {
-  const RunRequest request = run_request(options, registry, 1);
+  RunRequest request = run_request(options, registry, 1);
+  divide(request, shard_of_this_process(options));
   const BenchmarkFlags& flags = options.benchmark;
   if (flags.list_tests) return list_keys(registry, request);
 
@@ -40,8 +48,11 @@ int run_verb(const Options& options, const Registry& registry) {
     if (!ending.text.empty()) fmt::print(stderr, "{}\n", ending.text);
     return ending.code;
   }
-  std::string text = to_table(results);
-  if (!options.output.empty()) {
+  std::string text = results.trials.empty() ? std::string() : to_table(results);
+  if (results.shard) {
+    text +=
+        "next: when all shards are done, put them together with  assay merge SHARD.json ... -o ALL.json\n";
+  } else if (!options.output.empty()) {
     text +=
         fmt::format("next: change the code, run again with another -o, then  assay compare {} AFTER.json\n",
                     options.output.string());
@@ -49,7 +60,8 @@ int run_verb(const Options& options, const Registry& registry) {
     text += "next: -o before.json keeps the samples, for  assay compare before.json after.json\n";
   }
   text += ending.text.empty()
-              ? fmt::format("MEASURED: {} trials of suite {}", results.trials.size(), results.suite)
+              ? fmt::format("MEASURED: {} trials of suite {}{}", results.trials.size(), results.suite,
+                            results.shard ? "; " + in_words(*results.shard) : std::string())
               : ending.text;
   put(options, text + "\n", to_json(results));
   return ending.code;

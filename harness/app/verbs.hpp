@@ -18,6 +18,7 @@ int two_builds_verb(const Options& options, const Registry& registry);  ///< gat
 int reanalyze_verb(const Options& options);
 int selftest_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options);
+int merge_verb(const Options& options);
 int report_verb(const Options& options);
 int doctor_verb(const Options& options);
 int launch_verb(const Options& options, const Registry& registry);

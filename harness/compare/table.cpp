@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -27,8 +28,10 @@ struct Row {
   std::string before, after;
 };
 
+/// None where they were measured on machines of which no reader knows which was which.
 std::map<std::string, std::string> times(const Results& results) {
   std::map<std::string, std::string> out;
+  if (!results.mixed_machines.empty()) return out;
   for (const TrialResult& trial : results.trials) {
     const double seconds = time_of(trial).middle;
     if (seconds > 0) out[trial.key] = seconds_text(seconds);
@@ -64,6 +67,16 @@ std::string machine_sentence(const Comparison& comparison) {
       comparison.machine_moved);
 }
 
+/// Why there is a side without times.
+std::string withheld_sentence(const Results& before, const Results& after) {
+  std::string out;
+  for (const auto& [side, results] : {std::pair{"before", &before}, std::pair{"after", &after}}) {
+    if (results->mixed_machines.empty()) continue;
+    out += fmt::format("{}Times {} are withheld: {}.", out.empty() ? "" : " ", side, results->mixed_machines);
+  }
+  return out;
+}
+
 std::string markdown_table(const std::vector<Row>& rows) {
   std::string out =
       "|   | trial | before | after | after vs before | interval | limit |\n"
@@ -97,8 +110,9 @@ bool needs_reason(Standing standing) {
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out = "### " + verdict_sentence(comparison) + "\n\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n\n";
-  for (const std::string& objection : comparison.objections) out += "- " + escaped(objection) + "\n";
+  for (const std::string& objection : comparison.objections) out += "- " + inert(objection) + "\n";
   if (!comparison.objections.empty()) out += "\n";
+  if (const std::string none = withheld_sentence(before, after); !none.empty()) out += inert(none) + "\n\n";
   const auto first = rows_of(comparison, before, after, shown_first);
   if (!first.empty()) out += markdown_table(first);
   std::string reasons;
@@ -127,6 +141,9 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n";
   for (const std::string& line : comparison.objections)
     out += wrapped(printable(line, 2 * width), width) + "\n";
+  if (const std::string none = withheld_sentence(before, after); !none.empty()) {
+    out += wrapped(printable(none, none.size()), width) + "\n";
+  }
   for (const std::string& line : comparison.differences) out += "  " + printable(line, width - 2) + "\n";
   auto rows = rows_of(comparison, before, after, shown_first);
   std::ranges::copy(rows_of(comparison, before, after, folded), std::back_inserter(rows));

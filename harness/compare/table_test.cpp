@@ -100,5 +100,18 @@ TEST(ComparisonText, SaysWhenNothingCouldBeCompared) {
   EXPECT_THAT(comparison_text({}, {}, {}), StartsWith("Nothing was compared"));
 }
 
+TEST(ComparisonTables, WithholdTimesOfMixedMachinesAndSayWhy) {
+  Results mixed = times();
+  mixed.mixed_machines = "the shards ran on machines that differ in cores";
+  for (const std::string& text :
+       {comparison_markdown(sample(), mixed, times()), comparison_text(sample(), mixed, times())}) {
+    EXPECT_THAT(text,
+                HasSubstr("Times before are withheld: the shards ran on machines that differ in cores."));
+    EXPECT_THAT(text, HasSubstr("1.23 ms")) << "of the other side";
+    EXPECT_THAT(text, Not(HasSubstr("Times after")));
+  }
+  EXPECT_THAT(comparison_text(sample(), mixed, mixed), Not(HasSubstr(" ms")));
+}
+
 }  // namespace
 }  // namespace assay

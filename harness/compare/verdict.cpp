@@ -148,6 +148,13 @@ std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* t
                             then->workload, now.workload)};
 }
 
+std::string why_gone(const TrialResult& trial, const Results& current) {
+  if (current.shard && !contains(current.shard->shard, trial.operation, trial.problem)) {
+    return "belongs to another shard than these results";
+  }
+  return current.partial ? "is missing: the run was interrupted" : "was there before and is not any more";
+}
+
 /// `recordings`: those of the same machine. `newest` says which rows there should be.
 Comparison compare_sides(const Results& current, const Results& newest,
                          const std::vector<const Results*>& recordings, const GatePolicy& policy) {
@@ -156,6 +163,8 @@ Comparison compare_sides(const Results& current, const Results& newest,
   if (newest.suite != current.suite) {
     out.differences.push_back(fmt::format("suite: {} -> {}", newest.suite, current.suite));
   }
+  if (!newest.mixed_machines.empty()) out.differences.push_back("machines before: " + newest.mixed_machines);
+  if (!current.mixed_machines.empty()) out.differences.push_back("machines after: " + current.mixed_machines);
   const Results* const now[] = {&current};
   const Side before = side_of(recordings, current), after = side_of(now, current);
   const Trials earlier = by_key(newest), present = by_key(current);
@@ -181,15 +190,15 @@ Comparison compare_sides(const Results& current, const Results& newest,
   for (const TrialResult& trial : current.trials) out.verdicts.push_back(std::move(verdicts.at(trial.key)));
   for (const TrialResult& trial : newest.trials) {
     if (present.contains(trial.key)) continue;
-    out.verdicts.push_back({.key = trial.key,
-                            .standing = Standing::gone,
-                            .why = current.partial ? "is missing: the run was interrupted"
-                                                   : "was there before and is not any more"});
+    out.verdicts.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
   }
   return out;
 }
 
 bool same_machine(const Results& before, const Results& after) {
+  // Of a merge nobody knows which shard ran where the next time, and witnesses of another machine say
+  // nothing.
+  if (!before.mixed_machines.empty() || !after.mixed_machines.empty()) return false;
   return differences(before.machine.facts, after.machine.facts, true).empty();
 }
 

@@ -183,5 +183,29 @@ TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
   EXPECT_EQ(verdict(both, "fine").standing, Standing::same);
 }
 
+TEST(Compare, JudgesNoTimesOfMixedMachines) {
+  Results mixed = measured();
+  mixed.mixed_machines = "the shards ran on machines that differ in cores";
+  for (const auto& comparison : {compare(measured(), mixed, {}), compare(mixed, measured(), {}),
+                                 compare(mixed, mixed, {}), compare(mixed, recorded(), {})}) {
+    EXPECT_FALSE(comparison.comparable);
+    EXPECT_EQ(comparison.count(Standing::not_comparable), 15U);
+    EXPECT_THAT(comparison.differences, testing::Contains(HasSubstr(mixed.mixed_machines)));
+  }
+}
+
+TEST(Compare, SaysThatRowsOfOtherShardsAreThere) {
+  Results shard = measured();
+  const auto is_ours = [](const TrialResult& t) { return contains({0, 2}, t.operation, t.problem); };
+  std::erase_if(shard.trials, [&](const TrialResult& t) { return !is_ours(t); });
+  shard.shard = ShardRecord{.shard = {0, 2}};
+  const auto comparison = compare(measured(), shard, {});
+  ASSERT_GT(comparison.count(Standing::gone), 0U);
+  for (const Verdict& one : comparison.verdicts) {
+    if (one.standing != Standing::gone) continue;
+    EXPECT_THAT(one.why, HasSubstr("another shard")) << one.key;
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -137,6 +137,16 @@ Prediction predict_from(const std::string& label, const Results& results, const 
     out.impossible = "the run was interrupted";
     return out;
   }
+  const std::string& mixed = results.mixed_machines.empty() ? times.mixed_machines : results.mixed_machines;
+  if (!mixed.empty()) {
+    out.impossible = mixed + ": their seconds do not add up";
+    return out;
+  }
+  if (results.shard && results.shard->shard.count > 1) {
+    out.impossible = fmt::format("this is one of {} shards: a sum over its cases would not be the epoch",
+                                 results.shard->shard.count);
+    return out;
+  }
   if (results.cases_left_out > 0) {
     out.impossible =
         fmt::format("{} cases of the suite were not selected: a sum over the rest would not be the epoch",
@@ -166,8 +176,9 @@ Prediction predict_from(const std::string& label, const Results& results, const 
                                  .seconds = seconds,
                                  .seconds_per_step = rows[i].per_step * seconds.middle});
     const std::size_t sampled = sampled_launches(*chosen[i]);
-    all_in_every_launch = all_in_every_launch && sampled == chosen.front()->launches.size() &&
-                          sampled == chosen[i]->launches.size();
+    // Launches of different shards have only their numbers in common.
+    all_in_every_launch = all_in_every_launch && times.merged_shards <= 1 &&
+                          sampled == chosen.front()->launches.size() && sampled == chosen[i]->launches.size();
     out.launches = std::min(out.launches, sampled);
   }
   const double step = std::accumulate(out.contributions.begin(), out.contributions.end(), 0.0,

@@ -153,5 +153,33 @@ TEST(Prediction, AdmitsThatTheFastestWasChosenByTheTimesItSums) {
   EXPECT_THAT(predict(network()).at(1).left_out, Contains(HasSubstr("chosen by the same times")));
 }
 
+TEST(Prediction, IsNotMadeOfOneShard) {
+  Results results = network();
+  results.shard = ShardRecord{.shard = {1, 4}, .cases = 9, .positions = {0, 5}};
+  EXPECT_THAT(predict(results).at(0).impossible, HasSubstr("one of 4 shards"));
+  results.shard->shard = {0, 1};
+  EXPECT_THAT(predict(results).at(0).impossible, IsEmpty()) << "the only shard is the whole";
+}
+
+TEST(Prediction, IsNotMadeOfSecondsOfDifferentMachines) {
+  Results mixed = network();
+  mixed.mixed_machines = "the shards ran on machines that differ in cores";
+  for (const Prediction& one : predict(mixed)) {
+    EXPECT_EQ(one.impossible, mixed.mixed_machines + ": their seconds do not add up");
+  }
+  EXPECT_THAT(predict(network(), &mixed).at(2).impossible, HasSubstr("do not add up"));
+}
+
+// Launches of different shards have only their numbers in common, so the ends of the intervals are added:
+// naive 10 (3 * [100, 104] + 2 * 10) = 3,200 to 3,320 µs.
+TEST(Prediction, OfMergedShardsAddsTheEndsOfTheIntervals) {
+  Results results = network();
+  results.merged_shards = 2;
+  const Prediction naive = predict(results).at(0);
+  EXPECT_EQ(naive.source, IntervalSource::cases);
+  EXPECT_NEAR(naive.seconds.low, 3200 * micro, 1e-12);
+  EXPECT_NEAR(naive.seconds.high, 3320 * micro, 1e-12);
+}
+
 }  // namespace
 }  // namespace assay

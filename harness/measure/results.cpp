@@ -219,6 +219,24 @@ TrialResult trial_from(const JsonField& field) {
   return trial;
 }
 
+Json to_value(const ShardRecord& record) {
+  return {{"index", record.shard.index},   {"count", record.shard.count},
+          {"selection", record.selection}, {"fingerprint", record.fingerprint},
+          {"cases", record.cases},         {"positions", record.positions}};
+}
+
+ShardRecord shard_from(const JsonField& field) {
+  constexpr Index most = std::numeric_limits<int>::max();
+  ShardRecord out{.selection = field.at("selection").text(), .fingerprint = field.at("fingerprint").text()};
+  out.shard.count = static_cast<int>(field.at("count").integer(1, most));
+  out.shard.index = static_cast<int>(field.at("index").integer(0, out.shard.count - 1));
+  out.cases = field.at("cases").integer(1, most);
+  for (const JsonField& one : field.at("positions").items()) {
+    out.positions.push_back(one.integer(0, out.cases - 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> seconds_of(const Launch& launch) {
@@ -234,20 +252,19 @@ Json results_value(const Results& results) {
   Json roofs = Json::array(), trials = Json::array();
   for (const Roof& roof : results.roofs) roofs.push_back(to_value(roof));
   for (const TrialResult& trial : results.trials) trials.push_back(to_value(trial));
-  return {{"schema", results_schema},
-          {"suite", results.suite},
-          {"about", results.about},
-          {"steps_per_epoch", json_number(results.steps_per_epoch)},
-          {"date", results.date},
-          {"commit", results.commit},
-          {"seed", results.seed},
-          {"command", results.command},
-          {"partial", results.partial},
-          {"cases_left_out", results.cases_left_out},
-          {"machine", to_value(results.machine)},
-          {"roofs", std::move(roofs)},
-          {"weather", to_value(results.weather)},
-          {"trials", std::move(trials)}};
+  Json out{{"schema", results_schema},   {"suite", results.suite},
+           {"about", results.about},     {"steps_per_epoch", json_number(results.steps_per_epoch)},
+           {"date", results.date},       {"commit", results.commit},
+           {"seed", results.seed},       {"command", results.command},
+           {"partial", results.partial}, {"cases_left_out", results.cases_left_out}};
+  if (results.shard) out["shard"] = to_value(*results.shard);
+  if (results.merged_shards > 0) out["merged_shards"] = results.merged_shards;
+  if (!results.mixed_machines.empty()) out["mixed_machines"] = results.mixed_machines;
+  out["machine"] = to_value(results.machine);
+  out["roofs"] = std::move(roofs);
+  out["weather"] = to_value(results.weather);
+  out["trials"] = std::move(trials);
+  return out;
 }
 
 Results results_from(const JsonField& field) {
@@ -261,6 +278,11 @@ Results results_from(const JsonField& field) {
   if (const auto seed = field.find("seed")) results.seed = seed->unsigned_integer();
   if (const auto partial = field.find("partial")) results.partial = partial->boolean();
   results.cases_left_out = static_cast<Index>(field.number_or("cases_left_out", 0));
+  if (const auto shard = field.find("shard")) results.shard = shard_from(*shard);
+  if (const auto merged = field.find("merged_shards")) {
+    results.merged_shards = static_cast<int>(merged->integer(1, std::numeric_limits<int>::max()));
+  }
+  results.mixed_machines = field.text_or("mixed_machines", "");
   if (const auto machine = field.find("machine")) results.machine = machine_from(*machine);
   if (const auto weather = field.find("weather")) results.weather = weather_from(*weather);
   if (const auto roofs = field.find("roofs")) {

@@ -103,6 +103,30 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[2].skipped, "needs AVX-512");
 }
 
+TEST(ResultsJson, KeepsWhichShardItIs) {
+  Results before = sample();
+  before.shard = ShardRecord{
+      .shard = {2, 4}, .selection = "-k 'gemm'", .fingerprint = "00ff", .cases = 23, .positions = {0, 7, 22}};
+  const Results after = results_from_json(to_json(before), "r.json");
+  ASSERT_TRUE(after.shard.has_value());
+  EXPECT_EQ(after.shard->shard, (Shard{2, 4}));
+  EXPECT_EQ(after.shard->selection, "-k 'gemm'");
+  EXPECT_EQ(after.shard->fingerprint, "00ff");
+  EXPECT_EQ(after.shard->cases, 23);
+  EXPECT_THAT(after.shard->positions, testing::ElementsAre(0, 7, 22));
+  EXPECT_FALSE(results_from_json(to_json(sample()), "r.json").shard.has_value()) << "as in older files";
+}
+
+TEST(ResultsJson, RefusesAShardThatCannotBe) {
+  Results shard = sample();
+  shard.shard = ShardRecord{.shard = {2, 4}, .cases = 23, .positions = {22}};
+  const std::string text = to_json(shard);
+  expect_refused(with(text, "\"index\":2", "\"index\":4"),
+                 "shard.index: is 4, must be an integer from 0 to 3");
+  expect_refused(with(text, "\"count\":4", "\"count\":0"), "shard.count: is 0, must be an integer from 1");
+  expect_refused(with(text, "\"positions\":[22]", "\"positions\":[23]"), "shard.positions[0]: is 23");
+}
+
 TEST(ResultsJson, WritesALaunchInFewLines) {
   Results results = sample();
   results.trials.resize(1);

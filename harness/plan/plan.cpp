@@ -1,11 +1,13 @@
 #include "assay/plan.hpp"
 
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 #include "plan/filter.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace assay {
 namespace {
@@ -41,6 +43,38 @@ std::vector<Trial> trials_of(const Case& row, const Operation& operation, const 
   return out;
 }
 
+/// A case of which the selection wants something, and the trials that it wants.
+struct SelectedCase {
+  const Case* row;
+  std::vector<Trial> trials;
+};
+
+/// Of all shards. Throws Error when there are none.
+std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& suite,
+                                         const Selection& selection, const Machine& machine) {
+  const Filter filter(selection.filter, registry);
+  const std::vector<int> threads = thread_counts(selection, machine);
+  std::vector<SelectedCase> out;
+  for (const Case& row : suite.cases) {
+    std::vector<Trial> trials = trials_of(row, registry.at(row.operation), threads, selection.seed);
+    if (std::ranges::none_of(trials, [&](const Trial& t) { return filter.selects(t.key); })) continue;
+    std::erase_if(trials, [&](const Trial& t) { return t.variant != 0 && !filter.selects(t.key); });
+    out.push_back({&row, std::move(trials)});
+  }
+  if (out.empty()) {
+    throw Error("filter '" + selection.filter + "'", "selects nothing in suite '" + suite.name + "'",
+                "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+  }
+  return out;
+}
+
+std::string selection_text(const Selection& selection) {
+  std::string out;
+  if (!selection.filter.empty()) out = fmt::format("-k '{}'", selection.filter);
+  if (selection.threads.empty()) return out;
+  return fmt::format("{}{}--threads {}", out, out.empty() ? "" : " ", fmt::join(selection.threads, ","));
+}
+
 }  // namespace
 
 std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed) {
@@ -50,23 +84,29 @@ std::string workload_hash(const Operation& operation, std::string_view problem, 
 
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
                              const Machine& machine) {
-  const Filter filter(selection.filter, registry);
-  const std::vector<int> threads = thread_counts(selection, machine);
   std::vector<Trial> plan;
-  for (const Case& row : suite.cases) {
-    const Operation& operation = registry.at(row.operation);
-    std::vector<Trial> trials = trials_of(row, operation, threads, selection.seed);
-    if (std::ranges::none_of(trials, [&](const Trial& t) { return filter.selects(t.key); })) continue;
-    require_memory(row, operation, machine);
-    for (Trial& trial : trials) {
-      if (trial.variant == 0 || filter.selects(trial.key)) plan.push_back(std::move(trial));
-    }
-  }
-  if (plan.empty()) {
-    throw Error("filter '" + selection.filter + "'", "selects nothing in suite '" + suite.name + "'",
-                "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+  for (SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+    const Case& row = *one.row;
+    if (selection.shard && !contains(*selection.shard, row.operation, row.problem)) continue;
+    require_memory(row, registry.at(row.operation), machine);
+    std::ranges::move(one.trials, std::back_inserter(plan));
   }
   return plan;
+}
+
+std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
+                                        const Selection& selection, const Machine& machine) {
+  if (!selection.shard) return std::nullopt;
+  ShardRecord out{.shard = *selection.shard, .selection = selection_text(selection)};
+  std::string all = fmt::format("{}/{}", suite.name, suite.steps_per_epoch);
+  for (const SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+    const Case& row = *one.row;
+    all += fmt::format("\n{}/{}", one.trials.front().workload, row.per_step);
+    if (contains(out.shard, row.operation, row.problem)) out.positions.push_back(out.cases);
+    ++out.cases;
+  }
+  out.fingerprint = fmt::format("{:016x}", fnv1a(all));
+  return out;
 }
 
 }  // namespace assay

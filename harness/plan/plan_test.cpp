@@ -12,6 +12,7 @@ using testing::doubled;
 using testing::Doubling;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 Registry three_variants() {
@@ -80,6 +81,66 @@ TEST(Plan, RefusesACaseThatDoesNotFitInMemory) {
              .cases = {{.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"}}};
   EXPECT_THAT([&] { make_plan(registry, huge, {}, four_cores()); },
               ThrowsMessage<Error>(HasSubstr("needs 1.03e+11 GiB, and 0.931 GiB are available")));
+}
+
+// doubling/rows=1,columns=2 is in shard 2 of 0 to 2, doubling/rows=3,columns=4 in shard 0, and both are in
+// shard 1 of 0 to 1: FNV-1a modulo 3 and 2.
+TEST(Plan, GivesAShardItsCasesWithAllTheirVariants) {
+  EXPECT_THAT(keys({.filter = "flat|threaded", .threads = {2}, .shard = Shard{2, 3}}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1",
+                          "doubling/threaded/rows=1,columns=2#2"));
+  EXPECT_THAT(keys({.filter = "flat", .shard = Shard{0, 3}}),
+              ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
+}
+
+TEST(Plan, OfAShardWithoutCasesIsEmptyButASelectionOfNothingIsRefused) {
+  EXPECT_THAT(keys({.shard = Shard{0, 2}}), IsEmpty());
+  EXPECT_THAT(
+      [] {
+        keys({.filter = "no such thing", .shard = Shard{0, 2}});
+      },
+      ThrowsMessage<Error>(HasSubstr("selects nothing")));
+}
+
+TEST(Plan, AsksNoMemoryForWhatOtherShardsHold) {
+  const Registry registry = three_variants();
+  Suite suite = two_cases();
+  suite.cases.push_back({.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"});
+  const auto plan = [&](int index) {
+    return [&, index] { make_plan(registry, suite, {.shard = Shard{index, 3}}, four_cores()); };
+  };
+  const int huge = shard_of("doubling", "rows=2147483648,columns=2147483648", 3);
+  EXPECT_THAT(plan(huge), ThrowsMessage<Error>(HasSubstr("are available")));
+  EXPECT_NO_THROW(plan((huge + 1) % 3)());
+}
+
+TEST(Plan, RecordsWhichOfAllSelectedCasesAShardHolds) {
+  const Registry registry = three_variants();
+  const auto record = [&](const Selection& selection, const Suite& suite = two_cases()) {
+    return shard_record(registry, suite, selection, four_cores());
+  };
+  EXPECT_FALSE(record({}).has_value());
+  const ShardRecord first = *record({.filter = "flat", .threads = {1, 2}, .shard = Shard{0, 3}});
+  EXPECT_EQ(first.shard, (Shard{0, 3}));
+  EXPECT_EQ(first.selection, "-k 'flat' --threads 1,2");
+  EXPECT_EQ(first.cases, 2);
+  EXPECT_THAT(first.positions, ElementsAre(1));
+  EXPECT_THAT(record({.shard = Shard{2, 3}})->positions, ElementsAre(0));
+  EXPECT_THAT(record({.shard = Shard{1, 3}})->positions, IsEmpty());
+}
+
+TEST(Plan, RecordsOneFingerprintForAllShardsOfOneSelectionAndAnotherForEveryOther) {
+  const Registry registry = three_variants();
+  const auto fingerprint = [&](const Selection& selection, const Suite& suite = two_cases()) {
+    return shard_record(registry, suite, selection, four_cores())->fingerprint;
+  };
+  const std::string one = fingerprint({.shard = Shard{0, 3}});
+  EXPECT_EQ(fingerprint({.shard = Shard{1, 3}}), one);
+  EXPECT_NE(fingerprint({.filter = "rows=3", .shard = Shard{1, 3}}), one);
+  EXPECT_NE(fingerprint({.seed = 43, .shard = Shard{1, 3}}), one);
+  Suite heavier = two_cases();
+  heavier.cases[0].per_step = 7;
+  EXPECT_NE(fingerprint({.shard = Shard{1, 3}}, heavier), one);
 }
 
 TEST(Plan, TellsWorkloadsApartByProblemAndSeed) {

@@ -94,6 +94,10 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
     const Interval found = speedup(*naive, trial);
     if (found.middle > 0) row.speedup = found;  // 0 when they share no launch
   }
+  if (!results.mixed_machines.empty()) {
+    row.seconds = {};
+    return row;
+  }
   const double bytes = trial.cost.bytes_read + trial.cost.bytes_written;
   row.flops_per_second = trial.cost.flops / row.seconds.middle;
   row.bytes_per_second = bytes / row.seconds.middle;
@@ -118,13 +122,15 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .roofs = results.roofs,
              .weather = results.weather,
              .agreement = agreement_of(results),
+             .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};
   for (const TrialResult& trial : results.trials) {
     if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
     if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial)));
   }
-  out.break_even = break_even(results);
+  // From which size on cannot be told from sizes of which each was measured elsewhere.
+  if (out.withheld.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);
   out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);

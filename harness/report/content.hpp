@@ -20,7 +20,8 @@ Outcome outcome_of(const Results& results, const std::optional<Comparison>& comp
 std::vector<std::string> not_covered(const Results& results, const std::optional<Comparison>& comparison,
                                      const std::vector<Prediction>& predictions);
 
-/// The row of one measured trial. `naive` is that of its case, or null.
+/// The row of one measured trial, without seconds where machines were mixed. `naive` is that of its case, or
+/// null.
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive);
 
 /// Of every variant that was measured at two sizes or more, and of those that are slower at their only one.

@@ -72,18 +72,24 @@ ordered_json json_of(const AgreementRow& row) {
           {"total", row.total}};
 }
 
+/// Without seconds, what is made of them is null too.
+ordered_json known_if(bool has_seconds, double value) {
+  return has_seconds ? ordered_json(value) : ordered_json(nullptr);
+}
+
 ordered_json json_of(const TimeRow& row) {
+  const bool has_seconds = row.seconds.middle > 0;
   return {{"key", row.key},
           {"case", row.problem_case},
           {"note", row.note},
           {"variant", row.variant},
           {"threads", row.threads},
-          {"seconds", json_of(row.seconds)},
+          {"seconds", has_seconds ? json_of(row.seconds) : ordered_json(nullptr)},
           {"launches", row.launches},
           {"slices", row.slices},
           {"speedup", row.speedup ? json_of(*row.speedup) : ordered_json(nullptr)},
-          {"flops_per_second", row.flops_per_second},
-          {"bytes_per_second", row.bytes_per_second},
+          {"flops_per_second", known_if(has_seconds, row.flops_per_second)},
+          {"bytes_per_second", known_if(has_seconds, row.bytes_per_second)},
           {"share_of_roof", row.share_of_roof > 0 ? ordered_json(row.share_of_roof) : ordered_json(nullptr)},
           {"beats_roof", row.beats_roof},
           {"allocations_per_call", row.allocations_per_call},
@@ -166,6 +172,7 @@ std::string to_json(const Report& report) {
       {"machine", json_of(report, report.machine)},
       {"agreement", array_of(report.agreement)},
       {"disagreements", disagreements},
+      {"withheld", report.withheld.empty() ? ordered_json(nullptr) : ordered_json(report.withheld)},
       {"times", array_of(report.times)},
       {"break_even", array_of(report.break_even)},
       {"baseline", report.baseline},

@@ -80,10 +80,11 @@ std::string differences(const Report& report) {
   return "Different from the baseline:\n\n" + bullets(report.comparison->differences);
 }
 
-std::string roofs(const std::vector<Roof>& roofs) {
-  if (roofs.empty()) return "No roof was measured.";
+std::string roofs(const Report& report) {
+  if (!report.withheld.empty()) return "Withheld: " + escaped(report.withheld) + ".";
+  if (report.roofs.empty()) return "No roof was measured.";
   Rows rows;
-  for (const Roof& roof : roofs) {
+  for (const Roof& roof : report.roofs) {
     const std::string threads = fmt::format("{}", roof.threads);
     rows.push_back({threads, "f32 fused multiply-add", figure(roof.flops_per_second / 1e9) + " GFLOP/s"});
     for (const Bandwidth& level : roof.bandwidth) {
@@ -138,6 +139,10 @@ std::string disagreements(const Report& report) {
 
 std::string intervals(const Report& report) {
   if (report.times.empty()) return "";
+  if (!report.withheld.empty()) {
+    return "Times and rates are withheld: " + escaped(report.withheld) +
+           ". Speed-ups stand, since a case and its naive variant were measured on one machine.";
+  }
   double least = 1, most = 0;
   std::size_t of_one_launch = 0;
   for (const TimeRow& row : report.times) {
@@ -180,11 +185,13 @@ std::string times(const Report& report) {
       out += "\n\n";
       open = row.problem_case;
     }
+    const bool shown = report.withheld.empty();
     rows.push_back({code(row.variant), fmt::format("{}", row.threads),
                     fmt::format("{} x {}", row.launches, row.slices / std::max<std::size_t>(1, row.launches)),
-                    seconds_text(row.seconds), row.speedup ? speedup_text(*row.speedup) : "",
-                    throughput_text(row.flops_per_second, row.bytes_per_second), of_roof(row),
-                    count_text(row.allocations_per_call),
+                    shown ? seconds_text(row.seconds) : "withheld",
+                    row.speedup ? speedup_text(*row.speedup) : "",
+                    shown ? throughput_text(row.flops_per_second, row.bytes_per_second) : "withheld",
+                    shown ? of_roof(row) : "withheld", count_text(row.allocations_per_call),
                     row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : ""});
   }
   close();
@@ -198,6 +205,7 @@ std::string sizes_text(const std::vector<std::string>& sizes) {
 }
 
 std::string break_even_table(const Report& report) {
+  if (!report.withheld.empty()) return "Withheld: " + escaped(report.withheld) + ".";
   if (report.break_even.empty()) return "No variant was measured at two sizes.";
   Rows rows;
   std::size_t always = 0;
@@ -325,7 +333,7 @@ std::string to_markdown(const Report& report) {
                      {"seed", fmt::format("{}", report.seed)},
                      {"machine", machine(report.machine)},
                      {"differences", differences(report)},
-                     {"roofs", roofs(report.roofs)},
+                     {"roofs", roofs(report)},
                      {"weather", weather(report.weather)},
                      {"agreement", agreement(report)},
                      {"disagreements", disagreements(report)},

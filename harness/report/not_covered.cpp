@@ -65,6 +65,15 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
                                      const std::vector<Prediction>& predictions) {
   std::vector<std::string> out;
   if (results.partial) out.push_back("the run was interrupted: some trials are missing");
+  if (results.shard && results.shard->shard.count > 1) {
+    const ShardRecord& record = *results.shard;
+    out.push_back(fmt::format("this is shard {} of 0 to {}: {} of the {} selected cases are in the others",
+                              record.shard.index, record.shard.count - 1,
+                              record.cases - static_cast<Index>(record.positions.size()), record.cases));
+  }
+  if (!results.mixed_machines.empty()) {
+    out.push_back("times, rates, roofs and break-even sizes are withheld: " + results.mixed_machines);
+  }
   std::ranges::move(skips(results), std::back_inserter(out));
   for (const Fact& fact : results.machine.facts) {
     if (fact.value == "not linked" && fact.name == "OpenBLAS") {
@@ -78,7 +87,8 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
   } else if (!comparison->comparable) {
     out.push_back("no time was compared: the deciding facts of the machine or the build differ (section 2)");
   }
-  if (results.roofs.empty()) out.push_back("no roof was measured: shares of the roof are unknown");
+  if (results.roofs.empty() && results.mixed_machines.empty())
+    out.push_back("no roof was measured: shares of the roof are unknown");
   for (const Prediction& prediction : predictions) {
     if (prediction.impossible.empty()) continue;
     out.push_back(fmt::format("no epoch predicted ({}): {}", prediction.label, prediction.impossible));

@@ -63,6 +63,9 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
   } else if (results.partial) {
     out.word = "INCOMPLETE";
     out.sentence = fmt::format("the run was interrupted with {} measured trials", out.measured);
+  } else if (results.shard && results.trials.empty()) {
+    out.word = "NOTHING TO DO";
+    out.sentence = fmt::format("this shard holds none of the {} cases", results.shard->cases);
   } else if (out.measured == 0) {
     out.word = "NOTHING MEASURED";
     out.sentence = are(out.trials, "trial was", "trials were") + " planned and none was timed";

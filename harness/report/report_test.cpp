@@ -148,6 +148,40 @@ TEST(Report, SaysHowManyOutputsOfASampleWereCompared) {
   EXPECT_THAT(report.not_covered, Contains(HasSubstr("1 trial checked on a seeded sample")));
 }
 
+TEST(Report, WithholdsSecondsOfMixedMachinesAndSaysWhyWhereverItDoes) {
+  Results results = network();
+  results.mixed_machines = "the shards ran on machines that differ in cores";
+  results.roofs.clear();
+  const Report report = report_of(results);
+  for (const TimeRow& row : report.times) EXPECT_EQ(row.seconds.middle, 0) << row.key;
+  EXPECT_NEAR(report.times.at(1).speedup->middle, 2, 1e-9) << "a ratio within a case stands";
+  EXPECT_THAT(report.break_even, IsEmpty());
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("withheld: the shards ran on machines that differ")));
+
+  const std::string text = to_markdown(report);
+  EXPECT_THAT(text, Not(HasSubstr("µs")));
+  EXPECT_THAT(text, Not(HasSubstr("FLOP/s")));
+  EXPECT_THAT(text, HasSubstr("| `packed` | 1 | 3 x 1 | withheld | 2.00x [2.00, 2.00] | withheld |"));
+  for (const char* place : {"Times and rates are withheld: ", "\n\nWithheld: ", "No prediction: "}) {
+    EXPECT_THAT(text, HasSubstr(place + results.mixed_machines)) << place;
+  }
+  const auto json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json.at("withheld"), results.mixed_machines);
+  for (const char* key : {"seconds", "flops_per_second", "bytes_per_second", "share_of_roof"}) {
+    EXPECT_TRUE(json.at("times").at(1).at(key).is_null()) << key;
+  }
+  EXPECT_FALSE(json.at("times").at(1).at("speedup").is_null());
+}
+
+TEST(Report, OfAShardSaysWhatTheOthersHold) {
+  Results results = network();
+  results.shard = ShardRecord{.shard = {1, 4}, .cases = 23, .positions = {3, 7}};
+  EXPECT_THAT(report_of(results).not_covered,
+              Contains("this is shard 1 of 0 to 3: 21 of the 23 selected cases are in the others"));
+  results.trials.clear();
+  EXPECT_EQ(report_of(results).outcome.sentence, "this shard holds none of the 23 cases");
+}
+
 TEST(Report, ListsWhatDidNotRunWithItsReason) {
   Results results = network();
   results.trials[3].launches.clear();

@@ -24,10 +24,15 @@ std::string brackets(const Interval& interval, double unit) {
 }
 
 Cells cells_of(const TimeRow& row) {
-  const std::string time = seconds_text(row.seconds);
-  const std::size_t bracket = time.find(" [");
-  Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads),
-            time.substr(0, bracket), time.substr(bracket + 1)};
+  Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads)};
+  if (row.seconds.middle > 0) {
+    const std::string time = seconds_text(row.seconds);
+    const std::size_t bracket = time.find(" [");
+    out[1] = time.substr(0, bracket);
+    out[2] = time.substr(bracket + 1);
+  } else {
+    out[1] = "withheld";
+  }
   if (row.speedup) {
     out[3] = figure(row.speedup->middle) + "x";
     out[4] = brackets(*row.speedup, 1);
@@ -111,6 +116,9 @@ std::string to_table(const Results& results) {
     out += wrapped(block.title, "    ");
     for (const Cells& cells : block.rows) out += line_of(cells, widths);
     for (const std::string& line : block.lines) out += wrapped(line, "      ");
+  }
+  if (!results.mixed_machines.empty()) {
+    out += wrapped("times and roofs are withheld: " + results.mixed_machines, "  ");
   }
   return out;
 }

@@ -12,6 +12,7 @@ namespace {
 
 using hand_made::network;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::size_t longest_line(const std::string& text) {
   std::size_t longest = 0;
@@ -47,6 +48,17 @@ TEST(Table, SaysWhatATrialWithoutATimeHasInstead) {
 
   EXPECT_THAT(table, HasSubstr("packed  DISAGREES: c[1, 32] is 0.5, expected 0.25"));
   EXPECT_THAT(table, HasSubstr("simd@avx2  skipped: needs AVX2"));
+}
+
+TEST(Table, ShowsRatiosButNoTimesOfMixedMachines) {
+  Results results = network();
+  results.mixed_machines = "the shards ran on machines that differ in cores";
+  const std::string table = to_table(results);
+  EXPECT_THAT(table, Not(HasSubstr("µs")));
+  EXPECT_THAT(table, HasSubstr("packed     withheld"));
+  EXPECT_THAT(table, HasSubstr("2.00x"));
+  EXPECT_THAT(table,
+              HasSubstr("times and roofs are withheld: the shards ran on machines that differ in cores"));
 }
 
 TEST(Table, StaysWithinOneHundredColumns) {

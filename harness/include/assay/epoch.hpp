@@ -39,8 +39,8 @@ struct Prediction {
 
 /// Predictions from the naive variant of each case, from the fastest agreeing variant of each case, and,
 /// given a baseline, from the fastest agreeing variant that it holds for the same cases. A counted case
-/// without a measurement makes its prediction impossible, as do a suite outside any network and an
-/// interrupted run.
+/// without a measurement makes its prediction impossible, as do a suite outside any network, an
+/// interrupted run, a single shard, and shards of different machines.
 std::vector<Prediction> predict(const Results& results, const Results* baseline = nullptr);
 
 }  // namespace assay

@@ -8,6 +8,10 @@
 #include "assay/results.hpp"
 #include "assay/suite.hpp"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace assay {
 
 /// Exit codes of every verb.
@@ -38,5 +42,7 @@ Results measure_afresh(const Results& results, const std::vector<std::string>& k
 
 /// Reads the command line, does what it says, prints, and returns the exit code. Throws nothing.
 int run_command_line(int argc, const char* const* argv, const Registry& registry);
+/// The same, where making the registry may be at fault too: a registration that cannot stand.
+int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/machine.hpp"
+#include "assay/shard.hpp"
 #include "assay/suite.hpp"
 
 #include <optional>
@@ -26,13 +27,19 @@ struct Selection {
   std::string filter;  ///< regular expression searched in keys; a leading '-' negates; empty selects all
   std::vector<int> threads;  ///< counts for threaded variants; empty means 1 and all cores
   std::uint64_t seed = 42;
+  std::optional<Shard> shard;  ///< only its cases of what is selected
 };
 
 /// All trials of the suite that the selection names, case by case, `naive` first. A case of which any variant
-/// is selected keeps its `naive`, which speed-ups are measured against. Throws Error when nothing is
-/// selected, the filter is no regular expression, or a case does not fit in memory.
+/// is selected keeps its `naive`, which speed-ups are measured against. Empty only for a shard that holds
+/// none of the selected cases. Throws Error when nothing is selected, the filter is no regular expression, or
+/// a case does not fit in memory.
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
                              const Machine& machine);
+
+/// What make_plan() leaves to other shards, with the same arguments; nothing without a shard.
+std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
+                                        const Selection& selection, const Machine& machine);
 
 /// The hash that tells workloads apart: results of different workloads are not comparable.
 std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed);

@@ -44,7 +44,7 @@ struct Disagreement {
 struct TimeRow {
   std::string key, problem_case, note, variant;
   int threads = 1;
-  Interval seconds;  ///< per call
+  Interval seconds;  ///< per call; all zero where the report withholds seconds
   std::size_t launches = 0, slices = 0;
   std::optional<Interval> speedup;  ///< over naive; absent for naive itself and where naive has no time
   double flops_per_second = 0, bytes_per_second = 0;  ///< of the contract's definition
@@ -81,6 +81,8 @@ struct Report {
   Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
+  /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
+  std::string withheld;
   std::vector<TimeRow> times;  ///< case by case
   std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;

@@ -5,8 +5,10 @@
 #include "assay/agreement.hpp"
 #include "assay/machine.hpp"
 #include "assay/operation.hpp"
+#include "assay/shard.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +55,14 @@ struct Results {
       commit;        ///< of the program, `unknown` outside a checkout, with `+changes` when it was not clean
   std::string date;  ///< UTC, ISO 8601
   std::uint64_t seed = 0;
-  std::string command;       ///< that repeats this run
-  bool partial = false;      ///< interrupted: some trials are missing
-  Index cases_left_out = 0;  ///< of the suite, since the selection did not want them
+  std::string command;               ///< that repeats this run
+  bool partial = false;              ///< interrupted: some trials are missing
+  Index cases_left_out = 0;          ///< of the suite, since the selection did not want them
+  std::optional<ShardRecord> shard;  ///< nothing when all selected cases were run in one go
+  int merged_shards = 0;  ///< put together from so many: launches of different cases share no luck then
+  /// Why seconds of different cases do not belong together: their shards ran on different machines. Ratios
+  /// within a case stand, seconds are withheld. Empty when there was one machine, or several alike.
+  std::string mixed_machines;
   std::vector<Roof> roofs;
   Weather weather;
   std::vector<TrialResult> trials;

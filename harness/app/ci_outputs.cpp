@@ -1,0 +1,90 @@
+#include "app/ci_outputs.hpp"
+
+#include "assay/error.hpp"
+#include "exchange/github.hpp"
+#include "exchange/junit.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace assay {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// A stand-in where nothing was compared, so that agreement is reported all the same.
+Comparison without_baseline(const Results& results, const Ending& ending) {
+  Comparison out;
+  for (const TrialResult& trial : results.trials) {
+    Verdict verdict{.key = trial.key, .standing = Standing::not_comparable};
+    verdict.why = results.partial ? "the run was interrupted" : "there is no baseline that it compares with";
+    if (!trial.skipped.empty()) {
+      verdict.standing = Standing::skipped;
+      verdict.why = "did not run here: " + trial.skipped;
+    } else if (!trial.agreement.agrees) {
+      verdict.standing = Standing::wrong;
+      verdict.why = "disagrees with the oracle: " + trial.agreement.detail;
+    } else if (ending.code == exit_code::passed) {
+      verdict.why += ": this run was recorded as one";
+    }
+    out.verdicts.push_back(std::move(verdict));
+  }
+  return out;
+}
+
+std::string word_of(const Comparison& comparison, int code) {
+  switch (code) {
+    case exit_code::passed: return "passed";
+    case exit_code::found: return comparison.count(Standing::wrong) > 0 ? "wrong" : "regression";
+    case exit_code::undecided: return "undecided";
+    case exit_code::all_skipped: return "skipped";
+    case exit_code::interrupted: return "interrupted";
+    default: return "unusable";
+  }
+}
+
+void append(const std::string& file, const std::string& text, const char* name) {
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  out << text << std::flush;
+  if (!out) throw Error(file, fmt::format("cannot be written, and {} names it", name), "check that variable");
+}
+
+std::size_t size_of(const std::string& file) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(file, none);
+  return none ? 0 : static_cast<std::size_t>(size);
+}
+
+void put_github_outputs(const Options& options, const Findings& findings, const Comparison& comparison) {
+  fmt::print(options.json == "-" ? stderr : stdout, "{}",
+             github_annotations(comparison, findings.after->suite, findings.command));
+  if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
+    const Results nothing;
+    const Results& before = findings.before != nullptr ? *findings.before : nothing;
+    append(file, github_summary(comparison, before, *findings.after, findings.command, size_of(file)),
+           "GITHUB_STEP_SUMMARY");
+  }
+  if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
+    append(file, github_outputs(comparison, word_of(comparison, findings.ending.code)), "GITHUB_OUTPUT");
+  }
+}
+
+}  // namespace
+
+void put_ci_outputs(const Options& options, const Findings& findings) {
+  const Comparison comparison =
+      findings.comparison ? *findings.comparison : without_baseline(*findings.after, findings.ending);
+  if (!options.junit.empty()) {
+    write_file(options.junit, to_junit(comparison, *findings.after, findings.command));
+  }
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options, findings, comparison);
+}
+
+}  // namespace assay

@@ -1,0 +1,26 @@
+/// What CI engines read of a verdict: a JUnit file; GitHub's annotations, summary and outputs.
+#pragma once
+
+#include "app/measuring.hpp"
+#include "app/options.hpp"
+#include "assay/compare.hpp"
+
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// A verb's findings. `after` is always there.
+struct Findings {
+  const std::optional<Comparison>& comparison;
+  const Results* before = nullptr;
+  const Results* after = nullptr;
+  Ending ending;
+  std::string command;  ///< that repeats it for the rows that a `-k` behind it selects
+};
+
+/// Writes the file that `--junit` names, and what GitHub Actions reads, when this runs there. Annotations go
+/// to standard output unless JSON goes there. Throws Error when a file cannot be written.
+void put_ci_outputs(const Options& options, const Findings& findings);
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+#include "app/sharding.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace assay {
+namespace {
+
+const char* variable(const char* name) { return std::getenv(name); }
+
+void touch(const std::string& file) {
+  if (std::ofstream(file, std::ios::app)) return;
+  throw Error(file, "cannot be made, and a test runner waits for it",
+              "check the folder named by GTEST_SHARD_STATUS_FILE or TEST_SHARD_STATUS_FILE");
+}
+
+}  // namespace
+
+std::optional<Shard> shard_of_this_process(const Options& options) {
+  const ShardChoice choice = chosen_shard(options.shard, variable);
+  for (const std::string& file : choice.status_files) touch(file);
+  if (choice.shard) {
+    fmt::print(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
+               choice.source);
+  }
+  return choice.shard;
+}
+
+void say_undivided(const Options& options, const std::string& what) {
+  const ShardChoice choice = chosen_shard(options.shard, variable);
+  if (!choice.shard || choice.shard->count == 1) return;
+  fmt::print(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
+             choice.source);
+}
+
+void divide(RunRequest& request, const std::optional<Shard>& shard) {
+  if (!shard) return;
+  request.selection.shard = shard;
+  request.command += " " + to_options(*shard);
+}
+
+std::string in_words(const ShardRecord& record) {
+  const std::string held = record.positions.empty() ? "none" : fmt::format("{}", record.positions.size());
+  return fmt::format("shard {} of 0 to {} holds {} of the {} selected cases", record.shard.index,
+                     record.shard.count - 1, held, record.cases);
+}
+
+std::string nothing_to_do(const ShardRecord& record) {
+  return fmt::format("PASSED: this shard holds none of the {} cases ({})", record.cases, in_words(record));
+}
+
+}  // namespace assay

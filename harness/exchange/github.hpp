@@ -1,0 +1,33 @@
+/// A comparison as GitHub Actions reads it: workflow commands, the summary of a step, its outputs.
+///
+/// Names may come from an untrusted change, and a workflow command ends with its line: nothing of a name may
+/// begin a second one.
+#pragma once
+
+#include "assay/compare.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace assay {
+
+/// GitHub shows ten errors of a step and drops the others without a word: nine, and a tenth that counts.
+inline constexpr std::size_t most_annotations = 9;
+
+/// GitHub refuses a summary of more than 1,024 KiB, and shows none of it then.
+inline constexpr std::size_t most_summary_bytes = 900 * 1024;
+
+/// One error for each of the worst rows: wrong ones, then slower ones by how much. `command` repeats the run;
+/// `-k` is to follow. Empty when no row is wrong or slower.
+std::string github_annotations(const Comparison& comparison, const std::string& suite,
+                               const std::string& command);
+
+/// The table of the comparison and the commands that repeat its worst rows, as Markdown; cut with a note
+/// where it would exceed the limit together with the `bytes_there` of the file that it is appended to.
+std::string github_summary(const Comparison& comparison, const Results& before, const Results& after,
+                           const std::string& command, std::size_t bytes_there);
+
+/// Lines `verdict=` and `regressions=`: for the file of outputs. `verdict` is one word.
+std::string github_outputs(const Comparison& comparison, const std::string& verdict);
+
+}  // namespace assay

@@ -1,0 +1,16 @@
+/// A comparison as JUnit's XML, which GitLab, Jenkins, Azure and Bazel show.
+#pragma once
+
+#include "assay/compare.hpp"
+
+#include <string>
+
+namespace assay {
+
+/// One test case per verdict. Slower and wrong ones fail, with the types `regression` and `disagreement`, the
+/// interval, the limit and the command that repeats them; what could not be judged is skipped, with the
+/// reason. `command` repeats the run; `-k` is to follow. Names may come from an untrusted change: whatever
+/// XML cannot hold is replaced.
+std::string to_junit(const Comparison& comparison, const Results& current, const std::string& command);
+
+}  // namespace assay

@@ -1,0 +1,13 @@
+/// The command that repeats one row of a verdict, safe to paste.
+#pragma once
+
+#include <string>
+
+namespace assay {
+
+/// `command` with a `-k` behind it that selects the trial of this key alone (and its naive variant, which
+/// every case keeps). The key may come from an untrusted change: it is quoted for the regular expression and
+/// for the shell, and stays on one line.
+std::string repeat_command(const std::string& command, const std::string& key);
+
+}  // namespace assay

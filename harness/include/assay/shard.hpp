@@ -1,0 +1,61 @@
+/// Shards: one selection of cases, divided among jobs that know nothing of each other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// One of `count` parts. The whole is part 0 of 1.
+struct Shard {
+  int index = 0;  ///< from 0
+  int count = 1;
+  bool operator==(const Shard&) const = default;
+};
+
+/// The part that a case belongs to: FNV-1a of `operation/problem` modulo `count`. It depends on nothing else,
+/// so a case that is added or left out moves no other. All variants of a case stay together, since ratios are
+/// taken within a case.
+int shard_of(std::string_view operation, std::string_view problem, int count);
+
+bool contains(const Shard& shard, std::string_view operation, std::string_view problem);
+
+/// What results keep of a shard, so that a merge can tell whether it has all parts of one whole.
+struct ShardRecord {
+  Shard shard;
+  std::string selection;    ///< filter and thread counts as on the command line; may be empty
+  std::string fingerprint;  ///< of all selected cases, their weights and the seed: equal in all shards
+  std::int64_t cases = 0;   ///< selected in all shards together
+  std::vector<std::int64_t> positions;  ///< of this shard's among them, in order
+};
+
+/// What the command line says of shards.
+struct ShardOptions {
+  std::optional<std::int64_t> index, count;
+  bool detect = false;  ///< `--shard=auto`: believe the variables of CI engines and job arrays too
+};
+
+/// A variable's value, or null when it is not set.
+using Environment = std::function<const char*(const char* name)>;
+
+struct ShardChoice {
+  std::optional<Shard> shard;  ///< nothing when neither options nor variables speak of shards
+  std::string source;          ///< the options and variables that say so, for readers
+  /// Files that must be there when the run begins: test runners see in them that shards are honoured.
+  std::vector<std::string> status_files;
+};
+
+/// The shard that this process is to run. Test runners (GoogleTest, Bazel) are believed without being asked,
+/// CI engines only with `detect`: a pipeline may run jobs in parallel for another reason, and would measure a
+/// part without a word. Throws Error naming the option or variable: sources that differ, half of a pair, no
+/// number, an index beyond the count, a job array with gaps, `detect` where no engine is seen.
+ShardChoice chosen_shard(const ShardOptions& options, const Environment& environment);
+
+/// As it is spelled on the command line.
+std::string to_options(const Shard& shard);
+
+}  // namespace assay
