@@ -1,0 +1,31 @@
+/// What a CMake build folder says of itself, and what of it decides the machine code.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Entries of the text of a CMakeCache.txt by name.
+std::map<std::string, std::string> cache_entries(std::string_view text);
+
+/// The same of a build folder; empty when it is none.
+std::map<std::string, std::string> cache_entries_of(const std::filesystem::path& build);
+
+/// "GNU 12.2.0", in the words of build_info(), of a configured build folder; empty when it does not say.
+std::string compiler_of(const std::filesystem::path& build);
+
+/// How to configure a build like another one.
+struct BuildSettings {
+  std::vector<std::string> arguments;  ///< for cmake, beside the preset
+  std::string identity;                ///< a text that differs when the machine code may
+};
+
+/// Like the running program, if it lies in its build folder; otherwise with the compiler that CXX names. The
+/// versions of the compiler and of the libraries whose code is compiled in are part of the identity.
+BuildSettings settings_of_this_build();
+
+}  // namespace assay

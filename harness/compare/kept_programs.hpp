@@ -1,0 +1,42 @@
+/// Programs that were made once and are used again: a folder of them, and what is known about them.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Differently ordered links of one program.
+struct Links {
+  std::vector<std::filesystem::path> files;  ///< the first one in the order of the build itself
+  std::string remark;  ///< why there is only one; empty with several, and when one was wanted
+};
+
+/// The links in `folder`, if it is finished and has `count` of them or a remark why it has not. Only the
+/// first `count` are returned.
+std::optional<Links> kept_links(const std::filesystem::path& folder, int count);
+
+/// Moves `links` into `folder`, where those of the same names are replaced. The list by which kept_links()
+/// knows that the folder is finished is the last to be written.
+Links keep_links(const Links& links, const std::filesystem::path& folder);
+
+/// A folder for what is being made: empty at first, whatever a process that was killed has left there, and
+/// removed with the object.
+class UnfinishedFolder {
+ public:
+  explicit UnfinishedFolder(std::filesystem::path path);
+  ~UnfinishedFolder();
+  UnfinishedFolder(const UnfinishedFolder&) = delete;
+  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Bytes of the files in a folder.
+double bytes_in(const std::filesystem::path& folder);
+
+}  // namespace assay
