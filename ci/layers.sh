@@ -3,7 +3,7 @@
 # lines and on a file named for no purpose; says file:line and the rule. Exit codes: 0 none found, 1 found.
 #
 #   harness <- reference <- kernels <- the assay executable
-#   statistics, figures, registry <- machine <- plan <- check <- measure <- compare, exchange <- epoch <- tune <- report <- app
+#   statistics, figures, registry <- code <- machine <- plan <- check <- measure <- compare, exchange <- epoch <- tune <- report <- app
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 
@@ -18,7 +18,7 @@ done
 found=$(
   find harness reference kernels suites ci -name '*.cpp' -o -name '*.hpp' -o -name '*.h' | xargs awk -v stages="$stages" '
     BEGIN {
-      count = split("statistics figures registry machine plan check measure compare epoch tune report app", order, " ")
+      count = split("statistics figures registry code machine plan check measure compare epoch tune report app", order, " ")
       for (i = 1; i <= count; ++i) { rank[order[i]] = i; stage_of[order[i]] = order[i] }
       rank["exchange"] = rank["compare"]
       count = split(stages, pairs, " ")

@@ -30,10 +30,10 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# Flags as they act: warnings left out, each flag once.
+# Flags as they act: warnings and the names of folders left out, each flag once.
 function(essential_flags variable)
   separate_arguments(flags UNIX_COMMAND "${${variable}}")
-  list(FILTER flags EXCLUDE REGEX "^-W")
+  list(FILTER flags EXCLUDE REGEX "^-W|^-f[a-z]+-prefix-map=")
   list(REMOVE_DUPLICATES flags)
   list(JOIN flags " " flags)
   set(${variable} "${flags}" PARENT_SCOPE)

@@ -1,4 +1,5 @@
-# assay_compile(target): the project's warnings and, in Release, the flags of measured code.
+# assay_compile(target): the project's warnings, sources named from its folder and, in Release, the flags of measured
+# code.
 function(assay_compile target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
@@ -9,5 +10,6 @@ function(assay_compile target)
     # GCC's sanitizers hide initializations from it, in std::function among others (GCC bug 105562).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Debug>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${ASSAY_WARNINGS_AS_ERRORS}>:-Werror>
+    ${ASSAY_PATH_FLAGS}
     $<$<CONFIG:Release>:${ASSAY_RELEASE_FLAGS}>)
 endfunction()

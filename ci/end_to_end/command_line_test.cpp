@@ -41,6 +41,16 @@ TEST_F(Program, ListsWhatIsRegisteredAsJson) {
   EXPECT_THAT(json.at("reference_flags").get<std::string>(), HasSubstr("-ffp-contract=off"));
 }
 
+TEST_F(Program, ListsWhereAVariantIsRegisteredAndThatItsCodeIsUnknownWithoutATable) {
+  const Finished text = run("list gemm/packed --code");
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_THAT(text.output, AllOf(HasSubstr("unknown"), HasSubstr("kernels/gemm/packed.cpp")));
+  const Json json = Json::parse(run("list gemm/packed --json -").output);
+  const Json& packed = json.at("operations").at(0).at("variants").at(0);
+  EXPECT_EQ(packed.at("source"), "kernels/gemm/packed.cpp");
+  EXPECT_EQ(packed.at("code"), "");
+}
+
 TEST_F(Program, ChecksAndSaysThatAllAgree) {
   const Finished done = run("check -k gemm/packed");
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;

@@ -61,6 +61,18 @@ std::string text_of(const Listed& listed) {
   return out;
 }
 
+/// One variant a line, to be compared with the same of another program.
+std::string code_of(const Listed& listed) {
+  std::string out;
+  for (const std::size_t v : listed.variants) {
+    const VariantInfo& variant = listed.operation->variants()[v];
+    const std::string line = variant.line > 0 ? fmt::format(":{}", variant.line) : "";
+    out += fmt::format("{:<16}  {:<40} {}{}\n", variant.code.empty() ? "unknown" : variant.code,
+                       fmt::format("{}/{}", listed.operation->name(), variant.name), variant.source, line);
+  }
+  return out;
+}
+
 Json json_of(const Listed& listed) {
   const Operation& operation = *listed.operation;
   Json out{{"name", operation.name()}, {"about", operation.about()}, {"version", operation.version()}};
@@ -75,10 +87,10 @@ Json json_of(const Listed& listed) {
   for (const std::size_t v : listed.variants) {
     const VariantInfo& variant = operation.variants()[v];
     const auto unfit = unfit_here(operation, v);
-    Json row{{"name", variant.name},
-             {"summary", variant.summary},
-             {"threaded", variant.threaded},
-             {"runs_here", !unfit.has_value()}};
+    Json row{{"name", variant.name},         {"summary", variant.summary},
+             {"threaded", variant.threaded}, {"runs_here", !unfit.has_value()},
+             {"source", variant.source},     {"line", variant.line},
+             {"code", variant.code}};
     if (unfit) row["why_not"] = *unfit;
     if (!variant.known_bad.empty()) row["known_bad"] = variant.known_bad;
     out["variants"].push_back(std::move(row));
@@ -96,11 +108,13 @@ int list_verb(const Options& options, const Registry& registry) {
             {"reference_flags", build.reference_flags},
             {"operations", Json::array()}};
   for (const Listed& listed : selected(registry, options.filter)) {
-    text += text_of(listed) + "\n";
+    text += options.code ? code_of(listed) : text_of(listed) + "\n";
     json["operations"].push_back(json_of(listed));
   }
-  text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
-                      build.reference_flags);
+  if (!options.code) {
+    text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
+                        build.reference_flags);
+  }
   put(options, text, json.dump(2));
   return exit_code::passed;
 }

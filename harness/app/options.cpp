@@ -153,6 +153,8 @@ class Parser {
     CLI::App* sub = verb(Verb::list, "list", "operations and variants, and whether each runs here");
     sub->add_option("filter", options_.filter,
                     "only operation/variant names that match this regular expression");
+    sub->add_flag("--code", options_.code,
+                  "the hash of each variant's machine code, and where it is registered");
     add_json(sub);
   }
   void add_check() {

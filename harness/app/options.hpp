@@ -59,6 +59,7 @@ struct Options {
   bool replace = false;
   bool openblas_remedy = false;
   bool known_bad = false;
+  bool code = false;
   std::filesystem::path trace;          ///< a problem from outside, for check
   std::filesystem::path first, second;  ///< files of compare, report and launch
   std::string base, head;  ///< of gate: a program, or a git revision to build; empty head is this program

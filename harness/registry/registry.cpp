@@ -1,5 +1,6 @@
 #include "assay/registry.hpp"
 
+#include "assay/code_table.hpp"
 #include "assay/error.hpp"
 
 #include <fmt/format.h>
@@ -19,13 +20,21 @@ bool is_word(std::string_view text) {
 
 }  // namespace
 
-Register::Register(void (*fill)(Registry&)) noexcept : fill_(fill), next_(first_register) {
+Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
+    : fill_(fill), where_(where), next_(first_register) {
   first_register = this;
 }
 
 Registry Registry::linked() {
   Registry registry;
-  for (const Register* r = first_register; r != nullptr; r = r->next_) r->fill_(registry);
+  for (const Register* r = first_register; r != nullptr; r = r->next_) {
+    const std::string_view source = r->where_.file_name();
+    registry.origin_ = {.source = std::string(source),
+                        .line = static_cast<int>(r->where_.line()),
+                        .code = std::string(CodeTable::code_of(source))};
+    r->fill_(registry);
+  }
+  registry.origin_ = {};
   registry.validate();
   return registry;
 }

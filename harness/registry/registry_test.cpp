@@ -1,5 +1,6 @@
 #include "assay/registry.hpp"
 
+#include "assay/code_table.hpp"
 #include "assay/error.hpp"
 #include "check/doubling.hpp"
 
@@ -57,6 +58,21 @@ TEST(Registry, ListsTheKnownNamesForAnUnknownOne) {
   const Registry registry = testing::doubling_registry();
   EXPECT_THAT([&] { registry.at("trebling"); },
               ThrowsMessage<Error>(HasSubstr("known operations: doubling")));
+}
+
+constexpr int line_before = __LINE__;
+const Register registered{[](Registry& r) { r.add<Doubling>({.name = "naive", .run = doubled}); }};
+constexpr CodeRow rows[] = {{"harness/registry/registry_test.cpp", "0123456789abcdef"}};
+const CodeTable table{rows};
+
+TEST(Registry, KnowsWhereALinkedVariantIsRegisteredAndWhatItsCodeIs) {
+  Registry registry = Registry::linked();
+  const VariantInfo naive = registry.at("doubling").variants().front();
+  EXPECT_EQ(naive.source, "harness/registry/registry_test.cpp");
+  EXPECT_THAT(naive.line, ::testing::AnyOf(line_before + 1, 0));  // 0: Clang before 16
+  EXPECT_EQ(naive.code, "0123456789abcdef");
+  registry.add<Doubling>({.name = "by_hand", .run = doubled});
+  EXPECT_EQ(registry.at("doubling").variants().back().code, "");
 }
 
 struct Impostor : Doubling {};

@@ -127,6 +127,13 @@ struct VariantInfo {
   std::string summary;
   std::string known_bad;
   bool threaded = false;
+  /// The file that registers it, as it was named to the compiler; in our own build from the project's folder,
+  /// `kernels/gemm/packed.cpp`. Empty when it was added to a registry by hand.
+  std::string source;
+  int line = 0;  ///< of the registration; 0 where the compiler does not say
+  /// A hash of the machine code of all that the file registers and of what that calls: equal in two programs
+  /// only when they execute the same. Empty when it is not known, which is to be taken for a change.
+  std::string code;
 };
 
 /// A prepared variant on one workload, ready to be timed.

@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// FNV-1a, 64 bits: stable identifiers of texts, the same on every platform.
-constexpr std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
+/// FNV-1a, 64 bits: stable identifiers of texts, the same on every platform. With the `hash` of a text, that
+/// of the two joined.
+constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325U) {
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   }

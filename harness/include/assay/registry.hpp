@@ -6,16 +6,37 @@
 
 #include <map>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay {
 
+#ifdef __cpp_lib_source_location
+using SourceLocation = std::source_location;
+#else
+/// In its place where Clang is older than 16. The line would stand in the machine code of the registration,
+/// which a comment above it would then change: it is left out.
+class SourceLocation {
+ public:
+  static constexpr SourceLocation current(const char* file = __builtin_FILE()) {
+    return SourceLocation(file);
+  }
+  const char* file_name() const { return file_; }
+  unsigned line() const { return 0; }
+
+ private:
+  explicit constexpr SourceLocation(const char* file) : file_(file) {}
+  const char* file_;
+};
+#endif
+
 /// Operations by name. Passed to what needs it; there is no global one.
 class Registry {
  public:
-  /// Filled from every Register object in the program. Throws Error as add() and validate() do.
+  /// Filled from every Register object in the program, with the code that its CodeTable gives. Throws Error
+  /// as add() and validate() do.
   static Registry linked();
 
   /// Throws Error on a bad or repeated name, or when not exactly one of run and prepare is set. A header that
@@ -29,7 +50,7 @@ class Registry {
     if (slot == nullptr) slot = std::make_unique<detail::TypedOperation<Op>>();
     auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(slot.get());
     if (typed == nullptr) throw_two_contracts(Op::name);
-    typed->add(std::move(variant));
+    typed->add(std::move(variant), origin_);
   }
 
   /// Takes a whole operation out and puts one in: how planted faults are wrapped around real kernels.
@@ -51,17 +72,19 @@ class Registry {
   [[noreturn]] static void throw_two_contracts(std::string_view name);
 
   std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;
+  VariantInfo origin_;  ///< source, line and code of what is being added
 };
 
 /// Announces variants to Registry::linked(). A static object of this type does nothing before main but link
 /// itself into a list: no allocation, no exception, no dependence on order.
 class Register {
  public:
-  explicit Register(void (*fill)(Registry&)) noexcept;
+  explicit Register(void (*fill)(Registry&), SourceLocation where = SourceLocation::current()) noexcept;
 
  private:
   friend class Registry;
   void (*fill_)(Registry&);
+  SourceLocation where_;
   const Register* next_;
 };
 

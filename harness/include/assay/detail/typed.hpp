@@ -190,7 +190,8 @@ class TypedOperation final : public Operation {
  public:
   using Problem = typename Op::Problem;
 
-  void add(Variant<Op> variant) {
+  /// `origin` has the source, line and code of the variant.
+  void add(Variant<Op> variant, const VariantInfo& origin = {}) {
     const std::string where = std::string(Op::name) + "/" + variant.name;
     if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
       throw Error(where, "registered with both or neither of run and prepare", "set exactly one");
@@ -201,8 +202,12 @@ class TypedOperation final : public Operation {
     if (at != variants_.end() && at->name == variant.name) {
       throw Error(where, "registered twice", "rename one of the two variants");
     }
-    info_.insert(info_.begin() + (at - variants_.begin()),
-                 VariantInfo{variant.name, variant.summary, variant.known_bad, variant.threaded});
+    VariantInfo info = origin;
+    info.name = variant.name;
+    info.summary = variant.summary;
+    info.known_bad = variant.known_bad;
+    info.threaded = variant.threaded;
+    info_.insert(info_.begin() + (at - variants_.begin()), std::move(info));
     variants_.insert(at, std::move(variant));
   }
 
