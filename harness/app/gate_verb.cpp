@@ -172,7 +172,7 @@ void require_whole(const Options& options, const std::optional<Shard>& shard) {
 std::string command_of(const Options& options, const RunRequest& request) {
   std::string out =
       fmt::format("assay gate --suite {} --launches {} --seed {} --limit {}", options.suite.string(),
-                  request.measuring.launches, options.seed, options.limit);
+                  request.measuring.launches, options.seed, options.limit.value_or(GatePolicy{}.limit));
   for (const auto& folder : options.baselines) out += fmt::format(" --baselines {}", folder.string());
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
   return out;

@@ -321,6 +321,11 @@ class Parser {
     sub->add_option("--budget", options_.budget_seconds,
                     "seconds that two builds are measured for (default 300)")
         ->check(CLI::Range(1.0, 86400.0));
+    sub->add_flag("--merge-base", options_.merge_base,
+                  "the last commit that the revision has in common with HEAD");
+    sub->add_option("--layouts", options_.layouts,
+                    "differently ordered links of each side when one is a revision (default 8)")
+        ->check(CLI::Range(1, 64));
     sub->add_flag("--identical", options_.identical_too,
                   "measure variants whose machine code is identical, too");
     sub->add_option("--md", options_.markdown, "write a comment for a pull request here");

@@ -67,8 +67,10 @@ struct Options {
   int runs = 10, planted_runs = 10;                   ///< of selftest
   std::vector<double> plants{0.02, 0.03, 0.05, 0.1};  ///< slow-downs of selftest
   bool busy = false;                                  ///< one core is kept busy meanwhile
+  int layouts = 8;                                    ///< links of a side that is built from a revision
+  bool merge_base = false;                            ///< of the revision and HEAD, instead of the revision
   bool identical_too = false;                         ///< identical machine code is measured as well
-  std::vector<std::filesystem::path> shards;  ///< files of merge
+  std::vector<std::filesystem::path> shards;          ///< files of merge
   ShardOptions shard;
   std::filesystem::path junit;
   ExitCodes exit_codes = ExitCodes::usual;

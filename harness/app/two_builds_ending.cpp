@@ -1,12 +1,15 @@
 #include "app/two_builds_ending.hpp"
 
+#include "app/ci_outputs.hpp"
+
 #include "app/measuring.hpp"
 #include "app/output.hpp"
+#include "exchange/repeat.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace assay {
 namespace {
@@ -43,44 +46,84 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
   if (measured == 0) {
     return {exit_code::undecided, "UNDECIDED: the two builds have no trial in common that runs here"};
   }
+  if (undecided == measured) {
+    return {
+        exit_code::undecided,
+        fmt::format("UNDECIDED: {:.0f} s decided none of {} trials; give more with --budget, or fewer trials "
+                    "with -k",
+                    run.seconds, measured)};
+  }
   if (undecided > 0 && options.undecided_fails) {
-    return {exit_code::undecided, fmt::format("UNDECIDED: {} of {} trials", undecided, measured)};
+    return {exit_code::undecided,
+            fmt::format("UNDECIDED: {} of {} trials after {:.0f} s", undecided, measured, run.seconds)};
   }
   return {exit_code::passed,
           fmt::format("PASSED: {} trials compared in {:.0f} s, none slower{}", measured, run.seconds,
                       undecided > 0 ? fmt::format(", {} undecided", undecided) : "")};
 }
 
-/// A regular expression that only this key matches.
-std::string exactly(const std::string& key) {
-  std::string out = "^";
-  for (const char c : key) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
-        std::string_view("/=,#_@ ").find(c) == std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out + "$";
-}
-
 std::string next_commands(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out;
   for (const Verdict& verdict : ruling.comparison.verdicts) {
     if (verdict.standing != Standing::slower) continue;
-    out += fmt::format("again: {} -k '{}'\n", run.command, exactly(verdict.key));
+    out += fmt::format("again: {}\n", repeat_command(run.command, verdict.key));
   }
   return out;
 }
 
+/// One side as results, for outputs that show times.
+Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
+  Results out{.suite = run.suite, .machine = run.machine, .date = run.date, .seed = run.seed};
+  for (const PairedTrial& trial : run.trials) {
+    TrialResult result{.key = trial.trial.key,
+                       .operation = trial.trial.operation,
+                       .variant = trial.trial.variant,
+                       .problem = trial.trial.problem,
+                       .threads = trial.trial.threads};
+    for (const PairedLaunch& launch : trial.launches) {
+      Launch& slices = result.launches.emplace_back();
+      for (const double seconds : launch.*side)
+        slices.push_back({.seconds = seconds, .cpu_seconds = seconds});
+    }
+    out.trials.push_back(std::move(result));
+  }
+  return out;
+}
+
+/// Only ends of commits are written down; `+changes` is none.
+LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
+                       const std::optional<StoredLedger>& ledger, const Options& options) {
+  if (!ledger || run.partial) return {};
+  return apply(comparison, ledger->ledger,
+               {.today = today(),
+                .base = is_commit(run.base.commit) ? run.base.commit : "",
+                .suite = options.suite.string(),
+                .drift_limit = options.drift_limit});
+}
+
 }  // namespace
 
-int end_two_builds(const Options& options, const TwoBuilds& run) {
-  const GateRuling ruling = ruling_of(run);
+int end_two_builds(const Options& options, const TwoBuilds& run, const std::optional<StoredLedger>& ledger) {
+  GateRuling ruling = ruling_of(run);
+  const Step step = step_of(ruling.comparison, run.base.commit, run.head.commit, today());
+  require_recordable(options, ledger, run.base.commit, run.head.commit);
+  const LedgerFindings findings = applied(ruling.comparison, run, ledger, options);
+  Ending ending = ending_of(run, ruling, options);
+  if (ending.code == exit_code::passed && findings.fails) {
+    ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};
+  }
+  if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, ruling));
-  const Ending ending = ending_of(run, ruling, options);
-  put(options, two_builds_text(run, ruling) + next_commands(run, ruling) + ending.text + "\n",
-      to_json(ruling.comparison));
+  std::string text = two_builds_text(run, ruling);
+  if (!findings.lines.empty()) text += fmt::format("{}\n", fmt::join(findings.lines, "\n"));
+  put(options, text + next_commands(run, ruling) + ending.text + "\n", to_json(ruling.comparison));
+  const Results before = side_of(run, &PairedLaunch::base), after = side_of(run, &PairedLaunch::head);
+  const std::optional<Comparison> comparison = std::move(ruling.comparison);
+  put_ci_outputs(options, {.comparison = comparison,
+                           .before = &before,
+                           .after = &after,
+                           .ending = ending,
+                           .command = run.command});
   return ending.code;
 }
 

@@ -1,11 +1,13 @@
 /// What a gate of two builds prints, and how it exits: the same from samples just taken and from stored ones.
 #pragma once
 
+#include "app/ledger_use.hpp"
 #include "app/options.hpp"
 #include "compare/two_builds.hpp"
 
 namespace assay {
 
-int end_two_builds(const Options& options, const TwoBuilds& run);
+/// With a ledger, what was accepted does not fail, and what crept since the release does.
+int end_two_builds(const Options& options, const TwoBuilds& run, const std::optional<StoredLedger>& ledger);
 
 }  // namespace assay

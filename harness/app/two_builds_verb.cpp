@@ -1,10 +1,11 @@
 #include "app/clock.hpp"
 #include "app/progress.hpp"
-#include "app/this_program.hpp"
 #include "app/two_builds_ending.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
+#include "assay/pipeline.hpp"
 #include "compare/paired_launches.hpp"
+#include "compare/revision.hpp"
 #include "exchange/benchmark_programs.hpp"
 #include "plan/filter.hpp"
 
@@ -14,6 +15,9 @@
 
 namespace assay {
 namespace {
+
+/// The user asked for a stop while a side was built.
+struct Interrupted {};
 
 /// What each benchmark of a foreign program runs for, in each of the six short runs of a launch.
 constexpr double benchmark_seconds = 0.005;
@@ -70,30 +74,51 @@ std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite&
   return out;
 }
 
-TwoBuilds gate_builds(const Options& options, const Registry& registry) {
+struct Sides {
+  Programs base, head;
+};
+
+/// Several layouts are worth their time where a revision is built anyway. Throws Interrupted.
+Sides sides_of(const Options& options, const Hooks& hooks) {
+  const bool revision = !std::filesystem::exists(options.base) ||
+                        (!options.head.empty() && !std::filesystem::exists(options.head));
+  const int layouts = revision ? options.layouts : 1;
+  const auto point = options.merge_base ? Point::merge_base : Point::itself;
+  Sides out{.base = programs_of(options.base, ".", "", layouts, hooks, point),
+            .head = options.head.empty() ? programs_of_this(layouts, hooks)
+                                         : programs_of(options.head, ".", "", layouts, hooks)};
+  if (out.base.links.empty() || out.head.links.empty()) throw Interrupted{};
+  return out;
+}
+
+Build build_of(const Programs& programs, const Description& description) {
+  return {.name = programs.name,
+          .commit = description.commit,
+          .facts = description.facts,
+          .links = programs.links.size(),
+          .layout_remark = programs.layout_remark};
+}
+
+TwoBuilds gate_builds(const Options& options, const Registry& registry, const Hooks& hooks) {
   const Suite suite = load_suite(options.suite, registry);
   const Filter filter(options.filter, registry);
-  const std::filesystem::path base = options.base;
-  const std::filesystem::path head =
-      options.head.empty() ? this_program() : std::filesystem::path(options.head);
+  const Sides sides = sides_of(options, hooks);
   const DescriptionRequest question{.cases = suite.cases, .threads = options.threads, .seed = options.seed};
-  const Description of_base = described_by(base, question), of_head = described_by(head, question);
+  const Description of_base = described_by(sides.base.links.front(), question),
+                    of_head = described_by(sides.head.links.front(), question);
 
   TwoBuilds run = run_of(options);
   run.suite = suite.name;
 
-  run.base.commit = of_base.commit;
-  run.base.facts = of_base.facts;
-  run.head.commit = of_head.commit;
-  run.head.facts = of_head.facts;
+  run.base = build_of(sides.base, of_base);
+  run.head = build_of(sides.head, of_head);
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, options.identical_too);
   if (run.trials.empty()) refuse_empty(options, "suite '" + suite.name + "'");
   note_occurrences(run.trials, suites_beside(options.suite, suite, registry));
-  Progress progress;
-  const Hooks hooks = progress.hooks();
-  const PairedPrograms programs{
-      .base = {base}, .head = {head}, .shared_bytes = shared_bytes_for(registry, suite.cases)};
+  const PairedPrograms programs{.base = sides.base.links,
+                                .head = sides.head.links,
+                                .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(programs, hooks), hooks);
   return run;
 }
@@ -107,7 +132,7 @@ std::vector<std::string> benchmarks_or_error(const std::string& program, const s
   return *names;
 }
 
-TwoBuilds gate_benchmarks(const Options& options) {
+TwoBuilds gate_benchmarks(const Options& options, const Hooks& hooks) {
   if (options.head.empty()) {
     throw Error("--suite", "is missing",
                 "name a suite, or two programs of Google Benchmark with --base and --head");
@@ -117,8 +142,6 @@ TwoBuilds gate_benchmarks(const Options& options) {
   run.trials = matched(benchmarks_or_error(options.base, options.filter),
                        benchmarks_or_error(options.head, options.filter));
   if (run.trials.empty()) refuse_empty(options, options.head);
-  Progress progress;
-  const Hooks hooks = progress.hooks();
   sample_two_builds(run, benchmark_launches(options.base, options.head, benchmark_seconds, hooks), hooks);
   return run;
 }
@@ -126,13 +149,22 @@ TwoBuilds gate_benchmarks(const Options& options) {
 }  // namespace
 
 int two_builds_verb(const Options& options, const Registry& registry) {
-  const TwoBuilds run = options.suite.empty() ? gate_benchmarks(options) : gate_builds(options, registry);
+  TwoBuilds run;
+  try {
+    Progress progress;
+    const Hooks hooks = progress.hooks();
+    run = options.suite.empty() ? gate_benchmarks(options, hooks) : gate_builds(options, registry, hooks);
+  } catch (const Interrupted&) {
+    fmt::print("INTERRUPTED: before anything was measured\n");
+    return exit_code::interrupted;
+  }
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  return end_two_builds(options, run);
+  return end_two_builds(options, run, find_ledger(options, run.suite));
 }
 
 int reanalyze_verb(const Options& options) {
-  return end_two_builds(options, two_builds_from_json(read_file(options.first), options.first.string()));
+  return end_two_builds(options, two_builds_from_json(read_file(options.first), options.first.string()),
+                        std::nullopt);
 }
 
 }  // namespace assay

@@ -87,15 +87,21 @@ class Comparison {
     return before_.meaning(from, size) != after_.meaning(to, size);
   }
 
-  /// Bytes that the instruction reads whose address is at `at`: four of a scalar float (prefix F3, in VEX pp
-  /// = 2), else at least eight.
+  /// Bytes that the instruction reads whose address is at `at`: a text where LEA (8D) takes the address; four
+  /// of a scalar float (prefix F3, in VEX pp = 2), of one that is spread over a vector (VBROADCASTSS and
+  /// VPBROADCASTD, 18 and 58; of other instructions a bit of EVEX says so, and another that it has eight);
+  /// else at least eight.
   std::size_t constant_size(std::size_t at) const {
     const auto byte = [&](std::size_t back) {
       return at >= back ? static_cast<unsigned char>(a_.bytes[at - back]) : 0U;
     };
-    const bool scalar = (byte(4) == 0xf3 || byte(5) == 0xf3) && byte(3) == 0x0f;  // with and without REX
-    const bool vex = (byte(4) == 0xc5 || byte(5) == 0xc4) && (byte(3) & 3U) == 2;
-    return scalar || vex ? 4 : 8;
+    if (byte(2) == 0x8d) return ProgramImage::text;
+    const bool vex = byte(4) == 0xc5 || byte(5) == 0xc4, evex = byte(6) == 0x62;
+    const bool scalar =
+        ((byte(4) == 0xf3 || byte(5) == 0xf3) && byte(3) == 0x0f) || (vex && (byte(3) & 3U) == 2);
+    const bool spread = ((byte(2) == 0x18 || byte(2) == 0x58) && (vex || evex)) ||
+                        (evex && (byte(3) & 0x10U) != 0 && (byte(4) & 0x80U) == 0);
+    return scalar || spread ? 4 : 8;
   }
 
   const ProgramImage& before_;

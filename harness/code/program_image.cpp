@@ -78,7 +78,9 @@ std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const
   if (section == nullptr || section->bytes.empty()) return "";
   if (section->name.starts_with(".plt")) return import_behind(*section, address);
   if ((section->flags & (SHF_WRITE | SHF_EXECINSTR)) != 0) return "";
-  return fmt::format("= {}", section->bytes.substr(address - section->address, size));
+  const std::string_view rest = section->bytes.substr(address - section->address);
+  const std::size_t end = size == text ? rest.find('\0') : size;
+  return fmt::format("= {}", rest.substr(0, end > 0 ? end : 8));
 }
 
 bool ProgramImage::is_nameless(std::uint64_t address) const {

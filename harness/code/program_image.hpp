@@ -3,6 +3,7 @@
 
 #include "code/elf.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,9 @@ class ProgramImage {
 
   // One per address. Empty for a stripped program.
   const std::vector<LinkedFunction>& functions() const { return functions_; }
+
+  // In place of a size: up to the zero byte, or eight bytes where that comes first.
+  static constexpr std::size_t text = 0;
 
   // The function or object and the distance from its start, the import that a jump table leads to, or else
   // the first `size` bytes of the constant. Empty where nothing is known to stand.

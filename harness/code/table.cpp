@@ -9,7 +9,7 @@ namespace assay {
 std::string source_of(const std::filesystem::path& object, const std::filesystem::path& build) {
   std::filesystem::path out;
   bool target_follows = false;
-  for (const std::filesystem::path& part : object.lexically_relative(build)) {
+  for (const std::filesystem::path& part : object.lexically_normal().lexically_relative(build)) {
     if (!target_follows && part != "CMakeFiles") out /= part;
     target_follows = part == "CMakeFiles";
   }

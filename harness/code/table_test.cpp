@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 TEST(CodeTableText, NamesSourcesAsTheProjectDoes) {
-  EXPECT_EQ(source_of("/b/kernels/CMakeFiles/assay_kernels_archive.dir/gemm/packed.cpp.o", "/b"),
+  EXPECT_EQ(source_of("/b/kernels/CMakeFiles/assay_kernels_archive.dir/./gemm/packed.cpp.o", "/b"),
             "kernels/gemm/packed.cpp");
   EXPECT_EQ(source_of("/b/CMakeFiles/mine.dir/my_gemm.cpp.o", "/b"), "my_gemm.cpp");
 }

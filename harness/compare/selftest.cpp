@@ -108,12 +108,13 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
   const GateRuling ruling = ruling_of(run);
   SelfTestRun out{
       .plants = std::move(plants), .unfit = ruling.unfit, .seconds = run.seconds, .weather = run.weather};
-  for (const Verdict& verdict : ruling.comparison.verdicts) {
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const Verdict& verdict = ruling.comparison.verdicts[i];
     const auto plant = std::ranges::find(out.plants, verdict.key, &Plant::key);
     if (plant != out.plants.end()) {
       plant->found = verdict.standing;
       plant->ratio = verdict.ratio;
-    } else if (verdict.ratio.middle > 0) {
+    } else if (run.trials[i].tested()) {
       ++out.trials;
       out.undecided += verdict.standing == Standing::undecided ? 1 : 0;
       if (verdict.standing == Standing::slower) out.alarms.push_back(verdict.key);

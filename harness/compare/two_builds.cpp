@@ -122,6 +122,7 @@ std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, c
 
 /// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
 Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
+  if (logs.head.size() < policy.screen) return {};
   std::span<const double> seen(logs.head);
   if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
   if (seen.empty()) return {};
@@ -137,7 +138,8 @@ Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, con
           .ratio = ratio,
           .limit = policy.margin,
           .why = sentence(trial, ruling, logs, policy),
-          .time_ratio = ratio};
+          .time_ratio = ratio,
+          .launches = ruling.launches};
 }
 
 }  // namespace
@@ -214,8 +216,10 @@ GateRuling ruling_of(const TwoBuilds& run) {
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
     if (!trial.tested()) {
-      out.comparison.verdicts.push_back(
-          {.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out});
+      Verdict verdict{.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out};
+      // Identical code takes as long: exactly, for whoever sums up ratios.
+      if (trial.left_out == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
+      out.comparison.verdicts.push_back(std::move(verdict));
       continue;
     }
     const SequentialRuling& ruling = out.rulings.trials[next];

@@ -15,6 +15,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t width = 100;
+constexpr std::size_t rows_on_screen = 20;  // of each standing
 
 /// What a reader sees row by row; the others are counted.
 constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
@@ -82,8 +83,7 @@ std::string side_text(const Build& build) {
   return out;
 }
 
-std::string count_line(const GateRuling& ruling) {
-  std::map<std::string, std::size_t> left_out;
+std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
   std::size_t screened = 0, same = 0;
   for (const SequentialRuling& one : ruling.rulings.trials) {
     if (one.standing != Standing::same) continue;
@@ -91,12 +91,11 @@ std::string count_line(const GateRuling& ruling) {
     screened += one.screened ? 1 : 0;
   }
   std::size_t identical = 0, skipped = 0, other = 0;
-  for (const Verdict& verdict : ruling.comparison.verdicts) {
-    const bool judged = verdict.ratio.middle > 0;
-    if (judged) continue;
-    if (verdict.standing == Standing::same) ++identical;
-    if (verdict.standing == Standing::skipped) ++skipped;
-    if (verdict.standing == Standing::not_comparable) ++other;
+  for (const PairedTrial& trial : run.trials) {
+    if (trial.tested()) continue;
+    if (trial.left_out == Standing::same) ++identical;
+    if (trial.left_out == Standing::skipped) ++skipped;
+    if (trial.left_out == Standing::not_comparable) ++other;
   }
   std::string out = fmt::format("{} same ({} by the screen)", same, screened);
   if (identical > 0) out += fmt::format(", {} not measured: identical machine code", identical);
@@ -148,18 +147,25 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
     out += "  differs: " + printable(line, width - 11) + "\n";
   out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
   for (const Standing standing : shown) {
-    for (const Row& row : rows_of(run, ruling, standing)) {
+    const std::vector<Row> rows = rows_of(run, ruling, standing);
+    for (std::size_t i = 0; i < std::min(rows.size(), rows_on_screen); ++i) {
+      const Row& row = rows[i];
       const double seconds = seconds_of_base(*row.trial);
       out += fmt::format(
           "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
           seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
           row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
-      if (standing == Standing::wrong) out += "    " + printable(row.verdict->why, width - 4) + "\n";
+      if (standing == Standing::wrong || row.verdict->ratio.middle <= 0) {
+        out += "    " + printable(row.verdict->why, width - 4) + "\n";
+      }
       if (standing != Standing::slower) continue;
       for (const std::string& epoch : epoch_texts(row)) out += "    " + printable(epoch, width - 4) + "\n";
     }
+    if (rows.size() > rows_on_screen) {
+      out += fmt::format("  {} more {}: -o keeps them\n", rows.size() - rows_on_screen, to_string(standing));
+    }
   }
-  return out + count_line(ruling) + "\n";
+  return out + count_line(run, ruling) + "\n";
 }
 
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
@@ -186,7 +192,7 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
   if (!rows.empty())
     out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
   if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
-  out += fmt::format("\n{}. {}.\n", inert(count_line(ruling)), inert(layout_line(run)));
+  out += fmt::format("\n{}. {}.\n", inert(count_line(run, ruling)), inert(layout_line(run)));
   return out;
 }
 

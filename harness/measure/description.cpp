@@ -69,7 +69,7 @@ Description describe(const Registry& registry, const DescriptionRequest& request
                           .threads = trial.context.threads,
 
                           .workload = trial.workload,
-                          .code = "",
+                          .code = variant.code,
                           .skipped = trial.skipped});
   }
   return out;
