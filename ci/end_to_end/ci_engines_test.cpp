@@ -110,8 +110,7 @@ TEST_F(Engine, SaysThatCornerCasesAreNotDivided) {
 }
 
 TEST_F(Engine, RecordsNoBaselineOfAPart) {
-  const Finished done =
-      run(std::string("gate --record-missing b --shard-count 2 --shard-index 0") + few);
+  const Finished done = run(std::string("gate --record-missing b --shard-count 2 --shard-index 0") + few);
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.errors, HasSubstr("--record-missing: would record one of 2 shards"));
 }
@@ -119,7 +118,8 @@ TEST_F(Engine, RecordsNoBaselineOfAPart) {
 TEST_F(Engine, GatesAShardAgainstTheBaselineOfTheWhole) {
   ASSERT_EQ(run(std::string("gate --launches 3 --record-missing b") + few).exit_code, 0);
   const Finished done =
-      run(std::string("gate --launches 3 --baselines b --limit 50 --json - --shard-count 2 --shard-index 0") + few);
+      run(std::string("gate --launches 3 --baselines b --limit 50 --json - --shard-count 2 --shard-index 0") +
+          few);
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
   const Json report = Json::parse(done.output);
   EXPECT_EQ(report.at("outcome").at("counts").at("verdict: gone"), 0);

@@ -9,6 +9,7 @@ namespace assay::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -137,7 +138,9 @@ TEST_F(Program, ComparesTwoResultFilesInWords) {
   ASSERT_EQ(run(std::string("run --suite tiny.json --launches 3 -o a.json ") + few).exit_code, 0);
   const Finished done = run("compare a.json a.json --md");
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("same"));
+  // Which of the two depends on how busy the machine is.
+  EXPECT_THAT(done.output, AnyOf(HasSubstr("6 same"), HasSubstr("undecided")));
+  EXPECT_THAT(done.output, Not(HasSubstr("✗")));
 }
 
 TEST_F(Program, HonoursTheFamiliarBenchmarkFlags) {

@@ -37,8 +37,8 @@ std::string Finished::last_lines(int count) const {
 Finished run_shell(const std::string& command, const std::filesystem::path& folder) {
   const Folder capture;
   const auto out = capture.path() / "out", err = capture.path() / "err";
-  const std::string line = std::string(unset_variables) + "cd '" + folder.string() + "' && { " + command + "; } >'" + out.string() +
-                           "' 2>'" + err.string() + "' </dev/null";
+  const std::string line = std::string(unset_variables) + "cd '" + folder.string() + "' && { " + command +
+                           "; } >'" + out.string() + "' 2>'" + err.string() + "' </dev/null";
   const int status = std::system(line.c_str());
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   return {code, contents(out), contents(err)};

@@ -78,8 +78,16 @@ struct Sides {
   Programs base, head;
 };
 
+/// A path that leads nowhere is no revision.
+void require_file_if_path(const std::string& what) {
+  if (!(what.starts_with('.') || what.starts_with('/')) || std::filesystem::exists(what)) return;
+  throw Error(what, "is no file", "name a program, or a git revision to build");
+}
+
 /// Several layouts are worth their time where a revision is built anyway. Throws Interrupted.
 Sides sides_of(const Options& options, const Hooks& hooks) {
+  require_file_if_path(options.base);
+  require_file_if_path(options.head);
   const bool revision = !std::filesystem::exists(options.base) ||
                         (!options.head.empty() && !std::filesystem::exists(options.head));
   const int layouts = revision ? options.layouts : 1;
