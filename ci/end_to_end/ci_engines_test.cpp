@@ -33,8 +33,9 @@ class Engine : public ::testing::Test {
     return run_shell(variables + " '" ASSAY_PROGRAM "' " + arguments, folder_.path());
   }
   std::vector<std::string> keys(const std::string& file) {
+    const Json document = Json::parse(folder_.read(file));
     std::vector<std::string> out;
-    for (const Json& trial : Json::parse(folder_.read(file)).at("trials")) out.push_back(trial.at("key"));
+    for (const Json& trial : document.at("trials")) out.push_back(trial.at("key"));
     return out;
   }
   Folder folder_;
