@@ -1,4 +1,5 @@
-// One variant per SIMD target: for_each_tier() walks the entries of a Highway dispatch table.
+// One variant per SIMD target: for_each_tier() walks the entries of a Highway dispatch table, tiers_in()
+// lists them for variants that run the same machine code, and best_of() is the tier that those run.
 //
 // Highway calls the best target a machine has. A benchmark wants each of them, as `simd@avx3`, `simd@avx2`, …
 // . A kernel file includes this header before Highway, whose targets it chooses:
@@ -43,12 +44,16 @@
 
 #include "hwy/targets.h"
 
+#include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -84,6 +89,46 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
     Function* const function = table[entries == 1 ? 0 : one.GetIndex()];
     std::invoke(visit, tier_name(target), function, tier_unfit(target));
   }
+}
+
+/// What variants of an operation with one function share of a tier. Others have a structure of their own.
+template <class Function>
+struct Tier {
+  std::string name;
+  Function* function = nullptr;
+  Function* streaming = nullptr;     ///< the same with stores past the caches, or null
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+
+/// Every tier that was built, best first, from HWY_DISPATCH_TABLE(function).
+template <class Function, std::size_t entries>
+std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
+  std::vector<Tier<Function>> out;
+  for_each_tier(table, [&](const std::string& name, Function* function, const auto& unfit) {
+    out.push_back({.name = name, .function = function, .unfit = unfit});
+  });
+  return out;
+}
+
+/// The same for a function of which there is one with stores past the caches.
+template <class Function, std::size_t entries>
+std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries],
+                                     Function* const (&streaming)[entries]) {
+  std::vector<Tier<Function>> out = tiers_in(table);
+  auto tier = out.begin();
+  for_each_tier(streaming,
+                [&](const std::string&, Function* function, const auto&) { (tier++)->streaming = function; });
+  return out;
+}
+
+/// The first of `tiers`, best first, that runs here; the portable one runs everywhere. `part` gives what of a
+/// tier has the member `unfit`.
+template <class AnyTier, class Part = std::identity>
+AnyTier best_of(std::vector<AnyTier> tiers, Part part = {}) {
+  const auto best =
+      std::ranges::find_if(tiers, [&](const AnyTier& tier) { return !std::invoke(part, tier).unfit; });
+  assert(best != tiers.end());
+  return std::move(*best);
 }
 
 }  // namespace assay

@@ -19,6 +19,7 @@ namespace assay {
 namespace HWY_NAMESPACE {
 
 void report_target(std::int64_t* target) { *target = HWY_TARGET; }
+void report_negated(std::int64_t* target) { *target = -HWY_TARGET; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay
@@ -28,6 +29,7 @@ HWY_AFTER_NAMESPACE();
 namespace assay {
 
 HWY_EXPORT(report_target);
+HWY_EXPORT(report_negated);
 
 namespace {
 
@@ -67,6 +69,30 @@ TEST(Tiers, LeaveTheChoiceOfDynamicDispatchAlone) {
   for_each_tier(HWY_DISPATCH_TABLE(report_target), [](const std::string&, auto*, const auto&) {});
   HWY_DYNAMIC_DISPATCH(report_target)(&after);
   EXPECT_EQ(after, before);
+}
+
+TEST(Tiers, AreListedWithBothOfTheirFunctions) {
+  for (const auto& tier : tiers_in(HWY_DISPATCH_TABLE(report_target), HWY_DISPATCH_TABLE(report_negated))) {
+    if (tier.unfit) continue;
+    std::int64_t target = 0, negated = 0;
+    tier.function(&target);
+    tier.streaming(&negated);
+    EXPECT_EQ(tier_name(target), tier.name);
+    EXPECT_EQ(negated, -target);
+  }
+}
+
+TEST(Tiers, AreBestWhereTheyAreTheFirstThatRunsHere) {
+  const std::vector<Tier<void()>> tiers{{.name = "a", .unfit = "too new"}, {.name = "b"}, {.name = "c"}};
+  EXPECT_EQ(best_of(tiers).name, "b");
+}
+
+TEST(Tiers, AreBestByAPartOfThem) {
+  struct Pair {
+    Tier<void()> first, second;
+  };
+  const std::vector<Pair> pairs{{{.name = "a", .unfit = "too new"}, {}}, {{.name = "b"}, {}}};
+  EXPECT_EQ(best_of(pairs, &Pair::first).first.name, "b");
 }
 
 }  // namespace

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay {
 namespace {
 
 using Problem = Gemm::Problem;
-
-/// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
-/// than all the variants together.
-constexpr double full_oracle_limit = 0x1p27;
-constexpr Index sample_size = 4096;
 
 float a_at(const Problem& p, const Gemm::Input& in, Index i, Index l) {
   return p.a_transposed() ? in.a[l * p.m + i] : in.a[i * p.k + l];
@@ -56,13 +52,8 @@ void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   }
 }
 
-/// Seeded positions, strictly increasing, that always hold the four corners: tails go wrong there first.
-std::vector<Index> sample(const Problem& p, Rng& rng) {
-  std::vector<Index> where{0, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1};
-  while (static_cast<Index>(where.size()) < sample_size) where.push_back(rng.integer(0, p.m * p.n - 1));
-  std::ranges::sort(where);
-  where.erase(std::unique(where.begin(), where.end()), where.end());
-  return where;
+double multiply_adds(const Problem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 const Register registered{[](Registry& r) {
@@ -104,7 +95,7 @@ std::vector<Problem> Gemm::corner_cases() {
 
 double Gemm::footprint(const Problem& p) {
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  const bool sampled = m * n * k > full_oracle_limit;
+  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
   return 4 * (m * k + k * n + 3 * m * n) + (sampled ? 0 : 16 * m * n);
 }
 
@@ -126,37 +117,26 @@ Gemm::Output Gemm::make_output(const Problem& p, const Input& in, const Setting&
 }
 
 Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting) {
-  const double multiply_adds = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  Expected want;
-  if (multiply_adds > full_oracle_limit) want.where = sample(p, setting.rng);
-  const Index count = want.where.empty() ? p.m * p.n : static_cast<Index>(want.where.size());
-
-  constexpr double u = 0x1p-24;
-  const double roundings = static_cast<double>(p.k + 2);
-  const double g = roundings * u / (1 - roundings * u);
   // Largest partial result of the exact fill: k products of at most 9, alpha and beta at most 4, C at most 3.
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
-
-  for (Index next = 0; next < count; ++next) {
-    const Index flat = want.where.empty() ? next : want.where[static_cast<std::size_t>(next)];
-    const Index i = flat / p.n, j = flat % p.n;
-    const float c = p.beta != 0 ? in.c[flat] : 0;
-    want.c.push_back(element<double>(p, in, i, j, c));
-    want.bound.push_back(same_value ? 0 : g * magnitude(p, in, i, j, c));
-  }
-  return want;
+  const double factor = matrix::g(static_cast<double>(p.k + 2));
+  return matrix::expect(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting.rng,
+                        [&](Index flat) {
+                          const Index i = flat / p.n, j = flat % p.n;
+                          const float c = p.beta != 0 ? in.c[flat] : 0;
+                          const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
+                          return std::pair{element<double>(p, in, i, j, c), bound};
+                        });
 }
 
 Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  const Shape shape{"c", {p.m, p.n}};
-  return want.where.empty() ? within(shape, out.c, want.c, want.bound)
-                            : within_sampled(shape, out.c, want.where, want.c, want.bound);
+  return matrix::judge({"c", {p.m, p.n}}, out.c, want);
 }
 
 Cost Gemm::cost(const Problem& p) {
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return {.flops = 2 * m * n * k,
+  return {.flops = 2 * multiply_adds(p),
           .bytes_read = 4 * (m * k + k * n + (p.beta != 0 ? m * n : 0)),
           .bytes_written = 4 * m * n};
 }

@@ -23,7 +23,7 @@ Buffer<float> numbers(std::initializer_list<float> values) {
 
 std::vector<double> oracle(const Gemm::Problem& p, const Gemm::Input& in) {
   Setting setting;
-  return Gemm::expect(p, in, setting).c;
+  return Gemm::expect(p, in, setting).value;
 }
 
 TEST(Gemm, MatchesAProductWorkedByHand) {
@@ -40,7 +40,7 @@ TEST(Gemm, ReadsTransposedOperandsByTheirStoredRows) {
                                  std::initializer_list<float> b) {
     const Gemm::Input in{numbers(a), numbers(b), {}};
     EXPECT_THAT(oracle({.m = 2, .n = 2, .k = 3, .trans = trans}, in), ElementsAre(58, 64, 139, 154))
-        << Gemm::transposes[static_cast<std::size_t>(trans)];
+        << matrix::transposes[static_cast<std::size_t>(trans)];
   };
   expect_product(nn, {1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12});
   expect_product(nt, {1, 2, 3, 4, 5, 6}, {7, 9, 11, 8, 10, 12});

@@ -10,7 +10,6 @@
 
 #include "assay/registry.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
@@ -105,23 +104,7 @@ HWY_EXPORT(steps);
 HWY_EXPORT(stream_steps);
 }  // namespace
 
-std::vector<Tier> tiers() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(steps),
-                [&](const std::string& name, StepFunction* function, const auto& unfit) {
-                  out.push_back({.name = name, .function = function, .unfit = unfit});
-                });
-  std::size_t next = 0;
-  for_each_tier(HWY_DISPATCH_TABLE(stream_steps), [&](const std::string&, StepFunction* function,
-                                                      const auto&) { out[next++].streaming = function; });
-  return out;
-}
-
-Tier best_tier() {
-  std::vector<Tier> all = tiers();
-  // The portable tier, which is the last, runs everywhere.
-  return *std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(steps), HWY_DISPATCH_TABLE(stream_steps)); }
 
 namespace {
 

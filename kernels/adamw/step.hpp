@@ -2,10 +2,10 @@
 // `threaded` run the same machine code.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/adamw.hpp"
 
-#include <optional>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -56,16 +56,9 @@ Arrays arrays(const Input& in, Output& out) {
 /// One tier's code: a step of the parameters [first, last).
 using StepFunction = void(const StepConstants&, const Arrays&, Index first, Index last);
 
-struct Tier {
-  std::string name;
-  StepFunction* function = nullptr;
-  StepFunction* streaming = nullptr;  ///< the same with stores past the caches
-  std::optional<std::string> unfit;   ///< why it cannot run here
-};
+using Tier = assay::Tier<StepFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
-/// The best that runs here.
-Tier best_tier();
 
 /// Calls visit(formula) with a value of each formula: how a variant registers for all operations.
 template <class Visit>

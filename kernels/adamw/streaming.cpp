@@ -13,7 +13,7 @@ namespace {
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     const auto prepare = [](const auto& problem, const auto&, const Context&) {
-      return [k = step_constants<Formula>(problem.t), n = problem.n, function = best_tier().streaming](
+      return [k = step_constants<Formula>(problem.t), n = problem.n, function = best_of(tiers()).streaming](
                  const auto& in, auto& out) { function(k, arrays(in, out), 0, n); };
     };
     r.add<AdamW<Formula>>({.name = "streaming",

@@ -19,7 +19,7 @@ const Register registered{[](Registry& r) {
       const int threads = problem.n < break_even ? 1 : context.threads;
       // The first fork of a process starts the threads, which must not happen inside a timed call.
       on_team(threads, threads, [](int) {});
-      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_tier().function](
+      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_of(tiers()).function](
                  const auto& in, auto& out) {
         const Arrays at = arrays(in, out);
         on_team(threads, threads, [&](int part) {

@@ -12,7 +12,7 @@ namespace {
 const Register registered{[](Registry& r) {
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
     return [k = step_constants<Paper>(problem.t), spans = AdamWMultiTensor::spans(problem),
-            function = best_tier().function](const auto& in, auto& out) {
+            function = best_of(tiers()).function](const auto& in, auto& out) {
       const Arrays at = arrays(in, out);
       for (const auto& [begin, count] : spans) function(k, at, begin, begin + count);
     };

@@ -46,8 +46,8 @@ const Register registered{[](Registry& r) {
     }
     // The first fork of a process starts the threads, which must not happen inside a timed call.
     on_team(threads, threads, [](int) {});
-    return [=, k = step_constants<Paper>(problem.t), function = best_tier().function](const auto& in,
-                                                                                      auto& out) {
+    return [=, k = step_constants<Paper>(problem.t), function = best_of(tiers()).function](const auto& in,
+                                                                                           auto& out) {
       const Arrays at = arrays(in, out);
       on_team(threads, threads, [&](int part) {
         for (const auto& [begin, count] : shares[static_cast<std::size_t>(part)]) {

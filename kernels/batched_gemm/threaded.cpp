@@ -3,6 +3,7 @@
 
 #include "batched_gemm/plan.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -27,7 +28,7 @@ auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context
                       static_cast<double>(p.k);
   const Index worth = std::max<Index>(1, static_cast<Index>(std::min(work / least_multiply_adds, 1e9)));
   const int threads = static_cast<int>(std::min({static_cast<Index>(context.threads), worth, p.batch}));
-  const auto shared = std::make_shared<Shared>(Shared{Plan(p, blocked::best_tier()), threads, {}});
+  const auto shared = std::make_shared<Shared>(Shared{Plan(p, best_of(blocked::tiers())), threads, {}});
   for (int i = 0; i < threads; ++i) shared->spaces.emplace_back(shared->plan.space_floats);
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});

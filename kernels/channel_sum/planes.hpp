@@ -2,10 +2,10 @@
 // machine code.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/channel_sum.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::channel_sum {
@@ -24,11 +24,7 @@ Arrays arrays(const ElementwiseChannelBiasBackward::Problem& p, const Input& in,
 /// One tier's code: the channels [first, last), in the order of memory.
 using ChannelsFunction = void(const Arrays&, Index first, Index last);
 
-struct Tier {
-  std::string name;
-  ChannelsFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
-};
+using Tier = assay::Tier<ChannelsFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 

@@ -66,14 +66,7 @@ namespace {
 HWY_EXPORT(channels);
 }  // namespace
 
-std::vector<Tier> tiers() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(channels),
-                [&](const std::string& name, ChannelsFunction* function, const auto& unfit) {
-                  out.push_back({name, function, unfit});
-                });
-  return out;
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(channels)); }
 
 namespace {
 

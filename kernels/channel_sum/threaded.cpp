@@ -15,19 +15,12 @@ namespace {
 /// elements, 0.9 at 131,072, 1.4 at 262,144.
 constexpr Index break_even = 262144;
 
-ChannelsFunction* best_tier() {
-  for (const Tier& tier : tiers()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
 const Register registered{[](Registry& r) {
   const auto prepare = [](const auto& p, const auto&, const Context& context) {
     const int threads = p.n * p.c * p.plane() < break_even ? 1 : context.threads;
     // The first fork of a process starts the threads, which must not happen inside a timed call.
     on_team(threads, threads, [](int) {});
-    return [=, function = best_tier()](const auto& in, auto& out) {
+    return [=, function = best_of(tiers()).function](const auto& in, auto& out) {
       const Arrays at = arrays(p, in, out);
       on_team(threads, threads,
               [&](int part) { function(at, p.c * part / threads, p.c * (part + 1) / threads); });

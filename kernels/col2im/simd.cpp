@@ -300,12 +300,7 @@ HWY_EXPORT(col2im_part);
 
 template <>
 std::vector<Tier> tiers<Col2im>() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(col2im_part), [&](const std::string& name, PartFunction* function,
-                                                     const std::optional<std::string>& unfit) {
-    out.push_back({name, function, unfit});
-  });
-  return out;
+  return tiers_in(HWY_DISPATCH_TABLE(col2im_part));
 }
 
 namespace {

@@ -16,26 +16,20 @@ namespace {
 /// its own break-even is not measured.
 constexpr Index break_even = 65536;
 
-PartFunction* best_tier() {
-  for (const Tier& tier : tiers<Col2im>()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
 auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {
   const Window window = p.window();
   const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
   const int threads = alone ? 1 : context.threads;
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  return [plan = Plan(p, Plan::Direction::to_image, threads), threads, function = best_tier()](
-             const Col2im::Input& in, Col2im::Output& out) mutable {
-    const View view = plan.view();
-    on_team(threads, threads, [&](int part) {
-      function(view, in.col.data(), out.image.data(), plan.scratch(part), part, threads);
-    });
-  };
+  return
+      [plan = Plan(p, Plan::Direction::to_image, threads), threads,
+       function = best_of(tiers<Col2im>()).function](const Col2im::Input& in, Col2im::Output& out) mutable {
+        const View view = plan.view();
+        on_team(threads, threads, [&](int part) {
+          function(view, in.col.data(), out.image.data(), plan.scratch(part), part, threads);
+        });
+      };
 }
 
 const Register registered{[](Registry& r) {

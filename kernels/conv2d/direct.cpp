@@ -22,13 +22,6 @@ std::vector<DirectTier> direct_tiers() {
   return out;
 }
 
-DirectTier best_direct_tier() {
-  for (const DirectTier& tier : direct_tiers()) {
-    if (!tier.sums.unfit) return tier;
-  }
-  return {};  // does not happen: the portable tier runs everywhere
-}
-
 Buffer<float> zeroed_space(Index floats) {
   Buffer<float> space(floats);
   std::ranges::fill(space, 0.0F);

@@ -13,8 +13,6 @@ struct DirectTier {
 };
 /// Every target that was built, best first.
 std::vector<DirectTier> direct_tiers();
-/// The first of them that runs here.
-DirectTier best_direct_tier();
 
 /// Zeros, of which a call overwrites only what holds pixels.
 Buffer<float> zeroed_space(Index floats);

@@ -5,6 +5,7 @@
 #include "conv2d/bias.hpp"
 #include "conv2d/columns.hpp"
 #include "gemm/blocked.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -22,7 +23,7 @@ struct Plan {
 
 /// `product` with the columns of one image in place of the operand or result that is null.
 std::shared_ptr<Plan> plan_of(const Layer& p, const blocked::Product& product) {
-  const blocked::Tier tier = blocked::best_tier();
+  const blocked::Tier tier = best_of(blocked::tiers());
   auto plan = std::make_shared<Plan>(Plan{.tier = tier,
                                           .map = columns_of_x(p),
                                           .columns = Buffer<float>(p.depth() * p.out_pixels()),

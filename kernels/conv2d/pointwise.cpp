@@ -5,6 +5,7 @@
 
 #include "conv2d/bias.hpp"
 #include "gemm/blocked.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -23,7 +24,7 @@ struct Plan {
 
 /// With space for each of `products`: a smaller one may need more of it.
 std::shared_ptr<Plan> plan_of(std::initializer_list<blocked::Product> products) {
-  const blocked::Tier tier = blocked::best_tier();
+  const blocked::Tier tier = best_of(blocked::tiers());
   Index space = 0;
   for (const blocked::Product& product : products) space = std::max(space, tier.space_floats(product));
   return std::make_shared<Plan>(Plan{tier, Buffer<float>(space)});

@@ -9,6 +9,7 @@
 #include "conv2d/pointwise.hpp"
 #include "gemm/blocked.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -73,7 +74,8 @@ struct Sums {
 std::shared_ptr<Sums> divided_sums(SumPlan plan, const Layer& p, const Context& context) {
   const SumPlan::Share all = plan.all();
   const Grid grid = images_and_rows(useful_threads(p, context), all.images, all.rows);
-  auto sums = std::make_shared<Sums>(Sums{std::move(plan), best_direct_tier().sums, grid.parts(), {}, {}});
+  auto sums = std::make_shared<Sums>(
+      Sums{std::move(plan), best_of(direct_tiers(), &DirectTier::sums).sums, grid.parts(), {}, {}});
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range images = range(all.images, 1, i / grid.inner, grid.outer);
     const Range rows = range(all.rows, 1, i % grid.inner, grid.inner);
@@ -113,7 +115,7 @@ std::shared_ptr<Products> divided_products(const Layer& p, const Context& contex
   const Index extent = by_columns ? columns : rows;
   const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
   auto products = std::make_shared<Products>();
-  products->tier = blocked::best_tier();
+  products->tier = best_of(blocked::tiers());
   products->threads = grid.parts();
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
@@ -177,7 +179,8 @@ std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context)
   const Index threads = useful_threads(p, context);
   const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);
   const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
-  auto weights = std::make_shared<Weights>(Weights{WeightPlan(p), best_direct_tier(), grid.parts(), {}, {}});
+  auto weights = std::make_shared<Weights>(
+      Weights{WeightPlan(p), best_of(direct_tiers(), &DirectTier::sums), grid.parts(), {}, {}});
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range filters = range(p.f, panel_filters, i / grid.inner, grid.outer);
     const Range channels = range(p.c, 1, i % grid.inner, grid.inner);

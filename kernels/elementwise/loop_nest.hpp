@@ -3,10 +3,10 @@
 // its four extents; a bordered one has a row per image row.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/elementwise.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::elementwise {
@@ -87,23 +87,10 @@ struct Operands {
 /// One tier's code for one formula.
 using RowFunction = void(const LoopNest&, const Share&, const Operands&);
 
-struct Tier {
-  std::string name;
-  RowFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
-};
+using Tier = assay::Tier<RowFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
 template <class Formula>
 std::vector<Tier> tiers();
-
-/// The best that runs here.
-template <class Formula>
-RowFunction* best_tier() {
-  for (const Tier& tier : tiers<Formula>()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
 
 /// Everything about a call that the problem decides.
 struct Plan {

@@ -279,15 +279,6 @@ HWY_EXPORT(multiply);
 HWY_EXPORT(add);
 HWY_EXPORT(relu);
 
-template <class Table>
-std::vector<Tier> tiers_in(const Table& table) {
-  std::vector<Tier> out;
-  for_each_tier(table, [&](const std::string& name, RowFunction* function, const auto& unfit) {
-    out.push_back({name, function, unfit});
-  });
-  return out;
-}
-
 }  // namespace
 
 template <>

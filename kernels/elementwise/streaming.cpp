@@ -23,7 +23,7 @@ auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Ele
              const Context&) {
   Plan streaming = plan<Formula>(p, 1);
   streaming.stream = true;
-  return [plan = streaming, function = best_tier<Formula>()](const auto& in, auto& out) {
+  return [plan = streaming, function = best_of(tiers<Formula>()).function](const auto& in, auto& out) {
     function(plan.nest, plan.whole(), plan.operands(in, out));
   };
 }

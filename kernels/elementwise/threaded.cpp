@@ -21,8 +21,8 @@ auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Ele
   const int threads = alone ? 1 : context.threads;
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  return [plan = plan<Formula>(p, threads), threads, function = best_tier<Formula>()](const auto& in,
-                                                                                      auto& out) {
+  return [plan = plan<Formula>(p, threads), threads, function = best_of(tiers<Formula>()).function](
+             const auto& in, auto& out) {
     const Operands operands = plan.operands(in, out);
     on_team(threads, threads,
             [&](int part) { function(plan.nest, share(plan.nest, part, threads), operands); });

@@ -57,8 +57,6 @@ struct Tier {
 
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
-/// The best that this processor runs.
-Tier best_tier();
 
 /// Up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds them.
 inline bool is_small(Index m, Index n, Index k) {

@@ -11,7 +11,6 @@
 #include "assay/registry.hpp"
 
 #include <memory>
-#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/simd.cpp"
@@ -172,13 +171,6 @@ std::vector<Tier> tiers() {
   set(HWY_DISPATCH_TABLE(multiply_small), &Tier::multiply_small);
   set(HWY_DISPATCH_TABLE(small_space_floats), &Tier::small_space_floats);
   return all;
-}
-
-Tier best_tier() {
-  for (Tier& tier : tiers()) {
-    if (!tier.unfit) return std::move(tier);
-  }
-  return {};  // does not happen: the portable tier runs everywhere
 }
 
 }  // namespace blocked

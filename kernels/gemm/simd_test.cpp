@@ -1,12 +1,16 @@
 // The tiers of simd where corner cases do not reach: operands that are copied because their rows are a
 // multiple of 4096 bytes apart, or because a transposed A is reused, in more than one block.
 
+#include "simd_test.hpp"
+
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -22,23 +26,33 @@ const std::string problems[] = {
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
     "m=1,n=7,k=600,trans=nt,beta=-1"};   // one row
 
-TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) {
-  const Registry registry = Registry::linked();
-  const Operation& gemm = registry.at("gemm");
-  int checked = 0;
-  for (const std::string& problem : problems) {
-    for (const Fill fill : {Fill::exact, Fill::uniform}) {
-      const auto workload = gemm.open(problem, {fill, Rng(42), {.skew = 1}});
-      for (std::size_t v = 0; v < gemm.variants().size(); ++v) {
-        const std::string& name = gemm.variants()[v].name;
-        if (!name.starts_with("simd@") || gemm.unfit(v, problem, {})) continue;
-        const Agreement agreement = workload->check(v, {}, true);
-        EXPECT_TRUE(agreement.agrees) << name << "/" << problem << ", seed 42: " << agreement.detail;
-        ++checked;
-      }
-    }
-  }
-  EXPECT_GE(checked, 10) << "the portable tier runs everywhere";
+TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("gemm", problems); }
+
+/// How often expectations fail for a gemm whose one variant is `variant`.
+int failures_with(Variant<Gemm> variant) {
+  Registry registry;
+  registry.add<Gemm>(std::move(variant));
+  testing::TestPartResultArray failures;
+  using testing::ScopedFakeTestPartResultReporter;
+  const ScopedFakeTestPartResultReporter reporter(
+      ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+  expect_simd_agreement(registry.at("gemm"), "m=1,n=1,k=1");
+  return failures.size();
+}
+
+// gemm has two fills.
+TEST(SimdAgreement, FailsForAWrongTierUnderEachFill) {
+  EXPECT_EQ(failures_with(
+                {.name = "simd@wrong",
+                 .run = [](const auto&, const auto& in, auto& out) { out.c[0] = in.a[0] * in.b[0] + 1; }}),
+            2);
+}
+
+TEST(SimdAgreement, FailsWhereNoTierWasChecked) {
+  EXPECT_EQ(
+      failures_with({.name = "other",
+                     .run = [](const auto&, const auto& in, auto& out) { out.c[0] = in.a[0] * in.b[0]; }}),
+      2);
 }
 
 }  // namespace

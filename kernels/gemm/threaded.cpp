@@ -6,6 +6,7 @@
 #include "gemm/blocked.hpp"
 #include "gemm/grid.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -32,7 +33,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   auto plan = std::make_shared<Plan>();
   plan->problem = p;
   plan->threads = context.threads;
-  plan->tier = blocked::best_tier();
+  plan->tier = best_of(blocked::tiers());
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
   for (int i = 0; i < plan->grid.parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));

@@ -1,6 +1,6 @@
 // The tiers of bf16 where corner cases do not reach: several blocks each way, with odd and even k.
 
-#include "assay/registry.hpp"
+#include "simd_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,24 +17,7 @@ const std::string problems[] = {"m=341,n=17,k=1030",  // A in place, two blocks 
                                 "m=3,n=531,k=1037,trans=nt",   // B turned
                                 "m=345,n=517,k=13,trans=tt"};  // both
 
-TEST(SimdGemmBf16, AgreesInSeveralBlocks) {
-  const Registry registry = Registry::linked();
-  const Operation& gemm = registry.at("gemm_bf16");
-  int checked = 0;
-  for (const std::string& problem : problems) {
-    for (const Fill fill : {Fill::exact, Fill::uniform}) {
-      const auto workload = gemm.open(problem, {fill, Rng(42), {.skew = 1}});
-      for (std::size_t v = 0; v < gemm.variants().size(); ++v) {
-        const std::string& name = gemm.variants()[v].name;
-        if (!name.starts_with("simd@") || gemm.unfit(v, problem, {})) continue;
-        const Agreement agreement = workload->check(v, {}, true);
-        EXPECT_TRUE(agreement.agrees) << name << "/" << problem << ", seed 42: " << agreement.detail;
-        ++checked;
-      }
-    }
-  }
-  EXPECT_GE(checked, 12) << "the portable tier runs everywhere";
-}
+TEST(SimdGemmBf16, AgreesInSeveralBlocks) { expect_simd_agreement("gemm_bf16", problems); }
 
 }  // namespace
 }  // namespace assay

@@ -3,11 +3,11 @@
 #include "gemm/grid.hpp"
 #include "gemm_bf16/blocked.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace assay::gemm_bf16 {
 namespace {
@@ -32,11 +32,7 @@ struct Plan {
 auto prepare(const GemmBf16::Problem& p, const GemmBf16::Input& in, const Context& context) {
   auto plan = std::make_shared<Plan>();
   plan->problem = p;
-  for (Tier& tier : tiers()) {
-    if (tier.unfit) continue;
-    plan->tier = std::move(tier);
-    break;
-  }
+  plan->tier = best_of(tiers());
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads, least_multiply_adds);
   for (int i = 0; i < plan->grid.parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));

@@ -1,10 +1,10 @@
 // The product behind the variants `simd` and `threaded` of gemv: part of y per call.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/gemv.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::gemv {
@@ -20,12 +20,7 @@ struct Part {
 };
 
 /// The product compiled for one SIMD target.
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;  ///< why this processor cannot run it
-  void (*multiply)(const Part& part) = nullptr;
-};
-
+using Tier = assay::Tier<void(const Part& part)>;
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
 

@@ -102,14 +102,7 @@ namespace assay::gemv {
 
 HWY_EXPORT(multiply);
 
-std::vector<Tier> tiers() {
-  std::vector<Tier> all;
-  for_each_tier(HWY_DISPATCH_TABLE(multiply),
-                [&](const std::string& name, auto* multiply, const auto& unfit) {
-                  all.push_back({.name = name, .unfit = unfit, .multiply = multiply});
-                });
-  return all;
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(multiply)); }
 
 namespace {
 
@@ -120,7 +113,7 @@ const Register registered{[](Registry& r) {
                  .prepare =
                      [tier](const Gemv::Problem& p, const Gemv::Input&, const Context&) {
                        return [tier, p](const Gemv::Input& in, Gemv::Output& out) {
-                         tier.multiply({.a = in.a.data(),
+                         tier.function({.a = in.a.data(),
                                         .x = in.x.data(),
                                         .y = out.y.data(),
                                         .m = p.m,

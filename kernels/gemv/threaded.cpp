@@ -18,18 +18,12 @@ constexpr double break_even = 0x1p18;
 constexpr Index unit = 16;
 
 auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {
-  Tier best;
-  for (Tier& tier : tiers()) {
-    if (tier.unfit) continue;
-    best = std::move(tier);
-    break;
-  }
   const Index units = (p.results() + unit - 1) / unit;
   const bool alone = static_cast<double>(p.m) * static_cast<double>(p.n) < break_even;
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, units));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  return [p, units, threads, multiply = best.multiply](const Gemv::Input& in, Gemv::Output& out) {
+  return [p, units, threads, multiply = best_of(tiers()).function](const Gemv::Input& in, Gemv::Output& out) {
     on_team(threads, threads, [&](int part) {
       multiply({.a = in.a.data(),
                 .x = in.x.data(),

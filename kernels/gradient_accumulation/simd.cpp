@@ -46,14 +46,7 @@ namespace {
 HWY_EXPORT(sweep);
 }  // namespace
 
-std::vector<Tier> tiers() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(sweep),
-                [&](const std::string& name, SweepFunction* function, const auto& unfit) {
-                  out.push_back({name, function, unfit});
-                });
-  return out;
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(sweep)); }
 
 namespace {
 

@@ -1,10 +1,10 @@
 // What the variants of gradient_accumulation share: one micro-batch added to, or put in place of, the sum.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/batch_gradient.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::gradient_accumulation {
@@ -12,11 +12,7 @@ namespace assay::gradient_accumulation {
 /// sum[first, last) = weight g, or += where it is not the first micro-batch.
 using SweepFunction = void(float weight, bool is_first, const float* g, float* sum, Index first, Index last);
 
-struct Tier {
-  std::string name;
-  SweepFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
-};
+using Tier = assay::Tier<SweepFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 

@@ -5,8 +5,6 @@
 
 #include "assay/registry.hpp"
 
-#include <algorithm>
-
 namespace assay::gradient_accumulation {
 namespace {
 
@@ -16,11 +14,10 @@ constexpr Index break_even = 65536;
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientAccumulation::Problem& p, const auto&, const Context& context) {
     const int threads = p.n < break_even ? 1 : context.threads;
-    const std::vector<Tier> all = tiers();
-    const auto best = std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
     // The first fork of a process starts the threads, which must not happen inside a timed call.
     on_team(threads, threads, [](int) {});
-    return [=, n = p.n, weights = rounded_weights(p), function = best->function](const auto& in, auto& out) {
+    return [=, n = p.n, weights = rounded_weights(p), function = best_of(tiers()).function](const auto& in,
+                                                                                            auto& out) {
       for (std::size_t j = 0; j < weights.size(); ++j) {
         const float* g = in.g.data() + static_cast<Index>(j) * n;
         on_team(threads, threads, [&](int part) {

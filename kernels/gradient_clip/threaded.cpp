@@ -4,6 +4,7 @@
 
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -18,8 +19,7 @@ constexpr Index break_even = 65536;
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientClip::Problem& p, const auto&, const Context& context) {
     const int threads = p.n < break_even ? 1 : context.threads;
-    const std::vector<Tier> all = tiers();
-    const Tier best = *std::ranges::find_if(all, [](const Tier& tier) { return !tier.unfit; });
+    const Tier best = best_of(tiers());
     // The first fork of a process starts the threads, which must not happen inside a timed call.
     on_team(threads, threads, [](int) {});
     const auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(threads));

@@ -12,12 +12,11 @@
 #pragma once
 
 #include "im2col/runs.hpp"
+#include "tiers.hpp"
 
 #include "assay/ops/im2col.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::im2col {
@@ -90,11 +89,7 @@ class Plan {
 /// One tier's code for one operation: share `part` of `parts` of it. Shares write to different places.
 using PartFunction = void(const View&, const float* from, float* to, float* scratch, Index part, Index parts);
 
-struct Tier {
-  std::string name;
-  PartFunction* function = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
-};
+using Tier = assay::Tier<PartFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp of each operation.
 template <class Op>
 std::vector<Tier> tiers();

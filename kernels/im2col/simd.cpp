@@ -360,12 +360,7 @@ HWY_EXPORT(im2col_part);
 
 template <>
 std::vector<Tier> tiers<Im2col>() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(im2col_part), [&](const std::string& name, PartFunction* function,
-                                                     const std::optional<std::string>& unfit) {
-    out.push_back({name, function, unfit});
-  });
-  return out;
+  return tiers_in(HWY_DISPATCH_TABLE(im2col_part));
 }
 
 namespace {

@@ -15,26 +15,20 @@ namespace {
 /// 112,896, 1.6 at 225,792.
 constexpr Index break_even = 65536;
 
-PartFunction* best_tier() {
-  for (const Tier& tier : tiers<Im2col>()) {
-    if (!tier.unfit) return tier.function;
-  }
-  return nullptr;  // does not happen: the portable tier runs everywhere
-}
-
 auto prepare(const Problem& p, const Im2col::Input&, const Context& context) {
   const Window window = p.window();
   const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
   const int threads = alone ? 1 : context.threads;
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  return [plan = Plan(p, Plan::Direction::to_col, threads), threads, function = best_tier()](
-             const Im2col::Input& in, Im2col::Output& out) mutable {
-    const View view = plan.view();
-    on_team(threads, threads, [&](int part) {
-      function(view, in.image.data(), out.col.data(), plan.scratch(part), part, threads);
-    });
-  };
+  return
+      [plan = Plan(p, Plan::Direction::to_col, threads), threads,
+       function = best_of(tiers<Im2col>()).function](const Im2col::Input& in, Im2col::Output& out) mutable {
+        const View view = plan.view();
+        on_team(threads, threads, [&](int part) {
+          function(view, in.image.data(), out.col.data(), plan.scratch(part), part, threads);
+        });
+      };
 }
 
 const Register registered{[](Registry& r) {

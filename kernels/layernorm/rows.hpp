@@ -2,10 +2,10 @@
 // by which `simd`, `streaming` and `threaded` run the same machine code.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/layernorm.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::layernorm {
@@ -51,23 +51,10 @@ void for_each_norm(const Visit& visit) {
 /// One tier's code for one operation, on rows [first, last).
 using RowsFunction = void(const Operands&, Index first, Index last);
 
-struct Tier {
-  std::string name;
-  RowsFunction* function = nullptr;
-  RowsFunction* streaming = nullptr;  ///< the same with y past the caches, where rows start on a cache line
-  std::optional<std::string> unfit;   ///< why it cannot run here
-};
+/// `streaming` writes y past the caches, where rows start on a cache line.
+using Tier = assay::Tier<RowsFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
 template <class Op>
 std::vector<Tier> tiers();
-
-/// The first of them that runs here.
-template <class Op>
-Tier best_tier() {
-  for (const Tier& tier : tiers<Op>()) {
-    if (!tier.unfit) return tier;
-  }
-  return {};  // does not happen: the portable tier runs everywhere
-}
 
 }  // namespace assay::layernorm

@@ -337,19 +337,6 @@ HWY_EXPORT(stream_rmsnorm);
 HWY_EXPORT(stream_layernorm_residual);
 HWY_EXPORT(stream_rmsnorm_residual);
 
-template <class Table>
-std::vector<Tier> tiers_in(const Table& table, const Table& streaming) {
-  std::vector<Tier> out;
-  for_each_tier(table, [&](const std::string& name, RowsFunction* function, const auto& unfit) {
-    out.push_back({name, function, nullptr, unfit});
-  });
-  auto tier = out.begin();
-  for_each_tier(streaming, [&](const std::string&, RowsFunction* function, const auto&) {
-    (tier++)->streaming = function;
-  });
-  return out;
-}
-
 }  // namespace
 
 template <>

@@ -13,7 +13,7 @@ namespace {
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     const auto prepare = [](const Problem& p, const auto&, const Context&) {
-      return [p, function = best_tier<Op>().streaming](const auto& in, auto& out) {
+      return [p, function = best_of(tiers<Op>()).streaming](const auto& in, auto& out) {
         function(operands(p, in, out), 0, p.rows);
       };
     };

@@ -54,7 +54,7 @@ typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  const Tier tier = best_tier<Op>();
+  const Tier tier = best_of(tiers<Op>());
   return [p, threads, function = bytes < stays_in_caches ? tier.function : tier.streaming,
           partials = std::make_shared<Partials>(p.cols, threads)](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);

@@ -2,6 +2,7 @@
 // products are there and at the end.
 
 #include "lora/schedule.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -14,7 +15,7 @@ void add(Registry& r) {
              .summary = "fused, one rectangle of each product per thread, best tier",
              .threaded = true,
              .prepare = [](const Problem& p, const typename Op::Input& in, const Context& context) {
-               return scheduled<Op>(p, in, blocked::best_tier(), context.threads);
+               return scheduled<Op>(p, in, best_of(blocked::tiers()), context.threads);
              }});
 }
 

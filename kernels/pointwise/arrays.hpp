@@ -69,8 +69,6 @@ struct Tier {
 };
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 const std::vector<Tier>& tiers();
-/// The best that runs here.
-const Tier& best_tier();
 
 /// Whether a formula costs so much that a thread pays sooner: those with the tail of the normal distribution,
 /// or with a slope beside an exponential. One exponential and a quotient, as in the sigmoid, are not among

@@ -2,6 +2,7 @@
 // and reading an array.
 
 #include "pointwise/arrays.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -12,7 +13,7 @@ template <Chain Formula>
 void add(Registry& r) {
   using Op = Pointwise<Formula>;
   const auto prepare = [](const typename Op::Problem& p, const auto&, const Context&) {
-    return [p, function = best_tier().functions<Formula>().plain](const auto& in, auto& out) {
+    return [p, function = best_of(tiers()).functions<Formula>().plain](const auto& in, auto& out) {
       function(operands<Formula>(p, in, out), 0, p.size());
     };
   };

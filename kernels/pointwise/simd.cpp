@@ -187,13 +187,6 @@ const std::vector<Tier>& tiers() {
   return all;
 }
 
-const Tier& best_tier() {
-  for (const Tier& tier : tiers()) {
-    if (!tier.unfit) return tier;
-  }
-  return tiers().back();  // does not happen: the portable tier runs everywhere
-}
-
 namespace {
 
 template <class Formula>

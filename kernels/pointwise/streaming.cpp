@@ -3,6 +3,7 @@
 // Where they would, it loses them. Chains run in one pass.
 
 #include "pointwise/arrays.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     const auto prepare = [](const typename Pointwise<Formula>::Problem& p, const auto&, const Context&) {
-      return [p, function = best_tier().functions<Formula>().streaming](const auto& in, auto& out) {
+      return [p, function = best_of(tiers()).functions<Formula>().streaming](const auto& in, auto& out) {
         function(operands<Formula>(p, in, out), 0, p.size());
       };
     };

@@ -4,6 +4,7 @@
 #include "elementwise/loop_nest.hpp"
 #include "pointwise/arrays.hpp"
 #include "team.hpp"
+#include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
@@ -24,7 +25,7 @@ auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Point
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
   const Cost cost = Pointwise<Formula>::cost(p);
-  const Functions functions = best_tier().functions<Formula>();
+  const Functions functions = best_of(tiers()).functions<Formula>();
   const bool stream = elementwise::streaming_pays(cost.bytes_read + cost.bytes_written, p.size(), threads);
   return [p, threads, function = stream ? functions.streaming : functions.plain](const auto& in, auto& out) {
     const Operands on = operands<Formula>(p, in, out);

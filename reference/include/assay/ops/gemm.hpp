@@ -1,6 +1,7 @@
 /// The GEMM contract: dense matrix product with both transposes, alpha and beta.
 #pragma once
 
+#include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -25,20 +26,18 @@ struct Gemm {
   static constexpr std::string_view about = "C = alpha op(A) op(B) + beta C, row-major f32";
   static constexpr int version = 1;
 
-  static constexpr std::array<std::string_view, 4> transposes{"nn", "nt", "tn", "tt"};
-
   struct Problem {
     Index m = 1, n = 1, k = 1;
-    Index trans = 0;  ///< position in `transposes`
+    Index trans = 0;  ///< position in `matrix::transposes`
     Index alpha = 1, beta = 0;
 
-    bool a_transposed() const { return trans >= 2; }
-    bool b_transposed() const { return trans % 2 == 1; }
+    bool a_transposed() const { return matrix::a_transposed(trans); }
+    bool b_transposed() const { return matrix::b_transposed(trans); }
     static constexpr auto fields() {
       return std::tuple{field("m", &Problem::m),
                         field("n", &Problem::n),
                         field("k", &Problem::k),
-                        choice("trans", &Problem::trans, transposes),
+                        choice("trans", &Problem::trans, matrix::transposes),
                         option("alpha", &Problem::alpha, 1, -4, 4),
                         option("beta", &Problem::beta, 0, -4, 4)};
     }
@@ -51,10 +50,7 @@ struct Gemm {
     Buffer<float> c;
     static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
   };
-  struct Expected {
-    std::vector<Index> where;  ///< flat positions that have an expectation; empty means all
-    std::vector<double> c, bound;
-  };
+  using Expected = matrix::Expected;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
