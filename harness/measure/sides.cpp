@@ -20,9 +20,10 @@ constexpr Index most_padding = 4096;
 
 std::vector<std::pair<std::string, std::string>> environment_of(Rng& rng) {
   return {{"ASSAY_PADDING", std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
-          // Pools of threads that wait by spinning would run on the core of the side whose turn it is.
-          {"OMP_WAIT_POLICY", "passive"},
-          {"OPENBLAS_THREAD_TIMEOUT", "4"}};
+          // Pools of threads look for work between calls of a slice, some 50 to 100 us, and sleep when it is
+          // over: one that looked on would run on the cores of the side whose turn it is.
+          {"GOMP_SPINCOUNT", "3000"},
+          {"OPENBLAS_THREAD_TIMEOUT", "17"}};
 }
 
 /// The trials of one case stay together; cases come in another order in each launch.

@@ -4,15 +4,15 @@
 #include "measure/allocations.hpp"
 #include "measure/baton.hpp"
 #include "measure/calibration.hpp"
+#include "measure/placing.hpp"
 #include "measure/planted.hpp"
 #include "measure/shared_region.hpp"
 
 #include <fmt/format.h>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <span>
 
@@ -33,20 +33,20 @@ Index rounds_for(double call_seconds, const TurnPolicy& policy) {
   return std::clamp(static_cast<Index>(policy.side_seconds / (2 * slice)), fewest, Index{32});
 }
 
-class Placing {
- public:
-  Placing() { sched_getaffinity(0, sizeof all_, &all_); }
-  /// One core for one thread: sides that take turns on it find its caches as they left them.
-  void place(int threads, int core) const {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(core), &one);
-    sched_setaffinity(0, sizeof one, threads == 1 ? &one : &all_);
-  }
+/// Threads that hand work to each other need longer to show their usual pace.
+TurnPolicy for_teams(TurnPolicy policy) {
+  policy.slice_seconds *= 5;
+  policy.side_seconds *= 2;
+  return policy;
+}
 
- private:
-  cpu_set_t all_;
-};
+/// Pools of the side before look for work a while longer, on cores that this one is about to use.
+void let_others_fall_asleep() {
+  constexpr std::chrono::microseconds pools_look{150};
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < pools_look) {
+  }
+}
 
 class Side {
  public:
@@ -57,6 +57,7 @@ class Side {
         arena_(region.data() + board_bytes, region.bytes() - board_bytes),
         baton_(board_, request.side),
         order_(request.order),
+        placing_(request.core),
         everybody_(static_cast<std::size_t>(request.sides)) {
     std::iota(everybody_.begin(), everybody_.end(), 0);
   }
@@ -109,34 +110,39 @@ class Side {
     }
     const auto variant = static_cast<std::size_t>(named - operation_->variants().begin());
     const Context context{.threads = trial.threads};
-    placing_.place(trial.threads, request_.core);
 
     std::unique_ptr<Timed> timed;
     double first_call = 0;
     in_turn(everybody_, 0, [&] {
-      if (request_.check) judge(trial, variant, context, out);
-      timed = planted(workload_->timed(variant, context),
-                      wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
-      first_call = seconds_for(*timed, 1);
+      placing_.place(trial.threads, [&] {
+        if (request_.check) judge(trial, variant, context, out);
+        timed = planted(workload_->timed(variant, context),
+                        wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
+        first_call = seconds_for(*timed, 1);
+      });
       const Allocations allocations = allocations_of_one_call(*timed);
       out.allocations_per_call = allocations.count;
       out.allocated_bytes_per_call = allocations.bytes;
     });
-    calibrate(*timed, first_call);
+    const TurnPolicy policy = trial.threads == 1 ? request_.policy : for_teams(request_.policy);
+    calibrate(*timed, first_call, policy);
     const auto turns = drawn_turns(board_.rounds);
-    in_turn(turns, 0, [&] { take_slice(*timed, out); });
+    in_turn(turns, 0, [&] {
+      if (trial.threads > 1) let_others_fall_asleep();
+      take_slice(*timed, out);
+    });
     return out;
   }
 
   /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
   /// here, and nobody changes them before all have come to the next trial.
-  void calibrate(Timed& timed, double first_call) {
+  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy) {
     constexpr std::array first{0};
     in_turn(first, 0, [&] {
-      const double call = calibrated(timed, first_call, request_.policy.slice_seconds);
+      const double call = calibrated(timed, first_call, policy.slice_seconds);
       board_.call_seconds = call;
-      board_.calls = calls_per_slice(call, request_.policy.slice_seconds);
-      board_.rounds = rounds_for(call, request_.policy);
+      board_.calls = calls_per_slice(call, policy.slice_seconds);
+      board_.rounds = rounds_for(call, policy);
     });
     in_turn(everybody_, first_of_turns(), [] {});
   }
