@@ -169,12 +169,23 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
   return out;
 }
 
+namespace {
+
+/// Of slices that ran together, however many both sides have.
+double log_ratio(const std::vector<double>& slices, const std::vector<double>& base) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i)
+    logs.push_back(std::log(slices[i] / base[i]));
+  return median(logs);
+}
+
+}  // namespace
+
 TrialLogs logs_of(const PairedTrial& trial) {
   TrialLogs out;
   for (const PairedLaunch& launch : trial.launches) {
-    const double base = quantile(launch.base, 0.25);
-    out.head.push_back(std::log(quantile(launch.head, 0.25) / base));
-    if (!launch.control.empty()) out.control.push_back(std::log(quantile(launch.control, 0.25) / base));
+    out.head.push_back(log_ratio(launch.head, launch.base));
+    if (!launch.control.empty()) out.control.push_back(log_ratio(launch.control, launch.base));
   }
   return out;
 }

@@ -72,8 +72,8 @@ using Selects = std::function<bool(const std::string& key)>;
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too);
 
-/// Logarithm of the ratio of lower quartiles, one per launch: interruptions only add time, so low quantiles
-/// spread less than medians; the minimum is a matter of luck again.
+/// One per launch: the median, over slices that ran together, of the logarithm of their ratio. What slows
+/// both cancels within a pair, and what hits one of them alone does not move a median.
 TrialLogs logs_of(const PairedTrial& trial);
 
 /// Runs one launch of the trials with these positions, and appends to their `launches`.

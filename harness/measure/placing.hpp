@@ -14,9 +14,9 @@ class Placing {
 
   /// Calls `work`, which makes and calls a trial of so many threads, and leaves them where they are to run.
   /// One thread has its core for itself, whose caches are then as the trial before left them. Of several,
-  /// `work` sees all cores; then each thread that had a part in it gets a core of its own. Which ones those
-  /// are their clocks of processor time tell, whoever made them: a run-time's pool or a variant itself. None
-  /// is pinned when fewer than `threads` remain after the call, since those that a later call makes would all
+  /// `work` sees all cores; then those that had the largest part in it get a core each. Which ones they are
+  /// their clocks of processor time tell, whoever made them: a run-time's pool or a variant itself. None is
+  /// pinned when fewer than `threads` remain after the call, since those that a later call makes would all
   /// inherit one core. Returns the number of cores that threads are pinned to, 0 for none.
   int place(int threads, const std::function<void()>& work) const;
 
