@@ -11,7 +11,8 @@ function(assay_code_table program)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/code_table.cpp)
   set(archives assay_kernels_archive assay_reference_archive)
   set(lists ${archives})
-  list(TRANSFORM lists REPLACE "(.+)" "$<JOIN:$<TARGET_OBJECTS:\\1>,\n>\n")
+  # A precompiled header counts as an object of its target, too.
+  list(TRANSFORM lists REPLACE "(.+)" "$<JOIN:$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,[.]o(bj)?$>,\n>\n")
   list(JOIN lists "" lists)
   file(GENERATE OUTPUT ${objects} CONTENT "${lists}")
   add_custom_command(OUTPUT ${output} VERBATIM
