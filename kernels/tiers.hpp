@@ -33,7 +33,9 @@
 // Highway's bits are ordered best first. Those below AVX3 add integer and bf16 instructions to it, and
 // nothing to float kernels: they would be measured twice. Kernels size their register tiles at compile time,
 // so targets whose vector length is known at run time only (SVE, RVV) are left out.
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && defined(ASSAY_FEW_TIERS)
+#define HWY_DISABLED_TARGETS ((HWY_AVX3 - 1) | HWY_AVX3 | HWY_SSE4 | HWY_SSSE3)
+#elif HWY_ARCH_X86
 #define HWY_DISABLED_TARGETS (HWY_AVX3 - 1)
 #else
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
