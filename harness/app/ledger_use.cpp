@@ -1,6 +1,7 @@
 #include "app/ledger_use.hpp"
 
 #include "assay/error.hpp"
+#include "compare/repository.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,19 @@ void require_recordable(const Options& options, const std::optional<StoredLedger
   if (stored) return require_next(stored->ledger, base, head);
   throw Error("--record-step", "there is no ledger of this suite",
               fmt::format("begin one: assay record --suite {} --release TEXT", options.suite.string()));
+}
+
+std::string step_end(const StoredLedger& stored, const std::string& commit) {
+  const Ledger& ledger = stored.ledger;
+  const std::string last = ledger.steps.empty() ? ledger.release_commit : ledger.steps.back().head;
+  if (last.empty() || !is_commit(commit) || same_commit(last, commit)) return commit;
+  try {
+    const auto root = repository_root(".", {});
+    const auto file = std::filesystem::proximate(stored.file, root);
+    return differ_only_in(root, last, commit, file, {}) ? last : commit;
+  } catch (const Error&) {  // no git, or no repository: then nothing is known of commits
+    return commit;
+  }
 }
 
 Ending recorded(StoredLedger stored, Step step, const Ending& passed) {

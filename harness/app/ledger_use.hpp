@@ -28,6 +28,11 @@ Date today();
 void require_recordable(const Options& options, const std::optional<StoredLedger>& stored,
                         const std::string& base, const std::string& head);
 
+/// The commit itself, or the one at which the ledger ends where they differ in the ledger's file alone: a
+/// step is committed after it was recorded, and that commit begins the next one. Commits that git cannot find
+/// here are themselves.
+std::string step_end(const StoredLedger& stored, const std::string& commit);
+
 /// Writes the step of a gate that passed into the ledger: `passed` with a line that says so, or what is in
 /// the way.
 Ending recorded(StoredLedger stored, Step step, const Ending& passed);

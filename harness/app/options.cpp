@@ -284,7 +284,8 @@ class Parser {
     CLI::App* sub =
         verb(Verb::selftest, "selftest",
              "how often `gate --base` is wrong here: this program against itself, and slowed down");
-    add_suite(sub, true);
+    add_suite(sub, false);
+    sub->add_option("--again", options_.again, "judge samples anew that were kept with -o, and take none");
     add_filter(sub);
     add_inputs(sub);
     sub->add_option("--runs", options_.runs, "gates of the unchanged program (default 10)")

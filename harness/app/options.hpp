@@ -66,6 +66,7 @@ struct Options {
   double budget_seconds = 300;                        ///< that a gate of two builds may measure for
   int runs = 10, planted_runs = 10;                   ///< of selftest
   std::vector<double> plants{0.02, 0.03, 0.05, 0.1};  ///< slow-downs of selftest
+  std::vector<std::filesystem::path> again;           ///< samples that selftest kept, to be judged anew
   bool busy = false;                                  ///< one core is kept busy meanwhile
   int layouts = 8;                                    ///< links of a side that is built from a revision
   bool merge_base = false;                            ///< of the revision and HEAD, instead of the revision

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -128,7 +129,8 @@ class SelfTester {
                   .budget_seconds = options_.budget_seconds,
                   .trials = trials_};
     PairedPrograms programs = programs_;
-    for (const Plant& plant : plants) programs.planted[plant.key] = plant.slowdown;
+    for (const Plant& plant : plants) run.planted[plant.key] = plant.slowdown;
+    programs.planted = run.planted;
     sample_two_builds(run, paired_launches(std::move(programs), hooks), hooks);
     return run;
   }
@@ -143,12 +145,49 @@ class SelfTester {
   PairedPrograms programs_;
 };
 
+/// The same table from samples that were kept, with the rules of this program.
+SelfTest tested_again(const Options& options, const Registry& registry) {
+  SelfTest out{.command = "assay selftest --again",
+               .busy = options.busy,
+               .empty_slice_seconds = empty_slice_seconds(),
+               .slice_seconds = TurnPolicy{}.slice_seconds};
+  std::string hashes;
+  for (const auto& file : options.again) {
+    out.command += " " + file.filename().string();
+    const std::string text = read_file(file);
+    hashes += fmt::format("{}{:016x}", hashes.empty() ? "" : ", ", fnv1a(text));
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const TwoBuilds run = two_builds_from_json(line, fmt::format("{}, line {}", file.string(), ++number));
+      out.suite = run.suite;
+      out.commit = run.head.commit;
+      out.date = run.date;
+      out.machine = run.machine;
+      std::vector<Plant> plants;
+      for (const PairedTrial& trial : run.trials) {
+        const auto planted = run.planted.find(trial.trial.key);
+        if (planted == run.planted.end()) continue;
+        const Cost cost = registry.at(trial.trial.operation).cost(trial.trial.problem);
+        plants.push_back({.key = planted->first, .bound = bound_of(cost), .slowdown = planted->second});
+      }
+      out.runs.push_back(tallied(run, std::move(plants)));
+    }
+  }
+  out.raw_hash = hashes;
+  return out;
+}
+
 }  // namespace
 
 int selftest_verb(const Options& options, const Registry& registry) {
-  SelfTester tester(options, registry);
   SelfTest found;
-  {
+  if (!options.again.empty()) {
+    found = tested_again(options, registry);
+  } else {
+    if (options.suite.empty())
+      throw Error("--suite", "is missing", "name a suite, or samples that were kept with --again");
+    SelfTester tester(options, registry);
     const std::optional<BusyCore> busy = options.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
     Progress progress;
     found = tester.test(progress.hooks());

@@ -92,11 +92,12 @@ Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
 
 /// Only ends of commits are written down; `+changes` is none.
 LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
-                       const std::optional<StoredLedger>& ledger, const Options& options) {
+                       const std::optional<StoredLedger>& ledger, const std::string& base,
+                       const Options& options) {
   if (!ledger || run.partial) return {};
   return apply(comparison, ledger->ledger,
                {.today = today(),
-                .base = is_commit(run.base.commit) ? run.base.commit : "",
+                .base = is_commit(base) ? base : "",
                 .suite = options.suite.string(),
                 .drift_limit = options.drift_limit});
 }
@@ -105,9 +106,10 @@ LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
 
 int end_two_builds(const Options& options, const TwoBuilds& run, const std::optional<StoredLedger>& ledger) {
   GateRuling ruling = ruling_of(run);
-  const Step step = step_of(ruling.comparison, run.base.commit, run.head.commit, today());
-  require_recordable(options, ledger, run.base.commit, run.head.commit);
-  const LedgerFindings findings = applied(ruling.comparison, run, ledger, options);
+  const std::string base = ledger ? step_end(*ledger, run.base.commit) : run.base.commit;
+  const Step step = step_of(ruling.comparison, base, run.head.commit, today());
+  require_recordable(options, ledger, base, run.head.commit);
+  const LedgerFindings findings = applied(ruling.comparison, run, ledger, base, options);
   Ending ending = ending_of(run, ruling, options);
   if (ending.code == exit_code::passed && findings.fails) {
     ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};

@@ -5,6 +5,7 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "compare/paired_launches.hpp"
+#include "compare/pointers.hpp"
 #include "compare/revision.hpp"
 #include "exchange/benchmark_programs.hpp"
 #include "plan/filter.hpp"
@@ -128,6 +129,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const Ho
                                 .head = sides.head.links,
                                 .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(programs, hooks), hooks);
+  if (!run.partial) note_pointers(run, sides.base.links.front(), sides.head.links.front(), registry, hooks);
   return run;
 }
 

@@ -45,6 +45,19 @@ std::string merge_base_with_head(const fs::path& root, const std::string& commit
   return line_of(root, {"merge-base", "HEAD", commit}, hooks);
 }
 
+bool differ_only_in(const fs::path& root, const std::string& from, const std::string& to,
+                    const fs::path& file, const Hooks& hooks) {
+  const std::string start = commit_of(root, from, hooks), end = commit_of(root, to, hooks);
+  if (start.empty() || end.empty()) return false;
+  const auto answer = [&](std::vector<std::string> arguments) {
+    return ask_child({.words = git(std::move(arguments)), .folder = root}, hooks);
+  };
+  if (answer({"merge-base", "--is-ancestor", start, end}).exit_code != 0) return false;
+  const Answer changed = answer({"diff", "--name-only", "-z", "--no-renames", start, end});
+  if (changed.exit_code != 0) return false;
+  return changed.output.empty() || changed.output == file.generic_string() + '\0';
+}
+
 bool is_shallow(const fs::path& root, const Hooks& hooks) {
   return line_of(root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
 }

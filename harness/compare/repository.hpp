@@ -18,6 +18,10 @@ std::string commit_of(const std::filesystem::path& root, const std::string& revi
 std::string merge_base_with_head(const std::filesystem::path& root, const std::string& commit,
                                  const Hooks& hooks);
 
+/// Whether `to` follows `from` with no change but of this file, which is named from the root.
+bool differ_only_in(const std::filesystem::path& root, const std::string& from, const std::string& to,
+                    const std::filesystem::path& file, const Hooks& hooks);
+
 /// Whether history was cut off when it was fetched, as many CI systems do.
 bool is_shallow(const std::filesystem::path& root, const Hooks& hooks);
 

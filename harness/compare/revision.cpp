@@ -46,9 +46,8 @@ struct Target {
 Programs programs_from(std::string name, std::string commit, Links links) {
   Programs out{std::move(name), std::move(commit), std::move(links.files), ""};
   if (out.links.size() < 2) {
-    out.layout_remark =
-        fmt::format("one layout only, since {}; that alone can move small kernels by 7 to 33 %",
-                    links.remark.empty() ? "no more were asked for" : links.remark);
+    out.layout_remark = fmt::format("one layout only, since {}",
+                                    links.remark.empty() ? "no more were asked for" : links.remark);
   }
   return out;
 }

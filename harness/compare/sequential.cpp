@@ -22,9 +22,6 @@ struct Open {
 Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
   return Logs(logs).first(std::min(policy.screen, logs.size()));
 }
-Logs fresh_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
-  return Logs(logs).subspan(std::min(policy.screen, logs.size()));
-}
 
 /// Neither moved by the margin nor, at this level, slower by what `same` excludes.
 bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
@@ -32,9 +29,9 @@ bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
          p_below(logs, std::log(policy.same_limit)) <= level;
 }
 
-double look_level(const SequentialPolicy& policy) {
-  return policy.level / static_cast<double>(policy.looks.size());
-}
+/// One look more than there are numbers: the last one, when time runs out.
+double looks_of(const SequentialPolicy& policy) { return static_cast<double>(policy.looks.size() + 1); }
+double look_level(const SequentialPolicy& policy) { return policy.level / looks_of(policy); }
 
 /// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
 template <class PValue>
@@ -54,9 +51,8 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& 
   const double margin = std::log(policy.margin);
   std::vector<Open> open;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const Logs fresh = fresh_of(trials[i].head, policy);
-    if (out.trials[i].standing != Standing::undecided || fresh.size() < launches) continue;
-    const Logs seen = fresh.first(launches);
+    if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
+    const Logs seen = Logs(trials[i].head).first(launches);
     open.push_back({i, p_above(seen, margin), p_below(seen, -margin)});
   }
   step_down(
@@ -65,11 +61,11 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& 
   step_down(
       open, left_faster, look_level(policy), [](const Open& o) { return o.p_faster; }, Standing::faster,
       launches, out);
-  const double same_level = policy.same_level / static_cast<double>(policy.looks.size());
+  const double same_level = policy.same_level / looks_of(policy);
   for (const Open& o : open) {
     SequentialRuling& ruling = out.trials[o.trial];
     ruling.launches = launches;
-    if (is_same(fresh_of(trials[o.trial].head, policy).first(launches), same_level, policy)) {
+    if (is_same(Logs(trials[o.trial].head).first(launches), same_level, policy)) {
       ruling.standing = Standing::same;
     }
   }
@@ -78,8 +74,7 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& 
 /// The control of one trial, in either direction, with the launches that its ruling rests on.
 bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t family,
                    const SequentialPolicy& policy) {
-  const Logs all = ruling.screened ? screen_of(trial.control, policy) : fresh_of(trial.control, policy);
-  const Logs seen = all.first(std::min(all.size(), ruling.launches));
+  const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), ruling.launches));
   if (seen.empty()) return false;
   const double margin = std::log(policy.margin);
   const double level = look_level(policy) / 2 / static_cast<double>(family);
@@ -108,29 +103,29 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
 }  // namespace
 
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
-  Rulings out{.trials = std::vector<SequentialRuling>(trials.size())};
+  Rulings out{.trials = std::vector<SequentialRuling>(trials.size()), .family = trials.size()};
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Logs screen = screen_of(trials[i].head, policy);
     SequentialRuling& ruling = out.trials[i];
     ruling.launches = screen.size();
-    if (screen.size() < policy.screen) {
-      ++out.family;
-    } else if (is_same(screen, policy.same_level, policy)) {
+    if (screen.size() == policy.screen && is_same(screen, policy.same_level, policy)) {
       ruling.standing = Standing::same;
       ruling.screened = true;
-    } else {
-      ++out.family;
     }
   }
   std::size_t left = out.family, left_faster = out.family;
   for (const std::size_t launches : policy.looks) look(trials, launches, left, left_faster, policy, out);
+  // Those that are still open had as many launches each, fewer than the next look would have asked for.
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (out.trials[i].standing == Standing::undecided) most = std::max(most, trials[i].head.size());
+  }
+  const bool looked = std::ranges::find(policy.looks, most) != policy.looks.end();
+  if (most > policy.screen && !looked) look(trials, most, left, left_faster, policy, out);
 
   out.unfit = control_moved_as_a_whole(trials, policy);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    // Those that the screen decided are a family of their own.
-    const std::size_t family =
-        std::max<std::size_t>(out.trials[i].screened ? trials.size() - out.family : out.family, 1);
-    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], family, policy);
+    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], out.family, policy);
   }
   return out;
 }

@@ -38,10 +38,10 @@ Outcome gated(std::size_t count, double deviation, double planted, Rng& rng) {
   for (std::size_t l = 0; l < policy.screen; ++l) {
     for (std::size_t i = 0; i < count; ++i) launch(i);
   }
-  std::size_t fresh = 0;
+  std::size_t launches = policy.screen;
   Rulings rulings = rule(trials, policy);
   for (const std::size_t look : policy.looks) {
-    for (; fresh < look; ++fresh) {
+    for (; launches < look; ++launches) {
       for (std::size_t i = 0; i < count; ++i) {
         if (rulings.trials[i].standing == Standing::undecided) launch(i);
       }

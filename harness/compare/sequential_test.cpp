@@ -38,61 +38,70 @@ TEST(SequentialRules, TheScreenAloneCallsNothingSlower) {
       << "a screen that is not complete decides nothing";
 }
 
-// With one trial left and eight looks the level of a look is 0.01 / 8 = 0.00125: eight launches of eight have
-// p = 1/256, ten of ten 1/1024, and the look after ten is that at twelve.
-TEST(SequentialRules, ASlowTrialIsFoundAtTheFirstLookThatCan) {
-  EXPECT_EQ(alone(steady(8 + 8, 1.03)).standing, Standing::undecided);
-  const SequentialRuling ruling = alone(steady(8 + 12, 1.03));
+// With one trial and eight looks, that at the end of time among them, the level of a look is 0.01 / 8 =
+// 0.00125: nine launches of nine have p = 1/512, ten of ten 1/1024.
+TEST(SequentialRules, ASlowTrialIsFoundAtTheFirstLook) {
+  const SequentialRuling ruling = alone(steady(16, 1.03));
   EXPECT_EQ(ruling.standing, Standing::slower);
-  EXPECT_EQ(ruling.launches, 12U);
+  EXPECT_EQ(ruling.launches, 16U);
   EXPECT_FALSE(ruling.screened);
 }
 
+TEST(SequentialRules, ASlowTrialIsFoundWhenTimeRunsOutBeforeALook) {
+  EXPECT_EQ(alone(steady(9, 1.03)).standing, Standing::undecided);
+  EXPECT_EQ(alone(steady(10, 1.03)).standing, Standing::slower);
+  EXPECT_EQ(alone(steady(10, 1.03)).launches, 10U);
+}
+
 TEST(SequentialRules, AFastTrialIsFoundByTheSameRule) {
-  EXPECT_EQ(alone(steady(8 + 12, 1 / 1.03)).standing, Standing::faster);
+  EXPECT_EQ(alone(steady(16, 1 / 1.03)).standing, Standing::faster);
 }
 
 TEST(SequentialRules, WhatLiesWithinTheMarginIsNeverSlower) {
-  EXPECT_NE(alone(steady(8 + 135, 1.0099)).standing, Standing::slower);
-}
-
-TEST(SequentialRules, LaunchesOfTheScreenDoNotCountAgainstATrialThatTheyChose) {
-  TrialLogs trial = steady(8, 1.5);
-  for (int launch = 0; launch < 8; ++launch) trial.head.push_back(0);
-  EXPECT_EQ(alone(trial).standing, Standing::same);
+  EXPECT_NE(alone(steady(143, 1.0099)).standing, Standing::slower);
 }
 
 TEST(SequentialRules, ALookDecidesAndLaterLaunchesChangeNothing) {
-  TrialLogs trial = steady(8 + 12, 1.03);
+  TrialLogs trial = steady(16, 1.03);
   for (int launch = 0; launch < 60; ++launch) trial.head.push_back(0);
   EXPECT_EQ(alone(trial).standing, Standing::slower);
-  EXPECT_EQ(alone(trial).launches, 12U);
+  EXPECT_EQ(alone(trial).launches, 16U);
 }
 
-TEST(SequentialRules, MoreOpenTrialsAskForMoreLaunches) {
-  // 20 trials are open: 0.00125 / 20 = 6.25e-5, more than twelve of twelve (2.4e-4), less than 17 of 18
-  // (7.2e-5).
-  std::vector<TrialLogs> trials(20, steady(8 + 12, 1.03));
+TEST(SequentialRules, MoreTrialsAskForMoreLaunches) {
+  // 100 trials: 0.00125 / 100 = 1.25e-5, less than 16 of 16 (1.5e-5), more than 20 of 21 (1.05e-5).
+  std::vector<TrialLogs> trials(100, steady(16, 1.03));
   EXPECT_EQ(rule(trials, {}).trials.front().standing, Standing::undecided);
-  for (TrialLogs& trial : trials) trial = steady(8 + 18, 1.03);
+  for (TrialLogs& trial : trials) {
+    trial = steady(21, 1.03);
+    trial.head[5] = 0;
+  }
   const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.family, 20U);
+  EXPECT_EQ(rulings.family, 100U);
   EXPECT_EQ(rulings.trials.front().standing, Standing::slower);
-  EXPECT_EQ(rulings.trials.front().launches, 18U);
+  EXPECT_EQ(rulings.trials.front().launches, 21U);
 }
 
-TEST(SequentialRules, TrialsThatTheScreenDecidedAreNotInTheFamily) {
-  std::vector<TrialLogs> trials(50, steady(8, 1));
-  trials.push_back(steady(8 + 12, 1.03));
+TEST(SequentialRules, ASmallerFamilyLeavesMoreOfTheLevelToEach) {
+  // Sixteen of sixteen have p = 1.53e-5: more than 0.00125 / 82, less than 0.00125 / 81 = 1.54e-5.
+  std::vector<TrialLogs> trials(82, steady(8, 1));
+  trials[0] = steady(16, 1.03);
+  EXPECT_EQ(rule(trials, {}).trials[0].standing, Standing::undecided);
+  EXPECT_EQ(rule(std::span(trials).first(81), {}).trials[0].standing, Standing::slower);
+}
+
+TEST(SequentialRules, TrialsThatTheScreenDecidedAreInTheFamily) {
+  std::vector<TrialLogs> trials(99, steady(8, 1));
+  trials.push_back(steady(16, 1.03));
   const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.family, 1U);
-  EXPECT_EQ(rulings.trials.back().standing, Standing::slower);
+  EXPECT_EQ(rulings.family, 100U);
+  EXPECT_EQ(rulings.trials.back().standing, Standing::undecided) << "1.5e-5 is above 1.25e-5";
 }
 
 TEST(SequentialRules, AControlThatMovesIsSeenBesideAHeadThatMoves) {
-  EXPECT_TRUE(alone(steady(8 + 12, 1.03, 1.03)).control_moved);
-  EXPECT_TRUE(alone(steady(8 + 12, 1.03, 1 / 1.03)).control_moved);
-  EXPECT_FALSE(alone(steady(8 + 12, 1.03, 1.001)).control_moved);
+  EXPECT_TRUE(alone(steady(16, 1.03, 1.03)).control_moved);
+  EXPECT_TRUE(alone(steady(16, 1.03, 1 / 1.03)).control_moved);
+  EXPECT_FALSE(alone(steady(16, 1.03, 1.001)).control_moved);
 }
 
 TEST(SequentialRules, AControlThatMovesInAllTrialsTogetherMakesTheMachineUnfit) {

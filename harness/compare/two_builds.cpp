@@ -106,9 +106,9 @@ std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, c
     return fmt::format("{} of {} launches of the screen fitted the budget", logs.head.size(), policy.screen);
   }
   std::string out = ruling.screened ? fmt::format("decided by the screen of {} launches", ruling.launches)
-                                    : fmt::format("decided by {} launches after the screen", ruling.launches);
+                                    : fmt::format("decided by {} launches", ruling.launches);
   if (ruling.standing == Standing::undecided) {
-    out = fmt::format("{} launches after the screen do not decide it", ruling.launches);
+    out = fmt::format("{} launches do not decide it", ruling.launches);
   }
   if (ruling.control_moved) out += "; a copy of the base moved against the base in the same launches";
   if (trial.base_allocations != trial.head_allocations ||
@@ -205,11 +205,11 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }
-  std::size_t fresh = 0;
+  auto launches = run.policy.screen;
   for (const std::size_t look : run.policy.looks) {
     const auto open = open_trials(run, trials);
     bool went_on = !open.empty();
-    for (; went_on && fresh < look; ++fresh) went_on = go_on(open);
+    for (; went_on && launches < look; ++launches) went_on = go_on(open);
     if (!went_on) break;
   }
   run.seconds = seconds_since(start);

@@ -69,6 +69,7 @@ Json to_value(const PairedTrial& trial) {
           {"base_allocated_bytes", trial.base_allocated_bytes},
           {"head_allocations", trial.head_allocations},
           {"head_allocated_bytes", trial.head_allocated_bytes},
+          {"pointers", trial.pointers},
           {"launches", std::move(launches)}};
 }
 
@@ -151,6 +152,9 @@ PairedTrial trial_from(const JsonField& field) {
   for (const auto& [suite, count] : per_epoch.value().items()) {
     out.occurrences.push_back({suite, per_epoch.at(suite).number()});
   }
+  if (const auto lines = field.find("pointers")) {
+    for (const JsonField& line : lines->items()) out.pointers.push_back(line.text());
+  }
   if (!out.tested()) out.left_out = left_out_from(field.at("left_out"));
   for (const JsonField& launch : field.at("launches").items()) {
     out.launches.push_back({.base = seconds_from(launch.at("base"), false),
@@ -167,6 +171,8 @@ PairedTrial trial_from(const JsonField& field) {
 std::string to_json(const TwoBuilds& run) {
   Json trials = Json::array();
   for (const PairedTrial& trial : run.trials) trials.push_back(to_value(trial));
+  Json planted = Json::object();
+  for (const auto& [key, slowdown] : run.planted) planted[key] = slowdown;
   return json_text(
       {{"schema", two_builds_schema},
        {"suite", run.suite},
@@ -188,6 +194,7 @@ std::string to_json(const TwoBuilds& run) {
          {"cpu_pressure_share", json_number(run.weather.cpu_pressure_share)}}},
        {"base", to_value(run.base)},
        {"head", to_value(run.head)},
+       {"planted", std::move(planted)},
        {"trials", std::move(trials)}});
 }
 
@@ -215,6 +222,9 @@ TwoBuilds two_builds_from_json(const std::string& text, const std::string& where
   out.weather.steal_share = weather.at("steal_share").number();
   out.weather.other_busy_share = weather.at("other_busy_share").number();
   out.weather.cpu_pressure_share = weather.at("cpu_pressure_share").number();
+  if (const auto planted = field.find("planted")) {
+    for (const auto& [key, slowdown] : planted->value().items()) out.planted[key] = planted->at(key).number();
+  }
   for (const JsonField& trial : field.at("trials").items()) out.trials.push_back(trial_from(trial));
   return out;
 }

@@ -143,6 +143,7 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
 TEST(TwoBuilds, ThatWereStoredGiveTheSameVerdicts) {
   TwoBuilds run = run_of(4);
   sample_two_builds(run, scripted({{"a", 1.0301234567}, {"d", 0.9}}), {});
+  run.trials[0].pointers = {"look here"};
   run.base = {.name = "v1", .commit = "abc", .links = 8};
   run.head = {.name = "this program", .layout_remark = "one link"};
   const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
@@ -173,11 +174,15 @@ TEST(TwoBuilds, RefuseAFileThatIsCutOffOrHoldsNoTimes) {
 TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   TwoBuilds run = run_of(3);
   run.trials[1].occurrences = {{"mlp", 20000}};
+  run.trials[1].pointers = {"1 function of kernels/gemm/b.cpp differs"};
+  run.base.facts = {{.name = "build type", .value = "Debug"}};
   sample_two_builds(run, scripted({{"b", 1.05}}), {});
   const std::string text = two_builds_text(run, ruling_of(run));
   EXPECT_THAT(text, HasSubstr("1.050x slower [1.050, 1.050]"));
   EXPECT_THAT(text, HasSubstr("gemm/b/m=1#1"));
   EXPECT_THAT(text, HasSubstr("1.00 s [1.00, 1.00] more per epoch of mlp")) << "20,000 times 5 % of 1 ms";
+  EXPECT_THAT(text, HasSubstr("    1 function of kernels/gemm/b.cpp differs\n"));
+  EXPECT_THAT(text, HasSubstr("base is no Release build (Debug)"));
   EXPECT_THAT(text, HasSubstr("2 same (2 by the screen)"));
   EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
   const std::string markdown = two_builds_markdown(run, ruling_of(run));

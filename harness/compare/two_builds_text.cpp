@@ -135,6 +135,9 @@ std::string layout_line(const TwoBuilds& run) {
   for (const std::string& remark : {run.base.layout_remark, run.head.layout_remark}) {
     if (!remark.empty() && out.find(remark) == std::string::npos) out += "; " + remark;
   }
+  if (!run.base.layout_remark.empty() || !run.head.layout_remark.empty()) {
+    out += "; where code lies alone can move a small kernel by some percent";
+  }
   return out;
 }
 
@@ -143,6 +146,12 @@ std::string layout_line(const TwoBuilds& run) {
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
                                 printable(side_text(run.head), width - 5));
+  for (const Build* build : {&run.base, &run.head}) {
+    const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
+    if (type == build->facts.end() || type->value == "Release") continue;
+    out += fmt::format("  {} is no Release build ({}): what it takes says little of one that is\n",
+                       build == &run.base ? "base" : "head", printable(type->value, 40));
+  }
   for (const std::string& line : ruling.comparison.differences)
     out += "  differs: " + printable(line, width - 11) + "\n";
   out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
@@ -160,6 +169,7 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
       }
       if (standing != Standing::slower) continue;
       for (const std::string& epoch : epoch_texts(row)) out += "    " + printable(epoch, width - 4) + "\n";
+      for (const std::string& line : row.trial->pointers) out += "    " + printable(line, width - 4) + "\n";
     }
     if (rows.size() > rows_on_screen) {
       out += fmt::format("  {} more {}: -o keeps them\n", rows.size() - rows_on_screen, to_string(standing));
@@ -187,6 +197,8 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
       if (standing != Standing::slower) continue;
       for (const std::string& epoch : epoch_texts(row))
         rows += fmt::format("| | | | {} | | |\n", inert(epoch));
+      for (const std::string& line : row.trial->pointers)
+        rows += fmt::format("| | | | {} | | |\n", inert(line));
     }
   }
   if (!rows.empty())

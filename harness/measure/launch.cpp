@@ -49,11 +49,13 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
+std::string to_json(const LaunchRequest& request) { return Json(request).dump(); }
+
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto request_file = (scratch.path() / "request.json").string();
   const auto answer_file = (scratch.path() / "answer.json").string();
-  write_file(request_file, Json(request).dump());
+  write_file(request_file, to_json(request));
   hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
   const pid_t child = fork();
   if (child < 0) throw Error("launch", std::strerror(errno), "free memory or raise the process limit");

@@ -55,6 +55,9 @@ std::vector<TrialSample> sample_here(const Registry& registry, const LaunchReque
 /// crashes or says nothing.
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks);
 
+/// What stands in the file that a launch is asked with.
+std::string to_json(const LaunchRequest& request);
+
 /// The verb `launch`: reads a request, samples here, writes the samples.
 void serve_launch(const Registry& registry, const std::filesystem::path& request,
                   const std::filesystem::path& answer, const Hooks& hooks);
