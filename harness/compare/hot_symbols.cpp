@@ -4,6 +4,7 @@
 #include "compare/child_process.hpp"
 #include "measure/scratch.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -26,7 +27,8 @@ std::vector<HotSymbol> hot_symbols_from(const std::string& report) {
     const auto [end, failure] = std::from_chars(line.data() + first, line.data() + percent, share);
     if (failure != std::errc() || end != line.data() + percent) continue;
     std::string name = line.substr(mode + 4);
-    name.erase(name.find_last_not_of(" \t") + 1);
+    name.erase(std::min(name.size(), name.find("  ")));  // padding, and columns that some versions add
+    name.erase(name.find_last_not_of(' ') + 1);
     if (!name.empty()) out.push_back({std::move(name), share / 100});
   }
   return out;

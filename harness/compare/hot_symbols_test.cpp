@@ -8,7 +8,7 @@ namespace {
 // As perf 6.1 prints it.
 constexpr const char* report = R"(
     61.20%  [.] assay::gemm::N_AVX2::multiply(assay::gemm::Part const&)
-    20.05%  [.] __memmove_avx_unaligned_erms      
+    20.05%  [.] __memmove_avx_unaligned_erms                                  -      -
      4.10%  [k] clear_page_rep
      0.50%  [.] main
 
