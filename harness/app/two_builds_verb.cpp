@@ -20,6 +20,10 @@ namespace {
 /// The user asked for a stop while a side was built.
 struct Interrupted {};
 
+/// Of all trials, where their sums since a release are tested: five steps of 1 % are then told from 3 %,
+/// which is the limit, through launches that deviate by 1 %.
+constexpr std::size_t launches_for_sums = 16;
+
 /// What each benchmark of a foreign program runs for, in each of the six short runs of a launch.
 constexpr double benchmark_seconds = 0.005;
 
@@ -118,7 +122,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const Ho
 
   TwoBuilds run = run_of(options);
   run.suite = suite.name;
-
+  if (find_ledger(options, suite.name)) run.policy.screen = launches_for_sums;
   run.base = build_of(sides.base, of_base);
   run.head = build_of(sides.head, of_head);
   run.trials = matched(

@@ -8,14 +8,15 @@
 namespace assay {
 
 std::optional<Estimate> estimate_of(const Verdict& verdict) {
-  const Interval& ratio = verdict.ratio;
+  const bool selected = verdict.unselected_launches > 0;
+  const Interval& ratio = selected ? verdict.unselected : verdict.ratio;
+  const std::size_t launches = selected ? verdict.unselected_launches : verdict.launches;
   if (!(ratio.low > 0) || !std::isfinite(ratio.high) || ratio.basis != Basis::launches) return std::nullopt;
-  Estimate out{
-      .log_ratio = std::log(ratio.middle), .deviation = verdict.spread, .launches = verdict.launches};
+  Estimate out{.log_ratio = std::log(ratio.middle), .deviation = verdict.spread, .launches = launches};
   if (ratio.low == ratio.high && ratio.coverage > 0) return out;
-  if (verdict.launches < 2 || ratio.coverage <= 0 || ratio.coverage >= 1) return std::nullopt;
+  if (launches < 2 || ratio.coverage <= 0 || ratio.coverage >= 1) return std::nullopt;
   const double half_width = std::log(ratio.high / ratio.low) / 2;
-  const double quantile = student_quantile((1 - ratio.coverage) / 2, static_cast<int>(verdict.launches) - 1);
+  const double quantile = student_quantile((1 - ratio.coverage) / 2, static_cast<int>(launches) - 1);
   out.deviation = std::hypot(half_width / quantile, verdict.spread);
   return out;
 }

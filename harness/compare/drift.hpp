@@ -11,7 +11,8 @@ namespace assay {
 /// every trial lies exactly at the limit. Unchanged code lies far below it (drift_simulation_test).
 inline constexpr double drift_level = 0.01;
 
-/// What a row shows as an estimate; nothing without an interval that tells how sure it is.
+/// What a row shows as an estimate, over the launches that were taken whatever they showed; nothing without
+/// an interval that tells how sure it is.
 ///
 /// Steps come with order-statistic or rank intervals, so the deviation is taken from those: the half width of
 /// the logarithms over the Student quantile that belongs to the interval's coverage, 1.96 for 95 % and many

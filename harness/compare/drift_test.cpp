@@ -14,6 +14,16 @@ Verdict row(double log_low, double log_middle, double log_high, double coverage,
           .launches = launches};
 }
 
+TEST(Drift, IsEstimatedFromLaunchesThatWereTakenWhateverTheyShowed) {
+  Verdict verdict = row(-0.01, 0, 0.01, 0.95, 30);
+  verdict.unselected = row(0.008, 0.01, 0.012, 0.95, 11).ratio;
+  verdict.unselected_launches = 11;
+  const auto estimate = estimate_of(verdict);
+  EXPECT_NEAR(estimate->log_ratio, 0.01, 1e-12);
+  EXPECT_EQ(estimate->launches, 11U);
+  EXPECT_NEAR(estimate->deviation, 0.002 / 2.228, 1e-6);
+}
+
 TEST(EstimateOfARow, TakesItsDeviationFromTheIntervalByTheQuantileOfItsCoverage) {
   // Eleven launches: ten degrees of freedom, whose quantiles are 2.228 for 95 % and 1.812 for 90 %.
   const auto wide = estimate_of(row(-0.01228, 0.01, 0.03228, 0.95, 11));

@@ -120,26 +120,30 @@ std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, c
   return out;
 }
 
+Interval ratio_over(std::span<const double> logs) {
+  const Interval log = centre(logs);
+  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, Basis::launches};
+}
+
 /// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
 Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
-  if (logs.head.size() < policy.screen) return {};
   std::span<const double> seen(logs.head);
   if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
-  if (seen.empty()) return {};
-  const Interval log = centre(seen);
-  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, Basis::launches};
+  return ratio_over(seen);
 }
 
 Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
                    const SequentialPolicy& policy) {
-  const Interval ratio = ratio_from(logs, ruling, policy);
-  return {.key = trial.trial.key,
-          .standing = ruling.standing,
-          .ratio = ratio,
-          .limit = policy.margin,
-          .why = sentence(trial, ruling, logs, policy),
-          .time_ratio = ratio,
-          .launches = ruling.launches};
+  Verdict out{.key = trial.trial.key,
+              .standing = ruling.standing,
+              .limit = policy.margin,
+              .why = sentence(trial, ruling, logs, policy),
+              .launches = ruling.launches};
+  if (logs.head.size() < policy.screen) return out;
+  out.ratio = out.time_ratio = ratio_from(logs, ruling, policy);
+  out.unselected = ratio_over(std::span(logs.head).first(policy.screen));
+  out.unselected_launches = policy.screen;
+  return out;
 }
 
 }  // namespace

@@ -140,6 +140,25 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
   EXPECT_THAT(ruling_of(run).unfit, HasSubstr("copy of the base"));
 }
 
+TEST(TwoBuilds, AreSummedUpFromLaunchesThatWereTakenWhateverTheyShowed) {
+  TwoBuilds run = run_of(2);
+  // Launches of the second trial show 1.2 % in the screen and 0.2 % after it.
+  int launch = 0;
+  sample_two_builds(run,
+                    [&](TwoBuilds& sampled, const std::vector<std::size_t>& trials, int) {
+                      const double ratio = launch++ < 8 ? 1.012 : 1.002;
+                      for (const std::size_t i : trials) {
+                        sampled.trials[i].launches.push_back(
+                            {.base = {1e-3}, .head = {i == 1 ? ratio * 1e-3 : 1e-3}, .control = {1e-3}});
+                      }
+                    },
+                    {});
+  const Verdict verdict = ruling_of(run).comparison.verdicts[1];
+  EXPECT_NEAR(verdict.ratio.middle, 1.002, 1e-9);
+  EXPECT_NEAR(verdict.unselected.middle, 1.012, 1e-9);
+  EXPECT_EQ(verdict.unselected_launches, 8U);
+}
+
 TEST(TwoBuilds, ThatWereStoredGiveTheSameVerdicts) {
   TwoBuilds run = run_of(4);
   sample_two_builds(run, scripted({{"a", 1.0301234567}, {"d", 0.9}}), {});

@@ -49,6 +49,11 @@ struct Verdict {
   /// Deviation of the logarithm by which it moves between recordings of the same code; 0 where both sides
   /// were measured in turns.
   double spread = 0;
+  /// `ratio` over launches that were taken whatever they showed, and how many; none where all were. A trial
+  /// that goes on only while it looks slower is estimated too low on the average, and sums of such estimates
+  /// by more.
+  Interval unselected{};
+  std::size_t unselected_launches = 0;
 };
 
 struct Comparison {
