@@ -177,7 +177,9 @@ class Application {
     if (const std::string why = obstacle(); !why.empty()) return say("  drift: not tested, since " + why);
     const auto rows = tested();
     if (rows.empty()) return say("  drift: not tested, since no trial has an interval here");
-    const double tail = drift_level / static_cast<double>(rows.size());
+    // A sum of identical machine code is exact, and no test.
+    const auto uncertain = std::ranges::count_if(rows, [](const Tested& r) { return r.sum.variance > 0; });
+    const double tail = drift_level / static_cast<double>(std::max<std::ptrdiff_t>(uncertain, 1));
     const auto largest = std::ranges::max_element(rows, {}, [](const Tested& r) { return r.sum.log_ratio; });
     say(fmt::format(
         "  drift: {} trials tested over {} steps and this one, limit {:.3g}, at most {:.0f} % false "
