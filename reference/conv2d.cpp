@@ -1,6 +1,7 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -14,81 +15,15 @@ using conv2d::DataProblem;
 using conv2d::Expectation;
 using conv2d::Layer;
 using conv2d::Problem;
+using conv2d::Sums;
+using conv2d::terms_of_dw;
+using conv2d::terms_of_dx;
+using conv2d::terms_of_y;
 
 /// Above this many products the oracle computes a sample of outputs.
 constexpr double full_oracle_limit = 0x1p25;
 /// Outputs in a sample: as many as that many products allow, between these two.
 constexpr Index least_sample = 256, largest_sample = 4096;
-
-/// The products that sum up to y[n, f, i, j], as visit(position in x, position in w).
-template <class Visit>
-void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit& visit) {
-  const Window window = p.window();
-  for (Index c = 0; c < p.c; ++c) {
-    for (Index k = 0; k < window.kernel_h; ++k) {
-      for (Index l = 0; l < window.kernel_w; ++l) {
-        const Index row = window.row(i, k), column = window.column(j, l);
-        if (!window.inside(row, column)) continue;
-        visit(((n * p.c + c) * p.h + row) * p.w + column,
-              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
-      }
-    }
-  }
-}
-
-/// The place of the window whose tap, `offset` pixels from its first one, lies at `at` of the padded image;
-/// -1 when there is none.
-Index place(Index at, Index offset, Index stride, Index places) {
-  const Index nearest = (at - offset) / stride;
-  return nearest * stride + offset == at && at >= offset && nearest < places ? nearest : -1;
-}
-
-/// The products that sum up to dx[n, c, row, column], as visit(position in dy, position in w).
-template <class Visit>
-void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, const Visit& visit) {
-  const Window window = p.window();
-  const Index out_h = window.out_h(), out_w = window.out_w();
-  for (Index f = 0; f < p.f; ++f) {
-    for (Index k = 0; k < window.kernel_h; ++k) {
-      const Index i = place(row + window.top, k * window.dilation, window.stride, out_h);
-      if (i < 0) continue;
-      for (Index l = 0; l < window.kernel_w; ++l) {
-        const Index j = place(column + window.left, l * window.dilation, window.stride, out_w);
-        if (j < 0) continue;
-        visit(((n * p.f + f) * out_h + i) * out_w + j,
-              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
-      }
-    }
-  }
-}
-
-/// The products that sum up to dw[f, c, k, l], as visit(position in dy, position in x).
-template <class Visit>
-void terms_of_dw(const Layer& p, Index f, Index c, Index k, Index l, const Visit& visit) {
-  const Window window = p.window();
-  const Index out_h = window.out_h(), out_w = window.out_w();
-  for (Index n = 0; n < p.n; ++n) {
-    for (Index i = 0; i < out_h; ++i) {
-      for (Index j = 0; j < out_w; ++j) {
-        const Index row = window.row(i, k), column = window.column(j, l);
-        if (!window.inside(row, column)) continue;
-        visit(((n * p.f + f) * out_h + i) * out_w + j, ((n * p.c + c) * p.h + row) * p.w + column);
-      }
-    }
-  }
-}
-
-/// An array [a, b, c, d] that is summed from products of elements of two others.
-struct Sums {
-  Index extents[4];
-  Index size() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
-  template <class Visit>
-  void at(Index flat, const Visit& visit) const {
-    const Index d = flat % extents[3], c = flat / extents[3] % extents[2];
-    const Index b = flat / extents[3] / extents[2] % extents[1];
-    visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
-  }
-};
 
 Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
 Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }

@@ -1,0 +1,121 @@
+#include "conv2d/direct.hpp"
+#include "pointwise/arrays.hpp"
+#include "tiers.hpp"
+#include "train_step/dense.hpp"
+#include "train_step/models.hpp"
+
+#include "assay/ops/classifier.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace assay::train_step {
+namespace {
+
+using training::Batch;
+using training::Network;
+
+/// A convolution in all its directions, by `direct`.
+class Convolution {
+ public:
+  Convolution(const conv2d::Problem& layer, const conv2d::DirectTier& tier)
+      : tier_(tier),
+        y_(conv2d::SumPlan::of_y(layer)),
+        dx_(conv2d::SumPlan::of_dx(layer)),
+        dw_(layer),
+        y_space_(conv2d::zeroed_space(y_.space_floats())),
+        dx_space_(conv2d::zeroed_space(dx_.space_floats())),
+        dw_space_(conv2d::zeroed_space(dw_.space_floats(dw_.all()))) {}
+
+  void forward(const float* x, const float* w, const float* b, float* y) {
+    y_.run(tier_.sums, y_.all(), x, w, b, y, y_space_.data());
+  }
+  void data_gradient(const float* dy, const float* w, float* dx) {
+    dx_.run(tier_.sums, dx_.all(), dy, w, nullptr, dx, dx_space_.data());
+  }
+  void weight_gradient(const float* x, const float* dy, float* dw, float* db) {
+    dw_.run(tier_, dw_.all(), x, dy, dw, db, dw_space_.data());
+  }
+
+ private:
+  conv2d::DirectTier tier_;
+  conv2d::SumPlan y_, dx_;
+  conv2d::WeightPlan dw_;
+  Buffer<float> y_space_, dx_space_, dw_space_;
+};
+
+class Classifier final : public training::Model<float> {
+ public:
+  explicit Classifier(const Network& network)
+      : network_(network), segments_(network), elements_(best_of(pointwise::tiers())) {}
+
+  void prepare(Index n) override {
+    batch_.n = n;
+    const auto conv_tier = best_of(
+        conv2d::direct_tiers(), [](const conv2d::DirectTier& tier) -> auto& { return tier.sums; });
+    const conv2d::Problem first = conv1_layer(network_, n), second = conv2_layer(network_, n);
+    conv1_.emplace(first, conv_tier);
+    conv2_.emplace(second, conv_tier);
+    products_ = Products();
+    dense_ = Dense(n, second.y_size() / n, training::classes, products_);
+    after1_ = Buffer<float>(first.y_size());
+    after2_ = Buffer<float>(second.y_size());
+    // Both before relu and, on the way back, the gradient by it: never needed at the same time.
+    wide_ = Buffer<float>(std::max(first.y_size(), second.y_size()));
+    wide_too_ = Buffer<float>(wide_.size());
+    logits_ = Buffer<float>(n * training::classes);
+  }
+
+  const float* forward(const float* p, const Batch& batch) override {
+    if (batch.n != batch_.n) prepare(batch.n);
+    batch_ = batch;
+    conv1_->forward(batch.pixels, in(p, "conv1.weight"), in(p, "conv1.bias"), wide_.data());
+    relu(wide_, after1_);
+    conv2_->forward(after1_.data(), in(p, "conv2.weight"), in(p, "conv2.bias"), wide_.data());
+    relu(wide_, after2_);
+    dense_.forward(after2_.data(), in(p, "dense.weight"), in(p, "dense.bias"), 1, logits_.data());
+    return logits_.data();
+  }
+
+  void backward(const float* p, const float* logit_gradient, float* g) override {
+    dense_.weight_gradient(after2_.data(), logit_gradient, in(g, "dense.weight"));
+    dense_.bias_gradient(logit_gradient, in(g, "dense.bias"));
+    dense_.data_gradient(logit_gradient, in(p, "dense.weight"), wide_.data());
+    relu_gradient(after2_, wide_, wide_too_);
+    conv2_->weight_gradient(after1_.data(), wide_too_.data(), in(g, "conv2.weight"), in(g, "conv2.bias"));
+    conv2_->data_gradient(wide_too_.data(), in(p, "conv2.weight"), wide_.data());
+    relu_gradient(after1_, wide_, wide_too_);
+    conv1_->weight_gradient(batch_.pixels, wide_too_.data(), in(g, "conv1.weight"), in(g, "conv1.bias"));
+  }
+
+ private:
+  template <class T>
+  T* in(T* vector, std::string_view name) const {
+    return segments_.in(vector, name);
+  }
+  void relu(const Buffer<float>& x, Buffer<float>& z) const {
+    elements_.functions<pointwise::PositivePart>().plain({.in = {x.data()}, .out = {z.data()}}, 0, z.size());
+  }
+  /// relu(x) is above zero where x is, so that x need not be kept.
+  void relu_gradient(const Buffer<float>& z, const Buffer<float>& dz, Buffer<float>& dx) const {
+    elements_.functions<pointwise::ReluBackward>().plain({.in = {z.data(), dz.data()}, .out = {dx.data()}}, 0,
+                                                         z.size());
+  }
+
+  Network network_;
+  training::Segments segments_;
+  pointwise::Tier elements_;
+  Batch batch_;
+  Products products_;
+  std::optional<Convolution> conv1_, conv2_;
+  Dense dense_;
+  Buffer<float> after1_, after2_, wide_, wide_too_, logits_;
+};
+
+}  // namespace
+
+std::unique_ptr<training::Model<float>> composed_classifier(const Network& network) {
+  return std::make_unique<Classifier>(network);
+}
+
+}  // namespace assay::train_step

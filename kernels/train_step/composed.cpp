@@ -1,0 +1,31 @@
+// The idea: the best tiers of the hot paths, one after the other, each on arrays that the one before it left
+// in the caches. Images are divided among threads, each of which goes through both passes alone with a
+// gradient of its own, so that threads meet three times for the passes, to add the gradients, and twice each
+// for what works on parameters.
+
+#include "train_step/trainer.hpp"
+
+#include "assay/ops/train_step.hpp"
+#include "assay/registry.hpp"
+
+namespace assay::train_step {
+namespace {
+
+Variant<TrainStep>::Kernel prepare(const TrainStep::Problem& p, const TrainStep::Input&,
+                                   const Context& context) {
+  const std::shared_ptr<training::Trainer> trainer = composed_trainer(TrainStep::network_of(p), context);
+  trainer->prepare(p.batch);
+  return [p, trainer](const TrainStep::Input& in, TrainStep::Output& out) {
+    TrainStep::run(*trainer, p, in, out);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<TrainStep>({.name = "composed",
+                    .summary = "the best tiers of the other operations, images divided among threads",
+                    .threaded = true,
+                    .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::train_step

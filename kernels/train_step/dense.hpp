@@ -1,0 +1,56 @@
+// Dense layers of a network as products of matrices on one thread: the tiles of gemm, and the sums of gemv.
+#pragma once
+
+#include "gemm/blocked.hpp"
+#include "gemv/part.hpp"
+
+namespace assay::train_step {
+
+/// Products of planned shapes: small ones without blocks, as in batched_gemm, and space for the largest.
+class Products {
+ public:
+  Products();
+  /// Makes room for products like this one, whose addresses do not count.
+  void plan(const blocked::Product& shape);
+  void run(const blocked::Product& product);
+
+ private:
+  static bool is_small(const blocked::Product& p) { return blocked::is_small(p.m, p.n, p.k); }
+
+  blocked::Tier tier_;
+  Buffer<float> space_;
+};
+
+/// y[columns] = factor times the sum of the rows of a[rows, columns]: a gemv with a vector of `factor`.
+class RowSum {
+ public:
+  RowSum() = default;
+  RowSum(Index rows, Index columns, float factor = 1);
+  void run(const float* a, float* y) const;
+
+ private:
+  gemv::Tier tier_;
+  Index rows_ = 0, columns_ = 0;
+  Buffer<float> factors_;
+};
+
+/// y[rows, outputs] = x[rows, inputs] w[inputs, outputs] + start, and the gradients.
+class Dense {
+ public:
+  Dense() = default;
+  Dense(Index rows, Index inputs, Index outputs, Products& products);
+
+  /// Row i of y starts from row i modulo `starts` of start[starts, outputs]: one bias, or a position of its
+  /// own for each token. Without it from zero.
+  void forward(const float* x, const float* w, const float* start, Index starts, float* y) const;
+  void data_gradient(const float* dy, const float* w, float* dx) const;
+  void weight_gradient(const float* x, const float* dy, float* dw) const;
+  void bias_gradient(const float* dy, float* db) const { sum_.run(dy, db); }
+
+ private:
+  Products* products_ = nullptr;
+  blocked::Product forward_, data_, weight_;
+  RowSum sum_;
+};
+
+}  // namespace assay::train_step

@@ -1,0 +1,169 @@
+#include "train_step/trainer.hpp"
+
+#include "adamw/step.hpp"
+#include "gradient_accumulation/sweeps.hpp"
+#include "gradient_clip/passes.hpp"
+#include "team.hpp"
+#include "tiers.hpp"
+#include "train_step/models.hpp"
+
+#include "assay/ops/model.hpp"
+
+#include <algorithm>
+#include <list>
+#include <vector>
+
+namespace assay::train_step {
+namespace {
+
+using training::Batch;
+using training::Network;
+using training::State;
+
+/// Multiply-adds of a forward pass below which a thread is not worth its start, as in gemm/grid.hpp.
+constexpr double least_multiply_adds = 0x1p18;
+/// Parameters below which one thread does what follows the backward pass: that of adamw.
+constexpr Index least_parameters = 32768;
+
+/// A thread's images, with activations and a gradient of its own.
+struct Part {
+  Index first = 0, count = 0;
+  std::unique_ptr<training::Model<float>> model;
+  const float* logits = nullptr;
+  Buffer<float> logit_gradient;
+  Buffer<float> g;  ///< empty for the first part, which writes to the state's
+  float loss = 0;
+};
+
+/// A batch size, divided.
+struct Division {
+  Index n = 0;
+  std::vector<Part> parts;
+};
+
+class ComposedTrainer final : public training::Trainer {
+ public:
+  ComposedTrainer(const Network& network, const Context& context)
+      : network_(network),
+        threads_(std::max(1, context.threads)),
+        parameters_(training::Segments(network).total()),
+        parameter_threads_(parameters_ < least_parameters ? 1 : threads_),
+        clipped_(parameters_),
+        squares_(static_cast<std::size_t>(parameter_threads_)),
+        sweep_(best_of(gradient_accumulation::tiers()).function),
+        clip_(best_of(gradient_clip::tiers())),
+        step_(best_of(adamw::tiers()).function) {}
+
+  void prepare(Index n) override {
+    division_ = find(n);
+    if (division_ != nullptr) return;
+    // A full batch and the last of an epoch; a driver that sweeps sizes leaves none behind.
+    if (divisions_.size() == 2) divisions_.pop_front();
+    division_ = &divisions_.emplace_back();
+    division_->n = n;
+    const double work = static_cast<double>(n) * training::forward_multiply_adds(network_);
+    const Index parts =
+        std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, std::min<Index>(threads_, n));
+    for (Index i = 0; i < parts; ++i) {
+      Part part{.first = n * i / parts, .count = n * (i + 1) / parts - n * i / parts};
+      part.model = network_.kind == training::Kind::classifier ? composed_classifier(network_)
+                                                               : composed_transformer(network_);
+      part.model->prepare(part.count);
+      part.logit_gradient = Buffer<float>(part.count * training::classes);
+      if (i > 0) part.g = Buffer<float>(parameters_);
+      division_->parts.push_back(std::move(part));
+    }
+    // The first fork of a process starts the threads, which must not happen inside a timed call.
+    const int most = std::max(static_cast<int>(parts), parameter_threads_);
+    on_team(most, most, [](int) {});
+  }
+
+  void forward(const State& at, const Batch& batch) override {
+    if (division_ == nullptr || division_->n != batch.n) prepare(batch.n);
+    batch_ = batch;
+    on_parts([&](Part& part) {
+      part.logits = part.model->forward(
+          at.p, {batch.pixels + part.first * network_.pixels(), batch.labels + part.first, part.count});
+    });
+  }
+
+  float loss() override {
+    float sum = 0;
+    for (Part& part : division_->parts) {
+      sum += training::cross_entropy(part.logits, batch_.labels + part.first, part.count, batch_.n,
+                                     part.logit_gradient.data());
+    }
+    return sum;
+  }
+
+  void backward(const State& at) override {
+    on_parts([&](Part& part) {
+      part.model->backward(at.p, part.logit_gradient.data(), part.first == 0 ? at.g : part.g.data());
+    });
+    if (division_->parts.size() == 1) return;
+    on_parameters([&](int, Index first, Index last) {
+      for (const Part& part : division_->parts) {
+        if (part.first > 0) sweep_(1, false, part.g.data(), at.g, first, last);
+      }
+    });
+  }
+
+  float clip(const State& at) override {
+    on_parameters([&](int part, Index first, Index last) {
+      squares_[static_cast<std::size_t>(part)] = clip_.squares(at.g, first, last);
+    });
+    double total = 0;
+    for (const double squares : squares_) total += squares;
+    const float norm = gradient_clip::norm_of(total), kept = gradient_clip::kept_of(norm);
+    on_parameters(
+        [&](int, Index first, Index last) { clip_.scale(kept, at.g, clipped_.data(), first, last); });
+    return norm;
+  }
+
+  void optimize(const State& at, Index t) override {
+    const adamw::StepConstants k = adamw::step_constants<adamw::Paper>(t);
+    const adamw::Arrays arrays{clipped_.data(), at.p, at.m, at.v};
+    on_parameters([&](int, Index first, Index last) { step_(k, arrays, first, last); });
+  }
+
+ private:
+  Division* find(Index n) {
+    const auto at = std::ranges::find(divisions_, n, &Division::n);
+    return at == divisions_.end() ? nullptr : &*at;
+  }
+  template <class Body>
+  void on_parts(const Body& body) {
+    std::vector<Part>& parts = division_->parts;
+    const int count = static_cast<int>(parts.size());
+    on_team(count, count, [&](int i) { body(parts[static_cast<std::size_t>(i)]); });
+  }
+  /// body(part, first parameter, past the last).
+  template <class Body>
+  void on_parameters(const Body& body) {
+    on_team(parameter_threads_, parameter_threads_, [&](int i) {
+      body(i, share_begin(parameters_, i, parameter_threads_),
+           share_begin(parameters_, i + 1, parameter_threads_));
+    });
+  }
+
+  Network network_;
+  int threads_;
+  Index parameters_;
+  int parameter_threads_;
+  Buffer<float> clipped_;
+  std::vector<double> squares_;
+  gradient_accumulation::SweepFunction* sweep_;
+  gradient_clip::Tier clip_;
+  adamw::StepFunction* step_;
+  std::list<Division> divisions_;
+  Division* division_ = nullptr;
+  Batch batch_;
+};
+
+}  // namespace
+
+std::unique_ptr<training::Trainer> composed_trainer(const Network& network, const Context& context) {
+  return std::make_unique<ComposedTrainer>(network, context);
+}
+
+}  // namespace assay::train_step

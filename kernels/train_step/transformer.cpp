@@ -1,0 +1,194 @@
+#include "layernorm/rows.hpp"
+#include "layernorm_backward/rows.hpp"
+#include "pointwise/arrays.hpp"
+#include "tiers.hpp"
+#include "train_step/attention.hpp"
+#include "train_step/dense.hpp"
+#include "train_step/models.hpp"
+
+#include "assay/ops/transformer.hpp"
+
+#include <algorithm>
+
+namespace assay::train_step {
+namespace {
+
+using training::Batch;
+using training::Network;
+
+class Transformer final : public training::Model<float> {
+ public:
+  explicit Transformer(const Network& network)
+      : network_(network),
+        segments_(network),
+        elements_(best_of(pointwise::tiers())),
+        norm_(best_of(layernorm::tiers<LayerNorm>()).function),
+        sum_and_norm_(best_of(layernorm::tiers<LayerNormResidual>()).function),
+        norm_gradient_(best_of(layernorm_backward::tiers<LayerNormBackward>()).function) {}
+
+  void prepare(Index n) override {
+    batch_.n = n;
+    const Index t = network_.tokens(), d = network_.width, rows = n * t;
+    products_ = Products();
+    embed_ = Dense(rows, network_.patch_pixels(), d, products_);
+    queries_ = Dense(rows, d, 3 * d, products_);
+    attention_ = Attention(network_, n, products_);
+    project_ = Dense(rows, d, d, products_);
+    expand_ = Dense(rows, d, network_.hidden(), products_);
+    contract_ = Dense(rows, network_.hidden(), d, products_);
+    head_ = Dense(n, d, training::classes, products_);
+    mean_of_tokens_ = RowSum(t, d, 1 / static_cast<float>(t));
+    images_ = RowSum(n, d);
+    positions_ = RowSum(n, t * d);
+
+    patches_ = Buffer<float>(rows * network_.patch_pixels());
+    for (Buffer<float>* each : {&embedded_, &normal1_, &mixed_, &projected_, &attended_, &normal2_,
+                                &contracted_, &d_block_, &d_rows_, &d_sum_}) {
+      *each = Buffer<float>(rows * d);
+    }
+    for (Buffer<float>* each : {&mean1_, &rstd1_, &mean2_, &rstd2_}) *each = Buffer<float>(rows);
+    for (Buffer<float>* each : {&qkv_, &d_qkv_}) *each = Buffer<float>(rows * 3 * d);
+    for (Buffer<float>* each : {&expanded_, &activated_, &d_activated_, &d_expanded_}) {
+      *each = Buffer<float>(rows * network_.hidden());
+    }
+    for (Buffer<float>* each : {&pooled_, &d_pooled_}) *each = Buffer<float>(n * d);
+    shares_ = Buffer<float>(attention_.shares_floats());
+    mean_ = Buffer<float>(d);
+    logits_ = Buffer<float>(n * training::classes);
+  }
+
+  const float* forward(const float* p, const Batch& batch) override {
+    if (batch.n != batch_.n) prepare(batch.n);
+    batch_ = batch;
+    const Index rows = batch.n * network_.tokens(), d = network_.width;
+    cut_patches(network_, batch, patches_.data());
+    embed_.forward(patches_.data(), in(p, "embed.weight"), in(p, "position"), network_.tokens(),
+                   embedded_.data());
+    norm_({.x = embedded_.data(),
+           .gamma = in(p, "norm1.gamma"),
+           .beta = in(p, "norm1.beta"),
+           .y = normal1_.data(),
+           .mean = mean1_.data(),
+           .rstd = rstd1_.data(),
+           .cols = d},
+          0, rows);
+    queries_.forward(normal1_.data(), in(p, "attention.weight"), nullptr, 0, qkv_.data());
+    attention_.forward(qkv_.data(), shares_.data(), mixed_.data());
+    project_.forward(mixed_.data(), in(p, "project.weight"), in(p, "project.bias"), 1, projected_.data());
+    sum_and_norm_({.x = embedded_.data(),
+                   .r = projected_.data(),
+                   .gamma = in(p, "norm2.gamma"),
+                   .beta = in(p, "norm2.beta"),
+                   .s = attended_.data(),
+                   .y = normal2_.data(),
+                   .mean = mean2_.data(),
+                   .rstd = rstd2_.data(),
+                   .cols = d},
+                  0, rows);
+    expand_.forward(normal2_.data(), in(p, "expand.weight"), in(p, "expand.bias"), 1, expanded_.data());
+    elements_.functions<pointwise::Gelu>().plain({.in = {expanded_.data()}, .out = {activated_.data()}}, 0,
+                                                 activated_.size());
+    contract_.forward(activated_.data(), in(p, "contract.weight"), in(p, "contract.bias"), 1,
+                      contracted_.data());
+    pool();
+    head_.forward(pooled_.data(), in(p, "head.weight"), in(p, "head.bias"), 1, logits_.data());
+    return logits_.data();
+  }
+
+  void backward(const float* p, const float* logit_gradient, float* g) override {
+    head_.weight_gradient(pooled_.data(), logit_gradient, in(g, "head.weight"));
+    head_.bias_gradient(logit_gradient, in(g, "head.bias"));
+    head_.data_gradient(logit_gradient, in(p, "head.weight"), d_pooled_.data());
+    spread();
+
+    contract_.weight_gradient(activated_.data(), d_block_.data(), in(g, "contract.weight"));
+    // d_block is the same for all tokens of an image, over which its sum is d_pooled.
+    images_.run(d_pooled_.data(), in(g, "contract.bias"));
+    contract_.data_gradient(d_block_.data(), in(p, "contract.weight"), d_activated_.data());
+    elements_.functions<pointwise::GeluBackward>().plain(
+        {.in = {expanded_.data(), d_activated_.data()}, .out = {d_expanded_.data()}}, 0, d_expanded_.size());
+    expand_.weight_gradient(normal2_.data(), d_expanded_.data(), in(g, "expand.weight"));
+    expand_.bias_gradient(d_expanded_.data(), in(g, "expand.bias"));
+    expand_.data_gradient(d_expanded_.data(), in(p, "expand.weight"), d_rows_.data());
+    through_norm(attended_, mean2_, rstd2_, in(p, "norm2.gamma"), in(g, "norm2.gamma"), in(g, "norm2.beta"));
+
+    project_.weight_gradient(mixed_.data(), d_block_.data(), in(g, "project.weight"));
+    project_.bias_gradient(d_block_.data(), in(g, "project.bias"));
+    project_.data_gradient(d_block_.data(), in(p, "project.weight"), d_rows_.data());
+    attention_.backward(qkv_.data(), shares_.data(), d_rows_.data(), d_qkv_.data());
+    queries_.weight_gradient(normal1_.data(), d_qkv_.data(), in(g, "attention.weight"));
+    queries_.data_gradient(d_qkv_.data(), in(p, "attention.weight"), d_rows_.data());
+    through_norm(embedded_, mean1_, rstd1_, in(p, "norm1.gamma"), in(g, "norm1.gamma"), in(g, "norm1.beta"));
+
+    embed_.weight_gradient(patches_.data(), d_block_.data(), in(g, "embed.weight"));
+    positions_.run(d_block_.data(), in(g, "position"));
+  }
+
+ private:
+  template <class T>
+  T* in(T* vector, std::string_view name) const {
+    return segments_.in(vector, name);
+  }
+
+  /// Both terms of the last residual are summed over the tokens apart: their sum is never written.
+  void pool() {
+    const Index d = network_.width, image = network_.tokens() * d;
+    for (Index i = 0; i < batch_.n; ++i) {
+      float* to = pooled_.data() + i * d;
+      mean_of_tokens_.run(attended_.data() + i * image, to);
+      mean_of_tokens_.run(contracted_.data() + i * image, mean_.data());
+      for (Index j = 0; j < d; ++j) to[j] += mean_[j];
+    }
+  }
+
+  /// The gradient of the mean: the same for all tokens of an image.
+  void spread() {
+    const Index d = network_.width, t = network_.tokens();
+    const float share = 1 / static_cast<float>(t);
+    for (Index i = 0; i < batch_.n; ++i) {
+      float* const first = d_block_.data() + i * t * d;
+      for (Index j = 0; j < d; ++j) first[j] = share * d_pooled_[i * d + j];
+      for (Index token = 1; token < t; ++token) std::copy_n(first, d, first + token * d);
+    }
+  }
+
+  /// Adds to d_block what comes back from d_rows through a LayerNorm of x.
+  void through_norm(const Buffer<float>& x, const Buffer<float>& mean, const Buffer<float>& rstd,
+                    const float* gamma, float* dgamma, float* dbeta) {
+    norm_gradient_({.dy = d_rows_.data(),
+                    .x = x.data(),
+                    .mean = mean.data(),
+                    .rstd = rstd.data(),
+                    .gamma = gamma,
+                    .dx = d_sum_.data(),
+                    .dgamma = dgamma,
+                    .dbeta = dbeta,
+                    .cols = network_.width},
+                   0, mean.size());
+    elements_.functions<pointwise::ScaledSum>().plain(
+        {.in = {d_block_.data(), d_sum_.data()}, .out = {d_rows_.data()}}, 0, d_rows_.size());
+    std::swap(d_block_, d_rows_);
+  }
+
+  Network network_;
+  training::Segments segments_;
+  pointwise::Tier elements_;
+  layernorm::RowsFunction *norm_, *sum_and_norm_;
+  layernorm_backward::RowsFunction* norm_gradient_;
+  Batch batch_;
+  Products products_;
+  Dense embed_, queries_, project_, expand_, contract_, head_;
+  Attention attention_;
+  RowSum mean_of_tokens_, images_, positions_;
+  Buffer<float> patches_, embedded_, normal1_, mean1_, rstd1_, qkv_, shares_, mixed_, projected_, attended_,
+      normal2_, mean2_, rstd2_, expanded_, activated_, contracted_, mean_, pooled_, logits_;
+  Buffer<float> d_pooled_, d_block_, d_activated_, d_expanded_, d_rows_, d_sum_, d_qkv_;
+};
+
+}  // namespace
+
+std::unique_ptr<training::Model<float>> composed_transformer(const Network& network) {
+  return std::make_unique<Transformer>(network);
+}
+
+}  // namespace assay::train_step

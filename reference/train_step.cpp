@@ -1,0 +1,235 @@
+#include "assay/ops/train_step.hpp"
+
+#include "assay/error.hpp"
+#include "assay/ops/adamw.hpp"
+#include "assay/ops/batch_gradient.hpp"
+#include "assay/ops/matrix.hpp"
+#include "assay/ops/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace assay {
+namespace {
+
+using matrix::g;
+using training::Kind;
+using training::Network;
+using training::Segment;
+using training::Segments;
+using Problem = TrainStep::Problem;
+
+Index parameters(const Problem& p) { return Segments(TrainStep::network_of(p)).total(); }
+
+/// Written arrays of one number each.
+Agreement judge_number(std::string_view name, const Buffer<float>& written, double value, double bound) {
+  const double values[] = {value}, bounds[] = {bound};
+  return within({name, {1}}, written, values, bounds);
+}
+
+template <class T>
+std::span<const T> part_of(std::span<const T> whole, const Segment& segment) {
+  return whole.subspan(static_cast<std::size_t>(segment.begin), static_cast<std::size_t>(segment.count));
+}
+
+/// Segment by segment, so that a message names the element as its layer does.
+Agreement judge_segments(const Network& network, std::string_view array, std::span<const float> written,
+                         std::span<const double> value, std::span<const double> bound) {
+  Agreement outcome;
+  for (const Segment& segment : Segments(network).all()) {
+    const std::string name = std::string(array) + " of " + std::string(segment.name);
+    outcome = outcome & within({name, segment.extents}, part_of(written, segment), part_of(value, segment),
+                               part_of(bound, segment));
+  }
+  return outcome;
+}
+
+double norm_of(const Buffer<float>& gradient) {
+  double squares = 0;
+  for (const float x : gradient) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
+/// The state after the step, from the gradient and the norm that were written.
+struct Update {
+  std::vector<double> p, m, v, p_bound, m_bound, v_bound;
+
+  Update(const Problem& problem, const TrainStep::Input& in, const TrainStep::Output& out) {
+    constexpr double h = 0x1p-147;
+    const double kept =
+        std::min(1.0, GradientClip::limit / (static_cast<double>(out.norm[0]) + GradientClip::floor));
+    const adamw::Constants<double> k(problem.t);
+    const auto corrections = adamw::bias_corrections(problem.t);
+    for (Index i = 0; i < in.p.size(); ++i) {
+      const double y = kept * static_cast<double>(out.g[i]);
+      const double before = in.p[i], m0 = in.m[i], v0 = in.v[i];
+      const auto after = adamw::step<adamw::Paper, double>(y, {before, m0, v0}, k);
+      const double terms = k.first_keep * std::abs(m0) + k.first_gain * std::abs(y);
+      const double divisor = adamw::Paper::divisor(after.v, corrections);
+      const double update = adamw::Paper::factor(corrections) * terms / divisor;
+      p.push_back(after.p);
+      m.push_back(after.m);
+      v.push_back(after.v);
+      p_bound.push_back(g(3) * std::abs(before - k.decay * before) +
+                        g(adamw::Paper::roundings + 10) * update + 16 * h / divisor);
+      m_bound.push_back(g(9) * terms + h);
+      v_bound.push_back(g(15) * after.v + h);
+    }
+  }
+};
+
+auto prepare_naive(const Problem& p, const TrainStep::Input&, const Context&) {
+  const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
+  trainer->prepare(p.batch);
+  return [p, trainer](const TrainStep::Input& in, TrainStep::Output& out) {
+    TrainStep::run(*trainer, p, in, out);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<TrainStep>(
+      {.name = "naive", .summary = "the references one after the other", .prepare = prepare_naive});
+}};
+
+}  // namespace
+
+Network TrainStep::network_of(const Problem& p) {
+  const Network out{.kind = static_cast<Kind>(p.network),
+                    .channels = p.channels,
+                    .side = p.side,
+                    .width = p.width,
+                    .patch = p.patch,
+                    .heads = p.heads,
+                    .mask = static_cast<training::Mask>(p.mask)};
+  const Problem usual;
+  if (out.kind == Kind::classifier &&
+      (p.patch != usual.patch || p.heads != usual.heads || p.mask != usual.mask)) {
+    throw Error("train_step", "patch, heads and mask are of network=transformer",
+                "leave them out, or set network=transformer");
+  }
+  training::require_valid(out);
+  return out;
+}
+
+std::vector<Problem> TrainStep::corner_cases() {
+  std::vector<Problem> out;
+  constexpr Index classifier = 0, transformer = 1, full = 0, causal = 1;
+  const auto add_classifier = [&](Index batch, Index channels, Index side, Index width, Index t) {
+    out.push_back(
+        {.network = classifier, .batch = batch, .channels = channels, .side = side, .width = width, .t = t});
+  };
+  const auto add_transformer = [&](Index batch, Index channels, Index side, Index width, Index patch,
+                                   Index heads, Index mask, Index t) {
+    out.push_back({.network = transformer,
+                   .batch = batch,
+                   .channels = channels,
+                   .side = side,
+                   .width = width,
+                   .patch = patch,
+                   .heads = heads,
+                   .mask = mask,
+                   .t = t});
+  };
+  // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
+  add_classifier(1, 1, 8, 1, 1);
+  add_classifier(2, 3, 8, 3, 1);
+  add_classifier(3, 2, 9, 4, 2);
+  add_classifier(5, 1, 11, 5, 1000);
+  add_classifier(1, 1, 13, 9, 100000);
+  // Many images, whose gradients cancel so far that nothing is clipped.
+  add_classifier(60, 1, 8, 2, 1);
+  // One token, a head for each number, one head; widths that are no multiple of a vector.
+  add_transformer(1, 1, 8, 6, 8, 1, full, 1);
+  add_transformer(2, 1, 8, 8, 4, 2, full, 1);
+  add_transformer(3, 1, 8, 5, 4, 5, causal, 2);
+  add_transformer(1, 3, 9, 12, 3, 3, causal, 1000);
+  add_transformer(2, 2, 8, 17, 2, 1, full, 3);
+  // Enough work for two threads.
+  add_classifier(7, 3, 16, 8, 1);
+  add_transformer(9, 1, 12, 16, 3, 4, causal, 1);
+  return out;
+}
+
+double TrainStep::footprint(const Problem& p) {
+  // Four vectors written and three read in f32, an expectation and a bound in f64.
+  return 44 * static_cast<double>(parameters(p)) +
+         static_cast<double>(p.batch * (4 * network_of(p).pixels() + 8));
+}
+
+TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
+  const Network network = network_of(p);
+  const Index count = parameters(p);
+  Input in{setting.buffer<float>(p.batch * network.pixels()), setting.buffer<Index>(p.batch),
+           setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
+  for (float& x : in.pixels) x = setting.draw();
+  for (Index& label : in.labels) label = setting.rng.integer(0, training::classes - 1);
+  training::initialize(network, setting.rng, in.p);
+  // What gradients of about 1e-2 leave in a step or more.
+  const auto steps = static_cast<double>(p.t - 1);
+  const double first = 1e-2 * (1 - std::pow(adamw::beta1, steps)),
+               second = 1e-4 * (1 - std::pow(adamw::beta2, steps));
+  for (float& m : in.m) m = static_cast<float>(setting.rng.uniform(-first, first));
+  for (float& v : in.v) v = static_cast<float>(setting.rng.uniform(0.1, 1) * second);
+  return in;
+}
+
+TrainStep::Output TrainStep::make_output(const Problem&, const Input& in, const Setting& setting) {
+  const Index count = in.p.size();
+  return {setting.buffer<float>(1),     setting.buffer<float>(1),     setting.buffer<float>(count),
+          setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
+}
+
+TrainStep::Expected TrainStep::expect(const Problem& p, const Input& in, Setting&) {
+  const auto model = training::reference_model<Rounded>(network_of(p));
+  std::vector<Rounded> parameters, gradient(static_cast<std::size_t>(in.p.size()));
+  for (const float x : in.p) parameters.emplace_back(static_cast<double>(x));
+  std::vector<Rounded> logit_gradient(static_cast<std::size_t>(p.batch * training::classes));
+
+  Expected want;
+  const Rounded* logits = model->forward(parameters.data(), in.batch());
+  want.loss = training::cross_entropy(logits, in.labels.data(), p.batch, p.batch, logit_gradient.data());
+  model->backward(parameters.data(), logit_gradient.data(), gradient.data());
+  for (const Rounded& each : gradient) {
+    want.g.push_back(each.value);
+    want.bound.push_back(each.bound());
+  }
+  return want;
+}
+
+Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  const Network network = network_of(p);
+  const Agreement gradient = judge_number("loss", out.loss, want.loss.value, want.loss.bound()) &
+                             judge_segments(network, "g", out.g, want.g, want.bound);
+  if (!gradient.agrees) return gradient;
+  const double norm = norm_of(out.g);
+  const Agreement clipped = gradient & judge_number("norm", out.norm, norm, g(36) * norm);
+  if (!clipped.agrees) return clipped;
+  const Update after(p, in, out);
+  return clipped & judge_segments(network, "p", out.p, after.p, after.p_bound) &
+         judge_segments(network, "m", out.m, after.m, after.m_bound) &
+         judge_segments(network, "v", out.v, after.v, after.v_bound);
+}
+
+Cost TrainStep::cost(const Problem& p) {
+  const Network network = network_of(p);
+  const auto n = static_cast<double>(parameters(p)), images = static_cast<double>(p.batch);
+  const double products = forward_multiply_adds(network) + backward_multiply_adds(network);
+  return {.flops = 2 * images * products + n * (3 + 10 + adamw::Paper::update_flops),
+          .bytes_read = 12 * n + images * static_cast<double>(4 * network.pixels() + 8),
+          .bytes_written = 16 * n + 8};
+}
+
+void TrainStep::run(training::Trainer& trainer, const Problem& p, const Input& in, Output& out) {
+  std::ranges::copy(in.p, out.p.begin());
+  std::ranges::copy(in.m, out.m.begin());
+  std::ranges::copy(in.v, out.v.begin());
+  const training::State at{out.p.data(), out.m.data(), out.v.data(), out.g.data()};
+  const training::StepResult result = training::train_step(trainer, at, in.batch(), p.t);
+  out.loss[0] = result.loss;
+  out.norm[0] = result.norm;
+}
+
+template class detail::TypedOperation<TrainStep>;
+
+}  // namespace assay
