@@ -8,7 +8,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Public headers whose stage is neither their name nor the folder of the source of the same name.
-stages='agreement:registry error:registry random:registry typed:registry plugin:registry interval:statistics
+stages='agreement:registry error:registry random:registry typed:registry plugin:registry training:registry interval:statistics
   suite:plan results:measure pipeline:app'
 for source in $(find harness -name '*.cpp' ! -name '*_test.cpp'); do
   folder=${source%/*}

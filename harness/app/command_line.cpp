@@ -25,6 +25,11 @@ int dispatch(const Options& options, const Registry& registry) {
     case Verb::selftest: return selftest_verb(options, registry);
     case Verb::compare: return compare_verb(options);
     case Verb::merge: return merge_verb(options);
+    case Verb::predict: return predict_verb(options);
+    case Verb::epoch: return epoch_verb(options);
+    case Verb::tune_loader:
+    case Verb::tune_batch:
+    case Verb::tune_threads: return tune_verb(options);
     case Verb::report: return report_verb(options);
     case Verb::doctor: return doctor_verb(options);
     case Verb::launch: return launch_verb(options, registry);

@@ -27,6 +27,9 @@ class Parser {
     add_gate();
     add_compare();
     add_merge();
+    add_predict();
+    add_epoch();
+    add_tune();
     add_report();
     add_doctor();
     add_reanalyze();
@@ -256,6 +259,36 @@ class Parser {
         ->required();
     sub->add_option("-o,--output", options_.output, "write the merged results here, as JSON")->required();
     add_json(sub);
+  }
+  void add_predict() {
+    CLI::App* sub = verb(Verb::predict, "predict", "seconds of an epoch: of a suite, or of any training job");
+    add_predict_options(*sub, options_.predict);
+    sub->add_option("--md", options_.markdown, "write it as Markdown here, too");
+    add_json(sub);
+  }
+  void add_epoch() {
+    CLI::App* sub =
+        verb(Verb::epoch, "epoch", "train an epoch that was predicted before: how far off, and why");
+    add_epoch_options(*sub, options_.epoch);
+    sub->add_option("--md", options_.markdown, "write it as Markdown here, too");
+    add_json(sub);
+  }
+  void add_tune() {
+    CLI::App* tune = app_.add_subcommand("tune", "settings of a training tried against each other in rounds");
+    tune->require_subcommand(1);
+    const auto add = [&](Verb what, const char* name, const char* about,
+                         void (*add_options)(CLI::App&, TuneOptions&)) {
+      CLI::App* sub = tune->add_subcommand(name, about);
+      sub->callback([this, what] { options_.verb = what; });
+      add_options(*sub, options_.tune);
+      sub->add_option("--seed", options_.seed, "of the order of settings in each round (default 42)");
+      sub->add_option("--md", options_.markdown, "write the decision record here");
+      sub->add_option("-o,--output", options_.output, "write the job with the chosen settings here");
+      add_json(sub);
+    };
+    add(Verb::tune_loader, "loader", "workers and batches ahead", add_tune_loader_options);
+    add(Verb::tune_batch, "batch", "samples of a step", add_tune_batch_options);
+    add(Verb::tune_threads, "threads", "threads of a step", add_tune_threads_options);
   }
   void add_report() {
     CLI::App* sub = verb(Verb::report, "report", "the report of a results file");

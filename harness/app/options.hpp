@@ -3,6 +3,8 @@
 
 #include "app/benchmark_flags.hpp"
 #include "app/exit_codes.hpp"
+#include "app/options_epoch.hpp"
+#include "app/options_predict.hpp"
 #include "assay/shard.hpp"
 
 #include <cstdint>
@@ -21,6 +23,11 @@ enum class Verb {
   gate,
   compare,
   merge,
+  predict,
+  epoch,
+  tune_loader,
+  tune_batch,
+  tune_threads,
   reanalyze,
   selftest,
   report,
@@ -77,6 +84,9 @@ struct Options {
   ExitCodes exit_codes = ExitCodes::usual;
   BenchmarkFlags benchmark;
   LedgerEdit ledger;
+  PredictOptions predict;
+  EpochOptions epoch;
+  TuneOptions tune;
   bool record_step = false;
   double drift_limit = 1.03;
 };

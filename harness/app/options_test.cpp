@@ -142,6 +142,24 @@ TEST(CommandLine, ReadsAGate) {
   EXPECT_EQ(line.options->limit, 1.1);
 }
 
+TEST(CommandLine, ReadsWhatAMeasuredJobDoesNotSay) {
+  const CommandLine line =
+      parsed({"predict", "a.json", "b.json", "--train-size", "50000", "--batch", "32", "--workers", "0",
+              "--against", "c.json", "--unit", "ms", "--md", "d.md", "--drop-last"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->verb, Verb::predict);
+  const PredictOptions& predict = line.options->predict;
+  EXPECT_THAT(predict.files, ElementsAre("a.json", "b.json"));
+  EXPECT_EQ(predict.train, 50000);
+  EXPECT_EQ(predict.batch, 32);
+  EXPECT_EQ(predict.workers, 0);
+  EXPECT_FALSE(predict.prefetch.has_value());
+  EXPECT_EQ(predict.against, "c.json");
+  EXPECT_TRUE(predict.drop_last);
+  EXPECT_FALSE(parsed({"predict"}).options.has_value());
+  EXPECT_FALSE(parsed({"predict", "a.json", "--batch", "0"}).options.has_value());
+}
+
 TEST(CommandLine, ReadsChangesOfTheLedger) {
   const auto ledger = [](std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), {"record", "--suite", "s.json"});

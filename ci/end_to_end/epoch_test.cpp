@@ -1,0 +1,77 @@
+// Trainings as a user runs them: predicted, run, tuned.
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace assay::testing {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr const char* job =
+    R"({"schema": "assay.training/1", "name": "tiny", "channels": 1, "side": 8, "width": 2,
+ "samples": 1030, "batch": 20, "workers": 1, "prefetch": 2})";
+
+class Epochs : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_.write("tiny.json", job); }
+  Finished run(const std::string& arguments) {
+    return run_shell("'" ASSAY_PROGRAM "' " + arguments, folder_.path());
+  }
+  Folder folder_;
+};
+
+TEST_F(Epochs, ArePredictedInAFileBeforeTheyAreRunAndScoredAfter) {
+  const Finished epoch =
+      run("epoch --job tiny.json --frozen frozen.json --timeline trace.json --log log.jsonl --elsewhere --md "
+          "e.md");
+  ASSERT_EQ(epoch.exit_code, 0) << epoch.errors;
+  EXPECT_THAT(epoch.output, HasSubstr("frozen at "));
+  EXPECT_THAT(epoch.output, HasSubstr("M4"));
+  EXPECT_TRUE(Json::accept(folder_.read("frozen.json")));
+  const Json trace = Json::parse(folder_.read("trace.json"));
+  std::size_t steps = 0;
+  for (const Json& event : trace.at("traceEvents"))
+    steps += event.at("name").get<std::string>().starts_with("step ") ? 1 : 0;
+  EXPECT_EQ(steps, 52U) << "51 batches of 20 and one of 10";
+  const Json line = Json::parse(folder_.read("log.jsonl"));
+  EXPECT_EQ(line.at("elsewhere").size(), 7U);
+  const Finished score = run("epoch --score log.jsonl");
+  EXPECT_EQ(score.exit_code, 0) << score.errors;
+  EXPECT_THAT(score.output, HasSubstr("1 whole epochs"));
+}
+
+TEST_F(Epochs, StopBeforeTheyBeginWhenOnlyThePredictionIsWanted) {
+  const Finished epoch = run("epoch --job tiny.json --predict-only --log log.jsonl");
+  EXPECT_EQ(epoch.exit_code, 0) << epoch.errors;
+  EXPECT_THAT(folder_.listing(), ::testing::Not(HasSubstr("log.jsonl")));
+}
+
+TEST_F(Epochs, AreTunedIntoADecisionRecordAndAJobThatCanBeRun) {
+  const Finished tuned =
+      run("tune loader --job tiny.json --workers 0,1 --prefetch 2 --rounds 6 --run-seconds 0.02 --md adr.md "
+          "-o best.json");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("## Physical limits"));
+  EXPECT_THAT(tuned.output, HasSubstr("samples/s"));
+  EXPECT_EQ(run("epoch --job best.json --predict-only").exit_code, 0);
+}
+
+TEST_F(Epochs, SayWhatIsWrongWithAJob) {
+  folder_.write("bad.json", R"({"schema": "assay.training/1", "name": "bad", "samples": 100, "batch": 10,
+                                "network": "lstm"})");
+  const Finished bad = run("epoch --job bad.json");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.errors, HasSubstr("classifier, transformer"));
+  const Finished missing = run("epoch");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.errors, HasSubstr("--job"));
+  const Finished rounds = run("tune loader --job tiny.json --rounds 3");
+  EXPECT_EQ(rounds.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace assay::testing

@@ -1,0 +1,163 @@
+#include "app/clock.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "epoch/epoch_log.hpp"
+#include "epoch/timeline.hpp"
+#include "figures/figures.hpp"
+#include "machine/build_info.hpp"
+#include "report/forecast_report.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+
+namespace assay {
+namespace {
+
+/// For each number of workers that a setting elsewhere has.
+constexpr double elsewhere_seconds = 0.5;
+
+std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }
+
+/// One job from its calibration to the end of its epoch.
+class Epoch {
+ public:
+  Epoch(const std::filesystem::path& file, const Options& options)
+      : options_(options),
+        job_(training_job_from_json(read_file(file), file)),
+        training_(TrainingMaker::made(job_.plan)) {}
+
+  int run() {
+    predict();
+    if (interrupted_) return exit_code::interrupted;
+    if (options_.epoch.predict_only) {
+      put(options_, to_text(forecast_) + frozen_line(), to_json(forecast_, made_));
+      return exit_code::passed;
+    }
+    fmt::print("{}", frozen_line());
+    std::fflush(stdout);
+    const EpochRun epoch = trained();
+    if (!options_.epoch.timeline.empty()) {
+      write_file(options_.epoch.timeline, timeline_json(job_.name, epoch.steps));
+    }
+    if (epoch.partial) {
+      fmt::print("INTERRUPTED after {} of {} steps: nothing to compare with\n", epoch.steps.size(),
+                 job_.plan.steps());
+      return exit_code::interrupted;
+    }
+    const Job truth = measured_job(job_, epoch);
+    const Forecast scored = forecast(measured_, &truth);
+    if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(scored));
+    put(options_, to_text(scored) + losses_line(epoch), to_json(scored, made_));
+    if (!options_.epoch.log.empty()) log(epoch);
+    return exit_code::passed;
+  }
+
+ private:
+  void predict() {
+    Progress progress;
+    const Hooks hooks = progress.hooks();
+    const auto start = std::chrono::steady_clock::now();
+    measured_ = calibration_of(*training_, job_, {.share = options_.epoch.share}, hooks);
+    interrupted_ = hooks.stopped();
+    if (interrupted_) return;
+    forecast_ = forecast(measured_);
+    made_ = utc_now();
+    if (options_.epoch.elsewhere) {
+      elsewhere_ = elsewhere(*training_, job_.plan, usual_settings(), elsewhere_seconds, hooks);
+    }
+    prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::string text = to_json(forecast_, made_);
+    frozen_ = hash_of(text);
+    if (!options_.epoch.frozen.empty()) write_file(options_.epoch.frozen, text + "\n");
+  }
+
+  std::string frozen_line() const {
+    const ModelPrediction* best = most_elaborate(forecast_.models);
+    return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", made_,
+                       best == nullptr ? "no prediction" : seconds_text(best->seconds), frozen_,
+                       options_.epoch.frozen.empty() ? "" : ", in " + options_.epoch.frozen.string());
+  }
+
+  EpochRun trained() {
+    Progress progress;
+    const Hooks hooks = progress.hooks();
+    const double steps = static_cast<double>(job_.plan.steps());
+    const ModelPrediction* best = most_elaborate(forecast_.models);
+    const std::string predicted = best == nullptr ? "" : ", predicted " + seconds_text(best->seconds.middle);
+    double shown = 0;
+    return run_epoch(
+        *training_, job_.plan,
+        [&](Index done, double seconds) {
+          // Text costs microseconds, and steps of a small network take tens of them.
+          if (seconds - shown < 0.5) return;
+          shown = seconds;
+          hooks.say(fmt::format("step {} of {}, about {} in all{}", done, job_.plan.steps(),
+                                seconds_text(seconds * steps / static_cast<double>(done)), predicted));
+        },
+        hooks);
+  }
+
+  static std::string losses_line(const EpochRun& epoch) {
+    return fmt::format("loss: {:.4g} at the first step, {:.4g} at the last\n", epoch.steps.front().mean_loss,
+                       epoch.steps.back().mean_loss);
+  }
+
+  void log(const EpochRun& epoch) const {
+    LoggedEpoch line{.job = job_,
+                     .date = made_,
+                     .commit = build_info().commit,
+                     .machine = this_machine().key,
+                     .frozen = frozen_,
+                     .seconds = epoch.seconds,
+                     .prediction_seconds = prediction_seconds_,
+                     .other_busy_share = epoch.weather.other_busy_share,
+                     .steal_share = epoch.weather.steal_share,
+                     .elsewhere = elsewhere_};
+    for (const ModelPrediction& one : forecast_.models) {
+      if (one.impossible.empty()) line.models.push_back({std::string(name_of(one.model)), one.seconds});
+    }
+    std::ofstream out(options_.epoch.log, std::ios::app);
+    out << to_line(line) << '\n';
+    out.flush();
+    if (!out) {
+      throw Error(options_.epoch.log.string(), "cannot be written",
+                  "free space on that disk, or name another file");
+    }
+  }
+
+  const Options& options_;
+  TrainingJob job_;
+  std::unique_ptr<Training> training_;
+  Job measured_;
+  Forecast forecast_;
+  std::vector<Elsewhere> elsewhere_;
+  std::string made_, frozen_;
+  double prediction_seconds_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+int epoch_verb(const Options& options) {
+  const EpochOptions& epoch = options.epoch;
+  if (!epoch.score.empty()) {
+    const std::string text = read_file(epoch.score);
+    const std::string summary = epoch_log_markdown(epoch_log_from(text, epoch.score.string()), hash_of(text));
+    if (!options.markdown.empty()) write_file(options.markdown, summary);
+    put(options, summary, "{}");
+    return exit_code::passed;
+  }
+  if (epoch.jobs.empty()) throw Error("--job", "is missing", "name a training job, or a log with --score");
+  for (const auto& job : epoch.jobs) {
+    const int code = Epoch(job, options).run();
+    if (code != exit_code::passed) return code;
+  }
+  return exit_code::passed;
+}
+
+}  // namespace assay

@@ -1,0 +1,110 @@
+#include "app/clock.hpp"
+#include "app/output.hpp"
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "assay/report.hpp"
+#include "epoch/forecast.hpp"
+#include "exchange/read_job.hpp"
+#include "exchange/read_results.hpp"
+#include "report/forecast_report.hpp"
+#include "report/prediction_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+/// What an option says of the job as it was measured must not contradict the file: what another value would
+/// bring stands in the table of changes.
+Index stated(const char* option, const std::string& source, std::optional<Index> in_file, Index given) {
+  if (in_file && *in_file != given) {
+    throw Error(option, fmt::format("is {}, but {} says {}", given, source, *in_file),
+                "leave it out; what other values would bring is predicted beside");
+  }
+  return given;
+}
+
+void complete(Job& job, const PredictOptions& options) {
+  const auto known = [](Index value) { return value > 0 ? std::optional<Index>(value) : std::nullopt; };
+  Dataset& data = job.dataset;
+  if (options.train) data.train = stated("--train-size", job.source, known(data.train), *options.train);
+  if (options.validation) {
+    data.validation = stated("--validation-size", job.source, known(data.validation), *options.validation);
+  }
+  if (options.batch) data.batch = stated("--batch", job.source, known(data.batch), *options.batch);
+  if (options.workers)
+    job.loader.workers = stated("--workers", job.source, job.loader.workers, *options.workers);
+  if (options.prefetch) {
+    const auto in_file = job.loader.prefetch_stated ? std::optional(job.loader.prefetch) : std::nullopt;
+    job.loader.prefetch = stated("--prefetch", job.source, in_file, *options.prefetch);
+    job.loader.prefetch_stated = true;
+  }
+  data.drop_last = data.drop_last || options.drop_last;
+}
+
+Job read_all(const PredictOptions& options) {
+  Job out = read_job(options.files.front(), options.unit);
+  for (std::size_t i = 1; i < options.files.size(); ++i) {
+    append_windows(out, read_job(options.files[i], options.unit));
+  }
+  complete(out, options);
+  return out;
+}
+
+bool is_wrong(const LintFinding& finding) { return finding.contradiction; }
+
+int predict_suite(const Options& options) {
+  const Results results = read_any_results(options.predict.files.front());
+  const Report report = make_report(results, std::nullopt, std::nullopt);
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  put(options, prediction_text(results.suite, report.predictions), to_json(report));
+  const bool possible =
+      std::ranges::any_of(report.predictions, [](const Prediction& p) { return p.impossible.empty(); });
+  return possible ? exit_code::passed : exit_code::undecided;
+}
+
+int predict_job(const Options& options) {
+  const PredictOptions& predict = options.predict;
+  const Job job = read_all(predict);
+  const std::vector<LintFinding> findings = lint(job);
+  if (std::ranges::any_of(findings, [](const LintFinding& f) { return f.rule == Rule::negative; })) {
+    for (const LintFinding& finding : findings) {
+      fmt::print("{}: {}: {}\n", to_string(finding.rule), finding.field, finding.text);
+    }
+    fmt::print("NO PREDICTION: nothing follows from such times\n");
+    return exit_code::found;
+  }
+  std::optional<Job> against;
+  if (!predict.against.empty()) {
+    // A unit is that of tables; the other side may be a trace.
+    const bool table = kind_of_file(predict.against) == JobFile::table;
+    against = read_job(predict.against, table ? predict.unit : "");
+  }
+  const Forecast answer = forecast(job, against ? &*against : nullptr);
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
+  put(options, to_text(answer), to_json(answer, utc_now()));
+  if (!answer.no_epoch.empty() && answer.scores.empty()) {
+    throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
+                "add --train-size and --batch, or \"dataset\" in a job's JSON");
+  }
+  if (std::ranges::any_of(answer.findings, is_wrong)) return exit_code::found;
+  const bool none = answer.no_epoch.empty() && most_elaborate(answer.models) == nullptr;
+  return none && answer.scores.empty() ? exit_code::undecided : exit_code::passed;
+}
+
+}  // namespace
+
+int predict_verb(const Options& options) {
+  const auto& files = options.predict.files;
+  const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
+  if (results == 0) return predict_job(options);
+  if (files.size() > 1) {
+    throw Error(files.front().string(), "results of a suite are predicted from alone", "name one file");
+  }
+  return predict_suite(options);
+}
+
+}  // namespace assay

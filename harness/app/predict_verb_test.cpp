@@ -1,0 +1,106 @@
+#include "app/verbs.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "exchange/scratch_file.hpp"
+#include "report/hand_made.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+struct Ran {
+  int code = 0;
+  std::string output;
+};
+
+Ran run(const PredictOptions& predict, const std::filesystem::path& markdown = "") {
+  Options options;
+  options.verb = Verb::predict;
+  options.predict = predict;
+  options.markdown = markdown;
+  testing::internal::CaptureStdout();
+  Ran out;
+  try {
+    out.code = predict_verb(options);
+  } catch (...) {
+    testing::internal::GetCapturedStdout();
+    throw;
+  }
+  out.output = testing::internal::GetCapturedStdout();
+  return out;
+}
+
+const char* const steps = "step,ms\n10,100\n11,101\n12,99\n13,100\n";
+const char* const job = R"({"schema": "assay.job/1", "job": "j", "dataset": {"train": 1000, "batch": 100},
+  "windows": [{"first_step": 0, "steps": 10, "wall_seconds": 1}])";
+
+TEST(PredictVerb, PredictsFromStepTimesAndWhatIsKnownBeside) {
+  const ScratchFile file(steps), markdown;
+  const Ran ran = run({.files = {file.path()}, .train = 1000, .batch = 100}, markdown.path());
+  EXPECT_EQ(ran.code, exit_code::passed);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("10 steps of 100"), HasSubstr("PREDICTED: 1.00 s")));
+  EXPECT_THAT(read_file(markdown.path()), HasSubstr("PREDICTED: 1.00 s"));
+}
+
+TEST(PredictVerb, SaysWhatToAddWhereAnEpochHasNoSize) {
+  const ScratchFile file(steps);
+  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 100}); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("size of the data set"), HasSubstr("--train-size"))));
+}
+
+TEST(PredictVerb, ScoresALaterMeasurementWithoutTheSizeOfAnEpoch) {
+  const ScratchFile file(steps), later("step,ms\n20,80\n21,80\n22,81\n23,79\n");
+  const Ran ran = run({.files = {file.path()}, .against = later.path()});
+  EXPECT_EQ(ran.code, exit_code::passed);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("25.0 % too long"), HasSubstr("DRIFT")));
+}
+
+TEST(PredictVerb, RefusesOptionsThatContradictTheFile) {
+  const ScratchFile file(std::string(job) + "}");
+  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 200}); },
+              ThrowsMessage<Error>(HasSubstr("--batch: is 200, but")));
+  EXPECT_EQ(run({.files = {file.path()}, .batch = 100}).code, exit_code::passed);
+}
+
+TEST(PredictVerb, FailsWhereFiguresContradictEachOther) {
+  const ScratchFile file(std::string(job) + R"(, "claims": [{"throughput": "700/s"}]})");
+  const Ran ran = run({.files = {file.path()}});
+  EXPECT_EQ(ran.code, exit_code::found);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("WRONG throughput"), HasSubstr("PREDICTED: 1.00 s")));
+}
+
+TEST(PredictVerb, PredictsNothingFromTimesBelowZero) {
+  const ScratchFile file(std::string(job) + R"(, "phases": {"load": {"kind": "load", "mean_seconds": -1}}})");
+  const Ran ran = run({.files = {file.path()}});
+  EXPECT_EQ(ran.code, exit_code::found);
+  EXPECT_THAT(ran.output, HasSubstr("NO PREDICTION"));
+}
+
+TEST(PredictVerb, IsUndecidedWhereNoModelHasWhatItNeeds) {
+  const ScratchFile file(R"({"schema": "assay.job/1", "job": "j", "dataset": {"train": 1000, "batch": 100},
+    "phases": {"forward": {"kind": "compute", "mean_seconds": 0.1}}})");
+  EXPECT_EQ(run({.files = {file.path()}}).code, exit_code::undecided);
+}
+
+TEST(PredictVerb, TakesSeveralFilesForWindowsOfOneJob) {
+  const ScratchFile first(steps), second("step,ms\n20,80\n21,80\n22,81\n23,79\n");
+  const Ran ran = run({.files = {first.path(), second.path()}, .train = 1000, .batch = 100});
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("doubt       drift: the window from step 20 on"),
+                                HasSubstr("PREDICTED: 900 ms")));
+}
+
+TEST(PredictVerb, PredictsTheEpochOfASuite) {
+  const ScratchFile file(to_json(hand_made::network())), other(steps);
+  const Ran ran = run({.files = {file.path()}});
+  EXPECT_EQ(ran.code, exit_code::passed);
+  EXPECT_THAT(ran.output, HasSubstr("PREDICTED: 1.73 ms"));
+  EXPECT_THAT([&] { run({.files = {file.path(), other.path()}}); }, ThrowsMessage<Error>(HasSubstr("alone")));
+}
+
+}  // namespace
+}  // namespace assay

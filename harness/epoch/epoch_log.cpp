@@ -1,0 +1,178 @@
+#include "epoch/epoch_log.hpp"
+
+#include "measure/json_file.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+namespace assay {
+namespace {
+
+LoaderSetting setting_of(const TrainingPlan& plan) {
+  return {plan.workers, plan.workers == 0 ? 1 : plan.prefetch};
+}
+
+/// What all settings of one job share.
+std::string family_of(const LoggedEpoch& epoch) {
+  TrainingJob job = epoch.job;
+  job.name.clear();
+  job.plan.workers = 0;
+  job.plan.prefetch = 1;
+  return to_json(job);
+}
+
+ErrorSummary summary_of(std::string model, const std::vector<double>& errors) {
+  ErrorSummary out{.model = std::move(model), .epochs = errors.size()};
+  if (errors.empty()) return out;
+  out.median = median(errors);
+  out.p95 = quantile(errors, 0.95);
+  out.largest = std::ranges::max(errors);
+  return out;
+}
+
+std::map<std::string, std::vector<const LoggedEpoch*>> families(const std::vector<LoggedEpoch>& log) {
+  std::map<std::string, std::vector<const LoggedEpoch*>> out;
+  for (const LoggedEpoch& epoch : log) out[family_of(epoch)].push_back(&epoch);
+  return out;
+}
+
+/// Median over the epochs of a setting.
+double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetting& setting) {
+  std::vector<double> seconds;
+  for (const LoggedEpoch* epoch : family)
+    if (setting_of(epoch->job.plan) == setting) seconds.push_back(epoch->seconds);
+  return seconds.empty() ? 0 : median(seconds);
+}
+
+}  // namespace
+
+std::string to_line(const LoggedEpoch& epoch) {
+  Json models = Json::array(), others = Json::array();
+  for (const LoggedModel& one : epoch.models) {
+    models.push_back({{"model", one.model},
+                      {"seconds", one.seconds.middle},
+                      {"low", one.seconds.low},
+                      {"high", one.seconds.high},
+                      {"coverage", one.seconds.coverage}});
+  }
+  for (const Elsewhere& one : epoch.elsewhere) {
+    others.push_back(
+        {{"workers", one.setting.workers}, {"prefetch", one.setting.prefetch}, {"seconds", one.seconds}});
+  }
+  return Json({{"schema", epoch_log_schema},
+               {"job", parse_json(to_json(epoch.job), "job")},
+               {"date", epoch.date},
+               {"commit", epoch.commit},
+               {"machine", epoch.machine},
+               {"frozen", epoch.frozen},
+               {"seconds", epoch.seconds},
+               {"prediction_seconds", epoch.prediction_seconds},
+               {"other_busy_share", epoch.other_busy_share},
+               {"steal_share", epoch.steal_share},
+               {"models", models},
+               {"elsewhere", others}})
+      .dump();
+}
+
+std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where) {
+  std::vector<LoggedEpoch> out;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty()) continue;
+    const std::string place = fmt::format("{}, line {}", where, number);
+    const Json value = parse_json(line, place);
+    const JsonField field(value, place, "`assay epoch --log` writes such lines");
+    require_schema(field, epoch_log_schema);
+    LoggedEpoch& epoch = out.emplace_back();
+    epoch.job = training_job_from_json(field.at("job").value().dump(), place);
+    epoch.date = field.at("date").text();
+    epoch.commit = field.at("commit").text();
+    epoch.machine = field.at("machine").text();
+    epoch.frozen = field.at("frozen").text();
+    epoch.seconds = field.at("seconds").number();
+    if (!(epoch.seconds > 0)) field.at("seconds").refuse("is no time");
+    epoch.prediction_seconds = field.at("prediction_seconds").number();
+    epoch.other_busy_share = field.at("other_busy_share").number();
+    epoch.steal_share = field.at("steal_share").number();
+    for (const JsonField& one : field.at("models").items()) {
+      epoch.models.push_back({one.at("model").text(),
+                              {one.at("low").number(), one.at("seconds").number(), one.at("high").number(),
+                               one.at("coverage").number()}});
+    }
+    for (const JsonField& one : field.at("elsewhere").items()) {
+      epoch.elsewhere.push_back({{one.at("workers").integer(0, 4096), one.at("prefetch").integer(1, 4096)},
+                                 one.at("seconds").number()});
+    }
+  }
+  return out;
+}
+
+std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log) {
+  std::map<std::string, std::vector<double>> errors;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> coverage;
+  for (const LoggedEpoch& epoch : log) {
+    for (const LoggedModel& one : epoch.models) {
+      errors[one.model].push_back(std::abs(one.seconds.middle / epoch.seconds - 1));
+      if (!(one.seconds.low < one.seconds.high)) continue;
+      auto& [with, inside] = coverage[one.model];
+      ++with;
+      if (one.seconds.low <= epoch.seconds && epoch.seconds <= one.seconds.high) ++inside;
+    }
+  }
+  std::vector<ErrorSummary> out;
+  for (const auto& [model, values] : errors) {
+    out.push_back(summary_of(model, values));
+    std::tie(out.back().with_interval, out.back().inside) = coverage[model];
+  }
+  return out;
+}
+
+ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log) {
+  std::vector<double> errors;
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      for (const Elsewhere& one : from->elsewhere) {
+        if (one.setting == setting_of(from->job.plan)) continue;
+        const double seconds = measured(family, one.setting);
+        if (seconds > 0) errors.push_back(std::abs(one.seconds / seconds - 1));
+      }
+    }
+  }
+  return summary_of("M4", errors);
+}
+
+std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) {
+  std::vector<Regret> out;
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      const Elsewhere* recommended = nullptr;
+      double best = 0;
+      LoaderSetting fastest;
+      std::size_t known = 0;
+      for (const Elsewhere& one : from->elsewhere) {
+        const double seconds = measured(family, one.setting);
+        if (seconds <= 0) continue;
+        ++known;
+        if (recommended == nullptr || one.seconds < recommended->seconds) recommended = &one;
+        if (best == 0 || seconds < best) {
+          best = seconds;
+          fastest = one.setting;
+        }
+      }
+      if (known < 2) continue;
+      out.push_back(
+          {from->job.name, recommended->setting, fastest, measured(family, recommended->setting) / best - 1});
+    }
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+/// Predictions and the epochs that followed, one per line of a file, and how good they were taken together.
+#pragma once
+
+#include "epoch/elsewhere.hpp"
+#include "epoch/forecast.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One epoch that was predicted, then run.
+struct LoggedModel {
+  std::string model;  ///< `M4`
+  Interval seconds;   ///< coverage 0 where there is none
+};
+struct LoggedEpoch {
+  TrainingJob job;
+  std::string date, commit, machine;
+  std::string frozen;             ///< hash of the prediction as it was written down
+  double seconds = 0;             ///< measured
+  double prediction_seconds = 0;  ///< what predicting took
+  double other_busy_share = 0, steal_share = 0;
+  std::vector<LoggedModel> models;
+  std::vector<Elsewhere> elsewhere;
+};
+inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
+
+std::string to_line(const LoggedEpoch& epoch);
+/// Throws Error naming file, line and key.
+std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);
+
+/// Absolute relative errors of many epochs.
+struct ErrorSummary {
+  std::string model;
+  std::size_t epochs = 0;
+  double median = 0, p95 = 0, largest = 0;
+  std::size_t with_interval = 0, inside = 0;
+};
+std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
+/// Of epochs of the same job with another setting, predicted before that setting was run in the log.
+ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
+
+/// For each job and batch of which several settings were run: how much longer the setting takes that was
+/// predicted to be fastest than the one that was.
+struct Regret {
+  std::string job;
+  LoaderSetting recommended, best;
+  double regret = 0;
+};
+std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
+
+/// Tables of all of these, every epoch, and the hash of the file.
+std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash);
+
+}  // namespace assay

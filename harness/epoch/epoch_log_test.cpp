@@ -1,0 +1,68 @@
+#include "epoch/epoch_log.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+LoggedEpoch epoch(Index workers, Index prefetch, double seconds, double predicted) {
+  LoggedEpoch out{.date = "2026-01-01T00:00:00Z", .commit = "c", .machine = "m", .seconds = seconds};
+  out.job.name = "job";
+  out.job.plan.samples = 100;
+  out.job.plan.batch = 10;
+  out.job.plan.workers = workers;
+  out.job.plan.prefetch = prefetch;
+  out.models = {{"M4", {predicted * 0.98, predicted, predicted * 1.02, 0.9}}, {"M0", {1, 1, 1, 0}}};
+  return out;
+}
+
+TEST(EpochLogs, SumUpErrorsAndCoverageOfEachModel) {
+  // Off by 1, 3 and 10 %, of which the intervals of 2 % hold the first.
+  const std::vector<LoggedEpoch> log{epoch(0, 1, 1, 1.01), epoch(1, 1, 1, 0.97), epoch(2, 1, 1, 1.1)};
+  const auto errors = same_setting_errors(log);
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[1].model, "M4");
+  EXPECT_NEAR(errors[1].median, 0.03, 1e-12);
+  EXPECT_NEAR(errors[1].largest, 0.1, 1e-12);
+  EXPECT_EQ(errors[1].with_interval, 3U);
+  EXPECT_EQ(errors[1].inside, 1U);
+  EXPECT_EQ(errors[0].with_interval, 0U) << "M0 has no interval";
+}
+
+TEST(EpochLogs, ScoreSettingsThatWereNotRunYetAndWhatFollowingThemCosts) {
+  LoggedEpoch none = epoch(0, 1, 2.0, 2.0);
+  none.elsewhere = {{{0, 1}, 2.0}, {{1, 2}, 1.2}, {{2, 2}, 1.1}, {{2, 4}, 1.0}};
+  const std::vector<LoggedEpoch> log{none, epoch(1, 2, 1.0, 1.0), epoch(2, 2, 1.25, 1.25)};
+  const ErrorSummary unrun = unrun_errors(log);
+  EXPECT_EQ(unrun.epochs, 2U) << "2 workers with 4 ahead were never run, and 0 workers are its own";
+  EXPECT_NEAR(unrun.largest, 0.2, 1e-12);
+  EXPECT_NEAR(unrun.median, (0.2 + 0.12) / 2, 1e-12);
+  const auto all = regrets(log);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].recommended, (LoaderSetting{2, 2}));
+  EXPECT_EQ(all[0].best, (LoaderSetting{1, 2}));
+  EXPECT_NEAR(all[0].regret, 0.25, 1e-12);
+}
+
+TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
+  LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
+  one.elsewhere = {{{0, 1}, 2.0}};
+  const std::string text = to_line(one) + "\n" + to_line(epoch(0, 1, 2, 2)) + "\n";
+  const auto log = epoch_log_from(text, "log.jsonl");
+  ASSERT_EQ(log.size(), 2U);
+  EXPECT_EQ(to_line(log[0]), to_line(one));
+  try {
+    epoch_log_from(text + "{\"schema\": \"assay.epoch_log/1\"}\n", "log.jsonl");
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("log.jsonl, line 3"));
+  }
+  EXPECT_THAT(epoch_log_markdown(log, "abc"), HasSubstr("2 whole epochs"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,87 @@
+#include "epoch/epoch_log.hpp"
+#include "figures/figures.hpp"
+#include "statistics/proportion.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+std::string coverage_text(const ErrorSummary& one) {
+  if (one.with_interval == 0) return "no interval";
+  const Interval share = proportion(one.inside, one.with_interval);
+  return fmt::format("{} of {} [{:.0f} %, {:.0f} %]", one.inside, one.with_interval, 100 * share.low,
+                     100 * share.high);
+}
+
+std::string error_row(const std::string& what, const ErrorSummary& one) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", what, one.epochs, percent(one.median),
+                     percent(one.p95), percent(one.largest), coverage_text(one));
+}
+
+std::string regret_text(const std::vector<Regret>& all) {
+  if (all.empty()) return "No job was run with several settings, so there is no regret to tell.\n";
+  std::vector<double> values;
+  for (const Regret& one : all) values.push_back(one.regret);
+  return fmt::format(
+      "Regret, what the setting that was predicted to be fastest takes longer than the one that was: {} in "
+      "the median, "
+      "{} at most, over {} predictions.\n",
+      percent(median(values)), percent(std::ranges::max(values)), all.size());
+}
+
+}  // namespace
+
+std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash) {
+  std::vector<double> taken, busy, steal;
+  for (const LoggedEpoch& epoch : log) {
+    taken.push_back(epoch.prediction_seconds);
+    busy.push_back(epoch.other_busy_share);
+    steal.push_back(epoch.steal_share);
+  }
+  std::string out = "# Predicted epochs against epochs that were run\n\n";
+  if (log.empty()) return out + "No epoch was run.\n";
+  out += fmt::format(
+      "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from at most 2 % of its steps, "
+      "or 14 of "
+      "them, and the prediction was written down before the epoch began. A prediction took {} in the median, "
+      "{} at "
+      "most. Other processes took {} of the processors in the median, the host {}.\n\n",
+      log.size(), log.front().date, log.back().date, log.back().commit, log.back().machine,
+      seconds_text(median(taken)), seconds_text(std::ranges::max(taken)), percent_text(median(busy)),
+      percent_text(median(steal)));
+  out +=
+      "| what was predicted | epochs | median error | p95 | largest | inside the 90 % interval |\n"
+      "|---|--:|--:|--:|--:|---|\n";
+  for (const ErrorSummary& one : same_setting_errors(log))
+    out += error_row("the same setting, " + one.model, one);
+  if (const ErrorSummary unrun = unrun_errors(log); unrun.epochs > 0) {
+    out += error_row("a setting that had not been run, M4", unrun);
+  }
+  out += "\n" + regret_text(regrets(log));
+  out += "\n## Every epoch\n\n| job | measured |";
+  for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);
+  out += "\n|---|--:|";
+  for (std::size_t i = 0; i < log.front().models.size(); ++i) out += "--:|";
+  out += "\n";
+  for (const LoggedEpoch& epoch : log) {
+    out +=
+        fmt::format("| {}: {} | {} |", epoch.job.name, in_words(epoch.job.plan), seconds_text(epoch.seconds));
+    for (const LoggedModel& column : log.front().models) {
+      const auto own = std::ranges::find(epoch.models, column.model, &LoggedModel::model);
+      out += own == epoch.models.end()
+                 ? " - |"
+                 : fmt::format(" {} |", signed_percent(own->seconds.middle / epoch.seconds - 1));
+    }
+    out += "\n";
+  }
+  return out + fmt::format("\nAll epochs with their predictions: FNV-1a {}\n", hash);
+}
+
+}  // namespace assay

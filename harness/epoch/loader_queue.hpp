@@ -1,0 +1,72 @@
+/// The queue between a data loader and a training loop, played event by event: what a step waits for its
+/// batch, given what batches take to make and steps to compute. All times are seconds.
+///
+/// W workers are sent P batches each before the first step. In order, as PyTorch's DataLoader by default:
+/// batch i is made by worker i mod W, and is handed over after batch i - 1, however long that takes. When the
+/// loop takes batch i, batch i + W P is sent. With
+///   s(i)  when batch i is sent: 0 for i < W P, else h(i - W P),
+///   r(i)  when it is ready:     max(s(i), r(i - W)) + load(i),
+///   h(i)  when it is handed over: max(h(i - 1) + compute(i - 1), r(i)),
+/// step i waits h(i) - h(i - 1) - compute(i - 1). Out of order, the batch that was ready first is taken, and
+/// the next one is sent to the worker that made it, as it is the one with room. Without workers (W = 0) the
+/// loop makes each batch itself and waits load(i).
+///
+/// Mean times alone say max(load / W, compute) per step. That is too little whenever times vary: in order,
+/// one slow batch stops the loop while W P - 1 others stand ready, and nothing is sent meanwhile.
+///
+/// Source: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter (PyTorch 2.6), `_try_put_index` and
+/// `_next_data`. Not in it: what a hand-over itself costs, pinning threads, and workers that are slower than
+/// others.
+#pragma once
+
+#include "assay/problem.hpp"
+#include "assay/random.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace assay {
+
+struct LoaderQueue {
+  Index workers = 0;   ///< W
+  Index prefetch = 2;  ///< P, at least 1
+  bool in_order = true;
+  /// Factors of all times while workers and steps run at the same time: they share cores and memory
+  /// bandwidth. Unused without workers.
+  double load_contention = 1, compute_contention = 1;
+};
+
+/// Times of batches or steps: those that were recorded, in that order and from the start again at the end, or
+/// drawn from them, each independently of the others.
+class Times {
+ public:
+  /// `recorded` holds at least one time and outlives this.
+  explicit Times(std::span<const double> recorded) : recorded_(recorded), drawn_(false), random_(0) {}
+  Times(std::span<const double> recorded, std::uint64_t seed)
+      : recorded_(recorded), drawn_(true), random_(seed) {}
+
+  double next() {
+    if (drawn_) return recorded_[static_cast<std::size_t>(random_.integer(0, count() - 1))];
+    const double out = recorded_[at_];
+    at_ = at_ + 1 == recorded_.size() ? 0 : at_ + 1;
+    return out;
+  }
+
+ private:
+  Index count() const { return static_cast<Index>(recorded_.size()); }
+  std::span<const double> recorded_;
+  bool drawn_;
+  Rng random_;
+  std::size_t at_ = 0;
+};
+
+struct QueueRun {
+  double seconds = 0;     ///< from sending the first batch to the end of the last step
+  double waited = 0;      ///< of these, waiting for a batch; the first fill is part of it
+  double first_fill = 0;  ///< what the first step waited
+};
+
+/// Plays `steps` steps. `waits`, where not empty, has `steps` elements and is given what each step waited.
+QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, std::span<double> waits = {});
+
+}  // namespace assay

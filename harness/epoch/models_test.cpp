@@ -1,0 +1,157 @@
+#include "epoch/models.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Means alone, in seconds: loading by a worker, the rest of a step.
+Calibration parts_of(Index workers, Index prefetch, double load, double rest) {
+  Calibration out;
+  out.queue = {.workers = workers, .prefetch = prefetch};
+  out.load = {load};
+  out.rest = {rest};
+  return out;
+}
+
+const ModelPrediction& of(const std::vector<ModelPrediction>& all, Model model) {
+  return all.at(static_cast<std::size_t>(model));
+}
+
+TEST(Models, NeedNothingMoreThanOneNameEach) {
+  const auto all = predict_with_all(parts_of(2, 2, 3, 2), {.steps = 10});
+  ASSERT_EQ(all.size(), all_models.size());
+  for (const Model model : all_models) EXPECT_EQ(of(all, model).model, model);
+}
+
+TEST(Models, TakeTheLargestResource) {
+  EXPECT_EQ(largest_resource({.workers = 2}, 3, 2), 2);
+  EXPECT_EQ(largest_resource({.workers = 2}, 6, 2), 3);
+  EXPECT_EQ(largest_resource({.workers = 0}, 6, 2), 8);
+  EXPECT_EQ(largest_resource({.workers = 2, .load_contention = 2, .compute_contention = 3}, 5, 1), 5);
+}
+
+// One worker, one place, both 1 s: the queue is empty in half of all cases, 1 + 1 / 2. Two workers of 2 s
+// each and steps of 2 s: r = 2, K = 2, p = (1 - 2) / (1 - 8) = 1 / 7 of a batch every second.
+TEST(Models, FollowTheFormulaOfTfData) {
+  EXPECT_NEAR(queue_formula({.workers = 1, .prefetch = 1}, 1, 1), 1.5, 1e-12);
+  EXPECT_NEAR(queue_formula({.workers = 2, .prefetch = 1}, 2, 2), 2 + 1.0 / 7, 1e-12);
+  EXPECT_EQ(queue_formula({.workers = 2, .prefetch = 1}, 0, 2), 2);
+  EXPECT_EQ(queue_formula({.workers = 0}, 2, 2), 4);
+}
+
+// Constant times: the first fill of 3 s, then a step every 2 s, or a batch every 3 s.
+TEST(Models, AgreeOnTheQueueWhereTimesAreConstant) {
+  for (const auto& [load, period] : {std::pair{3.0, 2.0}, std::pair{6.0, 3.0}}) {
+    const auto all = predict_with_all(parts_of(2, 2, load, 2), {.steps = 100000});
+    EXPECT_NEAR(of(all, Model::largest).seconds.middle, load + 100000 * period, 1e-6);
+    EXPECT_NEAR(of(all, Model::queue).period, period, 1e-4);
+    EXPECT_NEAR(of(all, Model::queue).one_off, load, 1e-9);
+  }
+}
+
+TEST(Models, AddLoadingWithoutWorkers) {
+  const auto all = predict_with_all(parts_of(0, 2, 3, 2), {.steps = 10});
+  for (const Model model : {Model::largest, Model::queue_formula, Model::queue}) {
+    EXPECT_NEAR(of(all, model).seconds.middle, 50, 1e-9) << name_of(model);
+    EXPECT_EQ(of(all, model).one_off, 0) << name_of(model);
+  }
+}
+
+// By means a batch every 1.5 s is enough for steps of 1.6 s.
+TEST(Models, DifferWhereTimesVary) {
+  Calibration c = parts_of(2, 2, 0, 1.6);
+  c.load = {1, 1, 1, 9};
+  const auto all = predict_with_all(c, {.steps = 10000});
+  EXPECT_NEAR(of(all, Model::largest).period, 1.6, 1e-12);
+  EXPECT_GT(of(all, Model::queue).period, 1.1 * 1.6);
+  EXPECT_LT(of(all, Model::queue).seconds.low, of(all, Model::queue).seconds.middle);
+  EXPECT_GT(of(all, Model::queue).seconds.high, of(all, Model::queue).seconds.middle);
+}
+
+// 10 steps of 5 s, 0.4 of one, three validation steps of 0.5 s, 7 s once.
+TEST(Models, AddPartialBatchValidationAndStartUp) {
+  Calibration c = parts_of(0, 2, 3, 2);
+  c.validation_step = 0.5;
+  c.one_off = 7;
+  const auto all = predict_with_all(c, {.steps = 10, .partial = 0.4, .validation_steps = 3});
+  const ModelPrediction& queue = of(all, Model::queue);
+  EXPECT_NEAR(queue.partial, 2, 1e-9);
+  EXPECT_NEAR(queue.validation, 1.5, 1e-9);
+  EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5, 1e-9);
+}
+
+// A of 7 s contains the first fill of 3 s, which the queue has by itself.
+TEST(Models, DoNotCountTheFirstFillTwice) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.one_off = 7;
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_NEAR(of(all, Model::largest).seconds.middle, 7 + 2000, 1e-9);
+  EXPECT_NEAR(of(all, Model::queue).seconds.middle, 7 + 2000, 1e-6);
+}
+
+TEST(Models, LeaveStartUpOutOfAWindowLaterInTheEpoch) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.one_off = 7;
+  const auto all = predict_with_all(c, {.steps = 1000, .from_start = false});
+  EXPECT_NEAR(of(all, Model::largest).seconds.middle, 2000, 1e-9);
+}
+
+TEST(Models, SpreadStartUpOverTheStepsOnlyInTheMean) {
+  Calibration c;
+  c.all = {{100, 0.13}};
+  c.line = fit_line({{100, 13}, {200, 23}});
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_NEAR(of(all, Model::mean).seconds.middle, 130, 1e-9);
+  EXPECT_NEAR(of(all, Model::line).seconds.middle, 103, 1e-9);
+  EXPECT_THAT(of(all, Model::line).no_interval, HasSubstr("two windows"));
+}
+
+TEST(Models, SayWhatTheyLack) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.line.impossible = "no window was timed";
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_THAT(of(all, Model::mean).impossible, HasSubstr("no window"));
+  EXPECT_THAT(of(all, Model::line).impossible, HasSubstr("no window"));
+  EXPECT_EQ(of(all, Model::queue).impossible, "no load phase");
+  EXPECT_EQ(most_elaborate(all), nullptr);
+}
+
+// The mean was seen from 0.9 to 1.2 of a period of 1 s: for 100 steps nothing between 90 and 120 s is
+// excluded.
+TEST(Models, WidenTheirIntervalsToWhatDriftHasShown) {
+  Calibration c = parts_of(0, 2, 0.4, 0.6);
+  c.all = c.steady = {{10, 1.0}, {10, 1.0}};
+  c.period = spread_of(c.steady);
+  c.moved = Interval{0.9, 1.0, 1.2};
+  const auto all = predict_with_all(c, {.steps = 100});
+  for (const Model model : {Model::mean, Model::queue}) {
+    const ModelPrediction& one = of(all, model);
+    EXPECT_LE(one.seconds.low, 90 + 1e-9);
+    EXPECT_GE(one.seconds.high, 120 - 1e-9);
+    EXPECT_EQ(one.seconds.coverage, 0);
+    EXPECT_THAT(one.no_interval, HasSubstr("drift"));
+  }
+}
+
+// The parts say a step every 2 s, measured was one every 2.5 s: everything takes 1.25 times as long.
+TEST(Models, FitContentionToWhatWasMeasuredTogether) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.contention_assumed = true;
+  c.steady = {{100, 2.5}};
+  c.period = spread_of(c.steady);
+  EXPECT_NEAR(fitted_queue(c).load_contention, 1.25, 1e-3);
+  EXPECT_NEAR(of(predict_with_all(c, {.steps = 100000}), Model::queue).period, 2.5, 1e-3);
+  c.steady = {{100, 1.5}};
+  c.period = spread_of(c.steady);
+  EXPECT_EQ(fitted_queue(c).load_contention, 1) << "nothing runs faster for being shared";
+  c.contention_assumed = false;
+  c.queue.load_contention = 1.1;
+  EXPECT_EQ(fitted_queue(c).load_contention, 1.1) << "what was measured stays";
+}
+
+}  // namespace
+}  // namespace assay

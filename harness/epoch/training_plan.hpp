@@ -1,0 +1,28 @@
+/// Jobs that the program trains itself, as files: what `assay epoch` and `assay tune loader` are given.
+#pragma once
+
+#include "assay/training.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+inline constexpr std::string_view training_schema = "assay.training/1";
+
+/// A plan and what it is called.
+struct TrainingJob {
+  std::string name;
+  TrainingPlan plan;
+};
+
+/// {"schema": "assay.training/1", "name": …} and the members of TrainingPlan, of which samples and batch are
+/// required; a relative path of `records` starts from the folder of `where`. Throws Error naming file and
+/// key: an unknown one, a wrong type, fewer samples than a batch, more than the machine could hold.
+TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
+std::string to_json(const TrainingJob& job);
+
+/// "classifier 3x16x16, width 16, batch 64, workers 1, prefetch 2": for one line of a table.
+std::string in_words(const TrainingPlan& plan);
+
+}  // namespace assay

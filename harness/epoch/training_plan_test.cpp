@@ -1,0 +1,50 @@
+#include "epoch/training_plan.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* job =
+    R"({"schema": "assay.training/1", "name": "small", "network": "transformer", "width": 32,
+ "samples": 1000, "batch": 64, "workers": 2, "prefetch": 4, "in_order": false, "records": "images.rec"})";
+
+std::string refusal(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  try {
+    training_job_from_json(text, "jobs/small.json");
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
+  const TrainingJob read = training_job_from_json(job, "jobs/small.json");
+  EXPECT_EQ(read.name, "small");
+  EXPECT_EQ(read.plan.network, "transformer");
+  EXPECT_EQ(read.plan.workers, 2);
+  EXPECT_FALSE(read.plan.in_order);
+  EXPECT_EQ(read.plan.side, 16);
+  EXPECT_EQ(read.plan.records, "jobs/images.rec") << "from the folder of the job";
+  EXPECT_EQ(read.plan.steps(), 16) << "15 batches of 64 and one of 40";
+  EXPECT_EQ(read.plan.size(15), 40);
+  const TrainingJob again = training_job_from_json(to_json(read), "job.json");
+  EXPECT_EQ(to_json(again), to_json(read));
+}
+
+TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
+  EXPECT_THAT(refusal(job, "\"batch\"", "\"bacth\""), HasSubstr("'bacth'; is 'batch' meant?"));
+  EXPECT_THAT(refusal(job, "\"batch\": 64, ", ""), HasSubstr("batch"));
+  EXPECT_THAT(refusal(job, "\"workers\": 2", "\"workers\": -1"), HasSubstr("workers"));
+  EXPECT_THAT(refusal(job, "\"samples\": 1000", "\"samples\": 10"), HasSubstr("fewer than a batch of 64"));
+  EXPECT_THAT(refusal(job, "training/1", "training/9"), HasSubstr("schema"));
+  EXPECT_THAT(refusal(job, "1000, ", "1000 "), HasSubstr("jobs/small.json"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,98 @@
+#include "report/forecast_report.hpp"
+
+#include "report/wrapped.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Le;
+using ::testing::Not;
+
+/// Twenty steps of 0.1 s, drifting to 0.12 s, with a claim that contradicts itself.
+Job job_by_hand() {
+  std::vector<double> steps(20, 0.1), load(20, 0.04);
+  for (std::size_t i = 12; i < 20; ++i) steps[i] = 0.12;
+  Job job{
+      .name = "a job with a name that is long enough to need a second line | <b>",
+      .hardware = "an accelerator, and a processor with more than a few cores",
+      .dataset = {.train = 10050, .validation = 10, .batch = 100},
+      .loader = {.workers = 4, .prefetch = 2, .prefetch_stated = true},
+      .windows = {{.first_step = 3, .steps = 20, .wall_seconds = 2.16, .step_seconds = steps}},
+      .phases =
+          {{.name = "worker", .kind = PhaseKind::load, .overlaps = true, .mean_seconds = 0.3},
+           {.name = "load", .kind = PhaseKind::load, .mean_seconds = 0.04, .samples = 20, .seconds = load},
+           {.name = "forward", .kind = PhaseKind::compute, .mean_seconds = 0.06, .samples = 20}},
+      .source = "a/long/path/to/a/file/that/somebody/measured.json",
+      .notes = {"dropped 12 events of the unknown category whatever, since nobody knows what they are"}};
+  job.claims = {{.where = "the table", .step = parse_quoted("0.100 s"), .throughput = parse_quoted("700/s")}};
+  return job;
+}
+
+TEST(ForecastText, FitsEightyColumns) {
+  Job job = job_by_hand(), later = job;
+  later.windows[0].first_step = 40;
+  std::istringstream text(to_text(forecast(job, &later)));
+  for (std::string line; std::getline(text, line);) EXPECT_THAT(display_width(line), Le(80U)) << line;
+}
+
+TEST(ForecastText, PutsFindingsBeforeAnythingPredicted) {
+  const std::string text = to_text(forecast(job_by_hand()));
+  EXPECT_LT(text.find("WRONG throughput: claims[0].throughput: 700/s contradicts"), text.find("doubt"));
+  EXPECT_LT(text.find("doubt       drift:"), text.find("M0 mean x N"));
+  EXPECT_LT(text.find("M4 loader queue"), text.find("PREDICTED: "));
+  EXPECT_THAT(text, HasSubstr("dropped 12 events"));
+}
+
+TEST(ForecastText, NamesEachModelOrWhatItLacks) {
+  Job job = job_by_hand();
+  const std::string text = to_text(forecast(job));
+  EXPECT_THAT(text, AllOf(HasSubstr("M0 mean x N"), HasSubstr("M1 A + b N: no window begins with step 0")));
+  job.phases.erase(job.phases.begin());
+  EXPECT_THAT(to_text(forecast(job)), HasSubstr("M4 loader queue: what a worker takes"));
+}
+
+TEST(ForecastText, SaysThatThereIsNoEpoch) {
+  Job job = job_by_hand();
+  job.dataset = {};
+  EXPECT_THAT(to_text(forecast(job)),
+              AllOf(HasSubstr("NO EPOCH: the batch is not known"), Not(HasSubstr("M0"))));
+}
+
+TEST(ForecastText, SaysErrorsInWords) {
+  EXPECT_EQ(error_text(0.143), "14.3 % too long");
+  EXPECT_EQ(error_text(-0.125), "12.5 % too short");
+  EXPECT_EQ(error_text(0.0004), "exact to 0.05 %");
+}
+
+TEST(ForecastMarkdown, EscapesWhatComesFromOutside) {
+  const std::string text = to_markdown(forecast(job_by_hand()));
+  EXPECT_THAT(text, HasSubstr("second line \\| &lt;b\\>"));
+  EXPECT_THAT(text, AllOf(HasSubstr("| **wrong** | throughput |"), HasSubstr("**drift**"),
+                          HasSubstr("| M4 loader queue |")));
+}
+
+TEST(ForecastJson, HasEveryFigure) {
+  Job job = job_by_hand(), later = job;
+  const Forecast f = forecast(job, &later);
+  const auto json = nlohmann::json::parse(to_json(f, "2026-01-02T03:04:05Z"));
+  EXPECT_EQ(json.at("schema"), "assay.forecast/1");
+  EXPECT_EQ(json.at("full_steps"), 100);
+  EXPECT_EQ(json.at("partial_samples"), 50);
+  ASSERT_EQ(json.at("models").size(), 5U);
+  EXPECT_NEAR(json.at("models").at(0).at("seconds").at("middle").get<double>(), f.models[0].seconds.middle,
+              1e-12);
+  EXPECT_TRUE(json.at("models").at(1).contains("impossible"));
+  EXPECT_EQ(json.at("doubts").at(0).at("doubt"), "drift");
+  EXPECT_EQ(json.at("findings").at(0).at("contradiction"), true);
+  EXPECT_NEAR(json.at("scores").at(0).at("models").at(0).at("error").get<double>(), 0, 1e-9);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,135 @@
+#include "tune/attempt.hpp"
+
+#include "figures/figures.hpp"
+#include "statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace assay {
+namespace {
+
+/// Clocks and the call of a phase: so much faster than a step alone is still possible.
+constexpr double bound_slack = 0.02;
+
+double limit() { return std::log1p(change_that_matters); }
+
+/// As a ratio, from logarithms round by round.
+Interval ratio_of(const Attempt& attempt, const Attempt& other, double RoundTimes::*of) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(attempt.rounds.size(), other.rounds.size()); ++i)
+    logs.push_back(std::log(attempt.rounds[i].*of / (other.rounds[i].*of)));
+  const Interval log = centre(logs);
+  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage};
+}
+
+double median_of(const Attempt& attempt, double RoundTimes::*of) {
+  std::vector<double> values;
+  for (const RoundTimes& round : attempt.rounds) values.push_back(round.*of);
+  return median(values);
+}
+
+/// How often a round was faster than a step alone.
+bool beats_its_bound(const Attempt& attempt) {
+  std::vector<double> logs;
+  for (const RoundTimes& round : attempt.rounds) logs.push_back(std::log(round.seconds / round.alone));
+  return centre(logs).high < std::log1p(-bound_slack);
+}
+
+std::string percent(const Interval& ratio) {
+  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio.middle - 1), 100 * (ratio.low - 1),
+                     100 * (ratio.high - 1));
+}
+
+void decide(AttemptRuling& out, const Attempt& attempt) {
+  const double low = std::log(out.ratio.low), middle = std::log(out.ratio.middle),
+               high = std::log(out.ratio.high);
+  if (!attempt.wrong.empty()) {
+    out.decision = Decision::wrong;
+    out.why = attempt.wrong;
+  } else if (beats_its_bound(attempt)) {
+    out.decision = Decision::over_bound;
+    out.why = fmt::format("takes {} per sample, and a step alone {}", seconds_text(out.seconds),
+                          seconds_text(median_of(attempt, &RoundTimes::alone)));
+  } else if ((out.control.low > 1 || out.control.high < 1) &&
+             std::abs(std::log(out.control.middle)) > limit()) {
+    out.decision = Decision::confounded;
+    out.why = "steps alone moved by " + percent(out.control) + ", which loading cannot reach";
+  } else if (high < 0 && middle < -limit()) {
+    out.decision = Decision::retain;
+    out.why = percent(out.ratio);
+  } else if (low > 0 && middle > limit()) {
+    out.decision = Decision::reject;
+    out.why = percent(out.ratio);
+  } else {
+    out.decision = Decision::no_change;
+    out.why = percent(out.ratio) + (low <= 0 && high >= 0 ? ": within the noise" : ": too little to matter");
+  }
+}
+
+bool may_be_chosen(const AttemptRuling& ruling) {
+  return ruling.decision == Decision::baseline || ruling.decision == Decision::retain ||
+         ruling.decision == Decision::no_change || ruling.decision == Decision::reject;
+}
+
+/// Cheaper settings first.
+auto price_of(const TrainingPlan& plan) {
+  return std::tuple{plan.workers, plan.workers * plan.prefetch, !plan.in_order, plan.threads, plan.batch};
+}
+
+}  // namespace
+
+std::string_view to_string(Decision decision) {
+  switch (decision) {
+    case Decision::baseline: return "AS IT IS";
+    case Decision::retain: return "RETAIN";
+    case Decision::reject: return "REJECT";
+    case Decision::no_change: return "NO CHANGE";
+    case Decision::confounded: return "CONFOUNDED";
+    case Decision::wrong: return "WRONG";
+    case Decision::over_bound: return "OVER BOUND";
+  }
+  return "";
+}
+
+TuneRuling ruled(const std::vector<Attempt>& attempts) {
+  TuneRuling out{.bound_seconds = median_of(attempts.front(), &RoundTimes::alone)};
+  for (const Attempt& attempt : attempts) {
+    AttemptRuling& one = out.attempts.emplace_back();
+    one.ratio = ratio_of(attempt, attempts.front(), &RoundTimes::seconds);
+    one.control = ratio_of(attempt, attempts.front(), &RoundTimes::alone);
+    one.seconds = median_of(attempt, &RoundTimes::seconds);
+    decide(one, attempt);
+    if (&attempt == &attempts.front() && one.decision != Decision::wrong &&
+        one.decision != Decision::over_bound) {
+      one.decision = Decision::baseline;
+      one.why = "what the others are compared with";
+    }
+  }
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    if (!may_be_chosen(out.attempts[i])) continue;
+    if (!may_be_chosen(out.attempts[out.best]) || out.attempts[i].seconds < out.attempts[out.best].seconds)
+      out.best = i;
+  }
+  out.chosen = out.best;
+  std::size_t tied = 0;
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    if (!may_be_chosen(out.attempts[i])) continue;
+    const Interval behind = ratio_of(attempts[i], attempts[out.best], &RoundTimes::seconds);
+    if (i != out.best && behind.low > 1 && std::log(behind.middle) > limit()) continue;
+    out.attempts[i].tied_with_best = true;
+    ++tied;
+    if (price_of(attempts[i].plan) < price_of(attempts[out.chosen].plan)) out.chosen = i;
+  }
+  out.ties = tied < 2 ? "no other setting comes within what can be told apart"
+                      : fmt::format(
+                            "{} settings cannot be told apart from the fastest; the one with the fewest "
+                            "workers and batches ahead is taken",
+                            tied);
+  return out;
+}
+
+}  // namespace assay
