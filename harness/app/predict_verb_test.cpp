@@ -43,8 +43,8 @@ TEST(PredictVerb, PredictsFromStepTimesAndWhatIsKnownBeside) {
   const ScratchFile file(steps), markdown;
   const Ran ran = run({.files = {file.path()}, .train = 1000, .batch = 100}, markdown.path());
   EXPECT_EQ(ran.code, exit_code::passed);
-  EXPECT_THAT(ran.output, AllOf(HasSubstr("10 steps of 100"), HasSubstr("PREDICTED: 1.00 s")));
-  EXPECT_THAT(read_file(markdown.path()), HasSubstr("PREDICTED: 1.00 s"));
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("10 steps of 100"), HasSubstr("PREDICTED: 1.000 s")));
+  EXPECT_THAT(read_file(markdown.path()), HasSubstr("PREDICTED: 1.000 s"));
 }
 
 TEST(PredictVerb, SaysWhatToAddWhereAnEpochHasNoSize) {
@@ -71,7 +71,7 @@ TEST(PredictVerb, FailsWhereFiguresContradictEachOther) {
   const ScratchFile file(std::string(job) + R"(, "claims": [{"throughput": "700/s"}]})");
   const Ran ran = run({.files = {file.path()}});
   EXPECT_EQ(ran.code, exit_code::found);
-  EXPECT_THAT(ran.output, AllOf(HasSubstr("WRONG throughput"), HasSubstr("PREDICTED: 1.00 s")));
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("WRONG throughput"), HasSubstr("PREDICTED: 1.000 s")));
 }
 
 TEST(PredictVerb, PredictsNothingFromTimesBelowZero) {
@@ -91,7 +91,7 @@ TEST(PredictVerb, TakesSeveralFilesForWindowsOfOneJob) {
   const ScratchFile first(steps), second("step,ms\n20,80\n21,80\n22,81\n23,79\n");
   const Ran ran = run({.files = {first.path(), second.path()}, .train = 1000, .batch = 100});
   EXPECT_THAT(ran.output, AllOf(HasSubstr("doubt       drift: the window from step 20 on"),
-                                HasSubstr("PREDICTED: 900 ms")));
+                                HasSubstr("PREDICTED: 900.0 ms")));
 }
 
 TEST(PredictVerb, PredictsTheEpochOfASuite) {

@@ -108,7 +108,7 @@ class Linter {
   void phases() {
     if (job_.phases.empty()) return;
     double sum = 0, others = 0;
-    bool load = false, compute = false;
+    bool load = false, compute = false, loading_alone = true;
     for (const StepPhase& phase : job_.phases) {
       if (phase.scope == Scope::training) {
         load = load || phase.kind == PhaseKind::load;
@@ -116,10 +116,13 @@ class Linter {
       }
       if (!adds(phase)) continue;
       sum += phase.mean_seconds;
+      loading_alone = loading_alone && phase.kind == PhaseKind::load;
       if (phase.kind == PhaseKind::other) others += phase.mean_seconds;
     }
     if (!load)
       found(Rule::missing_phase, "phases", "none is of kind load, so that no loader can be predicted", false);
+    // One that times loading alone does not claim to explain the rest.
+    if (loading_alone) return;
     if (!compute) found(Rule::missing_phase, "phases", "none is of kind compute", false);
     const auto step = this->step();
     const double whole = step ? step->value : sum;

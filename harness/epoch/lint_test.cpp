@@ -149,6 +149,14 @@ TEST(Lint, RemarksThatNothingLoads) {
   EXPECT_THAT(lint(job), Contains(finding(Rule::missing_phase, "phases", "none is of kind load")));
 }
 
+TEST(Lint, AsksNothingOfABreakDownThatTimesLoadingAlone) {
+  Job job = consistent();
+  job.phases.resize(1);
+  EXPECT_THAT(lint(job), IsEmpty());
+  job.phases[0].mean_seconds = 0.12;
+  EXPECT_THAT(lint(job), Contains(finding(Rule::parts_of_step, "phases", "120 ms together")));
+}
+
 // Fifteen of 100 ms are in no phase: less than a fifth. Then 25.
 TEST(Lint, RemarksThatMuchOfAStepIsInNoPhase) {
   Job job = consistent();

@@ -119,7 +119,7 @@ ModelPrediction by_mean(const Calibration& c, const Target& target) {
   }
   const Spread spread = spread_of(c.all);
   out.period = spread.mean;
-  if (spread.freedom == 0) out.no_interval = "one window without times of single steps";
+  if (spread.freedom == 0) out.no_interval = "a single figure shows no spread";
   return completed(out, c, target, 0, sum_of_steps(spread, target.steps));
 }
 
@@ -145,7 +145,7 @@ ModelPrediction by_line(const Calibration& c, const Target& target) {
     steps = slope.at(target.steps);
   } else {
     steps = sum_of_steps(c.period, target.steps);
-    if (c.period.freedom == 0) out.no_interval = "one window without times of single steps";
+    if (c.period.freedom == 0) out.no_interval = "a single figure shows no spread";
   }
   return completed(out, c, target, 0, steps);
 }

@@ -78,12 +78,13 @@ std::vector<Score> scores(const Job& job, const Calibration& c, const Job* again
     const std::vector<PhaseError> phases = phase_errors(c, truth);
     for (const TimedWindow& window : against->windows) {
       const Target steps{.steps = static_cast<double>(window.steps), .from_start = window.first_step == 0};
-      out.push_back({.measured = fmt::format("{} steps from step {} on of {}", count_text(window.steps),
-                                             window.first_step, against->source),
-                     .seconds = window.wall_seconds,
-                     .models = errors_of(predict_with_all(c, steps), window.wall_seconds),
-                     .phases = phases,
-                     .drift = drift});
+      out.push_back(
+          {.measured = fmt::format("{} step{} from step {} on of {}", count_text(window.steps),
+                                   window.steps == 1 ? "" : "s", window.first_step, against->source),
+           .seconds = window.wall_seconds,
+           .models = errors_of(predict_with_all(c, steps), window.wall_seconds),
+           .phases = phases,
+           .drift = drift});
       if (c.cache != PageCache::unknown && window.cache != PageCache::unknown && c.cache != window.cache) {
         out.back().drift +=
             fmt::format("{}the page cache was {}, and predicted from was a {} one", drift.empty() ? "" : "; ",

@@ -1,5 +1,7 @@
 #include "epoch/spread.hpp"
 
+#include "assay/random.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -104,6 +106,39 @@ TEST(Change, IsSeenBetweenTwoWindows) {
 TEST(Change, BetweenTwoMeansIsJudgedBySize) {
   EXPECT_FALSE(change_between(std::vector<Group>{{100, 1}}, std::vector<Group>{{100, 1.014}}));
   EXPECT_TRUE(change_between(std::vector<Group>{{100, 1}}, std::vector<Group>{{100, 1.016}}));
+}
+
+/// Times around 1 s that vary by 5 %, as the sum of twelve uniform numbers.
+std::vector<double> noise(Rng& random, std::size_t count) {
+  std::vector<double> out(count, 0.7);
+  for (double& one : out) {
+    for (int i = 0; i < 12; ++i) one += 0.05 * random.unit();
+  }
+  return out;
+}
+
+// Of 1,000 the share of hits has a standard deviation of 1 %.
+TEST(Spread, PredictsFurtherStepsAsOftenAsItSays) {
+  for (const std::size_t measured : {6U, 30U, 200U}) {
+    Rng random(measured);
+    int held = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const Interval interval = sum_of_steps(spread_of(grouped(noise(random, measured))), 300);
+      const std::vector<double> later = noise(random, 300);
+      const double sum = std::accumulate(later.begin(), later.end(), 0.0);
+      held += interval.low <= sum && sum <= interval.high ? 1 : 0;
+    }
+    EXPECT_NEAR(held, 900, 40) << measured << " steps";
+  }
+}
+
+TEST(Change, IsToldOfNoiseInAtMostTenPercent) {
+  for (const std::size_t measured : {6U, 30U, 200U}) {
+    Rng random(measured);
+    int told = 0;
+    for (int i = 0; i < 1000; ++i) told += change_in(grouped(noise(random, measured))) ? 1 : 0;
+    EXPECT_LT(told, 130) << measured << " steps";
+  }
 }
 
 }  // namespace

@@ -116,7 +116,9 @@ void append_windows(Job& job, const Job& more) {
     job.windows.push_back(std::move(window));
   }
   job.source += ", " + more.source;
-  job.notes.insert(job.notes.end(), more.notes.begin(), more.notes.end());
+  for (const std::string& note : more.notes) {
+    if (std::ranges::find(job.notes, note) == job.notes.end()) job.notes.push_back(note);
+  }
 }
 
 }  // namespace assay

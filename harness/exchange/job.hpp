@@ -96,7 +96,7 @@ struct Job {
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
   std::vector<Claim> claims;
   std::string source;              ///< the file or files
-  std::vector<std::string> notes;  ///< what an import dropped or assumed, and why
+  std::vector<std::string> notes;  ///< what imports dropped or assumed, and why; what holds for several files once
 };
 
 /// Full batches, and the samples in a last, smaller one; it is a step only where it is not dropped.

@@ -175,9 +175,9 @@ class Importer {
   std::vector<Span> steps_by_fetch() {
     if (fetch_starts_.size() < 2) {
       throw Error(file_.string(),
-                  fmt::format("there is no step in its {} events: neither ProfilerStep#N nor two fetches "
+                  fmt::format("there is no step in its {}: neither ProfilerStep#N nor two fetches "
                               "enumerate(DataLoader)#...__next__",
-                              events_),
+                              events_text(events_)),
                   "call profiler.step() after each step, and record more than one");
     }
     std::ranges::sort(fetch_starts_);
@@ -241,12 +241,16 @@ class Importer {
     workers_unknown_ = several_processes_;
   }
 
+  static std::string events_text(std::size_t count) {
+    return fmt::format("{} event{}", count, count == 1 ? "" : "s");
+  }
+
   std::vector<std::string> notes() const {
     std::vector<std::string> out;
     for (const auto& [what, count] : dropped_)
-      out.push_back(fmt::format("dropped {} events {}", count, what));
+      out.push_back(fmt::format("dropped {} {}", events_text(count), what));
     for (const auto& [category, count] : unknown_) {
-      out.push_back(fmt::format("dropped {} events of the unknown category {}", count, category));
+      out.push_back(fmt::format("dropped {} of the unknown category {}", events_text(count), category));
     }
     if (repeated_ > 0)
       out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated_));

@@ -157,10 +157,10 @@ TEST(KinetoTrace, SaysWhatItDropped) {
   events.push_back(R"({"ph": "M", "name": "process_name", "pid": 1})");
   events.push_back(R"({"ph": "s", "cat": "ac2g", "name": "arrow", "ts": 5400})");
   const Job job = read(trace(events));
-  EXPECT_THAT(job.notes, Contains(HasSubstr("1 events of the unknown category quantum")));
-  EXPECT_THAT(job.notes, Contains(HasSubstr("1 events of kinds that take no part")));
-  EXPECT_THAT(job.notes, Contains(HasSubstr("1 events that name processes")));
-  EXPECT_THAT(job.notes, Contains(HasSubstr("1 events without a duration")));
+  EXPECT_THAT(job.notes, Contains(HasSubstr("1 event of the unknown category quantum")));
+  EXPECT_THAT(job.notes, Contains(HasSubstr("1 event of kinds that take no part")));
+  EXPECT_THAT(job.notes, Contains(HasSubstr("1 event that name processes")));
+  EXPECT_THAT(job.notes, Contains(HasSubstr("1 event without a duration")));
 }
 
 TEST(KinetoTrace, SaysWhereStepsAreMissing) {
@@ -178,7 +178,7 @@ TEST(KinetoTrace, IsRefusedWhereStepsOverlap) {
 }
 
 TEST(KinetoTrace, IsRefusedWithoutSteps) {
-  refuses(trace({event("cpu_op", "aten::conv2d", 1, 2)}), "there is no step in its 1 events");
+  refuses(trace({event("cpu_op", "aten::conv2d", 1, 2)}), "there is no step in its 1 event:");
   refuses(trace({}), "there is no step in its 0 events");
   refuses(R"({"schemaVersion": 1})", "has no list traceEvents");
 }

@@ -74,7 +74,7 @@ double typed_rounding(double value) {
   const std::size_t sign = digits[exponent + 1] == '+' ? 1 : 0;
   int power = 0;
   std::from_chars(text + exponent + 1 + sign, end, power);
-  return 0.5 * std::pow(10.0, power - static_cast<int>(decimals));
+  return std::min(0.5 * std::pow(10.0, power - static_cast<int>(decimals)), 0.01 * std::abs(value));
 }
 
 bool can_agree(const Quoted& stated, double computed, double half_width) {

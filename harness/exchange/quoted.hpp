@@ -23,8 +23,9 @@ struct Quoted {
 /// is known ten times better than 0.010 s. Nothing when `text` is none of these.
 std::optional<Quoted> parse_quoted(std::string_view text);
 
-/// Half a unit of the last digit of the shortest decimal that is this number: how far a number that was typed
-/// in may be from the one that was rounded.
+/// Half a unit of the last digit of the shortest decimal that is this number: how far a number that was typed in
+/// may be from the one that was rounded. At most a hundredth of it, since zeros at the end are lost: 10 may have
+/// been 10.0.
 double typed_rounding(double value);
 
 /// Whether two figures can be the same before rounding: their ranges meet. The second is what the first

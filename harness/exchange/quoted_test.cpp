@@ -33,7 +33,8 @@ TEST(Quoted, RefusesWhatIsNoFigure) {
 TEST(TypedRounding, FollowsTheShortestDecimal) {
   EXPECT_DOUBLE_EQ(typed_rounding(0.0442), 0.00005);
   EXPECT_DOUBLE_EQ(typed_rounding(49.85), 0.005);
-  EXPECT_DOUBLE_EQ(typed_rounding(5e-7), 5e-8);
+  EXPECT_DOUBLE_EQ(typed_rounding(1.5e-7), 1.5e-9) << "not 5e-9, a thirtieth";
+  EXPECT_DOUBLE_EQ(typed_rounding(10), 0.1);
   EXPECT_LT(typed_rounding(1.0 / 3), 1e-15);
 }
 

@@ -20,9 +20,9 @@ constexpr std::array time_units{Unit{1e-9, "ns"}, Unit{1e-6, "µs"}, Unit{1e-3, 
 constexpr std::array byte_units{Unit{1, "B"}, Unit{0x1p10, "KiB"}, Unit{0x1p20, "MiB"}, Unit{0x1p30, "GiB"}};
 
 /// Rounded first: 999.6 ns is 1.00 µs, not 1,000 ns.
-double rounded(double value) {
+double rounded(double value, int digits = 3) {
   if (value == 0 || !std::isfinite(value)) return value;
-  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
   return std::round(value / step) * step;
 }
 
@@ -45,15 +45,24 @@ std::string separated(std::string digits) {
   return digits;
 }
 
-}  // namespace
-
-std::string figure(double value) {
+std::string figure_of(double value, int digits) {
   if (!std::isfinite(value)) return "unknown";
   if (value == 0) return "0";
-  const double shown = rounded(value);
+  const double shown = rounded(value, digits);
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(shown)) + 1e-9));
-  return separated(fmt::format("{:.{}f}", shown, std::max(0, 2 - exponent)));
+  return separated(fmt::format("{:.{}f}", shown, std::max(0, digits - 1 - exponent)));
 }
+
+/// Digits of `value` down to the second one of `half_width`, between 4 and 9.
+int resolved_digits(double value, double half_width) {
+  if (half_width <= 0 || value == 0) return 4;
+  const double ratio = std::floor(std::log10(std::abs(value))) - std::floor(std::log10(half_width));
+  return std::clamp(static_cast<int>(ratio) + 2, 4, 9);
+}
+
+}  // namespace
+
+std::string figure(double value) { return figure_of(value, 3); }
 
 std::string count_text(std::int64_t value) { return separated(fmt::format("{}", value)); }
 
@@ -71,6 +80,15 @@ std::string seconds_text(const Interval& seconds) {
   const Unit& unit = unit_for(seconds.middle, time_units);
   return fmt::format("{} {} [{}, {}]", figure(seconds.middle / unit.size), unit.name,
                      figure(seconds.low / unit.size), figure(seconds.high / unit.size));
+}
+
+std::string fine_seconds_text(const Interval& seconds) {
+  const Unit& unit = unit_for(seconds.middle, time_units);
+  const int digits = resolved_digits(seconds.middle, (seconds.high - seconds.low) / 2);
+  const std::string middle = fmt::format("{} {}", figure_of(seconds.middle / unit.size, digits), unit.name);
+  if (seconds.low >= seconds.high) return middle;
+  return fmt::format("{} [{}, {}]", middle, figure_of(seconds.low / unit.size, digits),
+                     figure_of(seconds.high / unit.size, digits));
 }
 
 std::string speedup_text(const Interval& speedup) {

@@ -23,6 +23,9 @@ std::string seconds_text(double seconds);
 /// `412 µs [410, 415]`, all in the unit of the middle.
 std::string seconds_text(const Interval& seconds);
 
+/// The same with as many digits as the interval resolves, at least four: `1,283.4 s [1,281.9, 1,284.9]`.
+std::string fine_seconds_text(const Interval& seconds);
+
 /// `6.73x [6.68, 6.79]`; `(slower)` is added when the whole interval is below 1.
 std::string speedup_text(const Interval& speedup);
 

@@ -79,5 +79,12 @@ TEST(BytesText, UsesBinaryUnits) {
   EXPECT_EQ(bytes_text(1e12), "931 GiB");
 }
 
+TEST(FineSecondsText, HasTheDigitsThatItsIntervalResolves) {
+  EXPECT_EQ(fine_seconds_text({1281.9, 1283.4, 1284.9}), "1,283.4 s [1,281.9, 1,284.9]");
+  EXPECT_EQ(fine_seconds_text({105992, 106004, 106016}), "106,004 s [105,992, 106,016]");
+  EXPECT_EQ(fine_seconds_text({0.2, 0.3, 0.4}), "300.0 ms [200.0, 400.0]");
+  EXPECT_EQ(fine_seconds_text({3419, 3419, 3419}), "3,419 s");
+}
+
 }  // namespace
 }  // namespace assay

@@ -35,10 +35,8 @@ std::string models(const Forecast& f) {
       rows.push_back({escaped(name), "", "", escaped(one.impossible)});
       continue;
     }
-    const bool ranged = one.seconds.low < one.seconds.high;
-    rows.push_back({escaped(name),
-                    escaped(ranged ? seconds_text(one.seconds) : seconds_text(one.seconds.middle)),
-                    seconds_text(one.period), escaped(one.no_interval)});
+    rows.push_back({escaped(name), escaped(fine_seconds_text(one.seconds)), seconds_text(one.period),
+                    escaped(one.no_interval)});
   }
   return markdown_table("lrrl", {"model", "epoch, 90 % interval", "per step", "remark"}, rows) + "\n";
 }

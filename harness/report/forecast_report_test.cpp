@@ -53,9 +53,9 @@ TEST(ForecastText, PutsFindingsBeforeAnythingPredicted) {
 TEST(ForecastText, NamesEachModelOrWhatItLacks) {
   Job job = job_by_hand();
   const std::string text = to_text(forecast(job));
-  EXPECT_THAT(text, AllOf(HasSubstr("M0 mean x N"), HasSubstr("M1 A + b N: no window begins with step 0")));
+  EXPECT_THAT(text, AllOf(HasSubstr("M0 mean x N"), HasSubstr("M1: no window begins with step 0")));
   job.phases.erase(job.phases.begin());
-  EXPECT_THAT(to_text(forecast(job)), HasSubstr("M4 loader queue: what a worker takes"));
+  EXPECT_THAT(to_text(forecast(job)), HasSubstr("M2, M3, M4: what a worker takes"));
 }
 
 TEST(ForecastText, SaysThatThereIsNoEpoch) {

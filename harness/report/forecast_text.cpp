@@ -15,9 +15,17 @@ constexpr std::size_t widest = 80;
 std::string labelled(std::string_view label, const std::string& text) {
   constexpr std::size_t column = 12;
   const std::string indent(column, ' ');
-  std::string out(label);
-  out.resize(std::max(column, out.size() + 1), ' ');
-  return wrapped(out + text, indent, widest);
+  std::string out(label), lines = wrapped(text, "", widest - column);
+  out.resize(column, ' ');
+  for (std::size_t end = lines.find('\n'); end + 1 < lines.size(); end = lines.find('\n', end + 1)) {
+    lines.insert(end + 1, indent);
+  }
+  return out + lines;
+}
+
+/// `1 step`, `2 steps`.
+std::string counted(Index count, std::string_view thing) {
+  return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
 }
 
 std::string item(const std::string& text) { return wrapped("  " + text, "      ", widest); }
@@ -37,12 +45,15 @@ std::string cells(std::initializer_list<std::pair<std::string, std::size_t>> row
 }
 
 std::string interval_text(const Interval& seconds) {
-  const std::string both = seconds_text(seconds);
+  const std::string both = fine_seconds_text(seconds);
   const std::size_t bracket = both.find(" [");
   return seconds.low < seconds.high ? both.substr(bracket + 1) : "none";
 }
 
-std::string middle_text(const Interval& seconds) { return seconds_text(seconds.middle); }
+std::string middle_text(const Interval& seconds) {
+  const std::string both = fine_seconds_text(seconds);
+  return both.substr(0, both.find(" ["));
+}
 
 std::string loader_text(const Forecast& f) {
   const LoaderSetup& loader = f.job.loader;
@@ -74,7 +85,7 @@ std::string windows_text(const Forecast& f) {
   std::string out;
   for (const TimedWindow& window : f.job.windows) {
     if (!out.empty()) out += "; ";
-    out += fmt::format("{} steps from {} on, {} each", count_text(window.steps), window.first_step,
+    out += fmt::format("{} from step {} on, {} each", counted(window.steps, "step"), window.first_step,
                        seconds_text(window.mean()));
     if (window.cache != PageCache::unknown) out += fmt::format(", {} cache", to_string(window.cache));
   }
@@ -83,13 +94,35 @@ std::string windows_text(const Forecast& f) {
 
 std::string findings_text(const std::vector<LintFinding>& findings) {
   if (findings.empty()) return labelled("lint", "no figure contradicts another");
-  const auto wrong = std::ranges::count(findings, true, &LintFinding::contradiction);
-  std::string out = labelled("lint", fmt::format("{} contradictions, {} remarks", wrong,
-                                                 static_cast<std::ptrdiff_t>(findings.size()) - wrong));
+  const auto wrong = static_cast<Index>(std::ranges::count(findings, true, &LintFinding::contradiction));
+  const Index remarks = static_cast<Index>(findings.size()) - wrong;
+  std::string out =
+      labelled("lint", fmt::format("{}, {}", counted(wrong, "contradiction"), counted(remarks, "remark")));
   for (const LintFinding& finding : findings) {
     out += item(fmt::format("{} {}: {}: {}", finding.contradiction ? "WRONG" : "remark",
                             to_string(finding.rule), finding.field, finding.text));
   }
+  return out;
+}
+
+/// Models next to each other often lack one and the same thing: their names, then what it is.
+template <typename What>
+std::string grouped_items(const std::vector<ModelPrediction>& models, const What& what) {
+  std::string out, names, last;
+  const auto flush = [&] {
+    if (!last.empty()) out += item(fmt::format("{}: {}", names, last));
+  };
+  for (const ModelPrediction& one : models) {
+    const std::string text = what(one);
+    if (text != last) {
+      flush();
+      names.clear();
+      last = text;
+    }
+    if (!names.empty()) names += ", ";
+    names += name_of(one.model);
+  }
+  flush();
   return out;
 }
 
@@ -98,7 +131,7 @@ std::string models_text(const Forecast& f) {
   for (const ModelPrediction& one : f.models) {
     const std::string name = fmt::format("{} {}", name_of(one.model), idea_of(one.model));
     if (!one.impossible.empty()) {
-      out += item(fmt::format("{}: {}", name, one.impossible));
+      out += cells({{name, 22}, {"-", 12}});
       continue;
     }
     out += cells({{name, 22},
@@ -106,16 +139,12 @@ std::string models_text(const Forecast& f) {
                   {interval_text(one.seconds), 20},
                   {seconds_text(one.period), 12}});
   }
-  // Models of one kind lack an interval for one reason.
-  std::string last;
-  for (const ModelPrediction& one : f.models) {
-    if (one.no_interval.empty() || one.no_interval == last) continue;
-    last = one.no_interval;
-    out += item(fmt::format(
-        "{}: {}{}", name_of(one.model),
-        one.seconds.low < one.seconds.high ? "not an interval of 90 %: " : "no interval: ", one.no_interval));
-  }
-  return out;
+  out += grouped_items(f.models, [](const ModelPrediction& one) { return one.impossible; });
+  return out + grouped_items(f.models, [](const ModelPrediction& one) {
+           if (one.no_interval.empty()) return std::string();
+           const bool ranged = one.seconds.low < one.seconds.high;
+           return (ranged ? "not an interval of 90 %: " : "no interval: ") + one.no_interval;
+         });
 }
 
 std::string parts_text(const Forecast& f) {
@@ -187,9 +216,7 @@ std::string outcome_text(const Forecast& f) {
   const ModelPrediction* best = most_elaborate(f.models);
   if (best == nullptr) return "NO PREDICTION: no model has what it needs";
   const std::string doubts = f.calibration.flagged(Doubt::drift) ? ", while the steps were drifting" : "";
-  const bool ranged = best->seconds.low < best->seconds.high;
-  return fmt::format("PREDICTED: {} per epoch by {}{}",
-                     ranged ? seconds_text(best->seconds) : seconds_text(best->seconds.middle),
+  return fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(best->seconds),
                      name_of(best->model), doubts);
 }
 
@@ -197,7 +224,8 @@ std::string to_text(const Forecast& f) {
   const Job& job = f.job;
   std::string out =
       labelled("job", job.hardware.empty() ? job.name : fmt::format("{}, {}", job.name, job.hardware));
-  out += labelled("from", fmt::format("{}: {}", job.source, windows_text(f)));
+  out += labelled("from", job.source);
+  out += labelled("", windows_text(f));
   for (const std::string& note : job.notes) out += labelled("", note);
   out += findings_text(f.findings);
   for (const Flag& flag : f.calibration.flags) {
@@ -209,9 +237,9 @@ std::string to_text(const Forecast& f) {
   if (f.no_epoch.empty()) {
     out += labelled("epoch", steps_text(f));
     const Calibration& c = f.calibration;
-    out +=
-        labelled("start-up", c.one_off_known ? fmt::format("{}, {}", seconds_text(c.one_off), c.one_off_from)
-                                             : fmt::format("not known: {}", c.one_off_from));
+    if (c.one_off_known) {
+      out += labelled("start-up", fmt::format("{}, {}", seconds_text(c.one_off), c.one_off_from));
+    }
     out += models_text(f);
     for (const EpochBound& bound : f.bounds) {
       out += labelled("at least",

@@ -1,7 +1,7 @@
-// The idea: the best tiers of the hot paths, one after the other, each on arrays that the one before it left
-// in the caches. Images are divided among threads, each of which goes through both passes alone with a
-// gradient of its own, so that threads meet three times for the passes, to add the gradients, and twice each
-// for what works on parameters.
+// The idea: the best tiers of the other hot paths, one after the other, each on arrays that the one before it
+// left in the caches. A thread takes images through both passes alone, with a gradient of its own, so that
+// threads meet three times for the passes and the sum of the gradients, and three times for clipping and
+// AdamW.
 
 #include "train_step/trainer.hpp"
 

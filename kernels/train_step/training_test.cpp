@@ -1,16 +1,14 @@
 // Agreement of training, not of one step: both trainers learn the same set of images and take the same
 // course.
 
-#include "assay/error.hpp"
 #include "assay/ops/image_records.hpp"
 #include "assay/ops/loss_curve.hpp"
-#include "assay/ops/model.hpp"
 #include "train_step/trainer.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace assay::train_step {
@@ -51,20 +49,30 @@ std::vector<float> losses(const Network& network, Trainer& trainer) {
   return out;
 }
 
-// What is asked of the two curves, smoothed over 20 steps. Measured were MEASURED; a trainer that
-// leaves out what the tests below leave out differs by WRONG and more. Between the two the geometric mean
-// lies near this number.
-constexpr double agreement = 1e-3;
-// By how much the smoothed loss falls. A set that can be told apart has a loss of 0; 2.3 is that of guesses.
-constexpr double fall = 3;
+// What is asked of two curves, smoothed over 20 steps. Both networks with 10 seeds of data and parameters:
+// right ones differed by 1e-7 to 4e-7, and by no more than 1.4e-6 after 1,000 steps; with the gradient of the
+// last bias 1 % too long by 2.6e-5 and more, with the smallest segment not trained by 3.5e-3 and more.
+constexpr double agreement = 1e-5;
+// By how much the smoothed loss falls, of the same 20 trainings at least 5. It starts near log 10, that of a
+// guess, and would be 0 in the end: the images can be told apart.
+constexpr double fall = 4;
+
+std::vector<float> naive_losses(const Network& network) {
+  return losses(network, *training::naive_trainer(network));
+}
+const std::vector<float>& reference_losses(const Network& network) {
+  static const std::vector<float> of_classifier = naive_losses(classifier);
+  static const std::vector<float> of_transformer = naive_losses(transformer);
+  return network.kind == Kind::classifier ? of_classifier : of_transformer;
+}
 
 void expect_the_same_training(const Network& network) {
-  const auto naive = training::naive_trainer(network);
-  const auto composed = composed_trainer(network, {.threads = 1});
-  const std::vector<float> by_naive = losses(network, *naive), by_composed = losses(network, *composed);
-  EXPECT_LT(smoothed(by_naive, window).back() * fall, smoothed(by_naive, window).front());
-  EXPECT_LT(smoothed(by_composed, window).back() * fall, smoothed(by_composed, window).front());
-  EXPECT_LT(largest_difference(by_naive, by_composed, window), agreement);
+  const std::vector<float>& naive = reference_losses(network);
+  const auto trainer = composed_trainer(network, {.threads = 1});
+  const std::vector<float> composed = losses(network, *trainer);
+  EXPECT_LT(smoothed(naive, window).back() * fall, smoothed(naive, window).front());
+  EXPECT_LT(smoothed(composed, window).back() * fall, smoothed(composed, window).front());
+  EXPECT_LT(largest_difference(naive, composed, window), agreement);
 }
 
 TEST(Training, OfTheClassifierTakesOneCourseInBothForms) { expect_the_same_training(classifier); }
@@ -94,8 +102,7 @@ class Faulty final : public Trainer {
 
 double difference_of(const Network& network, const Faulty::Fault& fault) {
   Faulty faulty(network, fault);
-  const auto naive = training::naive_trainer(network);
-  return largest_difference(losses(network, *naive), losses(network, faulty), window);
+  return largest_difference(reference_losses(network), losses(network, faulty), window);
 }
 
 Faulty::Fault scaled(std::string_view name, float factor) {
@@ -107,38 +114,74 @@ Faulty::Fault scaled(std::string_view name, float factor) {
   };
 }
 
-// Both still learn: agreement of training is more than a loss that falls.
+// All of these still learn: agreement of training is more than a loss that falls.
 TEST(Training, DiffersWhereTheSmallestSegmentIsNotTrained) {
-  EXPECT_GT(difference_of(classifier, scaled("conv1.bias", 0)), agreement);
-  EXPECT_GT(difference_of(transformer, scaled("norm1.beta", 0)), agreement);
+  EXPECT_GT(difference_of(classifier, scaled("conv1.bias", 0)), 100 * agreement);
+  EXPECT_GT(difference_of(transformer, scaled("norm1.beta", 0)), 100 * agreement);
 }
 
 TEST(Training, DiffersWhereASegmentHasTheWrongSign) {
-  EXPECT_GT(difference_of(classifier, scaled("conv1.weight", -1)), agreement);
-  EXPECT_GT(difference_of(transformer, scaled("attention.weight", -1)), agreement);
+  EXPECT_GT(difference_of(classifier, scaled("conv1.weight", -1)), 100 * agreement);
+  EXPECT_GT(difference_of(transformer, scaled("attention.weight", -1)), 100 * agreement);
 }
 
+TEST(Training, DiffersWhereTheGradientOfABiasIsOnePercentTooLong) {
+  EXPECT_GT(difference_of(classifier, scaled("dense.bias", 1.01F)), agreement);
+  EXPECT_GT(difference_of(transformer, scaled("head.bias", 1.01F)), agreement);
+}
+
+/// A network with work enough for several threads, and a batch for it.
+struct Divided {
+  static constexpr Index most = 21;
+  Network network;
+  ImageBatch batch;
+  Parameters alone, divided;
+
+  explicit Divided(Network of) : Divided(enlarged(of), Rng(1)) {}
+
+  void step(Trainer& one, Trainer& several, Index images) {
+    std::ranges::copy(alone.p, divided.p.begin());
+    const auto whole = training::train_step(one, alone.state(), batch.view(images), 1);
+    const auto parts = training::train_step(several, divided.state(), batch.view(images), 1);
+    // Sums of another order: 1e-4 is about a thousand roundings, an image left out at least 1/21.
+    EXPECT_NEAR(whole.loss, parts.loss, 1e-4 * static_cast<double>(whole.loss)) << images;
+    EXPECT_NEAR(whole.norm, parts.norm, 1e-4 * static_cast<double>(whole.norm)) << images;
+  }
+
+ private:
+  Divided(const Network& of, Rng rng)
+      : network(of), batch(records(of), most), alone(of, rng), divided(of, rng) {
+    std::vector<std::byte> rows(static_cast<std::size_t>(most * records(of).bytes()));
+    training::separable_images(records(of), 1)(0, rows);
+    batch.decode(rows.data(), most);
+  }
+  static Network enlarged(Network of) {
+    of.side = of.width = 16;
+    return of;
+  }
+  static ImageRecords records(const Network& of) { return {.channels = of.channels, .side = of.side}; }
+};
+
 TEST(ComposedTrainer, DividesABatchAmongThreadsAsIfItWereOne) {
-  for (Network network : {classifier, transformer}) {
-    network.side = 16;  // work enough for two
-    network.width = 16;
-    const ImageRecords records{.channels = network.channels, .side = network.side};
-    constexpr Index n = 21;
-    std::vector<std::byte> rows(static_cast<std::size_t>(n * records.bytes()));
-    training::separable_images(records, 1)(0, rows);
-    ImageBatch batch(records, n);
-    batch.decode(rows.data(), n);
-    Rng rng(1);
-    Parameters one(network, rng), two(network, rng);
-    std::ranges::copy(one.p, two.p.begin());
-    const auto alone = composed_trainer(network, {.threads = 1}),
-               team = composed_trainer(network, {.threads = 2});
-    for (const Index images : {n, Index{17}, n}) {  // the last batch of an epoch in between
-      const auto whole = training::train_step(*alone, one.state(), batch.view(images), 1);
-      const auto divided = training::train_step(*team, two.state(), batch.view(images), 1);
-      EXPECT_NEAR(whole.loss, divided.loss, 1e-5);
-      EXPECT_NEAR(whole.norm, divided.norm, 1e-4 * static_cast<double>(whole.norm));
-      std::ranges::copy(one.p, two.p.begin());
+  for (const Network& network : {classifier, transformer}) {
+    Divided of(network);
+    const auto one = composed_trainer(of.network, {.threads = 1});
+    for (const int threads : {2, 3, 7}) {
+      const auto several = composed_trainer(of.network, {.threads = threads});
+      of.step(*one, *several, Divided::most);
+    }
+  }
+}
+
+// A size comes back after two others, for which its plan was given up.
+TEST(ComposedTrainer, TakesBatchesOfOtherSizesInBetween) {
+  for (const Network& network : {classifier, transformer}) {
+    Divided of(network);
+    const auto one = composed_trainer(of.network, {.threads = 1}),
+               two = composed_trainer(of.network, {.threads = 2});
+    for (const Index images : {21, 17, 5, 21}) {
+      of.step(*composed_trainer(of.network, {.threads = 1}), *one, images);
+      of.step(*one, *two, images);
     }
   }
 }
