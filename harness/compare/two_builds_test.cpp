@@ -91,10 +91,10 @@ TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
   TwoBuilds run = run_of(6);
   std::vector<std::size_t> sizes;
   sample_two_builds(run, scripted({{"c", 1.05}}, &sizes), {});
-  // Eight launches of all six, then twelve of the slow one: p = 2.4e-4 at the look after twelve.
-  EXPECT_EQ(sizes.size(), 20U);
+  // Eight launches of all six, then eight more of the slow one: p = 1.5e-5 at the look after sixteen.
+  EXPECT_EQ(sizes.size(), 16U);
   EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 6U), 8);
-  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 1U), 12);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 1U), 8);
   const GateRuling ruling = ruling_of(run);
   EXPECT_EQ(ruling.comparison.count(Standing::same), 5U);
   EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::slower);

@@ -1,5 +1,6 @@
 #include "tune/decision_record.hpp"
 
+#include "compare/row_text.hpp"
 #include "figures/figures.hpp"
 #include "measure/json_file.hpp"
 
@@ -10,6 +11,11 @@
 
 namespace assay {
 namespace {
+
+constexpr std::size_t terminal_width = 80;
+
+/// How far the best setting lies above the bound; what is below it is luck.
+std::string room_text(double best, double bound) { return percent_text(std::max(0.0, best / bound - 1)); }
 
 /// What differs from the job, in few words.
 std::string setting_of(const TrainingPlan& plan, const TrainingPlan& job) {
@@ -107,14 +113,14 @@ std::string decision_record(const TuneRecord& record) {
       "the loader "
       "can be faster. The best one takes {}, {} above that.\n\n",
       seconds_text(ruling.bound_seconds), rate_text(ruling.bound_seconds), seconds_text(best),
-      percent_text(best / ruling.bound_seconds - 1));
+      room_text(best, ruling.bound_seconds));
   out += "## Attempts\n\n" + attempts_table(record) + "\n" + reasons(record) + "\n";
   out += "## Decision\n\n" + decision_sentence(record) + "\n\n";
   out += "## Consequences\n\n" + consequences(record) + "\n";
   out += fmt::format(
       "## What can be reached\n\nUp to {} more by loading that costs nothing; more than that only by a "
       "faster step.\n\n",
-      percent_text(best / ruling.bound_seconds - 1));
+      room_text(best, ruling.bound_seconds));
   out += "## Not to be tried again here\n\n" + not_again(record) + "\n";
   out += fmt::format("## How to reproduce\n\n```\n{}\n```\n", record.command);
   return out;
@@ -128,7 +134,8 @@ std::string decision_text(const TuneRecord& record) {
                        rate_text(ruling.seconds), i == 0 ? "" : change_of(ruling.ratio),
                        to_string(ruling.decision), ruling.tied_with_best ? " =" : "");
   }
-  return out + "= cannot be told from the fastest\n" + decision_sentence(record) + "\n";
+  return out + "= cannot be told from the fastest\n" + wrapped(decision_sentence(record), terminal_width) +
+         "\n";
 }
 
 std::string to_json(const TuneRecord& record) {
