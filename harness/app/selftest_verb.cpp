@@ -159,7 +159,8 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
-      const TwoBuilds run = two_builds_from_json(line, fmt::format("{}, line {}", file.string(), ++number));
+      TwoBuilds run = two_builds_from_json(line, fmt::format("{}, line {}", file.string(), ++number));
+      run.policy = {};
       out.suite = run.suite;
       out.commit = run.head.commit;
       out.date = run.date;
