@@ -35,7 +35,7 @@ TEST_F(Epochs, ArePredictedInAFileBeforeTheyAreRunAndScoredAfter) {
   const Json trace = Json::parse(folder_.read("trace.json"));
   std::size_t steps = 0;
   for (const Json& event : trace.at("traceEvents"))
-    steps += event.at("name").get<std::string>().starts_with("step ") ? 1 : 0;
+    steps += event.at("name").get<std::string>().starts_with("step ") ? 1U : 0U;
   EXPECT_EQ(steps, 52U) << "51 batches of 20 and one of 10";
   const Json line = Json::parse(folder_.read("log.jsonl"));
   EXPECT_EQ(line.at("elsewhere").size(), 7U);

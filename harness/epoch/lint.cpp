@@ -122,8 +122,7 @@ class Linter {
     if (!load)
       found(Rule::missing_phase, "phases", "none is of kind load, so that no loader can be predicted", false);
     // One that times loading alone does not claim to explain the rest.
-    if (loading_alone) return;
-    if (!compute) found(Rule::missing_phase, "phases", "none is of kind compute", false);
+    if (!compute && !loading_alone) found(Rule::missing_phase, "phases", "none is of kind compute", false);
     const auto step = this->step();
     const double whole = step ? step->value : sum;
     if (step && sum > 1.02 * whole) {
@@ -131,7 +130,7 @@ class Linter {
             fmt::format("they take {} together, and a step {}", seconds_text(sum), seconds_text(whole)));
     }
     const double unexplained = others + std::max(0.0, whole - sum);
-    if (whole > 0 && unexplained > largest_other * whole) {
+    if (whole > 0 && unexplained > largest_other * whole && !loading_alone) {
       found(Rule::large_other, "phases",
             fmt::format("{} of {} per step, {}, are called other or are in no phase",
                         seconds_text(unexplained), seconds_text(whole), percent_text(unexplained / whole)),
