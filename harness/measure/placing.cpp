@@ -75,7 +75,7 @@ Placing::Placing(int core) {
   for (int i = 0; i < CPU_SETSIZE; ++i)
     if (CPU_ISSET(static_cast<std::size_t>(i), &all)) cores_.push_back(i);
   const auto own = std::ranges::find(cores_, core);
-  if (own != cores_.end()) std::ranges::rotate(cores_, own);
+  if (own != cores_.end()) std::rotate(cores_.begin(), own, cores_.end());
 }
 
 int Placing::place(int threads, const std::function<void()>& work) const {
