@@ -206,6 +206,8 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
     return true;
   };
   if (go_on(trials)) drop_the_longest(run, trials);
+  // The first launch checks all variants: those that disagree are sampled no more.
+  std::erase_if(trials, [&](std::size_t i) { return !run.trials[i].tested(); });
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }
