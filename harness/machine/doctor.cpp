@@ -155,6 +155,11 @@ std::vector<Finding> of_roofs(const std::vector<Roof>& roofs) {
   return out;
 }
 
+Finding of_random_lines(const RandomLines& lines) {
+  return {"lines", fmt::format("1 thread: {} million random lines of 64 B per second, from {}",
+                               figure(lines.per_second / 1e6), bytes_text(lines.working_set_bytes))};
+}
+
 Finding of_gate(const NoiseProbe& noise) {
   const auto tightest = tightest_gate_percent(noise.smallest_visible);
   Finding out{"can see",
@@ -185,6 +190,7 @@ std::vector<Finding> diagnose(const Symptoms& s) {
   std::vector<Finding> out{of_processor(s), of_memory(s),   of_build(s), of_threads(s),
                            of_openblas(s),  of_counters(s), of_noise(s)};
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
+  if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
   out.push_back(of_gate(s.noise));
   return out;
 }
@@ -192,7 +198,7 @@ std::vector<Finding> diagnose(const Symptoms& s) {
 Examination examine() {
   // Long enough for some hundred slices of each level, and for two dozen groups of
   // the probe's slowest kernel.
-  constexpr double roof_seconds = 1, probe_seconds = 2;
+  constexpr double roof_seconds = 1, lines_seconds = 0.3, probe_seconds = 2;
   Symptoms s{.machine = this_machine(),
              .processor = this_processor(),
              .build = build_info(),
@@ -202,9 +208,11 @@ Examination examine() {
              .openblas_coretype = variable("OPENBLAS_CORETYPE")};
   s.roofs.push_back(measure_roof(s.machine, 1, roof_seconds));
   if (s.machine.cores > 1) s.roofs.push_back(measure_roof(s.machine, s.machine.cores, roof_seconds));
+  s.random_lines = measure_random_lines(s.machine.memory_bytes, lines_seconds);
   s.noise = probe_noise(probe_seconds);
   return {.machine = s.machine,
           .roofs = s.roofs,
+          .random_lines_per_second = s.random_lines.per_second,
           .noise = s.noise,
           .findings = diagnose(s),
           .fit_for_five_percent_gate = s.noise.smallest_visible <= 0.05};

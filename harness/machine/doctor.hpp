@@ -6,6 +6,7 @@
 #include "machine/counters.hpp"
 #include "machine/openblas.hpp"
 #include "machine/processor.hpp"
+#include "machine/random_lines.hpp"
 
 #include <optional>
 #include <string>
@@ -21,10 +22,12 @@ struct Symptoms {
   Counters counters;
   std::optional<std::string> omp_num_threads, openblas_coretype;  // of the environment
   std::vector<Roof> roofs;                                        // one thread, then all
+  RandomLines random_lines;
   NoiseProbe noise;
 };
 
-// In the order processor, build, threads, OpenBLAS, counters, noise, roofs, gate.
+// In the order processor, build, threads, OpenBLAS, counters, noise, roofs, random lines where they
+// were measured, gate.
 std::vector<Finding> diagnose(const Symptoms& symptoms);
 
 // The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10

@@ -50,6 +50,17 @@ TEST(Doctor, HasNothingToSayAgainstAHealthyMachine) {
                                   "roof", "roof", "can see"));
 }
 
+TEST(Doctor, SaysHowManySmallRecordsCanBeGatheredAtMost) {
+  Symptoms s = healthy();
+  s.random_lines = {.working_set_bytes = 0x1p28, .per_second = 87.4e6};
+  EXPECT_EQ(finding(s, "lines").text, "1 thread: 87.4 million random lines of 64 B per second, from 256 MiB");
+}
+
+TEST(Doctor, MeasuresRandomLinesWhereThereIsMemoryForIt) {
+  EXPECT_GT(measure_random_lines(0x1p34, 0).per_second, 0);
+  EXPECT_EQ(measure_random_lines(0x1p30, 0).per_second, 0);
+}
+
 TEST(Doctor, WarnsOfABuildThatIsNotRelease) {
   for (const char* type : {"Debug", "RelWithDebInfo", ""}) {
     Symptoms s = healthy();

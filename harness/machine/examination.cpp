@@ -82,6 +82,7 @@ std::string to_json(const Examination& examination) {
   nlohmann::ordered_json out{{"schema", "assay.examination/1"}, {"machine", json_of(examination.machine)}};
   out["roofs"] = nlohmann::ordered_json::array();
   for (const auto& roof : examination.roofs) out["roofs"].push_back(json_of(roof));
+  out["random_lines_per_second"] = examination.random_lines_per_second;
   out["noise"] = json_of(examination.noise);
   out["findings"] = nlohmann::ordered_json::array();
   for (const auto& finding : examination.findings) {

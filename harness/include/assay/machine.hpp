@@ -112,6 +112,9 @@ struct Finding {
 struct Examination {
   Machine machine;
   std::vector<Roof> roofs;  ///< one thread, then all
+  /// Cache lines that one thread fetches from memory in random order: what bounds the gathering of small
+  /// records. 0 where memory is too small to tell.
+  double random_lines_per_second = 0;
   NoiseProbe noise;
   std::vector<Finding> findings;
   bool fit_for_five_percent_gate = false;
