@@ -46,6 +46,24 @@ TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
   EXPECT_EQ(again.output, done.output);
 }
 
+TEST_F(TwoBuilds, InShardsFindInTheWholeWhatOneOfThemFound) {
+  const std::string some = "-k '^(gemm/packed|elementwise_add/flat)/' --threads 1 --budget 60 --shard-count 2 ";
+  const int first = gate(some + "--shard-index 0 -o 0.json", "slower=4").exit_code;
+  const int second = gate(some + "--shard-index 1 -o 1.json", "slower=4").exit_code;
+  EXPECT_NE(first == 1, second == 1) << "one of them has the product: " << first << ", " << second;
+  const Finished half = run_program("merge 0.json -o whole.json", folder_.path());
+  EXPECT_EQ(half.exit_code, 2);
+  EXPECT_THAT(half.errors, HasSubstr("lacks shard 1 of 0 to 1"));
+
+  const Finished whole = run_program("merge 1.json 0.json -o whole.json", folder_.path());
+  EXPECT_EQ(whole.exit_code, 1) << whole.output << whole.errors;
+  EXPECT_THAT(whole.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials"));
+  EXPECT_EQ(run_program("reanalyze whole.json", folder_.path()).output, whole.output);
+  const Finished step = gate(some + "--shard-index 0 --record-step");
+  EXPECT_EQ(step.exit_code, 2);
+  EXPECT_THAT(step.errors, HasSubstr("--record-step"));
+}
+
 TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
   const Finished done = run_program(std::string("gate --base '") + ASSAY_PROGRAM +
                                         "' --suite tiny.json -k 'gemm/planted' --identical -o run.json",

@@ -258,6 +258,10 @@ class Parser {
     sub->add_option("shards", options_.shards, "results of every shard, as `run -o` or `gate -o` wrote them")
         ->required();
     sub->add_option("-o,--output", options_.output, "write the merged results here, as JSON")->required();
+    sub->add_option("--md", options_.markdown,
+                    "of a gate of two builds: write a comment for a pull request here");
+    add_undecided(sub);
+    add_baselines(sub);
     add_json(sub);
   }
   void add_predict() {

@@ -43,6 +43,12 @@ void divide(RunRequest& request, const std::optional<Shard>& shard) {
   request.command += " " + to_options(*shard);
 }
 
+void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy) {
+  if (!shard || shard->count == 1) return;
+  throw Error(option, fmt::format("speaks for the whole suite, and this is one of {} shards", shard->count),
+              remedy);
+}
+
 std::string in_words(const ShardRecord& record) {
   const std::string held = record.positions.empty() ? "none" : fmt::format("{}", record.positions.size());
   return fmt::format("shard {} of 0 to {} holds {} of the {} selected cases", record.shard.index,

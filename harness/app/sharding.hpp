@@ -20,6 +20,9 @@ void say_undivided(const Options& options, const std::string& what);
 /// Makes the request one for a shard, and the command that repeats it too. Without a shard nothing changes.
 void divide(RunRequest& request, const std::optional<Shard>& shard);
 
+/// Throws Error when something that speaks for the whole suite is asked of one of several shards.
+void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy);
+
 /// `shard 1 of 0 to 3 holds 6 of the 23 selected cases`, or `holds none of`: a success that must be said.
 std::string in_words(const ShardRecord& record);
 

@@ -39,6 +39,10 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
     return {exit_code::found, fmt::format("REGRESSION: {} of {} trials {} slower than the base", slower,
                                           measured, slower == 1 ? "is" : "are")};
   }
+  if (run.shard && run.trials.empty()) {
+    return {exit_code::passed,
+            fmt::format("PASSED: this shard holds none of the {} trials", run.shard->trials)};
+  }
   if (measured == 0 && identical > 0) {
     return {exit_code::passed,
             fmt::format("PASSED: all {} trials that both builds have are identical machine code", identical)};

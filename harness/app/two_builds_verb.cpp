@@ -1,5 +1,6 @@
 #include "app/clock.hpp"
 #include "app/progress.hpp"
+#include "app/sharding.hpp"
 #include "app/two_builds_ending.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
@@ -7,6 +8,7 @@
 #include "compare/paired_launches.hpp"
 #include "compare/pointers.hpp"
 #include "compare/revision.hpp"
+#include "compare/two_builds_shards.hpp"
 #include "exchange/benchmark_programs.hpp"
 #include "plan/filter.hpp"
 
@@ -112,7 +114,8 @@ Build build_of(const Programs& programs, const Description& description) {
           .layout_remark = programs.layout_remark};
 }
 
-TwoBuilds gate_builds(const Options& options, const Registry& registry, const Hooks& hooks) {
+TwoBuilds gate_builds(const Options& options, const Registry& registry, const std::optional<Shard>& shard,
+                      const Hooks& hooks) {
   const Suite suite = load_suite(options.suite, registry);
   const Filter filter(options.filter, registry);
   const Sides sides = sides_of(options, hooks);
@@ -129,6 +132,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const Ho
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, options.identical_too);
   if (run.trials.empty()) refuse_empty(options, "suite '" + suite.name + "'");
   note_occurrences(run.trials, suites_beside(options.suite, suite, registry));
+  if (shard) keep_shard(run, *shard);
   const PairedPrograms programs{.base = sides.base.links,
                                 .head = sides.head.links,
                                 .shared_bytes = shared_bytes_for(registry, suite.cases)};
@@ -163,11 +167,15 @@ TwoBuilds gate_benchmarks(const Options& options, const Hooks& hooks) {
 }  // namespace
 
 int two_builds_verb(const Options& options, const Registry& registry) {
+  const std::optional<Shard> shard = options.suite.empty() ? std::nullopt : shard_of_this_process(options);
+  if (options.suite.empty()) say_undivided(options, "benchmarks of other programs");
+  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
   TwoBuilds run;
   try {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    run = options.suite.empty() ? gate_benchmarks(options, hooks) : gate_builds(options, registry, hooks);
+    run = options.suite.empty() ? gate_benchmarks(options, hooks)
+                                : gate_builds(options, registry, shard, hooks);
   } catch (const Interrupted&) {
     fmt::print("INTERRUPTED: before anything was measured\n");
     return exit_code::interrupted;

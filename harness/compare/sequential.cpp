@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace assay {
 namespace {
@@ -46,12 +47,14 @@ void step_down(std::vector<Open>& open, std::size_t& left, double level, const P
   open.erase(open.begin(), first);
 }
 
-void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& left,
+/// Of the trials with as many launches; of those that have no more where it is their last.
+void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
           std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
   const double margin = std::log(policy.margin);
   std::vector<Open> open;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
+    if (last && trials[i].head.size() > launches) continue;
     const Logs seen = Logs(trials[i].head).first(launches);
     open.push_back({i, p_above(seen, margin), p_below(seen, -margin)});
   }
@@ -71,6 +74,20 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, std::size_t& 
   }
 }
 
+/// Launches after which time ran out: one number, or one for each shard.
+std::set<std::size_t> last_looks(std::span<const TrialLogs> trials, const SequentialPolicy& policy,
+                                 const Rulings& rulings) {
+  std::set<std::size_t> out;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::size_t launches = trials[i].head.size();
+    const bool looked = std::ranges::find(policy.looks, launches) != policy.looks.end();
+    if (rulings.trials[i].standing == Standing::undecided && launches > policy.screen && !looked) {
+      out.insert(launches);
+    }
+  }
+  return out;
+}
+
 /// The control of one trial, in either direction, with the launches that its ruling rests on.
 bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t family,
                    const SequentialPolicy& policy) {
@@ -82,7 +99,9 @@ bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::
 }
 
 /// All trials of the control together: the median over the trials, launch by launch of the screen.
-std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+/// A shard gets its part of the level.
+std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, std::size_t family,
+                                     const SequentialPolicy& policy) {
   constexpr std::size_t fewest_trials = 5;  // below that one trial's luck is the median
   std::vector<double> medians;
   for (std::size_t launch = 0; launch < policy.screen; ++launch) {
@@ -94,7 +113,8 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
   }
   if (medians.size() < policy.screen) return "";
   const double margin = std::log(policy.control_margin);
-  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > policy.level / 2) return "";
+  const double level = policy.level / 2 * static_cast<double>(trials.size()) / static_cast<double>(family);
+  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > level) return "";
   return fmt::format(
       "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} launches of {}",
       std::exp(median(medians)), medians.size(), medians.size());
@@ -103,7 +123,8 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
 }  // namespace
 
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
-  Rulings out{.trials = std::vector<SequentialRuling>(trials.size()), .family = trials.size()};
+  Rulings out{.trials = std::vector<SequentialRuling>(trials.size()),
+              .family = std::max(trials.size(), policy.family)};
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Logs screen = screen_of(trials[i].head, policy);
     SequentialRuling& ruling = out.trials[i];
@@ -114,16 +135,13 @@ Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) 
     }
   }
   std::size_t left = out.family, left_faster = out.family;
-  for (const std::size_t launches : policy.looks) look(trials, launches, left, left_faster, policy, out);
-  // Those that are still open had as many launches each, fewer than the next look would have asked for.
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (out.trials[i].standing == Standing::undecided) most = std::max(most, trials[i].head.size());
+  for (const std::size_t launches : policy.looks)
+    look(trials, launches, false, left, left_faster, policy, out);
+  for (const std::size_t launches : last_looks(trials, policy, out)) {
+    look(trials, launches, true, left, left_faster, policy, out);
   }
-  const bool looked = std::ranges::find(policy.looks, most) != policy.looks.end();
-  if (most > policy.screen && !looked) look(trials, most, left, left_faster, policy, out);
 
-  out.unfit = control_moved_as_a_whole(trials, policy);
+  out.unfit = control_moved_as_a_whole(trials, out.family, policy);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     out.trials[i].control_moved = control_moved(trials[i], out.trials[i], out.family, policy);
   }

@@ -8,7 +8,7 @@
 ///    margin, and a slow-down of `same_limit` is rejected.
 /// 2. The others go on, and are looked at after fixed numbers of launches, those of the screen among them,
 /// and
-///    once more when time runs out, which does not depend on what was found. At a
+///    once more when time runs out, which does not depend on what was found: at whatever number that is. At a
 ///    look a trial is `slower` when "the slow-down is at most `margin`" is rejected at level / looks / m,
 ///    where m is the number of all trials, less those that were found slower before (Holm's step-down
 ///    procedure on each look). That a trial which looks the same goes on no more can only make false alarms
@@ -38,6 +38,8 @@ struct SequentialPolicy {
       0.05;  ///< chance that a trial slower by `same_limit` passes as same: in the screen, and later
   double control_margin = 1.005;  ///< how far all trials of the control may move together
   std::size_t screen = 8;
+  /// Trials in all shards together, where those at hand are one shard's: the level holds for the whole suite.
+  std::size_t family = 0;
   /// After so many launches, the screen's included. The first is where 38 trials that all lie above the
   /// margin can be told; with fewer the level of a look would be spent on nothing.
   std::vector<std::size_t> looks{16, 21, 28, 42, 63, 95, 143};
@@ -57,7 +59,7 @@ struct SequentialRuling {
 
 struct Rulings {
   std::vector<SequentialRuling> trials;  ///< in the order given
-  std::size_t family = 0;                ///< m: trials that were tested
+  std::size_t family = 0;                ///< m: trials that were tested, those of other shards included
   std::string unfit;                     ///< why the machine cannot be judged on; empty when it can
 };
 

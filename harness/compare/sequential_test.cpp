@@ -47,6 +47,32 @@ TEST(SequentialRules, ASlowTrialIsFoundAtTheFirstLook) {
   EXPECT_FALSE(ruling.screened);
 }
 
+// Fifteen of sixteen launches have p = 17/65536 = 0.00026: enough for the first of four trials at 0.00125 /
+// 4, too little for one of eight.
+TEST(SequentialRules, AShardCountsTheTrialsOfAll) {
+  std::vector<TrialLogs> trials(4, steady(16, 1.0));
+  trials[2] = steady(16, 1.03);
+  trials[2].head[5] = 0;
+  EXPECT_EQ(rule(trials, {}).trials[2].standing, Standing::slower);
+
+  const Rulings of_eight = rule(trials, {.family = 8});
+  EXPECT_EQ(of_eight.family, 8U);
+  EXPECT_EQ(of_eight.trials[2].standing, Standing::undecided);
+}
+
+// Two stray launches of 20: p = 211 / 2^20 = 0.0002; three of 25: 2626 / 2^25 = 0.00008. At 16 both have more
+// than 0.00125 / 2, and so has the second at 21.
+TEST(SequentialRules, TrialsWhoseTimeRanOutAtDifferentLaunchesHaveALastLookEach) {
+  std::vector<TrialLogs> trials{steady(20, 1.03), steady(25, 1.03)};
+  for (std::size_t i = 0; i < 2; ++i) trials[0].head[i] = 0;
+  for (std::size_t i = 0; i < 3; ++i) trials[1].head[i] = 0;
+  const Rulings rulings = rule(trials, {});
+  EXPECT_EQ(rulings.trials[0].standing, Standing::slower);
+  EXPECT_EQ(rulings.trials[0].launches, 20U);
+  EXPECT_EQ(rulings.trials[1].standing, Standing::slower);
+  EXPECT_EQ(rulings.trials[1].launches, 25U);
+}
+
 TEST(SequentialRules, ASlowTrialIsFoundWhenTimeRunsOutBeforeALook) {
   EXPECT_EQ(alone(steady(9, 1.03)).standing, Standing::undecided);
   EXPECT_EQ(alone(steady(10, 1.03)).standing, Standing::slower);

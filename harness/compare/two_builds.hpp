@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/compare.hpp"
+#include "assay/shard.hpp"
 #include "compare/sequential.hpp"
 #include "measure/description.hpp"
 #include "measure/turns.hpp"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,13 @@ struct PairedTrial {
   bool tested() const { return why_left_out.empty(); }
 };
 
+/// Which trials of a suite a run has, where several jobs divided them.
+struct ComparedShard {
+  Shard shard;
+  std::size_t trials = 0;   ///< of all shards, those that were left out included
+  std::string fingerprint;  ///< of all of them and of their code on both sides: equal in all shards
+};
+
 /// A run of the gate. Everything that was decided can be decided again from it.
 struct TwoBuilds {
   std::string suite;
@@ -62,7 +71,11 @@ struct TwoBuilds {
   std::string filter;
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;
-  bool partial = false;  ///< interrupted
+  bool partial = false;                ///< interrupted
+  std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
+  int merged_shards = 0;               ///< put together from so many
+  /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.
+  std::string mixed_machines;
   /// Slow-downs of the head by key, 0.03 for 3 %: of self-tests.
   std::map<std::string, double> planted;
   std::vector<PairedTrial> trials;
@@ -102,6 +115,8 @@ double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
 std::string to_json(const TwoBuilds& run);
+/// Whether a file is one of these, by its schema. Throws Error when it is no JSON.
+bool holds_two_builds(const std::string& text, const std::string& where);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 

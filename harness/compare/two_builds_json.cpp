@@ -41,6 +41,7 @@ Json to_value(const SequentialPolicy& policy) {
           {"same_level", policy.same_level},
           {"control_margin", policy.control_margin},
           {"screen", policy.screen},
+          {"family", policy.family},
           {"looks", policy.looks}};
 }
 
@@ -111,8 +112,24 @@ SequentialPolicy policy_from(const JsonField& field) {
                        .control_margin = number_above(field.at("control_margin"), 1),
                        .screen = count_from(field.at("screen"), 1),
                        .looks = {}};
+  if (const auto family = field.find("family")) out.family = count_from(*family, 0);
   for (const JsonField& look : field.at("looks").items()) out.looks.push_back(count_from(look, 1));
   if (out.looks.empty()) field.at("looks").refuse("is empty");
+  return out;
+}
+
+Json to_value(const ComparedShard& shard) {
+  return {{"index", shard.shard.index},
+          {"count", shard.shard.count},
+          {"trials", shard.trials},
+          {"fingerprint", shard.fingerprint}};
+}
+
+ComparedShard shard_from(const JsonField& field) {
+  ComparedShard out{.trials = count_from(field.at("trials"), 0),
+                    .fingerprint = field.at("fingerprint").text()};
+  out.shard.count = static_cast<int>(field.at("count").integer(1, most));
+  out.shard.index = static_cast<int>(field.at("index").integer(0, out.shard.count - 1));
   return out;
 }
 
@@ -173,29 +190,38 @@ std::string to_json(const TwoBuilds& run) {
   for (const PairedTrial& trial : run.trials) trials.push_back(to_value(trial));
   Json planted = Json::object();
   for (const auto& [key, slowdown] : run.planted) planted[key] = slowdown;
-  return json_text(
-      {{"schema", two_builds_schema},
-       {"suite", run.suite},
+  Json out = {
+      {"schema", two_builds_schema},
+      {"suite", run.suite},
 
-       {"date", run.date},
-       {"seed", run.seed},
-       {"command", run.command},
-       {"filter", run.filter},
-       {"partial", run.partial},
-       {"budget_seconds", json_number(run.budget_seconds)},
-       {"seconds", json_number(run.seconds)},
-       {"policy", to_value(run.policy)},
-       {"machine",
-        {{"key", run.machine.key}, {"cores", run.machine.cores}, {"facts", to_value(run.machine.facts)}}},
-       {"weather",
-        {{"seconds", json_number(run.weather.seconds)},
-         {"steal_share", json_number(run.weather.steal_share)},
-         {"other_busy_share", json_number(run.weather.other_busy_share)},
-         {"cpu_pressure_share", json_number(run.weather.cpu_pressure_share)}}},
-       {"base", to_value(run.base)},
-       {"head", to_value(run.head)},
-       {"planted", std::move(planted)},
-       {"trials", std::move(trials)}});
+      {"date", run.date},
+      {"seed", run.seed},
+      {"command", run.command},
+      {"filter", run.filter},
+      {"partial", run.partial},
+      {"budget_seconds", json_number(run.budget_seconds)},
+      {"seconds", json_number(run.seconds)},
+      {"policy", to_value(run.policy)},
+      {"machine",
+       {{"key", run.machine.key}, {"cores", run.machine.cores}, {"facts", to_value(run.machine.facts)}}},
+      {"weather",
+       {{"seconds", json_number(run.weather.seconds)},
+        {"steal_share", json_number(run.weather.steal_share)},
+        {"other_busy_share", json_number(run.weather.other_busy_share)},
+        {"cpu_pressure_share", json_number(run.weather.cpu_pressure_share)}}},
+      {"base", to_value(run.base)},
+      {"head", to_value(run.head)},
+      {"planted", std::move(planted)},
+      {"trials", std::move(trials)}};
+  if (run.shard) out["shard"] = to_value(*run.shard);
+  if (run.merged_shards > 0) out["merged_shards"] = run.merged_shards;
+  if (!run.mixed_machines.empty()) out["mixed_machines"] = run.mixed_machines;
+  return json_text(out);
+}
+
+bool holds_two_builds(const std::string& text, const std::string& where) {
+  const Json value = parse_json(text, where);
+  return value.is_object() && value.value("schema", Json()) == two_builds_schema;
 }
 
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where) {
@@ -222,6 +248,11 @@ TwoBuilds two_builds_from_json(const std::string& text, const std::string& where
   out.weather.steal_share = weather.at("steal_share").number();
   out.weather.other_busy_share = weather.at("other_busy_share").number();
   out.weather.cpu_pressure_share = weather.at("cpu_pressure_share").number();
+  if (const auto shard = field.find("shard")) out.shard = shard_from(*shard);
+  if (const auto shards = field.find("merged_shards")) {
+    out.merged_shards = static_cast<int>(shards->integer(1, most));
+  }
+  if (const auto why = field.find("mixed_machines")) out.mixed_machines = why->text();
   if (const auto planted = field.find("planted")) {
     for (const auto& [key, slowdown] : planted->value().items()) out.planted[key] = planted->at(key).number();
   }

@@ -55,16 +55,19 @@ std::string change_of(const Verdict& verdict) {
                      slower ? "slower" : factor(r.middle), factor(r.low), factor(r.high));
 }
 
-double seconds_of_base(const PairedTrial& trial) {
+/// 0 where nothing was measured, and where seconds are withheld.
+double seconds_of_base(const TwoBuilds& run, const PairedTrial& trial) {
+  if (!run.mixed_machines.empty()) return 0;
   std::vector<double> quartiles;
   for (const PairedLaunch& launch : trial.launches) quartiles.push_back(quantile(launch.base, 0.25));
   return quartiles.empty() ? 0 : median(quartiles);
 }
 
 /// "1.20 s [1.10, 1.31] more per epoch of resnet18_cifar10", for each suite that has the case.
-std::vector<std::string> epoch_texts(const Row& row) {
+std::vector<std::string> epoch_texts(const TwoBuilds& run, const Row& row) {
   std::vector<std::string> out;
-  const double seconds = seconds_of_base(*row.trial);
+  const double seconds = seconds_of_base(run, *row.trial);
+  if (seconds == 0) return out;
   const Interval& ratio = row.verdict->ratio;
   for (const Occurrence& o : row.trial->occurrences) {
     const double epoch = seconds * o.per_epoch;
@@ -141,6 +144,14 @@ std::string layout_line(const TwoBuilds& run) {
   return out;
 }
 
+std::string shard_line(const TwoBuilds& run) {
+  if (!run.mixed_machines.empty()) return run.mixed_machines + "; seconds are withheld, ratios stand\n";
+  if (!run.shard) return "";
+  return fmt::format("shard {} of 0 to {} holds {} of {} trials; assay merge puts all shards together\n",
+                     run.shard->shard.index, run.shard->shard.count - 1, run.trials.size(),
+                     run.shard->trials);
+}
+
 }  // namespace
 
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
@@ -159,7 +170,7 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
     const std::vector<Row> rows = rows_of(run, ruling, standing);
     for (std::size_t i = 0; i < std::min(rows.size(), rows_on_screen); ++i) {
       const Row& row = rows[i];
-      const double seconds = seconds_of_base(*row.trial);
+      const double seconds = seconds_of_base(run, *row.trial);
       out += fmt::format(
           "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
           seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
@@ -168,14 +179,15 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
         out += "    " + printable(row.verdict->why, width - 4) + "\n";
       }
       if (standing != Standing::slower) continue;
-      for (const std::string& epoch : epoch_texts(row)) out += "    " + printable(epoch, width - 4) + "\n";
+      for (const std::string& epoch : epoch_texts(run, row))
+        out += "    " + printable(epoch, width - 4) + "\n";
       for (const std::string& line : row.trial->pointers) out += "    " + printable(line, width - 4) + "\n";
     }
     if (rows.size() > rows_on_screen) {
       out += fmt::format("  {} more {}: -o keeps them\n", rows.size() - rows_on_screen, to_string(standing));
     }
   }
-  return out + count_line(run, ruling) + "\n";
+  return out + count_line(run, ruling) + "\n" + shard_line(run);
 }
 
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
@@ -190,12 +202,12 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
   for (const Standing standing : shown) {
     for (const Row& row : rows_of(run, ruling, standing)) {
       if (++count > most_rows) continue;
-      const double seconds = seconds_of_base(*row.trial);
+      const double seconds = seconds_of_base(run, *row.trial);
       rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), inert(row.verdict->key),
                           seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
                           row.trial->launches.size(), inert(row.verdict->why));
       if (standing != Standing::slower) continue;
-      for (const std::string& epoch : epoch_texts(row))
+      for (const std::string& epoch : epoch_texts(run, row))
         rows += fmt::format("| | | | {} | | |\n", inert(epoch));
       for (const std::string& line : row.trial->pointers)
         rows += fmt::format("| | | | {} | | |\n", inert(line));
@@ -205,6 +217,7 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
     out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
   if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
   out += fmt::format("\n{}. {}.\n", inert(count_line(run, ruling)), inert(layout_line(run)));
+  if (const std::string line = shard_line(run); !line.empty()) out += "\n" + inert(line);
   return out;
 }
 
