@@ -93,9 +93,12 @@ TEST_F(LedgerProgram, PassesASlowDownThatWasAcceptedUntilTheDayIsPast) {
 
 TEST_F(LedgerProgram, FailsForAPromiseThatWasNotKeptOnAMachineWithoutABaseline) {
   ASSERT_EQ(accept(1, "2026-10-20").exit_code, 0);
-  const Finished done = gate(21);
+  const Finished done = gate(21, "--reports r");
   EXPECT_EQ(done.exit_code, 1) << done.output;
   EXPECT_THAT(done.last_lines(1), HasSubstr("EXPIRED"));
+  const std::filesystem::directory_iterator machine(folder_.path() / "r");
+  EXPECT_THAT(folder_.read("r/" + machine->path().filename().string() + "/tiny.md"),
+              HasSubstr("# Suite `tiny`: EXPIRED"));
 }
 
 TEST_F(LedgerProgram, RecordsNoStepAcrossAGapAndFindsOutBeforeItMeasures) {

@@ -10,6 +10,7 @@
 #include "assay/report.hpp"
 #include "machine/build_info.hpp"
 #include "plan/filter.hpp"
+#include "report/content.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -160,12 +161,13 @@ Ending without_baseline(const Options& options, const Results& results) {
                       results.suite, key, file.string())};
 }
 
-/// A part of a baseline would leave the rest uncompared without a word.
-void require_whole(const Options& options, const std::optional<Shard>& shard) {
-  if (options.record_missing.empty() || !shard || shard->count == 1) return;
-  throw Error("--record-missing",
-              fmt::format("would record one of {} shards as the baseline of the whole suite", shard->count),
-              "record without shards: assay record --suite " + options.suite.string());
+/// A part would leave the rest uncompared, or its step unsummed, without a word.
+void require_whole_for_records(const Options& options, const std::optional<Shard>& shard) {
+  if (!options.record_missing.empty()) {
+    require_whole(shard, "--record-missing",
+                  "record without shards: assay record --suite " + options.suite.string());
+  }
+  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
 /// That repeats this gate for other rows: `-k` is to follow.
@@ -178,11 +180,18 @@ std::string command_of(const Options& options, const RunRequest& request) {
   return out;
 }
 
-void write_outputs(const Options& options, const Results& results, const std::optional<Baseline>& baseline,
-                   const std::optional<Comparison>& comparison) {
+/// Acceptances that ran out fail where nothing was compared, too.
+Report report_of(const Results& results, const std::optional<Baseline>& baseline,
+                 const std::optional<Comparison>& comparison, const Comparison& judged) {
+  Report out = make_report(results, baseline, comparison);
+  if (!comparison && !judged.objections.empty()) out.outcome = outcome_of(results, judged);
+  return out;
+}
+
+void write_outputs(const Options& options, const Results& results, const Report& report) {
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   if (options.reports.empty()) return;
-  const auto file = write_report(make_report(results, baseline, comparison), options.reports);
+  const auto file = write_report(report, options.reports);
   fmt::print(stderr, "report: {}\n", file.string());
 }
 
@@ -191,7 +200,7 @@ void write_outputs(const Options& options, const Results& results, const std::op
 int gate_verb(const Options& options, const Registry& registry) {
   RunRequest request = run_request(options, registry, usual_launches);
   const std::optional<Shard> shard = shard_of_this_process(options);
-  require_whole(options, shard);
+  require_whole_for_records(options, shard);
   divide(request, shard);
   const Machine machine = this_machine();
   const auto baseline = find_baseline(options, machine.key, request.suite.name);
@@ -219,7 +228,8 @@ int gate_verb(const Options& options, const Registry& registry) {
   const Step step = step_of(judged, occasion.base, results.commit, occasion.today);
   LedgerFindings findings;
   if (ledger && !results.partial) findings = apply(judged, ledger->ledger, occasion);
-  write_outputs(options, results, baseline, comparison);
+  const Report report = report_of(results, baseline, comparison, judged);
+  write_outputs(options, results, report);
 
   std::string text = nothing_held ? std::string() : to_table(results);
   if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
@@ -240,7 +250,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   if (results.shard && !nothing_held) text += in_words(*results.shard) + "\n";
-  put(options, text + ending.text + "\n", to_json(make_report(results, baseline, comparison)));
+  put(options, text + ending.text + "\n", to_json(report));
   put_ci_outputs(options, {.comparison = comparison,
                            .before = baseline ? &baseline->recordings.back().results : nullptr,
                            .after = &results,
