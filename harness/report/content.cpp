@@ -134,6 +134,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);
   out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);
+  out.composition = composition(results, out.predictions);
   out.not_covered = not_covered(results, comparison, out.predictions);
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace assay {
 namespace {
 
@@ -147,6 +149,26 @@ ordered_json json_of(const Prediction& prediction) {
           {"left_out", prediction.left_out}};
 }
 
+/// No limit is no number of JSON.
+ordered_json limit_or_null(double limit) {
+  return std::isinf(limit) ? ordered_json(nullptr) : ordered_json(limit);
+}
+
+ordered_json json_of(const Composition& composition) {
+  if (!composition.impossible.empty()) return {{"impossible", composition.impossible}};
+  ordered_json effects = ordered_json::array();
+  for (const OperationEffect& one : composition.effects) {
+    effects.push_back({{"operation", one.operation},
+                       {"share_percent", one.share},
+                       {"speedup", json_of(one.speedup)},
+                       {"epoch_speedup", json_of(one.epoch)},
+                       {"limit", limit_or_null(one.limit)},
+                       {"share_left_percent", one.share_left},
+                       {"limit_left", limit_or_null(one.limit_left)}});
+  }
+  return {{"together", json_of(composition.together)}, {"operations", effects}};
+}
+
 template <class Row>
 ordered_json array_of(const std::vector<Row>& rows) {
   ordered_json out = ordered_json::array();
@@ -178,6 +200,7 @@ std::string to_json(const Report& report) {
       {"baseline", report.baseline},
       {"comparison", report.comparison ? json_of(*report.comparison) : ordered_json(nullptr)},
       {"predictions", array_of(report.predictions)},
+      {"composition", json_of(report.composition)},
       {"not_covered", report.not_covered},
       {"reproduce", report.reproduce}};
   // Names and messages come from outside: bytes that are no UTF-8 become replacement characters.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -286,6 +287,30 @@ std::string one_prediction(const Prediction& prediction) {
                         {"trial", "what", "per step", "per call", "per step in all", "of the epoch"}, rows);
 }
 
+std::string limit_text(double limit) { return std::isinf(limit) ? "none" : figure(limit) + "x"; }
+
+std::string one_by_one(const Composition& composition) {
+  if (!composition.impossible.empty()) return "";
+  Rows rows;
+  for (const OperationEffect& one : composition.effects) {
+    rows.push_back({code(one.operation), figure(one.share) + " %", speedup_text(one.speedup),
+                    speedup_text(one.epoch), limit_text(one.limit), figure(one.share_left) + " %",
+                    limit_text(one.limit_left)});
+  }
+  return fmt::format(
+             "\n\n### What each operation brings\n\n"
+             "The naive epoch with one operation replaced by its fastest variants and the rest left as it "
+             "is, by "
+             "Amdahl's law from the shares above. Such effects neither add up nor multiply: all together "
+             "bring {}. `at most` is what the epoch would gain were the operation to take no "
+             "time, before and after.\n\n",
+             speedup_text(composition.together)) +
+         markdown_table("lrrrrrr",
+                        {"operation", "of the naive epoch", "its speed-up", "the epoch's", "at most",
+                         "of the fastest epoch", "at most from there"},
+                        rows);
+}
+
 std::string epoch(const Report& report) {
   std::string out;
   std::vector<std::string> left_out;
@@ -296,6 +321,7 @@ std::string epoch(const Report& report) {
       if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }
   }
+  out += one_by_one(report.composition);
   if (!left_out.empty()) out += "\n\nNot in these numbers:\n\n" + bullets(left_out);
   return out;
 }

@@ -43,4 +43,28 @@ struct Prediction {
 /// interrupted run, a single shard, and shards of different machines.
 std::vector<Prediction> predict(const Results& results, const Results* baseline = nullptr);
 
+/// What the fastest variants of one operation do to an epoch whose other operations stay naive: Amdahl's law
+/// with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p).
+struct OperationEffect {
+  std::string operation;
+  double share = 0;       ///< p: percent of the naive epoch
+  Interval speedup;       ///< s: naive seconds of its cases by those of their fastest variants
+  Interval epoch;         ///< the naive epoch by one in which this operation alone is replaced
+  double limit = 1;       ///< of `epoch`, were the operation to take no time
+  double share_left = 0;  ///< percent of the epoch made of the fastest variants
+  double limit_left = 1;  ///< of what more work on the operation could bring there
+};
+
+/// The effects of single operations beside that of all, which is neither their sum nor their product.
+struct Composition {
+  std::string impossible;                ///< why there is none; nothing below is set then
+  std::vector<OperationEffect> effects;  ///< largest effect first
+  Interval together;                     ///< the naive epoch by that of the fastest variants
+};
+
+/// From the first two predictions of `predict(results)`. Intervals are those of the ratios of single
+/// launches; where a case is missing from some launch, ratios of the medians without an interval (coverage
+/// 0).
+Composition composition(const Results& results, const std::vector<Prediction>& predictions);
+
 }  // namespace assay

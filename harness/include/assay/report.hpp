@@ -88,6 +88,7 @@ struct Report {
   std::optional<Comparison> comparison;
   std::string baseline;  ///< which recordings it was compared with; empty when there is none
   std::vector<Prediction> predictions;
+  Composition composition;
   std::vector<std::string> not_covered;  ///< everything not checked, measured or compared, and why
   std::vector<std::string> reproduce;    ///< commands
 };
