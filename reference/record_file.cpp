@@ -113,11 +113,6 @@ struct Unfinished {
   }
 };
 
-fs::path scratch_folder() {
-  const char* const folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
-
 bool in_memory(long file_system) { return file_system == TMPFS_MAGIC || file_system == RAMFS_MAGIC; }
 
 /// Without a name from the start where the file system can do that, else from right after.
@@ -346,6 +341,11 @@ std::optional<Index> RecordFile::read_ahead() const {
     if (Index kib = 0; in >> kib) return kib * 1024;
   }
   return std::nullopt;
+}
+
+fs::path scratch_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
 bool scratch_disk_is_a_disk() {

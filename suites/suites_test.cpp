@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,15 @@ double flops_per_step(const json& suite) {
   double sum = 0;
   for (const json& row : suite.at("cases")) sum += flops_of(row) * row.at("per_step").get<double>();
   return sum;
+}
+
+/// Training jobs by the stem of their file.
+std::map<std::string, json> jobs() {
+  std::map<std::string, json> out;
+  for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SUITES_DIR "/jobs")) {
+    if (entry.path().extension() == ".json") out[entry.path().stem().string()] = parsed(entry.path());
+  }
+  return out;
 }
 
 TEST(Suites, ThereAreSome) { EXPECT_GE(suite_files().size(), 5U); }
@@ -136,6 +146,28 @@ TEST(Suites, Resnet18SumsToTheArithmeticOfItsLayers) {
   const double stem = 1'769'472,
                others = 4 * 37'748'736.0 + 3 * (18'874'368.0 + 2'097'152 + 3 * 37'748'736.0);
   EXPECT_EQ(flops_per_step(suite("resnet18_cifar10")), 2 * 32 * (3 * (stem + others + 5'120) - stem));
+}
+
+TEST(Jobs, AreNamedForTheirFile) {
+  EXPECT_EQ(jobs().size(), 4U);
+  for (const auto& [stem, job] : jobs()) EXPECT_EQ(job.at("name"), stem);
+}
+
+// A label and the pixels, of a byte or four each. Generated records lie in memory.
+TEST(Jobs, HaveRecordsOfLessThanHalfAGibibyte) {
+  for (const auto& [stem, job] : jobs()) {
+    const double number = job.at("pixels") == "bytes" ? 1 : 4, side = job.at("side");
+    const double bytes = number * (1 + job.at("channels").get<double>() * side * side);
+    const double records = job.at("samples").get<double>() + job.value("validation_samples", 0.0);
+    EXPECT_LT(records * bytes, 0x1p29) << stem;
+    EXPECT_TRUE(bytes >= 1024 || records >= 100'000) << stem << ": small records are many";
+  }
+}
+
+TEST(Jobs, HaveValidationInOneAndCheckpointsInAnother) {
+  const auto all = jobs();
+  EXPECT_GT(all.at("classifier").value("validation_samples", 0), 0);
+  EXPECT_GT(all.at("transformer").value("checkpoint_every", 0), 0);
 }
 
 // 6 * parameters * tokens, for 124,439,808 parameters of which 786,432 (positions), 82,944 (biases) and

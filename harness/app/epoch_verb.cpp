@@ -42,11 +42,12 @@ class Epoch {
     std::fflush(stdout);
     const EpochRun epoch = trained();
     if (!options_.epoch.timeline.empty()) {
-      write_file(options_.epoch.timeline, timeline_json(job_.name, epoch.steps));
+      write_file(options_.epoch.timeline, timeline_json(job_.name, epoch.times));
     }
     if (epoch.partial) {
-      fmt::print("INTERRUPTED after {} of {} steps: nothing to compare with\n", epoch.steps.size(),
-                 job_.plan.steps());
+      const bool trained_all = std::ssize(epoch.times.steps) == job_.plan.steps();
+      fmt::print("INTERRUPTED after {} of {} steps{}: nothing to compare with\n", epoch.times.steps.size(),
+                 job_.plan.steps(), trained_all ? ", in validation" : "");
       return exit_code::interrupted;
     }
     const Job truth = measured_job(job_, epoch);
@@ -68,7 +69,8 @@ class Epoch {
     forecast_ = forecast(measured_);
     made_ = utc_now();
     if (options_.epoch.elsewhere) {
-      elsewhere_ = elsewhere(*training_, job_.plan, usual_settings(), elsewhere_seconds, hooks);
+      elsewhere_ = elsewhere(*training_, job_.plan, usual_settings(), elsewhere_seconds,
+                             seconds_of(forecast_.segments), hooks);
     }
     prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = to_json(forecast_, made_);
@@ -102,9 +104,19 @@ class Epoch {
         hooks);
   }
 
-  static std::string losses_line(const EpochRun& epoch) {
-    return fmt::format("loss: {:.4g} at the first step, {:.4g} at the last\n", epoch.steps.front().mean_loss,
-                       epoch.steps.back().mean_loss);
+  std::string losses_line(const EpochRun& epoch) const {
+    const EpochTimes& times = epoch.times;
+    std::string out = fmt::format("loss: {:.4g} at the first step, {:.4g} at the last",
+                                  times.steps.front().mean_loss, times.steps.back().mean_loss);
+    double sum = 0;
+    for (std::size_t i = 0; i < times.validation.size(); ++i) {
+      sum += static_cast<double>(job_.plan.validation_size(static_cast<Index>(i))) *
+             static_cast<double>(times.validation[i].mean_loss);
+    }
+    if (!times.validation.empty()) {
+      out += fmt::format(", {:.4g} in validation", sum / static_cast<double>(job_.plan.validation_samples));
+    }
+    return out + "\n";
   }
 
   void log(const EpochRun& epoch) const {
@@ -113,13 +125,18 @@ class Epoch {
                      .commit = build_info().commit,
                      .machine = this_machine().key,
                      .frozen = frozen_,
-                     .seconds = epoch.seconds,
+                     .seconds = epoch.times.seconds,
                      .prediction_seconds = prediction_seconds_,
                      .other_busy_share = epoch.weather.other_busy_share,
                      .steal_share = epoch.weather.steal_share,
                      .elsewhere = elsewhere_};
     for (const ModelPrediction& one : forecast_.models) {
       if (one.impossible.empty()) line.models.push_back({std::string(name_of(one.model)), one.seconds});
+    }
+    for (const Segment& one : forecast_.segments) {
+      line.segments.push_back({std::string(to_string(one.scope)), one.seconds,
+                               one.scope == Scope::validation ? epoch.times.validation_seconds()
+                                                              : epoch.times.checkpoint_seconds()});
     }
     std::ofstream out(options_.epoch.log, std::ios::app);
     out << to_line(line) << '\n';

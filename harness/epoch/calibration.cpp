@@ -53,7 +53,8 @@ class Calibrator {
     find_parts();
     find_load();
     find_rest();
-    out_.validation_step = sum_of(Scope::validation, [](const StepPhase& p) { return !p.overlaps; });
+    out_.validation = spread_in(Scope::validation);
+    out_.checkpoint = spread_in(Scope::checkpoint);
     return std::move(out_);
   }
 
@@ -185,13 +186,21 @@ class Calibrator {
     }
   }
 
-  template <typename Which>
-  double sum_of(Scope scope, const Which& which) const {
-    double sum = 0;
+  /// Of all phases of a scope beside training together: one by one where all are known so, else their means.
+  Spread spread_in(Scope scope) const {
+    std::vector<double> sums;
+    double mean = 0;
+    bool any = false, single = true;
     for (const StepPhase& phase : job_.phases) {
-      if (phase.scope == scope && which(phase)) sum += phase.mean_seconds;
+      if (phase.scope != scope || phase.overlaps) continue;
+      mean += phase.mean_seconds;
+      single = single && !phase.seconds.empty() && (!any || sums.size() == phase.seconds.size());
+      if (single && !any) sums.assign(phase.seconds.size(), 0);
+      for (std::size_t i = 0; single && i < sums.size(); ++i) sums[i] += phase.seconds[i];
+      any = true;
     }
-    return sum;
+    if (!any) return {};
+    return single ? spread_of(grouped(sums)) : Spread{.mean = mean, .steps = 1};
   }
 
   void find_load() {

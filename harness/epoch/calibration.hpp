@@ -63,7 +63,7 @@ struct Calibration {
   std::vector<BesideStep> beside;   ///< training phases that overlap, load excluded
   bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted
 
-  double validation_step = 0;  ///< seconds; 0 when no phase says
+  Spread validation, checkpoint;  ///< of a batch of validation, of a checkpoint; no steps when no phase says
   std::vector<Flag> flags;
 
   bool flagged(Doubt doubt) const;

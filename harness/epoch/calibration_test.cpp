@@ -154,7 +154,27 @@ TEST(Calibration, NeverAddsValidationToTraining) {
                             .mean_seconds = 0.07}}};
   const Calibration c = calibrate(job);
   EXPECT_THAT(c.parts, SizeIs(1));
-  EXPECT_EQ(c.validation_step, 0.07);
+  EXPECT_EQ(c.validation.mean, 0.07);
+  EXPECT_EQ(c.validation.freedom, 0) << "a mean alone has no spread";
+  EXPECT_EQ(c.checkpoint.steps, 0);
+}
+
+// Batches of validation of 0.01 + 0.02 and 0.03 + 0.02 s: mean 0.04, variance 2 * 0.01^2 by one degree of
+// freedom.
+TEST(Calibration, AddsThePhasesOfAScopeBatchByBatch) {
+  Job job{.windows = {window_of(about(0.1, 4))},
+          .phases = {phase_of("validation load", PhaseKind::load, {0.01, 0.03}),
+                     phase_of("validation forward", PhaseKind::compute, {0.02, 0.02}),
+                     phase_of("checkpoint", PhaseKind::other, {0.5})}};
+  job.phases[0].scope = job.phases[1].scope = Scope::validation;
+  job.phases[2].scope = Scope::checkpoint;
+  const Calibration c = calibrate(job);
+  EXPECT_THAT(c.parts, IsEmpty());
+  EXPECT_NEAR(c.validation.mean, 0.04, 1e-12);
+  EXPECT_NEAR(c.validation.variance, 2e-4, 1e-12);
+  EXPECT_EQ(c.validation.steps, 2);
+  EXPECT_EQ(c.checkpoint.mean, 0.5);
+  EXPECT_EQ(c.checkpoint.steps, 1);
 }
 
 TEST(Calibration, NeedsAWindowOrPhases) { EXPECT_THROW(calibrate({.source = "f.json"}), Error); }

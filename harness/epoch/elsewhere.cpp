@@ -48,7 +48,7 @@ std::vector<LoaderSetting> usual_settings() {
 }
 
 std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan,
-                                 const std::vector<LoaderSetting>& settings, double seconds,
+                                 const std::vector<LoaderSetting>& settings, double seconds, double beside,
                                  const Hooks& hooks) {
   std::map<Index, Parts> parts;
   std::vector<Elsewhere> out;
@@ -66,7 +66,7 @@ std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan,
         play(queue, full, Times(found->second.load, queue_seed), Times(found->second.step, queue_seed + 1))
             .seconds;
     const double partial = plan.drop_last ? 0 : steps - static_cast<double>(full);
-    out.push_back({setting, played * (1 + partial / static_cast<double>(full))});
+    out.push_back({setting, played * (1 + partial / static_cast<double>(full)) + beside});
   }
   return out;
 }

@@ -18,10 +18,10 @@ struct Elsewhere {
 };
 
 /// Batches and steps are timed beside as many workers as each setting has, which make batches without ever
-/// waiting; the queue between them is played. `seconds` is for the parts of each number of workers. Nothing
-/// of an epoch is trained.
+/// waiting; the queue between them is played. `seconds` is for the parts of each number of workers, `beside`
+/// what an epoch takes beside its steps, whatever the loader. Nothing of an epoch is trained.
 std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan,
-                                 const std::vector<LoaderSetting>& settings, double seconds,
+                                 const std::vector<LoaderSetting>& settings, double seconds, double beside,
                                  const Hooks& hooks);
 
 /// No workers; one and two of them with 1, 2 and 4 batches ahead.

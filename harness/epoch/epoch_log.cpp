@@ -36,6 +36,30 @@ ErrorSummary summary_of(std::string model, const std::vector<double>& errors) {
   return out;
 }
 
+/// Of predictions by name, each against what was measured.
+class Errors {
+ public:
+  void add(const std::string& name, const Interval& predicted, double measured) {
+    errors_[name].push_back(std::abs(predicted.middle / measured - 1));
+    if (!(predicted.low < predicted.high)) return;
+    auto& [with, inside] = coverage_[name];
+    ++with;
+    if (predicted.low <= measured && measured <= predicted.high) ++inside;
+  }
+  std::vector<ErrorSummary> summaries() {
+    std::vector<ErrorSummary> out;
+    for (const auto& [name, values] : errors_) {
+      out.push_back(summary_of(name, values));
+      std::tie(out.back().with_interval, out.back().inside) = coverage_[name];
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> errors_;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> coverage_;
+};
+
 std::map<std::string, std::vector<const LoggedEpoch*>> families(const std::vector<LoggedEpoch>& log) {
   std::map<std::string, std::vector<const LoggedEpoch*>> out;
   for (const LoggedEpoch& epoch : log) out[family_of(epoch)].push_back(&epoch);
@@ -53,13 +77,21 @@ double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetti
 }  // namespace
 
 std::string to_line(const LoggedEpoch& epoch) {
-  Json models = Json::array(), others = Json::array();
+  Json models = Json::array(), segments = Json::array(), others = Json::array();
   for (const LoggedModel& one : epoch.models) {
     models.push_back({{"model", one.model},
                       {"seconds", one.seconds.middle},
                       {"low", one.seconds.low},
                       {"high", one.seconds.high},
                       {"coverage", one.seconds.coverage}});
+  }
+  for (const LoggedSegment& one : epoch.segments) {
+    segments.push_back({{"segment", one.name},
+                        {"predicted_seconds", one.predicted.middle},
+                        {"low", one.predicted.low},
+                        {"high", one.predicted.high},
+                        {"coverage", one.predicted.coverage},
+                        {"seconds", one.seconds}});
   }
   for (const Elsewhere& one : epoch.elsewhere) {
     others.push_back(
@@ -76,6 +108,7 @@ std::string to_line(const LoggedEpoch& epoch) {
                {"other_busy_share", epoch.other_busy_share},
                {"steal_share", epoch.steal_share},
                {"models", models},
+               {"segments", segments},
                {"elsewhere", others}})
       .dump();
 }
@@ -107,6 +140,16 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
                               {one.at("low").number(), one.at("seconds").number(), one.at("high").number(),
                                one.at("coverage").number()}});
     }
+    // Lines from before jobs had any have none.
+    if (const auto segments = field.find("segments")) {
+      for (const JsonField& one : segments->items()) {
+        epoch.segments.push_back({one.at("segment").text(),
+                                  {one.at("low").number(), one.at("predicted_seconds").number(),
+                                   one.at("high").number(), one.at("coverage").number()},
+                                  one.at("seconds").number()});
+        if (!(epoch.segments.back().seconds > 0)) one.at("seconds").refuse("is no time");
+      }
+    }
     for (const JsonField& one : field.at("elsewhere").items()) {
       epoch.elsewhere.push_back({{one.at("workers").integer(0, 4096), one.at("prefetch").integer(1, 4096)},
                                  one.at("seconds").number()});
@@ -116,23 +159,19 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
 }
 
 std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log) {
-  std::map<std::string, std::vector<double>> errors;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> coverage;
+  Errors errors;
   for (const LoggedEpoch& epoch : log) {
-    for (const LoggedModel& one : epoch.models) {
-      errors[one.model].push_back(std::abs(one.seconds.middle / epoch.seconds - 1));
-      if (!(one.seconds.low < one.seconds.high)) continue;
-      auto& [with, inside] = coverage[one.model];
-      ++with;
-      if (one.seconds.low <= epoch.seconds && epoch.seconds <= one.seconds.high) ++inside;
-    }
+    for (const LoggedModel& one : epoch.models) errors.add(one.model, one.seconds, epoch.seconds);
   }
-  std::vector<ErrorSummary> out;
-  for (const auto& [model, values] : errors) {
-    out.push_back(summary_of(model, values));
-    std::tie(out.back().with_interval, out.back().inside) = coverage[model];
+  return errors.summaries();
+}
+
+std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log) {
+  Errors errors;
+  for (const LoggedEpoch& epoch : log) {
+    for (const LoggedSegment& one : epoch.segments) errors.add(one.name, one.predicted, one.seconds);
   }
-  return out;
+  return errors.summaries();
 }
 
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log) {

@@ -15,6 +15,12 @@ struct LoggedModel {
   std::string model;  ///< `M4`
   Interval seconds;   ///< coverage 0 where there is none
 };
+/// Validation or all checkpoints of an epoch.
+struct LoggedSegment {
+  std::string name;    ///< `validation`, `checkpoint`
+  Interval predicted;  ///< coverage 0 where there is none
+  double seconds = 0;  ///< measured
+};
 struct LoggedEpoch {
   TrainingJob job;
   std::string date, commit, machine;
@@ -23,6 +29,7 @@ struct LoggedEpoch {
   double prediction_seconds = 0;  ///< what predicting took
   double other_busy_share = 0, steal_share = 0;
   std::vector<LoggedModel> models;
+  std::vector<LoggedSegment> segments;  ///< those that the job has
   std::vector<Elsewhere> elsewhere;
 };
 inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
@@ -33,12 +40,14 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
 
 /// Absolute relative errors of many epochs.
 struct ErrorSummary {
-  std::string model;
+  std::string model;  ///< or segment
   std::size_t epochs = 0;
   double median = 0, p95 = 0, largest = 0;
   std::size_t with_interval = 0, inside = 0;
 };
 std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
+/// Of segments by themselves, each called by its name.
+std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
 /// Of epochs of the same job with another setting, predicted before that setting was run in the log.
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
 

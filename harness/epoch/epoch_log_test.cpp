@@ -48,13 +48,38 @@ TEST(EpochLogs, ScoreSettingsThatWereNotRunYetAndWhatFollowingThemCosts) {
   EXPECT_NEAR(all[0].regret, 0.25, 1e-12);
 }
 
+// Validation predicted 10 % too long and outside its interval of 5 %, then 4 % too short and inside.
+TEST(EpochLogs, SumUpErrorsOfValidationAndCheckpointsByThemselves) {
+  LoggedEpoch first = epoch(0, 1, 1, 1), second = first;
+  first.segments = {{"validation", {0.21, 0.22, 0.231, 0.9}, 0.2}, {"checkpoint", {0.1, 0.1, 0.1, 0}, 0.2}};
+  second.segments = {{"validation", {0.182, 0.192, 0.202, 0.9}, 0.2}};
+  const auto errors = segment_errors({first, second});
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0].model, "checkpoint");
+  EXPECT_NEAR(errors[0].largest, 0.5, 1e-12);
+  EXPECT_EQ(errors[0].with_interval, 0U);
+  EXPECT_EQ(errors[1].model, "validation");
+  EXPECT_NEAR(errors[1].median, 0.07, 1e-12);
+  EXPECT_EQ(errors[1].with_interval, 2U);
+  EXPECT_EQ(errors[1].inside, 1U);
+  EXPECT_THAT(epoch_log_markdown({first, second}, "abc"), HasSubstr("| validation alone | 2 | 7.0 % |"));
+}
+
 TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
   LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
   one.elsewhere = {{{0, 1}, 2.0}};
+  one.job.plan.validation_samples = 30;
+  one.job.plan.checkpoint_every = 4;
+  one.segments = {{"validation", {0.1, 0.11, 0.12, 0.9}, 0.13}, {"checkpoint", {0.02, 0.02, 0.02, 0}, 0.03}};
   const std::string text = to_line(one) + "\n" + to_line(epoch(0, 1, 2, 2)) + "\n";
   const auto log = epoch_log_from(text, "log.jsonl");
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(to_line(log[0]), to_line(one));
+  ASSERT_EQ(log[0].segments.size(), 2U);
+  EXPECT_EQ(log[0].segments[0].predicted.high, 0.12);
+  EXPECT_EQ(log[0].segments[1].name, "checkpoint");
+  EXPECT_EQ(log[0].segments[1].seconds, 0.03);
+  EXPECT_EQ(log[0].job.plan.checkpoint_every, 4);
   try {
     epoch_log_from(text + "{\"schema\": \"assay.epoch_log/1\"}\n", "log.jsonl");
     FAIL();
@@ -62,6 +87,24 @@ TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
     EXPECT_THAT(failure.what(), HasSubstr("log.jsonl, line 3"));
   }
   EXPECT_THAT(epoch_log_markdown(log, "abc"), HasSubstr("2 whole epochs"));
+}
+
+TEST(EpochLogs, OfJobsWithoutSegmentsMayLackTheirKey) {
+  std::string line = to_line(epoch(1, 2, 1.5, 1.4));
+  const std::string key = "\"segments\":[],";
+  ASSERT_NE(line.find(key), std::string::npos);
+  line.erase(line.find(key), key.size());
+  const auto log = epoch_log_from(line, "log.jsonl");
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_TRUE(log[0].segments.empty());
+}
+
+TEST(EpochLogs, RefuseASegmentThatTookNoTime) {
+  LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
+  one.segments = {{"validation", {0.1, 0.11, 0.12, 0.9}, 0}};
+  EXPECT_THAT(
+      [&] { epoch_log_from(to_line(one), "log.jsonl"); },
+      ::testing::ThrowsMessage<Error>(HasSubstr("log.jsonl, line 1: segments[0].seconds: is no time")));
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
       "|---|--:|--:|--:|--:|---|\n";
   for (const ErrorSummary& one : same_setting_errors(log))
     out += error_row("the same setting, " + one.model, one);
+  for (const ErrorSummary& one : segment_errors(log)) out += error_row(one.model + " alone", one);
   if (const ErrorSummary unrun = unrun_errors(log); unrun.epochs > 0) {
     out += error_row("a setting that had not been run, M4", unrun);
   }

@@ -22,12 +22,23 @@ void doubt_parts(Calibration& c) {
 std::vector<std::string> left_out(const Job& job, const Calibration& c) {
   std::vector<std::string> out;
   if (!c.one_off_known) out.push_back("start-up: " + c.one_off_from);
-  if (job.dataset.validation > 0 && c.validation_step <= 0) {
-    out.push_back(fmt::format("validation of {} samples: no phase has the scope validation",
-                              count_text(job.dataset.validation)));
+  const Dataset& d = job.dataset;
+  if (d.validation > 0 && c.validation.steps == 0) {
+    out.push_back(
+        fmt::format("validation of {} samples: no phase has the scope validation", count_text(d.validation)));
+  }
+  if (d.checkpoint_every > 0 && c.checkpoint.steps == 0) {
+    out.push_back(fmt::format("a checkpoint every {} steps: no phase has the scope checkpoint",
+                              count_text(d.checkpoint_every)));
+  }
+  const auto target = epoch_target(d);
+  if (d.checkpoint_every > 0 && target && target->checkpoints == 0) {
+    out.push_back(
+        fmt::format("a checkpoint every {} steps: an epoch has fewer", count_text(d.checkpoint_every)));
   }
   out.push_back(
-      "checkpoints, logging and whatever else comes every so many steps, unless a window contained it");
+      fmt::format("{}logging and whatever else comes every so many steps, unless a window contained it",
+                  d.checkpoint_every > 0 ? "" : "checkpoints, "));
   return out;
 }
 
@@ -41,7 +52,10 @@ std::optional<Target> epoch_target(const Dataset& dataset) {
                 .partial = static_cast<double>(count.partial_samples) / static_cast<double>(dataset.batch),
                 .validation_steps =
                     static_cast<double>(validation.full) +
-                    static_cast<double>(validation.partial_samples) / static_cast<double>(dataset.batch)};
+                    static_cast<double>(validation.partial_samples) / static_cast<double>(dataset.batch),
+                .checkpoints = dataset.checkpoint_every > 0
+                                   ? static_cast<double>(count.steps() / dataset.checkpoint_every)
+                                   : 0};
 }
 
 Forecast forecast(const Job& job, const Job* against) {
@@ -59,6 +73,7 @@ Forecast forecast(const Job& job, const Job* against) {
     return out;
   }
   out.steps = count_steps(job.dataset.train, job.dataset.batch, job.dataset.drop_last);
+  out.segments = segments_of(c, *target);
   out.models = predict_with_all(c, *target);
   out.bounds = bounds_of(c, out.queue, *target);
   out.what_if = what_if(job, c, out.queue, *target);

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// What an epoch cannot take less than, by one resource alone; start-up and validation included.
+/// What an epoch cannot take less than, by one resource alone; start-up, validation and checkpoints included.
 struct EpochBound {
   std::string resource;
   double seconds = 0;
@@ -35,7 +35,8 @@ struct ModelError {
 };
 struct PhaseError {
   std::string name;
-  double predicted = 0, measured = 0, error = 0;  ///< per step
+  double predicted = 0, measured = 0, error = 0;  ///< seconds of one `per`
+  std::string per = "step";
 };
 
 /// Predictions against what was measured.
@@ -53,7 +54,8 @@ struct Forecast {
   Calibration calibration;
   StepCount steps;       ///< of an epoch; zero when the size of the data set or the batch is not known
   std::string no_epoch;  ///< why, then
-  std::vector<ModelPrediction> models;  ///< of an epoch; empty without its steps
+  std::vector<Segment> segments;        ///< of an epoch; empty without its steps
+  std::vector<ModelPrediction> models;  ///< the same
   LoaderQueue queue;                    ///< with contention as fitted
   std::string limited_by;
   std::vector<EpochBound> bounds;

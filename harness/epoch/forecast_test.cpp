@@ -70,6 +70,36 @@ TEST(Forecast, CountsValidationApart) {
   EXPECT_THAT(f.left_out, Not(Contains(HasSubstr("validation"))));
 }
 
+// 11 steps, the last of them small: checkpoints after the 4th and the 8th, 0.03 s each. With batches of 200
+// there are six, and one after the 4th.
+TEST(Forecast, CountsCheckpointsApart) {
+  Job job = by_hand();
+  job.dataset.checkpoint_every = 4;
+  EXPECT_THAT(forecast(job).left_out, Contains(HasSubstr("a checkpoint every 4 steps: no phase")));
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  const Forecast f = forecast(job);
+  ASSERT_THAT(f.segments, SizeIs(1));
+  EXPECT_EQ(f.segments[0].count, 2);
+  EXPECT_NEAR(f.models[0].checkpoints, 0.06, 1e-12);
+  EXPECT_NEAR(f.models[0].seconds.middle, 1.065, 1e-9);
+  EXPECT_NEAR(f.models[4].seconds.middle, 1.065, 1e-9);
+  EXPECT_NEAR(f.bounds.at(0).seconds, 0.603 + 0.06, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "no loading"), 0.603 + 0.06, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "batch 200"), 5.025 * 0.2 + 0.03, 1e-9);
+  EXPECT_THAT(f.left_out, Not(Contains(HasSubstr("checkpoint"))));
+}
+
+TEST(Forecast, SaysThatAnEpochEndsBeforeTheFirstCheckpoint) {
+  Job job = by_hand();
+  job.dataset.checkpoint_every = 12;
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  const Forecast f = forecast(job);
+  EXPECT_THAT(f.segments, IsEmpty());
+  EXPECT_THAT(f.left_out, Contains(HasSubstr("a checkpoint every 12 steps: an epoch has fewer")));
+}
+
 // 10.05 steps less 0.04, 0.05 and 0.01 s each.
 TEST(Forecast, SaysWhatAnEpochIsWithoutEachPart) {
   const Forecast f = forecast(by_hand());
@@ -171,6 +201,35 @@ TEST(Forecast, IsScoredByALaterWindow) {
   EXPECT_NEAR(score.phases[0].error, 1, 1e-9);
   EXPECT_NEAR(score.phases[1].error, 0, 1e-9);
   EXPECT_THAT(score.drift, HasSubstr("from 100 ms to 80.0 ms, most of all load, from 40.0 ms to 20.0 ms"));
+}
+
+// Predicted 1.005 s of steps, 2.5 batches of validation of 0.02 s and two checkpoints of 0.03 s: 1.115 s. A
+// batch took 0.025 s, a checkpoint 0.02 s, and the epoch 1.2 s.
+TEST(Forecast, IsScoredWithValidationAndCheckpoints) {
+  Job job = by_hand();
+  job.dataset.validation = 250;
+  job.dataset.checkpoint_every = 4;
+  job.phases.push_back(
+      {.name = "validation", .kind = PhaseKind::compute, .scope = Scope::validation, .mean_seconds = 0.02});
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  Job later = job;
+  later.phases[3].mean_seconds = 0.025;
+  later.phases[4].mean_seconds = 0.02;
+  later.epoch_seconds = 1.2;
+  const Forecast f = forecast(job, &later);
+  ASSERT_THAT(f.scores, SizeIs(2));
+  EXPECT_EQ(f.scores[0].measured, "the epoch");
+  EXPECT_NEAR(f.scores[0].models.at(0).error, 1.115 / 1.2 - 1, 1e-9);
+  EXPECT_NEAR(f.scores[1].models.at(0).error, 0, 1e-9) << "a window of steps alone";
+  const std::vector<PhaseError>& phases = f.scores[1].phases;
+  ASSERT_THAT(phases, SizeIs(5));
+  EXPECT_EQ(phases[3].name, "validation");
+  EXPECT_EQ(phases[3].per, "batch");
+  EXPECT_NEAR(phases[3].error, -0.2, 1e-9);
+  EXPECT_EQ(phases[4].name, "checkpoint");
+  EXPECT_EQ(phases[4].per, "write");
+  EXPECT_NEAR(phases[4].error, 0.5, 1e-9);
 }
 
 TEST(Forecast, RefusesToBeScoredByNothing) {

@@ -93,14 +93,36 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
   return {low(largests), high(largests), low(formulas), high(formulas), low(queues), high(queues), true};
 }
 
-/// Adds what is the same for all models, and spreads the interval of the steps over the whole.
+/// Steps and segments err independently: half-widths add by squares. Without an interval of the steps there
+/// is none.
+Interval with_segments(const Interval& steps, const std::vector<Segment>& segments) {
+  double below = 0, above = 0;
+  for (const Segment& segment : segments) {
+    const Interval& one = segment.seconds;
+    below += (one.middle - one.low) * (one.middle - one.low);
+    above += (one.high - one.middle) * (one.high - one.middle);
+  }
+  const auto grown = [&](double half, double squares) {
+    return steps.coverage > 0 ? std::sqrt(half * half + squares) - half : 0;
+  };
+  const double more = seconds_of(segments);
+  return {steps.low + more - grown(std::max(0.0, steps.middle - steps.low), below), steps.middle + more,
+          steps.high + more + grown(std::max(0.0, steps.high - steps.middle), above), steps.coverage};
+}
+
+/// Adds what is the same for all models, and spreads the intervals over the whole.
 ModelPrediction completed(ModelPrediction out, const Calibration& c, const Target& target, double fill,
                           const Interval& steps) {
   out.partial = target.partial * out.period;
-  out.validation = target.validation_steps * c.validation_step;
-  const double besides = out.one_off + fill + out.partial + out.validation;
-  out.seconds = {steps.low + besides, steps.middle + besides, steps.high + besides, steps.coverage};
+  const std::vector<Segment> segments = segments_of(c, target);
+  for (const Segment& segment : segments) {
+    (segment.scope == Scope::validation ? out.validation : out.checkpoints) = segment.seconds.middle;
+  }
+  const double alone = out.one_off + fill + out.partial;
+  out.seconds = with_segments(steps, segments);
+  for (double* end : {&out.seconds.low, &out.seconds.middle, &out.seconds.high}) *end += alone;
   out.one_off += fill;
+  const double besides = alone + seconds_of(segments);
   if (c.moved && c.period.mean > 0) {
     // Drift: nothing says where the mean goes from here, but it was seen at both ends of this.
     out.seconds.low = std::min(out.seconds.low, c.moved->low / c.period.mean * steps.middle + besides);
@@ -192,6 +214,22 @@ std::string_view idea_of(Model model) {
     case Model::queue: return "loader queue";
   }
   return "";
+}
+
+std::vector<Segment> segments_of(const Calibration& c, const Target& target) {
+  std::vector<Segment> out;
+  const auto add = [&](Scope scope, double count, const Spread& one) {
+    if (count > 0 && one.steps > 0) out.push_back({scope, count, one.mean, sum_of_steps(one, count)});
+  };
+  add(Scope::validation, target.validation_steps, c.validation);
+  add(Scope::checkpoint, target.checkpoints, c.checkpoint);
+  return out;
+}
+
+double seconds_of(const std::vector<Segment>& segments) {
+  double out = 0;
+  for (const Segment& segment : segments) out += segment.seconds.middle;
+  return out;
 }
 
 double largest_resource(const LoaderQueue& queue, double load, double rest) {

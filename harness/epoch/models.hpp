@@ -12,7 +12,8 @@
 ///                              tensorflow/core/framework/model.cc, ComputeWaitTime)
 ///   M4  A + the queue, played  see loader_queue.hpp, with L and C drawn from what was measured
 ///
-/// A of M2 to M4 is without the first fill, which they contain: l, or what M4 plays.
+/// A of M2 to M4 is without the first fill, which they contain: l, or what M4 plays. To all of them the last
+/// smaller batch is added, and what an epoch has beside its steps, each with its own interval.
 #pragma once
 
 #include "epoch/calibration.hpp"
@@ -31,14 +32,27 @@ inline constexpr std::array all_models{Model::mean, Model::line, Model::largest,
 std::string_view name_of(Model model);  ///< `M0`
 std::string_view idea_of(Model model);  ///< `mean x N`
 
-/// What is predicted: full steps, a last smaller batch as a share of a full one, validation steps, and
-/// whether start-up belongs to it.
+/// What is predicted: full steps, a last smaller batch as a share of a full one, validation steps,
+/// checkpoints, and whether start-up belongs to it.
 struct Target {
   double steps = 0;
   double partial = 0;
   double validation_steps = 0;
+  double checkpoints = 0;
   bool from_start = true;
 };
+
+/// What an epoch has beside its steps: so many times what one of them takes.
+struct Segment {
+  Scope scope = Scope::validation;
+  double count = 0;
+  double mean = 0;   ///< seconds of one
+  Interval seconds;  ///< of all; coverage 0 and no width where the mean alone is known
+};
+/// Those that the target has and the calibration knows. They run by themselves, so that their times are
+/// added: batches that workers make meanwhile are not taken off.
+std::vector<Segment> segments_of(const Calibration& calibration, const Target& target);
+double seconds_of(const std::vector<Segment>& segments);
 
 /// One model's answer, part by part.
 struct ModelPrediction {
@@ -46,7 +60,7 @@ struct ModelPrediction {
   std::string impossible;  ///< why it has no answer; nothing below is set then
   double one_off = 0;
   double period = 0;  ///< of a full step, first fill apart
-  double partial = 0, validation = 0;
+  double partial = 0, validation = 0, checkpoints = 0;
   Interval seconds;         ///< of all; coverage 0 where no interval can be told, or drift made it a guess
   std::string no_interval;  ///< why
 };

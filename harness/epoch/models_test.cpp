@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace assay {
 namespace {
 
@@ -71,16 +73,54 @@ TEST(Models, DifferWhereTimesVary) {
   EXPECT_GT(of(all, Model::queue).seconds.high, of(all, Model::queue).seconds.middle);
 }
 
-// 10 steps of 5 s, 0.4 of one, three validation steps of 0.5 s, 7 s once.
-TEST(Models, AddPartialBatchValidationAndStartUp) {
+// 10 steps of 5 s, 0.4 of one, three validation steps of 0.5 s, four checkpoints of 0.25 s, 7 s once.
+TEST(Models, AddPartialBatchValidationCheckpointsAndStartUp) {
   Calibration c = parts_of(0, 2, 3, 2);
-  c.validation_step = 0.5;
+  c.validation = {.mean = 0.5, .steps = 1};
+  c.checkpoint = {.mean = 0.25, .steps = 1};
   c.one_off = 7;
-  const auto all = predict_with_all(c, {.steps = 10, .partial = 0.4, .validation_steps = 3});
+  const auto all =
+      predict_with_all(c, {.steps = 10, .partial = 0.4, .validation_steps = 3, .checkpoints = 4});
   const ModelPrediction& queue = of(all, Model::queue);
   EXPECT_NEAR(queue.partial, 2, 1e-9);
   EXPECT_NEAR(queue.validation, 1.5, 1e-9);
-  EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5, 1e-9);
+  EXPECT_NEAR(queue.checkpoints, 1, 1e-9);
+  EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5 + 1, 1e-9);
+}
+
+// Times of 1, 2 and 3 s have mean 2 and variance 1, so that six more take 12 s give or take 2.919986
+// sqrt(18); see spread_test.cpp. Six steps and six batches of validation err independently: 24 s, 2.919986
+// sqrt(18 + 18).
+TEST(Models, AddWhatStepsAndSegmentsMayBeOffByBySquares) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{1, 1}, {1, 2}, {1, 3}};
+  c.validation = spread_of(c.all);
+  const Target target{.steps = 6, .validation_steps = 6};
+  const auto all = predict_with_all(c, target);
+  const Interval& seconds = of(all, Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 24, 1e-9);
+  EXPECT_NEAR(seconds.high - 24, 2.919986 * 6, 1e-4);
+  EXPECT_NEAR(24 - seconds.low, 2.919986 * 6, 1e-4);
+  EXPECT_EQ(seconds.coverage, predicted_coverage);
+  const auto segments = segments_of(c, target);
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].count, 6);
+  EXPECT_NEAR(segments[0].seconds.high - 12, 2.919986 * std::sqrt(18), 1e-4);
+  EXPECT_NEAR(seconds_of(segments), 12, 1e-9);
+}
+
+TEST(Models, HaveNoIntervalWhereOnlyTheSegmentsHaveOne) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{10, 1.0}};
+  c.checkpoint = spread_of(std::vector<Group>{{1, 1}, {1, 2}, {1, 3}});
+  const auto all = predict_with_all(c, {.steps = 6, .checkpoints = 2});
+  const Interval& seconds = of(all, Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 10, 1e-9);
+  EXPECT_EQ(seconds.low, seconds.middle);
+  EXPECT_EQ(seconds.high, seconds.middle);
+  EXPECT_EQ(seconds.coverage, 0);
 }
 
 // A of 7 s contains the first fill of 3 s, which the queue has by itself.

@@ -29,7 +29,7 @@ Score epoch_score(const Calibration& c, const Target& target, double measured) {
           .models = errors_of(predict_with_all(c, target), measured)};
 }
 
-/// Phases of the whole of `against`, next to those of the calibration.
+/// Phases of the whole of `against`, next to those of the calibration; what is beside steps, per one of them.
 std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& truth) {
   std::vector<PhaseError> out;
   for (const StepPart& part : c.parts) {
@@ -37,6 +37,13 @@ std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& tr
     if (same == truth.parts.end() || same->mean <= 0) continue;
     out.push_back({part.name, part.mean, same->mean, part.mean / same->mean - 1});
   }
+  const auto add = [&](Scope scope, const char* per, const Spread& predicted, const Spread& measured) {
+    if (predicted.steps == 0 || measured.mean <= 0) return;
+    out.push_back({std::string(to_string(scope)), predicted.mean, measured.mean,
+                   predicted.mean / measured.mean - 1, per});
+  };
+  add(Scope::validation, "batch", c.validation, truth.validation);
+  add(Scope::checkpoint, "write", c.checkpoint, truth.checkpoint);
   return out;
 }
 

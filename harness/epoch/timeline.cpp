@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -34,9 +36,32 @@ class Trace {
   std::string events_;
 };
 
+/// One after the other.
+using Phases = std::initializer_list<std::pair<const char*, double>>;
+
+void add_phases(Trace& trace, double at, Phases phases) {
+  for (const auto& [phase, seconds] : phases) {
+    trace.slice(0, phase, at, seconds);
+    at += seconds;
+  }
+}
+
+void add_beside(Trace& trace, const EpochTimes& epoch) {
+  for (const CheckpointTimes& one : epoch.checkpoints) {
+    trace.slice(0, "checkpoint", one.begin, one.end - one.begin);
+  }
+  if (epoch.validation.empty()) return;
+  const double begin = epoch.validation.front().begin;
+  trace.slice(0, "validation", begin, epoch.validation.back().end - begin);
+  for (const ValidationTimes& one : epoch.validation) {
+    add_phases(trace, one.begin, {{"load", one.load}, {"forward", one.forward}, {"loss", one.loss}});
+  }
+}
+
 }  // namespace
 
-std::string timeline_json(const std::string& name, const std::vector<StepTimes>& steps) {
+std::string timeline_json(const std::string& name, const EpochTimes& epoch) {
+  const std::vector<StepTimes>& steps = epoch.steps;
   Trace trace;
   trace.name(0, name);
   int workers = 0;
@@ -45,18 +70,18 @@ std::string timeline_json(const std::string& name, const std::vector<StepTimes>&
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepTimes& step = steps[i];
     trace.slice(0, fmt::format("step {}", i), step.begin, step.end - step.begin);
-    double at = step.begin;
-    const std::pair<const char*, double> phases[] = {{"wait", step.wait}, {"forward", step.forward},
-                                                     {"loss", step.loss}, {"backward", step.backward},
-                                                     {"clip", step.clip}, {"optimizer", step.optimize}};
-    for (const auto& [phase, seconds] : phases) {
-      trace.slice(0, phase, at, seconds);
-      at += seconds;
-    }
+    add_phases(trace, step.begin,
+               {{"wait", step.wait},
+                {"forward", step.forward},
+                {"loss", step.loss},
+                {"backward", step.backward},
+                {"clip", step.clip},
+                {"optimizer", step.optimize}});
     if (step.worker > 0)
       trace.slice(step.worker, fmt::format("batch {}", step.batch), step.load_begin, step.load);
     trace.count("ready", step.begin + step.wait, step.ready);
   }
+  add_beside(trace, epoch);
   return trace.text();
 }
 

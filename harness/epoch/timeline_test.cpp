@@ -1,7 +1,11 @@
 #include "epoch/timeline.hpp"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -19,7 +23,7 @@ TEST(Timelines, ShowStepsPhasesWorkersAndTheQueue) {
                        .load = 0.002,
                        .worker = 1,
                        .ready = 3};
-  const auto trace = nlohmann::json::parse(timeline_json("small \"job\"", {step}));
+  const auto trace = nlohmann::json::parse(timeline_json("small \"job\"", {.steps = {step}}));
   const auto& events = trace.at("traceEvents");
   const auto named = [&](const std::string& name) {
     for (const auto& event : events)
@@ -34,6 +38,26 @@ TEST(Timelines, ShowStepsPhasesWorkersAndTheQueue) {
   EXPECT_EQ(named("batch 7").at("tid"), 1);
   EXPECT_EQ(named("ready").at("args").at("ready"), 3);
   EXPECT_TRUE(named("loss").is_null()) << "phases that took no time have no slice";
+  EXPECT_TRUE(named("validation").is_null());
+}
+
+// Milliseconds: a step until 2, a checkpoint until 5, validation in two batches from 7 to 9 and from 9 to 12.
+TEST(Timelines, ShowCheckpointsAndValidation) {
+  const EpochTimes epoch{.steps = {{.end = 0.002, .forward = 0.002}},
+                         .checkpoints = {{.step = 1, .begin = 0.002, .end = 0.005}},
+                         .validation = {{.begin = 0.007, .end = 0.009, .load = 0.0005, .forward = 0.001},
+                                        {.begin = 0.009, .end = 0.012, .load = 0.001, .forward = 0.0015}}};
+  const auto trace = nlohmann::json::parse(timeline_json("job", epoch));
+  std::vector<std::string> slices;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X") continue;
+    EXPECT_EQ(event.at("tid"), 0);
+    slices.push_back(fmt::format("{} {} {}", event.at("name").get<std::string>(),
+                                 event.at("ts").get<double>(), event.at("dur").get<double>()));
+  }
+  EXPECT_THAT(slices, ::testing::UnorderedElementsAre(
+                          "step 0 0 2000", "forward 0 2000", "checkpoint 2000 3000", "validation 7000 5000",
+                          "load 7000 500", "forward 7500 1000", "load 9000 1000", "forward 10000 1500"));
 }
 
 }  // namespace

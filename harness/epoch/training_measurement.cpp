@@ -50,7 +50,11 @@ constexpr PhaseOf phases[] = {
 Job described(const TrainingJob& job) {
   const TrainingPlan& plan = job.plan;
   Job out{.name = job.name, .source = "this program"};
-  out.dataset = {.train = plan.samples, .batch = plan.batch, .drop_last = plan.drop_last};
+  out.dataset = {.train = plan.samples,
+                 .validation = plan.validation_samples,
+                 .batch = plan.batch,
+                 .drop_last = plan.drop_last,
+                 .checkpoint_every = plan.checkpoint_every};
   out.loader = {
       .workers = plan.workers, .prefetch = plan.prefetch, .prefetch_stated = true, .in_order = plan.in_order};
   // Batches and steps are timed while both run.
@@ -80,6 +84,53 @@ void add_phases(Job& job, const std::vector<StepTimes>& steps) {
   for (const PhaseOf& phase : phases) add(phase.name, phase.kind, false, each(steps, phase.of));
   if (job.loader.workers.value_or(0) > 0) {
     add("load", PhaseKind::load, true, each(steps, [](const StepTimes& s) { return s.load; }));
+  }
+}
+
+/// What is beside the steps, one by one. Nothing where there was none of it.
+void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
+  if (seconds.empty()) return;
+  job.phases.push_back({.name = std::string(to_string(scope)),
+                        .kind = kind,
+                        .scope = scope,
+                        .mean_seconds = mean(seconds),
+                        .samples = static_cast<Index>(seconds.size()),
+                        .seconds = seconds});
+}
+
+/// Of full batches; of a single one that is smaller, what a full one would take.
+std::vector<double> full_batches(const TrainingPlan& plan, const std::vector<ValidationTimes>& batches) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const Index size = plan.validation_size(static_cast<Index>(i));
+    const double seconds = batches[i].end - batches[i].begin;
+    if (size == plan.batch) out.push_back(seconds);
+    if (size < plan.batch && batches.size() == 1) {
+      out.push_back(seconds * static_cast<double>(plan.batch) / static_cast<double>(size));
+    }
+  }
+  return out;
+}
+
+/// Without the first, unless it is the only one.
+std::vector<double> warmed_up(std::vector<double> seconds) {
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  return seconds;
+}
+
+void time_beside(Job& job, Training& training, const TrainingPlan& plan, const CalibrationPolicy& policy,
+                 const Hooks& hooks) {
+  if (const Index all = plan.validation_steps(); all > 0 && !hooks.stopped()) {
+    const auto share = static_cast<Index>(policy.share * static_cast<double>(all));
+    const Index batches = std::min(all, std::max(policy.fewest_batches, share));
+    hooks.say(fmt::format("calibration: {} batches of validation", batches));
+    add_beside(job, Scope::validation, PhaseKind::compute,
+               warmed_up(full_batches(plan, training.validate_alone(batches))));
+  }
+  if (const Index all = plan.checkpoints(); all > 0 && !hooks.stopped()) {
+    hooks.say("calibration: checkpoints");
+    add_beside(job, Scope::checkpoint, PhaseKind::other,
+               warmed_up(training.checkpoint_alone(std::min(policy.checkpoints, all + 1))));
   }
 }
 
@@ -128,6 +179,7 @@ Job calibration_of(Training& training, const TrainingJob& job, const Calibration
     all.insert(all.end(), times.begin(), times.end());
   }
   add_phases(out, all);
+  time_beside(out, training, job.plan, policy, hooks);
   return out;
 }
 
@@ -137,20 +189,30 @@ EpochRun run_epoch(Training& training, const TrainingPlan& plan,
   const auto start = Clock::now();
   Index done = 0;
   EpochRun out;
-  out.seconds = training.train(plan.steps(), out.steps, [&] {
-    after_step(++done, std::chrono::duration<double>(Clock::now() - start).count());
+  out.times = training.train_epoch([&] {
+    // Asked in validation as well, when all steps are done.
+    if (done < plan.steps()) {
+      after_step(++done, std::chrono::duration<double>(Clock::now() - start).count());
+    }
     return hooks.stopped();
   });
-  out.partial = static_cast<Index>(out.steps.size()) < plan.steps();
+  out.partial = std::ssize(out.times.steps) < plan.steps() ||
+                std::ssize(out.times.validation) < plan.validation_steps();
   out.weather = station.since();
   return out;
 }
 
 Job measured_job(const TrainingJob& job, const EpochRun& run) {
   Job out = described(job);
-  add_window(out, job.plan, run.steps, run.seconds, 0);
-  add_phases(out, run.steps);
-  out.epoch_seconds = run.seconds;
+  const EpochTimes& times = run.times;
+  add_window(out, job.plan, times.steps,
+             times.seconds - times.checkpoint_seconds() - times.validation_seconds(), 0);
+  add_phases(out, times.steps);
+  add_beside(out, Scope::validation, PhaseKind::compute, full_batches(job.plan, times.validation));
+  std::vector<double> checkpoints;
+  for (const CheckpointTimes& one : times.checkpoints) checkpoints.push_back(one.end - one.begin);
+  add_beside(out, Scope::checkpoint, PhaseKind::other, checkpoints);
+  out.epoch_seconds = times.seconds;
   return out;
 }
 

@@ -11,9 +11,26 @@
 namespace assay {
 namespace {
 
-const std::vector<std::string> keys{"schema",  "name",     "network",  "channels", "side",  "width",
-                                    "pixels",  "variant",  "threads",  "samples",  "batch", "drop_last",
-                                    "workers", "prefetch", "in_order", "cold",     "seed",  "records"};
+const std::vector<std::string> keys{"schema",
+                                    "name",
+                                    "network",
+                                    "channels",
+                                    "side",
+                                    "width",
+                                    "pixels",
+                                    "variant",
+                                    "threads",
+                                    "samples",
+                                    "batch",
+                                    "drop_last",
+                                    "workers",
+                                    "prefetch",
+                                    "in_order",
+                                    "cold",
+                                    "seed",
+                                    "records",
+                                    "validation_samples",
+                                    "checkpoint_every"};
 constexpr Index most_samples = Index{1} << 32, most_batch = Index{1} << 20, most_workers = 256,
                 most_prefetch = 1024, most_threads = 4096;
 
@@ -62,6 +79,9 @@ TrainingJob training_job_from_json(const std::string& text, const std::filesyste
   if (plan.samples < plan.batch) {
     file.at("samples").refuse(fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
   }
+  // Beyond the records of an epoch either is a slip: no epoch has as many steps.
+  integer("validation_samples", plan.validation_samples, 0, plan.samples);
+  integer("checkpoint_every", plan.checkpoint_every, 0, plan.samples);
   return out;
 }
 
@@ -83,15 +103,21 @@ std::string to_json(const TrainingJob& job) {
                     {"prefetch", plan.prefetch},
                     {"in_order", plan.in_order},
                     {"cold", plan.cold},
+                    {"validation_samples", plan.validation_samples},
+                    {"checkpoint_every", plan.checkpoint_every},
                     {"seed", plan.seed},
                     {"records", plan.records.string()}});
 }
 
 std::string in_words(const TrainingPlan& plan) {
-  return fmt::format("{} {}x{}x{}, width {}, {}, {} thread{}, batch {}, workers {}, prefetch {}{}{}",
-                     plan.network, plan.channels, plan.side, plan.side, plan.width, plan.variant,
-                     plan.threads, plan.threads == 1 ? "" : "s", plan.batch, plan.workers, plan.prefetch,
-                     plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
+  std::string out =
+      fmt::format("{} {}x{}x{}, width {}, {}, {} thread{}, batch {}, workers {}, prefetch {}{}{}",
+                  plan.network, plan.channels, plan.side, plan.side, plan.width, plan.variant, plan.threads,
+                  plan.threads == 1 ? "" : "s", plan.batch, plan.workers, plan.prefetch,
+                  plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
+  if (plan.validation_samples > 0) out += fmt::format(", validation of {}", plan.validation_samples);
+  if (plan.checkpoint_every > 0) out += fmt::format(", checkpoint every {}", plan.checkpoint_every);
+  return out;
 }
 
 }  // namespace assay

@@ -18,7 +18,8 @@ struct TrainingJob {
 
 /// {"schema": "assay.training/1", "name": …} and the members of TrainingPlan, of which samples and batch are
 /// required; a relative path of `records` starts from the folder of `where`. Throws Error naming file and
-/// key: an unknown one, a wrong type, fewer samples than a batch, more than the machine could hold.
+/// key: an unknown one, a wrong type, fewer samples than a batch, more than the machine could hold, more of
+/// validation than of training, checkpoints that no epoch reaches.
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
 std::string to_json(const TrainingJob& job);
 

@@ -11,7 +11,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* job =
     R"({"schema": "assay.training/1", "name": "small", "network": "transformer", "width": 32,
- "samples": 1000, "batch": 64, "workers": 2, "prefetch": 4, "in_order": false, "records": "images.rec"})";
+ "samples": 1000, "batch": 64, "workers": 2, "prefetch": 4, "in_order": false, "records": "images.rec",
+ "validation_samples": 100, "checkpoint_every": 5})";
 
 std::string refusal(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
@@ -33,8 +34,12 @@ TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
   EXPECT_EQ(read.plan.records, "jobs/images.rec") << "from the folder of the job";
   EXPECT_EQ(read.plan.steps(), 16) << "15 batches of 64 and one of 40";
   EXPECT_EQ(read.plan.size(15), 40);
+  EXPECT_EQ(read.plan.validation_steps(), 2) << "of 64 and 36";
+  EXPECT_EQ(read.plan.validation_size(1), 36);
+  EXPECT_EQ(read.plan.checkpoints(), 3) << "after 5, 10 and 15 steps";
   const TrainingJob again = training_job_from_json(to_json(read), "job.json");
   EXPECT_EQ(to_json(again), to_json(read));
+  EXPECT_THAT(in_words(read.plan), HasSubstr("validation of 100, checkpoint every 5"));
 }
 
 TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
@@ -42,6 +47,16 @@ TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
   EXPECT_THAT(refusal(job, "\"batch\": 64, ", ""), HasSubstr("batch"));
   EXPECT_THAT(refusal(job, "\"workers\": 2", "\"workers\": -1"), HasSubstr("workers"));
   EXPECT_THAT(refusal(job, "\"samples\": 1000", "\"samples\": 10"), HasSubstr("fewer than a batch of 64"));
+  EXPECT_THAT(refusal(job, "\"validation_samples\": 100", "\"validation_samples\": -1"),
+              HasSubstr("validation_samples: is -1, must be an integer from 0 to 1000"));
+  EXPECT_THAT(refusal(job, "\"validation_samples\": 100", "\"validation_samples\": 1001"),
+              HasSubstr("validation_samples: is 1001, must be an integer from 0 to 1000"));
+  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": -5"),
+              HasSubstr("checkpoint_every: is -5, must be an integer from 0 to 1000"));
+  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": 1001"),
+              HasSubstr("checkpoint_every: is 1001"));
+  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": 2.5"),
+              HasSubstr("checkpoint_every: is 2.5"));
   EXPECT_THAT(refusal(job, "training/1", "training/9"), HasSubstr("schema"));
   EXPECT_THAT(refusal(job, "1000, ", "1000 "), HasSubstr("jobs/small.json"));
 }

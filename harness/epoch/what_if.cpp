@@ -22,11 +22,6 @@ std::vector<double> scaled(std::vector<double> values, double factor) {
   return values;
 }
 
-/// What an epoch has besides its steps and its first fill.
-double besides(const Calibration& c, const Target& target) {
-  return target.validation_steps * c.validation_step;
-}
-
 struct Played {
   double period = 0, fill = 0, wait_share = 0;
 };
@@ -48,7 +43,8 @@ class QueueEpoch {
   double seconds(const LoaderQueue& queue, const std::vector<double>& load, const std::vector<double>& rest,
                  const Target& target) const {
     const Played run = play_for(queue, load, rest);
-    return extra_ + run.fill + (target.steps + target.partial) * run.period + besides(c_, target);
+    return extra_ + run.fill + (target.steps + target.partial) * run.period +
+           seconds_of(segments_of(c_, target));
   }
   double seconds(const LoaderQueue& queue, const std::vector<double>& load,
                  const std::vector<double>& rest) const {
@@ -122,7 +118,7 @@ void add_batches(const Job& job, const Calibration& c, const LoaderQueue& queue,
 
 std::vector<EpochBound> bounds_of(const Calibration& c, const LoaderQueue& queue, const Target& target) {
   std::vector<EpochBound> out;
-  const double steps = target.steps + target.partial, more = c.one_off + besides(c, target);
+  const double steps = target.steps + target.partial, more = c.one_off + seconds_of(segments_of(c, target));
   const auto add = [&](std::string resource, double period, std::string text) {
     out.push_back({std::move(resource), more + steps * period, std::move(text)});
   };

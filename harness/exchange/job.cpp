@@ -37,7 +37,8 @@ void append(StepPhase& phase, const StepPhase& more, const Job& from) {
   }
 }
 
-/// A phase that one of them lacks took no time there, where its steps are known one by one.
+/// A phase of a step that one of them lacks took no time there, where its steps are known one by one. One of
+/// another scope was not measured there.
 void append_phases(Job& job, const Job& more, Index steps_before, Index steps_more) {
   const auto zeros = [](const StepPhase& like, Index steps) {
     StepPhase out = like;
@@ -50,6 +51,8 @@ void append_phases(Job& job, const Job& more, Index steps_before, Index steps_mo
     const auto same = std::ranges::find(more.phases, phase.name, &StepPhase::name);
     if (same != more.phases.end()) {
       append(phase, *same, more);
+    } else if (phase.scope != Scope::training) {
+      continue;
     } else if (!phase.seconds.empty()) {
       append(phase, zeros(phase, steps_more), more);
     } else {
@@ -58,6 +61,10 @@ void append_phases(Job& job, const Job& more, Index steps_before, Index steps_mo
   }
   for (const StepPhase& phase : more.phases) {
     if (std::ranges::find(job.phases, phase.name, &StepPhase::name) != job.phases.end()) continue;
+    if (phase.scope != Scope::training) {
+      job.phases.push_back(phase);
+      continue;
+    }
     if (phase.seconds.empty())
       refuse(more, fmt::format("has a phase {} that no file before it has", phase.name));
     StepPhase added = zeros(phase, steps_before);
@@ -85,7 +92,14 @@ std::string_view to_string(PhaseKind kind) {
   return "";
 }
 
-std::string_view to_string(Scope scope) { return scope == Scope::training ? "training" : "validation"; }
+std::string_view to_string(Scope scope) {
+  switch (scope) {
+    case Scope::training: return "training";
+    case Scope::validation: return "validation";
+    case Scope::checkpoint: return "checkpoint";
+  }
+  return "";
+}
 
 std::string_view to_string(PageCache cache) {
   switch (cache) {

@@ -22,8 +22,9 @@ enum class PhaseKind {
 };
 std::string_view to_string(PhaseKind kind);
 
-/// Parts of different scopes are never added.
-enum class Scope { training, validation };
+/// What a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of different
+/// scopes are never added.
+enum class Scope { training, validation, checkpoint };
 std::string_view to_string(Scope scope);
 
 /// State of the page cache when a window was measured.
@@ -38,7 +39,7 @@ struct StepPhase {
   /// by itself. A `load` phase that overlaps is what a worker takes for one batch; one that does not is what
   /// the training loop spent: all of the loading without workers, and only the waiting with them.
   bool overlaps = false;
-  double mean_seconds = 0;      ///< per step
+  double mean_seconds = 0;      ///< per step, or whatever else the scope has
   Index samples = 0;            ///< steps behind the mean; 0 when nobody said
   std::vector<double> seconds;  ///< of single steps in order, windows one after the other; may be empty
   std::optional<Quoted> share;  ///< of the step, as the source states it
@@ -60,6 +61,7 @@ struct Dataset {
   Index validation = 0;
   Index batch = 0;  ///< samples of a step; 0 when not stated
   bool drop_last = false;
+  Index checkpoint_every = 0;  ///< steps from one checkpoint to the next; 0 when there are none
 };
 
 struct LoaderSetup {
@@ -95,8 +97,9 @@ struct Job {
   std::optional<double> one_off_seconds;
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
   std::vector<Claim> claims;
-  std::string source;              ///< the file or files
-  std::vector<std::string> notes;  ///< what imports dropped or assumed, and why; what holds for several files once
+  std::string source;  ///< the file or files
+  std::vector<std::string>
+      notes;  ///< what imports dropped or assumed, and why; what holds for several files once
 };
 
 /// Full batches, and the samples in a last, smaller one; it is a step only where it is not dropped.

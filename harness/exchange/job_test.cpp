@@ -49,6 +49,19 @@ TEST(AppendedWindows, TakeAMissingPhaseForNoTime) {
   EXPECT_EQ(job.phases[1].mean_seconds, 2.25);
 }
 
+// Validation is no part of a step: a file that lacks it did not measure it.
+TEST(AppendedWindows, KeepAPhaseBesideTrainingAsItWasMeasured) {
+  StepPhase validation = phase_of("validation", {0.5});
+  validation.scope = Scope::validation;
+  Job job = job_of("a", {phase_of("load", {1, 2}), validation});
+  append_windows(job, job_of("b", {phase_of("load", {5, 4})}));
+  EXPECT_THAT(job.phases[1].seconds, ElementsAre(0.5));
+  job = job_of("a", {phase_of("load", {1, 2})});
+  append_windows(job, job_of("b", {phase_of("load", {5, 4}), validation}));
+  ASSERT_EQ(job.phases.size(), 2U);
+  EXPECT_THAT(job.phases[1].seconds, ElementsAre(0.5));
+}
+
 TEST(AppendedWindows, AreOfOneJob) {
   Job job = job_of("a", {});
   job.dataset.batch = 100;

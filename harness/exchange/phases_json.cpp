@@ -55,7 +55,7 @@ Choice word(const JsonField& field, std::span<const Choice> choices) {
 
 constexpr std::array kinds{PhaseKind::load, PhaseKind::copy, PhaseKind::compute, PhaseKind::sync,
                            PhaseKind::other};
-constexpr std::array scopes{Scope::training, Scope::validation};
+constexpr std::array scopes{Scope::training, Scope::validation, Scope::checkpoint};
 constexpr std::array caches{PageCache::unknown, PageCache::cold, PageCache::warm};
 
 Quoted quoted_field(const JsonField& field, Quantity quantity, const char* example) {
@@ -76,12 +76,13 @@ std::optional<Quoted> maybe_quoted(const JsonField& parent, const char* key, Qua
 }
 
 Dataset dataset_of(const JsonField& field) {
-  require_known(field, {"train", "validation", "batch", "drop_last"});
+  require_known(field, {"train", "validation", "batch", "drop_last", "checkpoint_every"});
   Dataset out;
   if (const auto train = field.find("train")) out.train = train->integer(0, most);
   if (const auto validation = field.find("validation")) out.validation = validation->integer(0, most);
   if (const auto batch = field.find("batch")) out.batch = batch->integer(1, most);
   if (const auto drop = field.find("drop_last")) out.drop_last = drop->boolean();
+  if (const auto every = field.find("checkpoint_every")) out.checkpoint_every = every->integer(0, most);
   return out;
 }
 

@@ -13,13 +13,14 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 const char* const whole = R"({"schema": "assay.job/1", "job": "j", "hardware": "h",
-  "dataset": {"train": 1005, "validation": 50, "batch": 100, "drop_last": true},
+  "dataset": {"train": 1005, "validation": 50, "batch": 100, "drop_last": true, "checkpoint_every": 7},
   "loader": {"workers": 4, "prefetch": 3, "in_order": false, "load_contention": 1.2},
   "windows": [{"first_step": 0, "steps": 2, "wall_seconds": 0.3, "cache": "cold"},
               {"first_step": 5, "step_seconds": [0.1, 0.2]}],
   "phases": {"load": {"kind": "load", "seconds": [0.01, 0.03], "overlaps": true},
              "evaluate": {"kind": "compute", "mean_seconds": 0.5, "samples": 7, "scope": "validation",
-                          "share": "12 %"}},
+                          "share": "12 %"},
+             "save": {"kind": "other", "mean_seconds": 2, "scope": "checkpoint"}},
   "one_off_seconds": 1.5, "measured_epoch_seconds": 9,
   "claims": [{"where": "row", "steps": 10, "throughput": "5,641/s", "derivation": ["2 s", "3"]}]})";
 
@@ -38,6 +39,7 @@ TEST(PhasesJson, IsReadWhole) {
   EXPECT_EQ(job.source, "f.json");
   EXPECT_EQ(job.dataset.train, 1005);
   EXPECT_TRUE(job.dataset.drop_last);
+  EXPECT_EQ(job.dataset.checkpoint_every, 7);
   EXPECT_EQ(job.loader.workers, 4);
   EXPECT_EQ(job.loader.prefetch, 3);
   EXPECT_FALSE(job.loader.in_order);
@@ -48,7 +50,8 @@ TEST(PhasesJson, IsReadWhole) {
   EXPECT_EQ(job.windows[1].steps, 2);
   EXPECT_NEAR(job.windows[1].wall_seconds, 0.3, 1e-12);
   EXPECT_NE(job.windows[0].run, job.windows[1].run);
-  ASSERT_EQ(job.phases.size(), 2U);
+  ASSERT_EQ(job.phases.size(), 3U);
+  EXPECT_EQ(job.phases[2].scope, Scope::checkpoint);
   EXPECT_TRUE(job.phases[0].overlaps);
   EXPECT_NEAR(job.phases[0].mean_seconds, 0.02, 1e-12);
   EXPECT_EQ(job.phases[1].scope, Scope::validation);
@@ -83,6 +86,7 @@ TEST(PhasesJson, NamesWhatCannotBe) {
   refuses(job_with(R"("phases": {"a": {"kind": "lode", "mean_seconds": 1}})"),
           "f.json: phases.a.kind: is lode, must be one of load, copy, compute, sync, other");
   refuses(job_with(R"("dataset": {"batch": 0})"), "f.json: dataset.batch: is 0");
+  refuses(job_with(R"("dataset": {"checkpoint_every": -1})"), "f.json: dataset.checkpoint_every: is -1");
   refuses(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": "nan"}})"), "must be a finite number");
   refuses(job_with(R"("windows": [{"steps": 3, "step_seconds": [1, 2]}])"), "is 3, but step_seconds holds 2");
   refuses(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": 3, "seconds": [1, 2]}})"),

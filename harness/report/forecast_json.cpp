@@ -22,6 +22,7 @@ Json json_of(const ModelPrediction& one) {
   out["period_seconds"] = one.period;
   out["partial_seconds"] = one.partial;
   out["validation_seconds"] = one.validation;
+  out["checkpoint_seconds"] = one.checkpoints;
   if (!one.no_interval.empty()) out["no_interval"] = one.no_interval;
   return out;
 }
@@ -35,6 +36,7 @@ Json json_of(const Score& one) {
   }
   for (const PhaseError& phase : one.phases) {
     phases.push_back({{"phase", phase.name},
+                      {"per", phase.per},
                       {"predicted_seconds", phase.predicted},
                       {"measured_seconds", phase.measured},
                       {"error", phase.error}});
@@ -82,6 +84,12 @@ std::string to_json(const Forecast& f, const std::string& made) {
     out["full_steps"] = f.steps.full;
     out["partial_samples"] = f.steps.partial_samples;
     if (c.one_off_known) out["one_off_seconds"] = c.one_off;
+    out["segments"] = list(f.segments, [](const Segment& one) {
+      return Json{{"segment", to_string(one.scope)},
+                  {"count", one.count},
+                  {"mean_seconds", one.mean},
+                  {"seconds", json_of(one.seconds)}};
+    });
     out["models"] = list(f.models, [](const ModelPrediction& one) { return json_of(one); });
     out["bounds"] = list(f.bounds, [](const EpochBound& one) {
       return Json{{"resource", one.resource}, {"seconds", one.seconds}, {"text", one.text}};

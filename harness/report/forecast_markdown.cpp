@@ -74,7 +74,9 @@ std::string score(const Score& one) {
                                     : "no"});
   }
   for (const PhaseError& phase : one.phases) {
-    rows.push_back({escaped(phase.name), seconds_text(phase.predicted), error_text(phase.error), ""});
+    const std::string name =
+        phase.per == "step" ? phase.name : fmt::format("{}, per {}", phase.name, phase.per);
+    rows.push_back({escaped(name), seconds_text(phase.predicted), error_text(phase.error), ""});
   }
   std::string out = fmt::format("Measured: {}, {}.\n\n", escaped(one.measured), seconds_text(one.seconds));
   if (!one.drift.empty()) out += fmt::format("**Drift**: {}.\n\n", escaped(one.drift));
@@ -101,6 +103,10 @@ std::string to_markdown(const Forecast& f) {
   out += fmt::format("Limited by {}.\n\n", escaped(f.limited_by));
   if (f.no_epoch.empty()) {
     out += "## Models\n\n" + models(f) + "\n";
+    for (const Segment& segment : f.segments) {
+      out += fmt::format("* beside the steps: {}, {}\n", to_string(segment.scope),
+                         escaped(segment_text(segment)));
+    }
     for (const EpochBound& bound : f.bounds) {
       out += fmt::format("* at least {}: {}, {}\n", seconds_text(bound.seconds), escaped(bound.resource),
                          escaped(bound.text));

@@ -65,6 +65,33 @@ TEST(ForecastText, SaysThatThereIsNoEpoch) {
               AllOf(HasSubstr("NO EPOCH: the batch is not known"), Not(HasSubstr("M0"))));
 }
 
+TEST(ForecastText, SaysHowManyOfASegmentThereAre) {
+  EXPECT_EQ(segment_text({.count = 520.5, .mean = 0.002, .seconds = {1.02, 1.041, 1.06, 0.9}}),
+            "520.50 x 2.00 ms = 1.04 s [1.02, 1.06]");
+  EXPECT_EQ(
+      segment_text({.scope = Scope::checkpoint, .count = 2812, .mean = 0.25, .seconds = {703, 703, 703, 0}}),
+      "2,812 x 250 ms = 703 s");
+}
+
+TEST(Forecasts, HaveSegmentsInEveryForm) {
+  Job job = job_by_hand();
+  job.dataset.checkpoint_every = 25;
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.5});
+  Job later = job;
+  const Forecast f = forecast(job, &later);
+  EXPECT_THAT(to_text(f), HasSubstr("checkpoint  4 x 500 ms = 2.00 s"));
+  EXPECT_THAT(to_text(f), HasSubstr("500 ms per write"));
+  EXPECT_THAT(to_markdown(f), AllOf(HasSubstr("* beside the steps: checkpoint, 4 x 500 ms = 2.00 s"),
+                                    HasSubstr("| checkpoint, per write |")));
+  const auto json = nlohmann::json::parse(to_json(f, "2026-01-02T03:04:05Z"));
+  ASSERT_EQ(json.at("segments").size(), 1U);
+  EXPECT_EQ(json.at("segments").at(0).at("segment"), "checkpoint");
+  EXPECT_EQ(json.at("segments").at(0).at("count"), 4);
+  EXPECT_EQ(json.at("segments").at(0).at("seconds").at("middle"), 2);
+  EXPECT_EQ(json.at("models").at(0).at("checkpoint_seconds"), 2);
+}
+
 TEST(ForecastText, SaysErrorsInWords) {
   EXPECT_EQ(error_text(0.143), "14.3 % too long");
   EXPECT_EQ(error_text(-0.125), "12.5 % too short");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -199,7 +200,7 @@ std::string score_text(const Score& score) {
     out += cells({{one.name, 22},
                   {seconds_text(one.predicted), 12},
                   {error_text(one.error), 18},
-                  {seconds_text(one.measured) + " per step", 21}});
+                  {fmt::format("{} per {}", seconds_text(one.measured), one.per), 21}});
   }
   return out;
 }
@@ -209,6 +210,15 @@ std::string score_text(const Score& score) {
 std::string error_text(double error) {
   if (std::abs(error) < 0.0005) return "exact to 0.05 %";
   return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
+}
+
+std::string segment_text(const Segment& segment) {
+  const Interval& all = segment.seconds;
+  // A last batch that is smaller counts as its share.
+  const double whole = std::floor(segment.count), share = std::floor(100 * (segment.count - whole)) / 100;
+  return fmt::format("{}{} x {} = {}", count_text(whole),
+                     share > 0 ? fmt::format("{:.2f}", share).substr(1) : "", seconds_text(segment.mean),
+                     all.low < all.high ? seconds_text(all) : seconds_text(all.middle));
 }
 
 std::string outcome_text(const Forecast& f) {
@@ -240,6 +250,8 @@ std::string to_text(const Forecast& f) {
     if (c.one_off_known) {
       out += labelled("start-up", fmt::format("{}, {}", seconds_text(c.one_off), c.one_off_from));
     }
+    for (const Segment& segment : f.segments)
+      out += labelled(to_string(segment.scope), segment_text(segment));
     out += models_text(f);
     for (const EpochBound& bound : f.bounds) {
       out += labelled("at least",

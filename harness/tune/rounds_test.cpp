@@ -55,6 +55,9 @@ class Scripted final : public Training {
     return std::vector<double>(static_cast<std::size_t>(batches), 1e-5);
   }
   std::vector<StepTimes> train_alone(Index steps) override { return timed(steps, 0); }
+  EpochTimes train_epoch(const std::function<bool()>&) override { return {}; }
+  std::vector<ValidationTimes> validate_alone(Index) override { return {}; }
+  std::vector<double> checkpoint_alone(Index) override { return {}; }
   Together together(Index, Index steps) override { return {{1e-5}, timed(steps, 0)}; }
 
  private:

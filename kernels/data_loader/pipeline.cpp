@@ -25,6 +25,11 @@ void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, 
 
 }  // namespace
 
+Error cannot_start_workers(const std::system_error& failure) {
+  return {"workers", "cannot be started: " + failure.code().message(),
+          "take fewer workers, or raise the limits on threads and memory (ulimit -u, ulimit -v)"};
+}
+
 Pipeline::Pipeline(const Plan& plan)
     : plan_(plan), stride_(std::max<Index>(1, (plan.slot_bytes + line_bytes - 1) / line_bytes) * line_bytes) {
   const Index ahead = plan_.workers * plan_.prefetch;
@@ -38,7 +43,14 @@ Pipeline::Pipeline(const Plan& plan)
 Pipeline::~Pipeline() { join(); }
 
 void Pipeline::spawn() {
-  for (Index w = 0; w < plan_.workers; ++w) threads_.emplace_back([this] { work(); });
+  try {
+    for (Index w = 0; w < plan_.workers; ++w) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error& failure) {
+    // Those that did start may be loading already.
+    come_to_rest();
+    join();
+    throw cannot_start_workers(failure);
+  }
 }
 
 void Pipeline::join() {

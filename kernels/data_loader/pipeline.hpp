@@ -1,6 +1,7 @@
 // Batches loaded ahead by threads and taken by the caller, in order or as they come.
 #pragma once
 
+#include "assay/error.hpp"
 #include "assay/problem.hpp"
 
 #include <condition_variable>
@@ -9,10 +10,14 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace assay {
+
+/// What to throw where the system starts no more threads.
+Error cannot_start_workers(const std::system_error& failure);
 
 /// Holds its threads between runs when they are persistent, and its slots always. One thread runs it.
 ///
@@ -30,6 +35,7 @@ class Pipeline {
     bool persistent = true;
   };
 
+  /// Throws Error when threads cannot be started, here where they are persistent, else in run().
   explicit Pipeline(const Plan& plan);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -79,8 +85,10 @@ class Pipeline {
   };
 
   std::byte* bytes_of(Index slot) { return memory_.data() + slot * stride_; }
+  /// Throws Error, with no thread left that knows of `loading`.
   void start(const Loading& loading);
   std::exception_ptr come_to_rest();
+  /// All threads or, when it throws, none.
   void spawn();
   void join();
   void work();

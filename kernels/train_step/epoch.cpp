@@ -2,11 +2,9 @@
 // of a trainer, and a clock between the phases.
 
 #include "data_loader/pipeline.hpp"
-#include "train_step/trainer.hpp"
+#include "train_step/checkpoint.hpp"
+#include "train_step/plan_parts.hpp"
 
-#include "assay/error.hpp"
-#include "assay/ops/image_records.hpp"
-#include "assay/ops/record_file.hpp"
 #include "assay/ops/shuffle.hpp"
 #include "assay/training.hpp"
 
@@ -14,7 +12,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace assay::train_step {
 namespace {
@@ -27,62 +31,36 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-training::Network network_of(const TrainingPlan& plan) {
-  const auto kind = std::ranges::find(training::kinds, plan.network);
-  if (kind == training::kinds.end()) {
-    throw Error("network", "is '" + plan.network + "'", "name one of: classifier, transformer");
-  }
-  training::Network out{.kind = static_cast<training::Kind>(kind - training::kinds.begin()),
-                        .channels = plan.channels,
-                        .side = plan.side,
-                        .width = plan.width};
-  training::require_valid(out);
-  return out;
-}
-
-ImageRecords records_of(const TrainingPlan& plan) {
-  if (plan.pixels != "bytes" && plan.pixels != "floats") {
-    throw Error("pixels", "is '" + plan.pixels + "'", "name one of: bytes, floats");
-  }
-  return {.channels = plan.channels,
-          .side = plan.side,
-          .format = plan.pixels == "bytes" ? training::PixelFormat::bytes : training::PixelFormat::floats};
-}
-
-RecordFile file_of(const TrainingPlan& plan, const ImageRecords& records) {
-  if (plan.records.empty()) {
-    const auto where = plan.cold ? RecordFile::Scratch::disk : RecordFile::Scratch::memory;
-    return RecordFile::scratch(where, {.records = plan.samples, .bytes = records.bytes()},
-                               training::separable_images(records, plan.seed));
-  }
-  RecordFile out(plan.records);
-  const RecordShape shape = out.shape();
-  if (shape.bytes != records.bytes()) {
-    throw Error(plan.records.string(),
-                "holds records of " + std::to_string(shape.bytes) + " bytes, and such images take " +
-                    std::to_string(records.bytes()),
-                "correct channels, side or pixels of the job");
-  }
-  if (shape.records < plan.samples) {
-    throw Error(plan.records.string(), "holds " + std::to_string(shape.records) + " records",
-                "set samples to that, or less");
-  }
-  return out;
-}
-
-std::unique_ptr<training::Trainer> trainer_of(const TrainingPlan& plan, const training::Network& network) {
-  if (plan.variant == "naive") return training::naive_trainer(network);
-  if (plan.variant == "composed") return composed_trainer(network, {.threads = plan.threads});
-  throw Error("variant", "is '" + plan.variant + "'", "name one of: naive, composed");
-}
-
 /// The user asked for a stop in the middle of an epoch.
 struct Stopped {};
+
+/// Seconds since a run began, and since the last phase ended.
+class Stopwatch {
+ public:
+  void start() { start_ = last_ = Clock::now(); }
+  double seconds() const { return seconds_between(start_, Clock::now()); }
+  /// Since the lap before.
+  double lap() {
+    const auto now = Clock::now();
+    return seconds_between(std::exchange(last_, now), now);
+  }
+
+ private:
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+};
+
+/// Memory for one batch: as its records lie, and decoded.
+struct BatchRoom {
+  std::vector<std::byte> rows;
+  ImageBatch images;
+  BatchRoom(const ImageRecords& records, Index most)
+      : rows(static_cast<std::size_t>(most * records.bytes())), images(records, most) {}
+};
 
 class ImageTraining final : public Training {
  public:
   explicit ImageTraining(const TrainingPlan& plan)
-      : plan_(plan),
+      : plan_(usable(plan)),
         network_(network_of(plan)),
         records_(records_of(plan)),
         file_(file_of(plan, records_)),
@@ -91,17 +69,23 @@ class ImageTraining final : public Training {
     order_.resize(static_cast<std::size_t>(plan.samples));
     shuffle_into(order_, Shuffle::full, 1, rng);
     trainer_->prepare(plan.batch);
-    if (plan.steps() > 0) trainer_->prepare(plan.size(plan.steps() - 1));
+    trainer_->prepare(plan.size(plan.steps() - 1));
+    if (plan.validation_steps() > 0) trainer_->prepare(plan.validation_size(plan.validation_steps() - 1));
   }
 
   void load_with(Index workers, Index prefetch, bool in_order) override {
-    plan_.workers = workers;
-    plan_.prefetch = prefetch;
-    plan_.in_order = in_order;
+    TrainingPlan plan = plan_;
+    plan.workers = workers;
+    plan.prefetch = prefetch;
+    plan.in_order = in_order;
+    plan_ = usable(plan);
   }
   double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) override;
+  EpochTimes train_epoch(const std::function<bool()>& stop) override;
   std::vector<double> load_alone(Index batches) override;
   std::vector<StepTimes> train_alone(Index steps) override;
+  std::vector<ValidationTimes> validate_alone(Index batches) override;
+  std::vector<double> checkpoint_alone(Index count) override;
   Together together(Index workers, Index steps) override;
 
  private:
@@ -113,6 +97,18 @@ class ImageTraining final : public Training {
       std::memcpy(rows + i * records_.bytes(), file_.record(sample),
                   static_cast<std::size_t>(records_.bytes()));
     }
+    decode(rows, size, images);
+  }
+  /// The same of batch k of validation, whose records lie one after the other behind those of the epoch.
+  void load_validation(Index k, std::byte* rows, ImageBatch& images) const {
+    const Index size = plan_.validation_size(k);
+    std::memcpy(rows, file_.record(plan_.samples + k * plan_.batch),
+                static_cast<std::size_t>(size * records_.bytes()));
+    decode(rows, size, images);
+  }
+  void decode(const std::byte* rows, Index size, ImageBatch& images) const {
+    // Before anyone trains with the batch, and from the thread that knows first: a lost page reads as zeros.
+    file_.require_unchanged();
     images.decode(rows, size);
   }
   training::Parameters initial() const {
@@ -121,22 +117,26 @@ class ImageTraining final : public Training {
   }
   /// The phases of step t, counted from 1.
   void step(const training::State& at, const training::Batch& batch, Index t, StepTimes& times) const {
-    Clock::time_point last = Clock::now();
-    const auto lap = [&last] {
-      const auto now = Clock::now();
-      return seconds_between(std::exchange(last, now), now);
-    };
+    Stopwatch watch;
     trainer_->forward(at, batch);
-    times.forward = lap();
+    times.forward = watch.lap();
     times.mean_loss = trainer_->loss();
-    times.loss = lap();
+    times.loss = watch.lap();
     trainer_->backward(at);
-    times.backward = lap();
+    times.backward = watch.lap();
     trainer_->clip(at);
-    times.clip = lap();
+    times.clip = watch.lap();
     trainer_->optimize(at, t);
-    times.optimize = lap();
+    times.optimize = watch.lap();
   }
+  /// What is done between steps: told how many are done and when that was, says when the next one begins.
+  /// Throws Stopped to have no more of them.
+  using Between = std::function<double(Index done, double end)>;
+  /// Starts the watch and trains the first steps.
+  void run_steps(Index steps, training::Parameters& at, Stopwatch& watch, std::vector<StepTimes>& times,
+                 const Between& between);
+  std::vector<ValidationTimes> validated(Index batches, const training::State& at, const Stopwatch& watch,
+                                         const std::function<bool()>& stop) const;
 
   TrainingPlan plan_;
   training::Network network_;
@@ -144,6 +144,7 @@ class ImageTraining final : public Training {
   RecordFile file_;
   std::unique_ptr<training::Trainer> trainer_;
   std::vector<Index> order_;
+  Checkpoints checkpoints_;
 };
 
 /// Numbers the threads that call it, from 1; the one that made it is 0.
@@ -167,9 +168,8 @@ class Workers {
   std::vector<std::thread::id> known_;
 };
 
-double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) {
-  if (plan_.cold) file_.drop_pages();
-  training::Parameters parameters = initial();
+void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& watch,
+                              std::vector<StepTimes>& times, const Between& between) {
   const auto count = static_cast<std::size_t>(steps);
   times.assign(count, {});
   std::vector<StepTimes> loaded(count);  // by batch; its worker alone writes to one
@@ -177,7 +177,7 @@ double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const st
   Workers workers;
   std::atomic<Index> made{0};
 
-  const auto start = Clock::now();
+  watch.start();
   Pipeline pipeline({.batches = steps,
                      .workers = plan_.workers,
                      .prefetch = plan_.prefetch,
@@ -187,15 +187,14 @@ double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const st
   std::vector<ImageBatch> images;
   for (Index slot = 0; slot < pipeline.slots(); ++slot) images.emplace_back(records_, plan_.batch);
   Index next = 0;
-  double end = 0;
+  double begin = 0;
   try {
     pipeline.run(
         [&](Index k, Index slot, std::byte* rows) {
           StepTimes& mine = loaded[static_cast<std::size_t>(k)];
-          const auto begin = Clock::now();
+          mine.load_begin = watch.seconds();
           load(k, rows, images[static_cast<std::size_t>(slot)]);
-          mine.load_begin = seconds_between(start, begin);
-          mine.load = seconds_between(begin, Clock::now());
+          mine.load = watch.seconds() - mine.load_begin;
           mine.worker = workers.mine();
           slot_of[static_cast<std::size_t>(k)] = slot;
           ++made;
@@ -204,71 +203,157 @@ double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const st
           StepTimes& now = times[static_cast<std::size_t>(next)];
           now = loaded[static_cast<std::size_t>(k)];
           now.batch = k;
-          now.begin = end;
-          now.wait = seconds_between(start, Clock::now()) - end;
+          now.begin = begin;
+          now.wait = watch.seconds() - begin;
           now.ready = made - next;
           const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(k)]);
-          step(parameters.state(), images[slot].view(plan_.size(k)), ++next, now);
-          end = now.end = seconds_between(start, Clock::now());
-          if (stop && stop()) throw Stopped{};
+          step(at.state(), images[slot].view(plan_.size(k)), ++next, now);
+          now.end = watch.seconds();
+          begin = between(next, now.end);
         });
   } catch (const Stopped&) {
     times.resize(static_cast<std::size_t>(next));
   }
-  const double seconds = seconds_between(start, Clock::now());
+}
+
+double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) {
+  if (plan_.cold) file_.drop_pages();
+  training::Parameters parameters = initial();
+  Stopwatch watch;
+  run_steps(steps, parameters, watch, times, [&](Index, double end) {
+    if (stop && stop()) throw Stopped{};
+    return end;
+  });
+  const double seconds = watch.seconds();
   file_.require_unchanged();
   return seconds;
 }
 
+EpochTimes ImageTraining::train_epoch(const std::function<bool()>& stop) {
+  if (plan_.cold) file_.drop_pages();
+  training::Parameters parameters = initial();
+  Stopwatch watch;
+  EpochTimes out;
+  run_steps(plan_.steps(), parameters, watch, out.steps, [&](Index done, double end) {
+    if (plan_.checkpoint_every > 0 && done % plan_.checkpoint_every == 0) {
+      checkpoints_.write(parameters, done);
+      out.checkpoints.push_back({.step = done, .begin = end, .end = watch.seconds()});
+      end = out.checkpoints.back().end;
+    }
+    if (stop && stop()) throw Stopped{};
+    return end;
+  });
+  if (std::ssize(out.steps) == plan_.steps()) {
+    out.validation = validated(plan_.validation_steps(), parameters.state(), watch, stop);
+  }
+  out.seconds = watch.seconds();
+  file_.require_unchanged();
+  return out;
+}
+
+std::vector<ValidationTimes> ImageTraining::validated(Index batches, const training::State& at,
+                                                      const Stopwatch& watch,
+                                                      const std::function<bool()>& stop) const {
+  std::vector<ValidationTimes> out;
+  if (batches == 0) return out;
+  BatchRoom room(records_, plan_.batch);
+  for (Index k = 0; k < batches; ++k) {
+    ValidationTimes& now = out.emplace_back();
+    now.begin = watch.seconds();
+    Stopwatch phase;
+    load_validation(k, room.rows.data(), room.images);
+    now.load = phase.lap();
+    trainer_->forward(at, room.images.view(plan_.validation_size(k)));
+    now.forward = phase.lap();
+    now.mean_loss = trainer_->loss();
+    now.loss = phase.lap();
+    now.end = watch.seconds();
+    if (stop && stop()) break;
+  }
+  return out;
+}
+
 std::vector<double> ImageTraining::load_alone(Index batches) {
   if (plan_.cold) file_.drop_pages();
-  std::vector<std::byte> rows(static_cast<std::size_t>(plan_.batch * records_.bytes()));
-  ImageBatch images(records_, plan_.batch);
+  BatchRoom room(records_, plan_.batch);
   std::vector<double> out;
+  Stopwatch watch;
   for (Index k = 0; k < batches; ++k) {
-    const auto begin = Clock::now();
-    load(k % plan_.steps(), rows.data(), images);
-    out.push_back(seconds_between(begin, Clock::now()));
+    watch.start();
+    load(k % plan_.steps(), room.rows.data(), room.images);
+    out.push_back(watch.seconds());
   }
   return out;
 }
 
 std::vector<StepTimes> ImageTraining::train_alone(Index steps) {
   training::Parameters parameters = initial();
-  std::vector<std::byte> rows(static_cast<std::size_t>(plan_.batch * records_.bytes()));
-  ImageBatch images(records_, plan_.batch);
-  load(0, rows.data(), images);
+  BatchRoom room(records_, plan_.batch);
+  load(0, room.rows.data(), room.images);
   std::vector<StepTimes> out(static_cast<std::size_t>(steps));
-  const auto start = Clock::now();
+  const Stopwatch watch;
   for (Index i = 0; i < steps; ++i) {
     StepTimes& now = out[static_cast<std::size_t>(i)];
-    now.begin = seconds_between(start, Clock::now());
-    step(parameters.state(), images.view(plan_.size(0)), i + 1, now);
-    now.end = seconds_between(start, Clock::now());
+    now.begin = watch.seconds();
+    step(parameters.state(), room.images.view(plan_.size(0)), i + 1, now);
+    now.end = watch.seconds();
+  }
+  return out;
+}
+
+std::vector<ValidationTimes> ImageTraining::validate_alone(Index batches) {
+  if (plan_.cold) file_.drop_pages();
+  training::Parameters parameters = initial();
+  return validated(std::min(batches, plan_.validation_steps()), parameters.state(), Stopwatch(), {});
+}
+
+std::vector<double> ImageTraining::checkpoint_alone(Index count) {
+  const training::Parameters parameters = initial();
+  std::vector<double> out;
+  Stopwatch watch;
+  for (Index i = 0; i < count; ++i) {
+    watch.start();
+    checkpoints_.write(parameters, i + 1);
+    out.push_back(watch.seconds());
   }
   return out;
 }
 
 Training::Together ImageTraining::together(Index workers, Index steps) {
   if (plan_.cold) file_.drop_pages();
-  std::atomic<bool> done = false;
   std::vector<std::vector<double>> loads(static_cast<std::size_t>(workers));
-  std::vector<std::thread> threads;
-  for (Index w = 0; w < workers; ++w) {
-    threads.emplace_back([&, w] {
-      std::vector<std::byte> rows(static_cast<std::size_t>(plan_.batch * records_.bytes()));
-      ImageBatch images(records_, plan_.batch);
-      for (Index k = w; !done; k += workers) {
-        const auto begin = Clock::now();
-        load(k % plan_.steps(), rows.data(), images);
-        loads[static_cast<std::size_t>(w)].push_back(seconds_between(begin, Clock::now()));
-      }
-    });
-  }
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(workers));
+  const auto make_and_drop = [&](Index worker, const std::stop_token& done, std::vector<double>& seconds) {
+    BatchRoom room(records_, plan_.batch);
+    Stopwatch watch;
+    Index k = worker;
+    do {
+      watch.start();
+      load(k % plan_.steps(), room.rows.data(), room.images);
+      seconds.push_back(watch.seconds());
+      k += workers;
+    } while (!done.stop_requested());
+  };
   Together out;
-  out.steps = train_alone(steps);
-  done = true;
-  for (std::thread& thread : threads) thread.join();
+  try {
+    std::vector<std::jthread> threads;  // asked to stop and waited for, whatever is thrown here
+    for (Index w = 0; w < workers; ++w) {
+      const auto mine = static_cast<std::size_t>(w);
+      threads.emplace_back([&, w, mine](const std::stop_token& done) {
+        try {
+          make_and_drop(w, done, loads[mine]);
+        } catch (...) {
+          failures[mine] = std::current_exception();
+        }
+      });
+    }
+    out.steps = train_alone(steps);
+  } catch (const std::system_error& failure) {
+    throw cannot_start_workers(failure);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) std::rethrow_exception(failure);
+  }
   for (const auto& one : loads) out.load.insert(out.load.end(), one.begin(), one.end());
   return out;
 }

@@ -57,8 +57,9 @@ class ComposedTrainer final : public training::Trainer {
   void prepare(Index n) override {
     division_ = find(n);
     if (division_ != nullptr) return;
-    // A full batch and the last of an epoch; a driver that sweeps sizes leaves none behind.
-    if (divisions_.size() == 2) divisions_.pop_front();
+    // A full batch, the last of an epoch and the last of its validation; a driver that sweeps sizes leaves
+    // none behind.
+    if (divisions_.size() == 3) divisions_.pop_front();
     division_ = &divisions_.emplace_back();
     division_->n = n;
     const double work = static_cast<double>(n) * training::forward_multiply_adds(network_);

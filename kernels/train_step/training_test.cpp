@@ -173,13 +173,13 @@ TEST(ComposedTrainer, DividesABatchAmongThreadsAsIfItWereOne) {
   }
 }
 
-// A size comes back after two others, for which its plan was given up.
+// A size comes back after three others, for which its plan was given up.
 TEST(ComposedTrainer, TakesBatchesOfOtherSizesInBetween) {
   for (const Network& network : {classifier, transformer}) {
     Divided of(network);
     const auto one = composed_trainer(of.network, {.threads = 1}),
                two = composed_trainer(of.network, {.threads = 2});
-    for (const Index images : {21, 17, 5, 21}) {
+    for (const Index images : {21, 17, 5, 3, 21}) {
       of.step(*composed_trainer(of.network, {.threads = 1}), *one, images);
       of.step(*one, *two, images);
     }

@@ -23,7 +23,8 @@ struct KnownRecords {
   std::uint64_t key = 0;
   bool from_user = false;  ///< a user's file: what is expected is read by system calls
 
-  /// The user's file of the setting if there is one, else a scratch file of `shape`.
+  /// The user's file of the setting if there is one, else a scratch file of `shape`. Throws Error when the
+  /// records of a user's file are not those that were written.
   static KnownRecords open(RecordShape shape, FileState state, Setting& setting);
   /// What record i must be. Throws Error where a user's file cannot be read.
   void expected(Index i, std::span<std::byte> into) const;

@@ -101,7 +101,9 @@ class RecordFile {
   GuardedMapping mapping_;
 };
 
-/// Whether $TMPDIR, or /tmp, lies on a disk: the pages of a file there can be dropped.
+/// $TMPDIR, or /tmp: where files lie that nobody keeps.
+std::filesystem::path scratch_folder();
+/// Whether it lies on a disk: the pages of a file there can be dropped.
 bool scratch_disk_is_a_disk();
 
 }  // namespace assay

@@ -1,0 +1,185 @@
+// What is measured of a training, from a script: no clock is involved.
+#include "epoch/training_measurement.hpp"
+
+#include "epoch/elsewhere.hpp"
+#include "epoch/forecast.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// 100 steps, 9 full batches of validation and one of half the size, checkpoints after 30, 60 and 90 steps.
+TrainingJob job_by_hand() {
+  TrainingJob out{.name = "job"};
+  out.plan.samples = 1000;
+  out.plan.batch = 10;
+  out.plan.validation_samples = 95;
+  out.plan.checkpoint_every = 30;
+  return out;
+}
+
+/// Steps of 3 ms, of which 1 ms is loading. A batch of validation takes 20 ms, a checkpoint 300 ms; the first
+/// of either 80 and 700 ms more when they are timed alone.
+class Scripted final : public Training {
+ public:
+  explicit Scripted(const TrainingPlan& plan) : plan_(plan) {}
+  void load_with(Index, Index, bool) override {}
+  double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>&) override {
+    times = timed(steps, 0.001);
+    return times.back().end;
+  }
+  EpochTimes train_epoch(const std::function<bool()>& stop) override {
+    EpochTimes out{.steps = timed(plan_.steps(), 0.001)};
+    double at = out.steps.back().end;
+    for (Index i = 0; i < plan_.steps(); ++i) stop();
+    for (Index i = 1; i <= plan_.checkpoints(); ++i, at += 0.3) {
+      out.checkpoints.push_back({.step = i * plan_.checkpoint_every, .begin = at, .end = at + 0.3});
+    }
+    for (Index i = 0; i < plan_.validation_steps(); ++i) {
+      const double seconds = plan_.validation_size(i) == plan_.batch ? 0.02 : 0.01;
+      out.validation.push_back({.begin = at, .end = at + seconds, .forward = seconds});
+      at += seconds;
+      if (stop()) break;
+    }
+    out.seconds = at;
+    return out;
+  }
+  std::vector<double> load_alone(Index batches) override {
+    return std::vector<double>(static_cast<std::size_t>(batches), 0.001);
+  }
+  std::vector<StepTimes> train_alone(Index steps) override { return timed(steps, 0); }
+  std::vector<ValidationTimes> validate_alone(Index batches) override {
+    asked_batches.push_back(batches);
+    std::vector<ValidationTimes> out;
+    for (Index i = 0; i < batches; ++i) out.push_back({.end = i == 0 ? 0.1 : 0.02});
+    return out;
+  }
+  std::vector<double> checkpoint_alone(Index count) override {
+    asked_checkpoints.push_back(count);
+    std::vector<double> out(static_cast<std::size_t>(count), 0.3);
+    out.front() = 1;
+    return out;
+  }
+  Together together(Index, Index steps) override { return {{0.001}, timed(steps, 0)}; }
+
+  std::vector<Index> asked_batches, asked_checkpoints;
+
+ private:
+  static std::vector<StepTimes> timed(Index steps, double wait) {
+    std::vector<StepTimes> out;
+    for (Index i = 0; i < steps; ++i) {
+      const double begin = static_cast<double>(i) * (wait + 0.002);
+      out.push_back(
+          {.batch = i, .begin = begin, .end = begin + wait + 0.002, .wait = wait, .forward = 0.002});
+    }
+    return out;
+  }
+  TrainingPlan plan_;
+};
+
+const StepPhase* phase_named(const Job& job, const std::string& name) {
+  for (const StepPhase& phase : job.phases) {
+    if (phase.name == name) return &phase;
+  }
+  return nullptr;
+}
+
+TEST(CalibrationRuns, TimeValidationAndCheckpointsWithoutTheFirst) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, {}, {});
+  EXPECT_THAT(training.asked_batches, ElementsAre(9));
+  EXPECT_THAT(training.asked_checkpoints, ElementsAre(4));
+  const StepPhase* validation = phase_named(measured, "validation");
+  ASSERT_NE(validation, nullptr);
+  EXPECT_EQ(validation->scope, Scope::validation);
+  EXPECT_THAT(validation->seconds, SizeIs(8));
+  EXPECT_THAT(validation->seconds, Each(DoubleNear(0.02, 1e-12)));
+  const StepPhase* checkpoint = phase_named(measured, "checkpoint");
+  ASSERT_NE(checkpoint, nullptr);
+  EXPECT_EQ(checkpoint->scope, Scope::checkpoint);
+  EXPECT_THAT(checkpoint->seconds, ElementsAre(0.3, 0.3, 0.3));
+  EXPECT_EQ(measured.dataset.validation, 95);
+  EXPECT_EQ(measured.dataset.checkpoint_every, 30);
+}
+
+TEST(CalibrationRuns, TimeNothingBesideTheStepsOfAJobThatHasNothingElse) {
+  TrainingJob job = job_by_hand();
+  job.plan.validation_samples = job.plan.checkpoint_every = 0;
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, {}, {});
+  EXPECT_THAT(training.asked_batches, IsEmpty());
+  EXPECT_THAT(training.asked_checkpoints, IsEmpty());
+  EXPECT_EQ(phase_named(measured, "validation"), nullptr);
+  EXPECT_EQ(phase_named(measured, "checkpoint"), nullptr);
+}
+
+// A single batch of 4 of 10 samples takes 100 ms: a full one would take 250 ms, and the epoch has 0.4 of it.
+TEST(CalibrationRuns, TakeASmallBatchForItsShareOfAFullOne) {
+  TrainingJob job = job_by_hand();
+  job.plan.validation_samples = 4;
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, {}, {});
+  EXPECT_THAT(training.asked_batches, ElementsAre(1));
+  EXPECT_THAT(phase_named(measured, "validation")->seconds, ElementsAre(DoubleNear(0.25, 1e-12)));
+  const Forecast f = forecast(measured);
+  EXPECT_NEAR(f.models.at(0).validation, 0.1, 1e-12);
+}
+
+// 100 * 0.003 + 9.5 * 0.02 + 3 * 0.3 = 1.39 s, of which the window of the steps is 0.3 s.
+TEST(EpochRuns, ArePredictedAndScoredWithAllTheirSegments) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, {}, {});
+  Index told = 0;
+  const EpochRun run = run_epoch(training, job.plan, [&](Index done, double) { told = done; }, {});
+  EXPECT_EQ(told, 100);
+  EXPECT_FALSE(run.partial);
+  const Job truth = measured_job(job, run);
+  ASSERT_THAT(truth.windows, SizeIs(1));
+  EXPECT_NEAR(truth.windows[0].wall_seconds, 0.3, 1e-9);
+  EXPECT_THAT(phase_named(truth, "validation")->seconds, SizeIs(9)) << "the full ones";
+  EXPECT_NEAR(*truth.epoch_seconds, 1.39, 1e-9);
+  const Forecast f = forecast(measured, &truth);
+  for (const ModelPrediction& one : f.models) {
+    EXPECT_NEAR(one.validation, 0.19, 1e-9) << name_of(one.model);
+    EXPECT_NEAR(one.checkpoints, 0.9, 1e-9) << name_of(one.model);
+    EXPECT_NEAR(one.seconds.middle, 1.39, 1e-9) << name_of(one.model);
+  }
+  ASSERT_THAT(f.scores, SizeIs(2));
+  for (const Score& score : f.scores) {
+    for (const ModelError& one : score.models) EXPECT_NEAR(one.error, 0, 1e-9) << score.measured;
+  }
+  EXPECT_EQ(f.scores[1].phases.back().name, "checkpoint");
+  EXPECT_NEAR(f.scores[1].phases.back().error, 0, 1e-9);
+}
+
+TEST(EpochRuns, ArePartialWhenValidationWasStopped) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  int asked = 0;
+  const EpochRun run =
+      run_epoch(training, job.plan, [](Index, double) {}, {.stop = [&] { return ++asked == 103; }});
+  EXPECT_THAT(run.times.steps, SizeIs(100));
+  EXPECT_THAT(run.times.validation, SizeIs(3));
+  EXPECT_TRUE(run.partial);
+}
+
+// Other settings of the loader have the same validation and checkpoints: 100 * 0.003 + 1.09 s.
+TEST(EpochsElsewhere, HaveTheSameBesideTheirSteps) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const auto all = elsewhere(training, job.plan, {{0, 1}}, 0.01, 1.09, {});
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_NEAR(all[0].seconds, 1.39, 1e-9);
+}
+
+}  // namespace
+}  // namespace assay
