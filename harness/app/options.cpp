@@ -274,21 +274,26 @@ class Parser {
     add_json(sub);
   }
   void add_tune() {
-    CLI::App* tune = app_.add_subcommand("tune", "settings of a training tried against each other in rounds");
+    CLI::App* tune = app_.add_subcommand("tune", "settings tried against each other in rounds");
     tune->require_subcommand(1);
-    const auto add = [&](Verb what, const char* name, const char* about,
-                         void (*add_options)(CLI::App&, TuneOptions&)) {
+    const auto add = [&](Verb what, const char* name, const char* about, const char* output) {
       CLI::App* sub = tune->add_subcommand(name, about);
       sub->callback([this, what] { options_.verb = what; });
-      add_options(*sub, options_.tune);
-      sub->add_option("--seed", options_.seed, "of the order of settings in each round (default 42)");
+      sub->add_option("--seed", options_.seed, "of inputs and orders (default 42)");
       sub->add_option("--md", options_.markdown, "write the decision record here");
-      sub->add_option("-o,--output", options_.output, "write the job with the chosen settings here");
+      sub->add_option("-o,--output", options_.output, output);
       add_json(sub);
+      return sub;
     };
-    add(Verb::tune_loader, "loader", "workers and batches ahead", add_tune_loader_options);
-    add(Verb::tune_batch, "batch", "samples of a step", add_tune_batch_options);
-    add(Verb::tune_threads, "threads", "threads of a step", add_tune_threads_options);
+    const char* const job = "write the job with the chosen settings here";
+    add_tune_loader_options(*add(Verb::tune_loader, "loader", "workers and batches ahead", job),
+                            options_.tune);
+    add_tune_batch_options(*add(Verb::tune_batch, "batch", "samples of a step", job), options_.tune);
+    add_tune_threads_options(*add(Verb::tune_threads, "threads", "threads of a step", job), options_.tune);
+    add_tune_threshold_options(
+        *add(Verb::tune_threshold, "threshold", "the size from which one variant is faster than another",
+             "write the threshold and every size measured here, as JSON"),
+        options_.tune_threshold);
   }
   void add_report() {
     CLI::App* sub = verb(Verb::report, "report", "the report of a results file");
