@@ -103,10 +103,13 @@ class Parser {
   void add_filter(CLI::App* sub) {
     sub->add_option("-k,--filter", options_.filter, "only trials whose key matches this regular expression");
   }
-  void add_inputs(CLI::App* sub) {
+  void add_threads(CLI::App* sub) {
     sub->add_option("--threads", options_.threads, "thread counts of threaded variants, as 1,2")
         ->delimiter(',')
         ->check(CLI::Range(1, 4096));
+  }
+  void add_inputs(CLI::App* sub) {
+    add_threads(sub);
     sub->add_option("--seed", options_.seed, "seed of the inputs (default 42)");
   }
   void add_suite(CLI::App* sub, bool required) {
@@ -294,6 +297,12 @@ class Parser {
         *add(Verb::tune_threshold, "threshold", "the size from which one variant is faster than another",
              "write the threshold and every size measured here, as JSON"),
         options_.tune_threshold);
+    CLI::App* library = add(Verb::tune_library, "library", "the core type of OpenBLAS",
+                            "write the environment that was chosen here, as JSON");
+    add_suite(library, true);
+    add_filter(library);
+    add_threads(library);
+    add_tune_library_options(*library, options_.tune_library);
   }
   void add_report() {
     CLI::App* sub = verb(Verb::report, "report", "the report of a results file");

@@ -30,6 +30,7 @@ enum class Verb {
   tune_batch,
   tune_threads,
   tune_threshold,
+  tune_library,
   reanalyze,
   selftest,
   report,
@@ -90,6 +91,7 @@ struct Options {
   EpochOptions epoch;
   TuneOptions tune;
   ThresholdOptions tune_threshold;
+  LibraryOptions tune_library;
   bool record_step = false;
   double drift_limit = 1.03;
 };

@@ -101,6 +101,8 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
             "--header", "k.hpp"},
            {"tune", "threshold", "gemm", "--vary", "k", "--from", "1", "--to", "9", "--between", "a,b",
             "--rounds", "5"},
+           {"tune", "library"},
+           {"tune", "library", "--suite", "s.json", "--rounds", "5"},
            {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
@@ -184,6 +186,18 @@ TEST(CommandLine, ReadsTheQuestionForAThreshold) {
   EXPECT_EQ(tune.header, "rows.hpp");
   EXPECT_EQ(tune.constant, "threads_from_rows");
   EXPECT_EQ(line.options->seed, 7U);
+}
+
+TEST(CommandLine, ReadsTheSearchForACoreType) {
+  const CommandLine line =
+      parsed({"tune", "library", "--suite", "s.json", "-k", "gemm", "--core-types", "Haswell,SkylakeX",
+              "--threads", "1", "--rounds", "6", "-o", "chosen.json"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->verb, Verb::tune_library);
+  EXPECT_THAT(line.options->tune_library.core_types, ElementsAre("Haswell", "SkylakeX"));
+  EXPECT_EQ(line.options->tune_library.rounds, 6);
+  EXPECT_EQ(line.options->filter, "gemm");
+  EXPECT_EQ(line.options->output, "chosen.json");
 }
 
 TEST(CommandLine, ReadsChangesOfTheLedger) {

@@ -36,4 +36,12 @@ void add_tune_threshold_options(CLI::App& sub, ThresholdOptions& options) {
   constant->needs(header);
 }
 
+void add_tune_library_options(CLI::App& sub, LibraryOptions& options) {
+  sub.add_option("--core-types", options.core_types,
+                 "of OpenBLAS, to try, as Haswell,SkylakeX (default: all that this processor can execute)")
+      ->delimiter(',');
+  sub.add_option("--rounds", options.rounds, "launches in which all take turns (default 10)")
+      ->check(round_counts());
+}
+
 }  // namespace assay

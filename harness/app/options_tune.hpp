@@ -1,10 +1,11 @@
-/// Options of `tune threshold`, which needs no training job.
+/// Options of `tune threshold` and `tune library`, which need no training job.
 #pragma once
 
 #include "tune/threshold_rounds.hpp"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -19,5 +20,11 @@ struct ThresholdOptions {
   std::string constant;          ///< its name
 };
 void add_tune_threshold_options(CLI::App& sub, ThresholdOptions& options);
+
+struct LibraryOptions {
+  std::vector<std::string> core_types;  ///< empty: all that this processor can execute
+  int rounds = 10;
+};
+void add_tune_library_options(CLI::App& sub, LibraryOptions& options);
 
 }  // namespace assay
