@@ -30,6 +30,8 @@ int dispatch(const Options& options, const Registry& registry) {
     case Verb::tune_loader:
     case Verb::tune_batch:
     case Verb::tune_threads: return tune_verb(options);
+    case Verb::tune_threshold: return tune_threshold_verb(options, registry);
+    case Verb::tune_library: return tune_library_verb(options, registry);
     case Verb::report: return report_verb(options);
     case Verb::doctor: return doctor_verb(options);
     case Verb::launch: return launch_verb(options, registry);

@@ -103,10 +103,13 @@ class Parser {
   void add_filter(CLI::App* sub) {
     sub->add_option("-k,--filter", options_.filter, "only trials whose key matches this regular expression");
   }
-  void add_inputs(CLI::App* sub) {
+  void add_threads(CLI::App* sub) {
     sub->add_option("--threads", options_.threads, "thread counts of threaded variants, as 1,2")
         ->delimiter(',')
         ->check(CLI::Range(1, 4096));
+  }
+  void add_inputs(CLI::App* sub) {
+    add_threads(sub);
     sub->add_option("--seed", options_.seed, "seed of the inputs (default 42)");
   }
   void add_suite(CLI::App* sub, bool required) {
@@ -278,21 +281,32 @@ class Parser {
     add_json(sub);
   }
   void add_tune() {
-    CLI::App* tune = app_.add_subcommand("tune", "settings of a training tried against each other in rounds");
+    CLI::App* tune = app_.add_subcommand("tune", "settings tried against each other in rounds");
     tune->require_subcommand(1);
-    const auto add = [&](Verb what, const char* name, const char* about,
-                         void (*add_options)(CLI::App&, TuneOptions&)) {
+    const auto add = [&](Verb what, const char* name, const char* about, const char* output) {
       CLI::App* sub = tune->add_subcommand(name, about);
       sub->callback([this, what] { options_.verb = what; });
-      add_options(*sub, options_.tune);
-      sub->add_option("--seed", options_.seed, "of the order of settings in each round (default 42)");
+      sub->add_option("--seed", options_.seed, "of inputs and orders (default 42)");
       sub->add_option("--md", options_.markdown, "write the decision record here");
-      sub->add_option("-o,--output", options_.output, "write the job with the chosen settings here");
+      sub->add_option("-o,--output", options_.output, output);
       add_json(sub);
+      return sub;
     };
-    add(Verb::tune_loader, "loader", "workers and batches ahead", add_tune_loader_options);
-    add(Verb::tune_batch, "batch", "samples of a step", add_tune_batch_options);
-    add(Verb::tune_threads, "threads", "threads of a step", add_tune_threads_options);
+    const char* const job = "write the job with the chosen settings here";
+    add_tune_loader_options(*add(Verb::tune_loader, "loader", "workers and batches ahead", job),
+                            options_.tune);
+    add_tune_batch_options(*add(Verb::tune_batch, "batch", "samples of a step", job), options_.tune);
+    add_tune_threads_options(*add(Verb::tune_threads, "threads", "threads of a step", job), options_.tune);
+    add_tune_threshold_options(
+        *add(Verb::tune_threshold, "threshold", "the size from which one variant is faster than another",
+             "write the threshold and every size measured here, as JSON"),
+        options_.tune_threshold);
+    CLI::App* library = add(Verb::tune_library, "library", "the core type of OpenBLAS",
+                            "write the environment that was chosen here, as JSON");
+    add_suite(library, true);
+    add_filter(library);
+    add_threads(library);
+    add_tune_library_options(*library, options_.tune_library);
   }
   void add_report() {
     CLI::App* sub = verb(Verb::report, "report", "the report of a results file");

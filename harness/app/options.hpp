@@ -5,6 +5,7 @@
 #include "app/exit_codes.hpp"
 #include "app/options_epoch.hpp"
 #include "app/options_predict.hpp"
+#include "app/options_tune.hpp"
 #include "assay/shard.hpp"
 
 #include <cstdint>
@@ -28,6 +29,8 @@ enum class Verb {
   tune_loader,
   tune_batch,
   tune_threads,
+  tune_threshold,
+  tune_library,
   reanalyze,
   selftest,
   report,
@@ -87,6 +90,8 @@ struct Options {
   PredictOptions predict;
   EpochOptions epoch;
   TuneOptions tune;
+  ThresholdOptions tune_threshold;
+  LibraryOptions tune_library;
   bool record_step = false;
   double drift_limit = 1.03;
 };

@@ -93,6 +93,16 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
            {"record", "--suite", "s.json", "--reason", "r", "--shard=auto"},
            {"merge", "a.json"},
            {"merge", "-o", "all.json"},
+           {"tune"},
+           {"tune", "dance"},
+           {"tune", "threshold", "gemm", "--vary", "k", "--from", "1", "--to", "9"},
+           {"tune", "threshold", "gemm", "--vary", "k", "--from", "0", "--to", "9", "--between", "a,b"},
+           {"tune", "threshold", "gemm", "--vary", "k", "--from", "1", "--to", "9", "--between", "a,b",
+            "--header", "k.hpp"},
+           {"tune", "threshold", "gemm", "--vary", "k", "--from", "1", "--to", "9", "--between", "a,b",
+            "--rounds", "5"},
+           {"tune", "library"},
+           {"tune", "library", "--suite", "s.json", "--rounds", "5"},
            {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
@@ -158,6 +168,36 @@ TEST(CommandLine, ReadsWhatAMeasuredJobDoesNotSay) {
   EXPECT_TRUE(predict.drop_last);
   EXPECT_FALSE(parsed({"predict"}).options.has_value());
   EXPECT_FALSE(parsed({"predict", "a.json", "--batch", "0"}).options.has_value());
+}
+
+TEST(CommandLine, ReadsTheQuestionForAThreshold) {
+  const CommandLine line = parsed({"tune", "threshold", "layernorm/cols=768", "--vary", "rows", "--from", "1",
+                                   "--to", "4096", "--between", "threaded,threaded", "--threads", "1,2",
+                                   "--header", "rows.hpp", "--constant", "threads_from_rows", "--seed", "7"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->verb, Verb::tune_threshold);
+  const ThresholdOptions& tune = line.options->tune_threshold;
+  EXPECT_EQ(tune.request.subject, "layernorm/cols=768");
+  EXPECT_EQ(tune.request.vary, "rows");
+  EXPECT_EQ(tune.request.from, 1);
+  EXPECT_EQ(tune.request.to, 4096);
+  EXPECT_EQ(tune.request.between, "threaded,threaded");
+  EXPECT_THAT(tune.request.threads, ElementsAre(1, 2));
+  EXPECT_EQ(tune.header, "rows.hpp");
+  EXPECT_EQ(tune.constant, "threads_from_rows");
+  EXPECT_EQ(line.options->seed, 7U);
+}
+
+TEST(CommandLine, ReadsTheSearchForACoreType) {
+  const CommandLine line =
+      parsed({"tune", "library", "--suite", "s.json", "-k", "gemm", "--core-types", "Haswell,SkylakeX",
+              "--threads", "1", "--rounds", "6", "-o", "chosen.json"});
+  ASSERT_TRUE(line.options.has_value()) << line.errors;
+  EXPECT_EQ(line.options->verb, Verb::tune_library);
+  EXPECT_THAT(line.options->tune_library.core_types, ElementsAre("Haswell", "SkylakeX"));
+  EXPECT_EQ(line.options->tune_library.rounds, 6);
+  EXPECT_EQ(line.options->filter, "gemm");
+  EXPECT_EQ(line.options->output, "chosen.json");
 }
 
 TEST(CommandLine, ReadsChangesOfTheLedger) {

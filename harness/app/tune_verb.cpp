@@ -5,6 +5,7 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "machine/build_info.hpp"
+#include "tune/decision.hpp"
 #include "tune/decision_record.hpp"
 
 #include <fmt/format.h>
@@ -12,9 +13,6 @@
 
 namespace assay {
 namespace {
-
-/// Below it there is no interval of 95 %.
-constexpr std::size_t fewest_rounds = 6;
 
 template <class T>
 std::string option(const char* name, const std::vector<T>& values) {

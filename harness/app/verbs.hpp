@@ -21,7 +21,9 @@ int compare_verb(const Options& options);
 int merge_verb(const Options& options);
 int predict_verb(const Options& options);
 int epoch_verb(const Options& options);
-int tune_verb(const Options& options);
+int tune_verb(const Options& options);  ///< tune loader, batch, threads
+int tune_threshold_verb(const Options& options, const Registry& registry);
+int tune_library_verb(const Options& options, const Registry& registry);
 int report_verb(const Options& options);
 int doctor_verb(const Options& options);
 int launch_verb(const Options& options, const Registry& registry);

@@ -1,6 +1,7 @@
 #include "machine/openblas.hpp"
 
 #include "assay/machine.hpp"
+#include "machine/openblas_cores.hpp"
 #include "machine/processor.hpp"
 #include "machine/text_fields.hpp"
 
@@ -20,14 +21,9 @@ std::string call_for_text(const char* symbol) {
   return text == nullptr ? "" : text;
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 template <std::size_t n>
 bool one_of(std::string_view core, const std::array<std::string_view, n>& names) {
-  return std::ranges::any_of(names, [&](std::string_view name) { return same_word(core, name); });
+  return std::ranges::any_of(names, [&](std::string_view name) { return same_core(core, name); });
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ OpenBlas linked_openblas() {
   // The configuration repeats the core where it was chosen at run time.
   for (const auto& word : words(configuration)) {
     out.chooses_core = out.chooses_core || word == "DYNAMIC_ARCH";
-    if (same_word(word, out.core)) continue;
+    if (same_core(word, out.core)) continue;
     out.configuration += (out.configuration.empty() ? "" : " ") + word;
   }
   return out;

@@ -6,6 +6,9 @@
 
 namespace assay {
 
+/// Each has a bit by which it is woken.
+inline constexpr int most_sides = 32;
+
 /// What the sides share. Lives in shared memory, all zero at the start.
 struct Board {
   std::atomic<std::uint32_t> step;  ///< the step that may run

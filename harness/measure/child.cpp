@@ -23,7 +23,13 @@ constexpr int cannot_start = 127;
 [[noreturn]] void become(const char* program, char* const* arguments, const ChildSetting& setting) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (setting.fixed_addresses) personality(ADDR_NO_RANDOMIZE);
-  for (const auto& [name, value] : setting.environment) setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  for (const auto& [name, value] : setting.environment) {
+    if (value) {
+      setenv(name.c_str(), value->c_str(), /*overwrite=*/1);
+    } else {
+      unsetenv(name.c_str());
+    }
+  }
   if (!setting.output.empty()) {
     const int file = open(setting.output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (file < 0) _exit(cannot_start);

@@ -5,14 +5,20 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
 
+/// What a child's environment has instead of this process's own: variables that are set, or taken out where
+/// there is no value.
+using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
 struct ChildSetting {
-  std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of this process's own
-  bool fixed_addresses = false;                                  ///< address randomization off
+  Variables environment;
+  bool fixed_addresses = false;  ///< address randomization off
   std::filesystem::path output;  ///< standard output and error go here; empty leaves them as they are
 };
 

@@ -17,13 +17,33 @@ namespace {
 
 /// Of the environment's size, which moves the stack: drawn per launch, equal on all sides.
 constexpr Index most_padding = 4096;
+constexpr const char* padding = "ASSAY_PADDING";
 
-std::vector<std::pair<std::string, std::string>> environment_of(Rng& rng) {
-  return {{"ASSAY_PADDING", std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
+Variables common_environment(Rng& rng) {
+  return {{padding, std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
           // Pools of threads look for work between calls of a slice, some 50 to 100 us, and sleep when it is
           // over: one that looked on would run on the cores of the side whose turn it is.
           {"GOMP_SPINCOUNT", "3000"},
           {"OPENBLAS_THREAD_TIMEOUT", "17"}};
+}
+
+/// What these variables take of the stack: name, value, and a pointer to both.
+std::size_t stack_bytes(const Variables& environment) {
+  std::size_t out = 0;
+  for (const auto& [name, value] : environment) {
+    if (value) out += name.size() + value->size() + sizeof "=" + sizeof(char*);
+  }
+  return out;
+}
+
+/// The common one and that of this side, padded to `bytes` of the latter, since the sizes of environments are
+/// equal on all sides.
+Variables environment_for(const SideProgram& side, Variables common, std::size_t bytes) {
+  for (auto& [name, value] : common) {
+    if (name == padding) value->append(bytes - stack_bytes(side.environment), 'x');
+  }
+  common.insert(common.end(), side.environment.begin(), side.environment.end());
+  return common;
 }
 
 /// The trials of one case stay together; cases come in another order in each launch.
@@ -88,7 +108,9 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   const SharedRegion region = SharedRegion::made(request.shared_bytes);
   Rng rng(request.draw);
   const auto order = drawn_order(request.trials, rng);
-  const ChildSetting setting{.environment = environment_of(rng), .fixed_addresses = true};
+  const Variables common = common_environment(rng);
+  std::size_t largest = 0;
+  for (const SideProgram& side : request.sides) largest = std::max(largest, stack_bytes(side.environment));
   const int core = freest_core();
   std::vector<pid_t> children;
   std::vector<std::size_t> start(request.sides.size());
@@ -101,8 +123,9 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     std::filesystem::copy_file(request.sides[side].program, file_of(scratch, 'p', side));
   }
   for (const std::size_t side : start) {
-    ChildSetting own = setting;
-    own.output = file_of(scratch, 'o', side);
+    const ChildSetting own{.environment = environment_for(request.sides[side], common, largest),
+                           .fixed_addresses = true,
+                           .output = file_of(scratch, 'o', side)};
     children.push_back(start_child(
         file_of(scratch, 'p', side),
         {"turns", file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}, own));
@@ -126,13 +149,14 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   return out;
 }
 
-Description described_by(const std::filesystem::path& program, const DescriptionRequest& request) {
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
+                         const Variables& environment) {
   const ScratchFolder scratch;
   const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
              output = scratch.path() / "output.txt";
   write_file(question, to_json(request));
-  const pid_t child =
-      start_child(program, {"describe", question.string(), answer.string()}, {.output = output});
+  const pid_t child = start_child(program, {"describe", question.string(), answer.string()},
+                                  {.environment = environment, .output = output});
   const ChildEnd end = wait_for_all({child}, {});
   if (!end.passed() || !std::filesystem::exists(answer)) {
     throw Error(

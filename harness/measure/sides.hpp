@@ -1,6 +1,8 @@
-/// Launches of two builds: fresh copies of their programs, started together, taking turns on shared data.
+/// Launches of two builds, or of one in several environments: fresh copies of their programs, started
+/// together, taking turns on shared data.
 #pragma once
 
+#include "measure/child.hpp"
 #include "measure/description.hpp"
 #include "measure/turns.hpp"
 
@@ -14,7 +16,8 @@ namespace assay {
 struct SideProgram {
   std::string name;  ///< for messages: "base", "head", "control"
   std::filesystem::path
-      program;  ///< copied before it runs: where the pages of a file lie moves a kernel by percents
+      program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
+  Variables environment;  ///< its own, where sides differ in that
 };
 
 struct PairRequest {
@@ -31,7 +34,9 @@ struct PairRequest {
 /// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
 
-/// What a program says of itself. Throws Error when it is no program of assay, or one from before it could.
-Description described_by(const std::filesystem::path& program, const DescriptionRequest& request);
+/// What a program says of itself in this environment. Throws Error when it is no program of assay, or one
+/// from before it could.
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
+                         const Variables& environment = {});
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 // What the sides of a launch are asked, and what they answer, as JSON.
 #include "assay/error.hpp"
 #include "assay/results.hpp"
+#include "measure/baton.hpp"
 #include "measure/json_file.hpp"
 #include "measure/turns.hpp"
 
@@ -10,8 +11,8 @@ namespace {
 constexpr const char* remedy = "`turns` is for the program itself; use `assay gate --base`";
 
 TurnsRequest request_from(const JsonField& field) {
-  TurnsRequest out{.side = static_cast<int>(field.at("side").integer(0, 2)),
-                   .sides = static_cast<int>(field.at("sides").integer(1, 3)),
+  TurnsRequest out{.side = static_cast<int>(field.at("side").integer(0, most_sides - 1)),
+                   .sides = static_cast<int>(field.at("sides").integer(1, most_sides)),
                    .descriptor = static_cast<int>(field.at("descriptor").integer(0, 1 << 20)),
                    .core = static_cast<int>(field.at("core").integer(0, 1 << 20)),
                    .order = field.at("order").unsigned_integer(),

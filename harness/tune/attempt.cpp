@@ -15,15 +15,12 @@ namespace {
 /// Clocks and the call of a phase: so much faster than a step alone is still possible.
 constexpr double bound_slack = 0.02;
 
-double limit() { return std::log1p(change_that_matters); }
-
 /// As a ratio, from logarithms round by round.
 Interval ratio_of(const Attempt& attempt, const Attempt& other, double RoundTimes::*of) {
   std::vector<double> logs;
   for (std::size_t i = 0; i < std::min(attempt.rounds.size(), other.rounds.size()); ++i)
     logs.push_back(std::log(attempt.rounds[i].*of / (other.rounds[i].*of)));
-  const Interval log = centre(logs);
-  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage};
+  return ratio_from(logs);
 }
 
 double median_of(const Attempt& attempt, double RoundTimes::*of) {
@@ -39,14 +36,7 @@ bool beats_its_bound(const Attempt& attempt) {
   return centre(logs).high < std::log1p(-bound_slack);
 }
 
-std::string percent(const Interval& ratio) {
-  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio.middle - 1), 100 * (ratio.low - 1),
-                     100 * (ratio.high - 1));
-}
-
 void decide(AttemptRuling& out, const Attempt& attempt) {
-  const double low = std::log(out.ratio.low), middle = std::log(out.ratio.middle),
-               high = std::log(out.ratio.high);
   if (!attempt.wrong.empty()) {
     out.decision = Decision::wrong;
     out.why = attempt.wrong;
@@ -54,19 +44,12 @@ void decide(AttemptRuling& out, const Attempt& attempt) {
     out.decision = Decision::over_bound;
     out.why = fmt::format("takes {} per sample, and a step alone {}", seconds_text(out.seconds),
                           seconds_text(median_of(attempt, &RoundTimes::alone)));
-  } else if ((out.control.low > 1 || out.control.high < 1) &&
-             std::abs(std::log(out.control.middle)) > limit()) {
+  } else if (has_moved(out.control)) {
     out.decision = Decision::confounded;
-    out.why = "steps alone moved by " + percent(out.control) + ", which loading cannot reach";
-  } else if (high < 0 && middle < -limit()) {
-    out.decision = Decision::retain;
-    out.why = percent(out.ratio);
-  } else if (low > 0 && middle > limit()) {
-    out.decision = Decision::reject;
-    out.why = percent(out.ratio);
+    out.why = "steps alone moved by " + change_text(out.control) + ", which loading cannot reach";
   } else {
-    out.decision = Decision::no_change;
-    out.why = percent(out.ratio) + (low <= 0 && high >= 0 ? ": within the noise" : ": too little to matter");
+    out.decision = decision_on(out.ratio);
+    out.why = reason_for(out.ratio);
   }
 }
 
@@ -81,19 +64,6 @@ auto price_of(const TrainingPlan& plan) {
 }
 
 }  // namespace
-
-std::string_view to_string(Decision decision) {
-  switch (decision) {
-    case Decision::baseline: return "AS IT IS";
-    case Decision::retain: return "RETAIN";
-    case Decision::reject: return "REJECT";
-    case Decision::no_change: return "NO CHANGE";
-    case Decision::confounded: return "CONFOUNDED";
-    case Decision::wrong: return "WRONG";
-    case Decision::over_bound: return "OVER BOUND";
-  }
-  return "";
-}
 
 TuneRuling ruled(const std::vector<Attempt>& attempts) {
   TuneRuling out{.bound_seconds = median_of(attempts.front(), &RoundTimes::alone)};
@@ -119,7 +89,7 @@ TuneRuling ruled(const std::vector<Attempt>& attempts) {
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     if (!may_be_chosen(out.attempts[i])) continue;
     const Interval behind = ratio_of(attempts[i], attempts[out.best], &RoundTimes::seconds);
-    if (i != out.best && behind.low > 1 && std::log(behind.middle) > limit()) continue;
+    if (i != out.best && decision_on(behind) == Decision::reject) continue;
     out.attempts[i].tied_with_best = true;
     ++tied;
     if (price_of(attempts[i].plan) < price_of(attempts[out.chosen].plan)) out.chosen = i;

@@ -3,9 +3,9 @@
 
 #include "assay/interval.hpp"
 #include "epoch/training_plan.hpp"
+#include "tune/decision.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -25,17 +25,6 @@ struct Attempt {
   double peak_bytes = 0;  ///< of memory resident during its runs, the largest
 };
 
-enum class Decision {
-  baseline,    ///< the job as it is
-  retain,      ///< faster
-  reject,      ///< slower
-  no_change,   ///< not told apart, or by less than what matters
-  confounded,  ///< what it cannot change moved as well
-  wrong,       ///< trains something else
-  over_bound   ///< faster than a step alone: the measurement is at fault
-};
-std::string_view to_string(Decision decision);  ///< `NO CHANGE`
-
 struct AttemptRuling {
   Decision decision = Decision::no_change;
   Interval ratio;      ///< seconds per sample by those of the job as it is, round by round
@@ -52,9 +41,6 @@ struct TuneRuling {
   std::string ties;      ///< which settings cannot be told from the best, and why the chosen one was taken
   double bound_seconds = 0;  ///< per sample: a step alone, of the job as it is
 };
-
-/// What counts as a change, and what is tied with the best: less is noise to whoever trains.
-inline constexpr double change_that_matters = 0.01;
 
 /// Pure function of what was measured. The first attempt is the job as it is; all have as many rounds, at
 /// least 6, below which no interval of 95 % exists. Of settings that cannot be told from the best, the one

@@ -27,11 +27,6 @@ std::string setting_of(const TrainingPlan& plan, const TrainingPlan& job) {
   return out;
 }
 
-std::string change_of(const Interval& ratio) {
-  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio.middle - 1), 100 * (ratio.low - 1),
-                     100 * (ratio.high - 1));
-}
-
 std::string rate_text(double seconds_per_sample) { return count_text(1 / seconds_per_sample); }
 
 std::string attempts_table(const TuneRecord& record) {
@@ -42,7 +37,7 @@ std::string attempts_table(const TuneRecord& record) {
     const AttemptRuling& ruling = record.ruling.attempts[i];
     out += fmt::format("| {} | {} | {} | {} | {} | {}{} |\n",
                        setting_of(record.attempts[i].plan, record.job.plan), rate_text(ruling.seconds),
-                       i == 0 ? "-" : change_of(ruling.ratio), i == 0 ? "-" : change_of(ruling.control),
+                       i == 0 ? "-" : change_text(ruling.ratio), i == 0 ? "-" : change_text(ruling.control),
                        bytes_text(record.attempts[i].peak_bytes), to_string(ruling.decision),
                        ruling.tied_with_best ? ", tied for best" : "");
   }
@@ -78,7 +73,7 @@ std::string decision_sentence(const TuneRecord& record) {
                        rate_text(ruling.attempts[0].seconds), ruling.ties);
   }
   return fmt::format("Take {}: {} in time against the job as it is, {} samples/s; {}.", chosen,
-                     change_of(ruling.attempts[ruling.chosen].ratio),
+                     change_text(ruling.attempts[ruling.chosen].ratio),
                      rate_text(ruling.attempts[ruling.chosen].seconds), ruling.ties);
 }
 
@@ -131,7 +126,7 @@ std::string decision_text(const TuneRecord& record) {
   for (std::size_t i = 0; i < record.attempts.size(); ++i) {
     const AttemptRuling& ruling = record.ruling.attempts[i];
     out += fmt::format("{:<34} {:>11}  {:<26} {}{}\n", setting_of(record.attempts[i].plan, record.job.plan),
-                       rate_text(ruling.seconds), i == 0 ? "" : change_of(ruling.ratio),
+                       rate_text(ruling.seconds), i == 0 ? "" : change_text(ruling.ratio),
                        to_string(ruling.decision), ruling.tied_with_best ? " =" : "");
   }
   return out + "= cannot be told from the fastest\n" + wrapped(decision_sentence(record), terminal_width) +

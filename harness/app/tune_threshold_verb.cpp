@@ -1,0 +1,94 @@
+#include "app/clock.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/verbs.hpp"
+#include "assay/pipeline.hpp"
+#include "machine/build_info.hpp"
+#include "tune/threshold_header.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace assay {
+namespace {
+
+std::string command_of(const Options& options) {
+  const ThresholdOptions& tune = options.tune_threshold;
+  const ThresholdRequest& request = tune.request;
+  std::string out =
+      fmt::format("assay tune threshold {} --vary {} --from {} --to {} --step {:g} --between {}",
+                  request.subject, request.vary, request.from, request.to, request.step, request.between);
+  if (!request.threads.empty()) out += fmt::format(" --threads {}", fmt::join(request.threads, ","));
+  if (!tune.header.empty())
+    out += fmt::format(" --header {} --constant {}", tune.header.string(), tune.constant);
+  return out + fmt::format(" --rounds {} --seed {}", tune.rounds, options.seed);
+}
+
+void search(ThresholdRecord& record) {
+  Progress progress;
+  ThresholdRounds rounds(record.question, record.policy, sample_in_new_process, progress.hooks());
+  record.threshold = find_threshold(
+      record.question.sizes, [&](Index size) { return rounds.ratio_at(size); },
+      [&] { return rounds.ended(); });
+  record.times = rounds.times();
+  record.wrong = rounds.wrong();
+}
+
+/// Whether there is a threshold, none, or nothing that could be said.
+int exit_code_of(const ThresholdRecord& record) {
+  if (!record.wrong.empty()) return exit_code::found;
+  switch (record.threshold.outcome) {
+    case ThresholdOutcome::found:
+    case ThresholdOutcome::everywhere:
+    case ThresholdOutcome::nowhere:
+    case ThresholdOutcome::reversed: return exit_code::passed;
+    case ThresholdOutcome::not_monotone:
+    case ThresholdOutcome::undecided: return exit_code::undecided;
+    case ThresholdOutcome::stopped: break;
+  }
+  return exit_code::interrupted;
+}
+
+/// An old header stays as it was when there is no constant: whoever includes it must not lose it by a noisy
+/// day.
+std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
+  if (tune.header.empty()) return "";
+  const auto constant = record.threshold.constant();
+  if (!constant) return fmt::format("{} was not written\n", tune.header.string());
+  write_file(tune.header, header_text(record, tune.constant));
+  return fmt::format("{} has {} = {}\n", tune.header.string(), tune.constant, *constant);
+}
+
+}  // namespace
+
+int tune_threshold_verb(const Options& options, const Registry& registry) {
+  const ThresholdOptions& tune = options.tune_threshold;
+  if (!tune.header.empty()) require_identifier(tune.constant);
+  const Machine machine = this_machine();
+  ThresholdRecord record{.question = question_of(tune.request, registry, machine),
+                         .date = utc_now(),
+                         .commit = build_info().commit,
+                         .command = command_of(options),
+                         .machine = machine,
+                         .policy = {.rounds = tune.rounds, .seed = options.seed}};
+  if (record.question.sizes.empty()) {
+    const RefusedSizes& first = record.question.refused.front();
+    fmt::print("SKIPPED: {} does not run here: {}\n", first.by, first.why);
+    return exit_code::all_skipped;
+  }
+  const WeatherStation station;
+  search(record);
+  record.weather = station.since();
+  const int code = exit_code_of(record);
+  if (code == exit_code::interrupted) {
+    fmt::print("INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
+    return code;
+  }
+  if (!options.markdown.empty()) write_file(options.markdown, threshold_markdown(record));
+  if (!options.output.empty()) write_file(options.output, to_json(record) + "\n");
+  const std::string header = header_line(record, tune);
+  put(options, header + threshold_text(record), to_json(record));
+  return code;
+}
+
+}  // namespace assay

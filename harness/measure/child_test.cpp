@@ -1,0 +1,32 @@
+#include "measure/child.hpp"
+
+#include "assay/results.hpp"
+#include "measure/scratch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+/// What sh prints for this text in an environment that differs so.
+std::string printed(const std::string& text, const Variables& environment) {
+  const ScratchFolder scratch;
+  const auto output = scratch.path() / "output.txt";
+  const pid_t child = start_child("/bin/sh", {"-c", "printf %s \"" + text + "\""},
+                                  {.environment = environment, .output = output});
+  EXPECT_TRUE(wait_for_all({child}, {}).passed());
+  return read_file(output);
+}
+
+TEST(Children, HaveVariablesSetOrTakenOutOfTheirOwnEnvironmentAlone) {
+  setenv("ASSAY_CHILD_TEST", "inherited", /*overwrite=*/1);
+  EXPECT_EQ(printed("${ASSAY_CHILD_TEST-none}", {}), "inherited");
+  EXPECT_EQ(printed("${ASSAY_CHILD_TEST-none}", {{"ASSAY_CHILD_TEST", "set"}}), "set");
+  EXPECT_EQ(printed("${ASSAY_CHILD_TEST-none}", {{"ASSAY_CHILD_TEST", std::nullopt}}), "none");
+  EXPECT_STREQ(std::getenv("ASSAY_CHILD_TEST"), "inherited");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,45 @@
+/// What is decided about something that was tried, and what counts as a change.
+#pragma once
+
+#include "assay/interval.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+enum class Decision {
+  baseline,    ///< as it is: what the others are compared with
+  retain,      ///< faster
+  reject,      ///< slower
+  no_change,   ///< not told apart, or by less than what matters
+  confounded,  ///< what it cannot change moved as well
+  wrong,       ///< does something else
+  over_bound   ///< faster than is possible: the measurement is at fault
+};
+std::string_view to_string(Decision decision);  ///< `NO CHANGE`
+
+/// What counts as a change, and what is tied with the best: less is noise to whoever uses it.
+inline constexpr double change_that_matters = 0.01;
+
+/// Below it there is no interval of 95 %.
+inline constexpr std::size_t fewest_rounds = 6;
+
+/// A ratio from its logarithms, one for each round.
+Interval ratio_from(std::span<const double> logs);
+
+/// RETAIN, REJECT or NO CHANGE, from a ratio of times to those of what is as it is.
+Decision decision_on(const Interval& ratio);
+
+/// Of those three: by how much, and why that is no change where it is none.
+std::string reason_for(const Interval& ratio);
+
+/// Whether a control, whose ratio ought to be 1, is off beyond doubt and by more than what matters.
+bool has_moved(const Interval& control);
+
+/// `-12.3 % [-13.0, -11.5]`
+std::string change_text(const Interval& ratio);
+
+}  // namespace assay
