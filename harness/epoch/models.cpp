@@ -219,7 +219,10 @@ std::string_view idea_of(Model model) {
 std::vector<Segment> segments_of(const Calibration& c, const Target& target) {
   std::vector<Segment> out;
   const auto add = [&](Scope scope, double count, const Spread& one) {
-    if (count > 0 && one.steps > 0) out.push_back({scope, count, one.mean, sum_of_steps(one, count)});
+    if (count <= 0 || one.steps == 0) return;
+    Interval seconds = sum_of_steps(one, count);
+    seconds.low = std::max(0.0, seconds.low);  // few samples may say less than no time
+    out.push_back({scope, count, one.mean, seconds});
   };
   add(Scope::validation, target.validation_steps, c.validation);
   add(Scope::checkpoint, target.checkpoints, c.checkpoint);

@@ -88,26 +88,37 @@ TEST(Models, AddPartialBatchValidationCheckpointsAndStartUp) {
   EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5 + 1, 1e-9);
 }
 
-// Times of 1, 2 and 3 s have mean 2 and variance 1, so that six more take 12 s give or take 2.919986
-// sqrt(18); see spread_test.cpp. Six steps and six batches of validation err independently: 24 s, 2.919986
+// Times of 11, 12 and 13 s have mean 12 and variance 1, so that six more take 72 s give or take 2.919986
+// sqrt(18), as in spread_test.cpp. Six steps and six batches of validation err independently: 144 s, 2.919986
 // sqrt(18 + 18).
 TEST(Models, AddWhatStepsAndSegmentsMayBeOffByBySquares) {
   Calibration c;
   c.no_load = "no load phase";
-  c.all = {{1, 1}, {1, 2}, {1, 3}};
+  c.all = {{1, 11}, {1, 12}, {1, 13}};
   c.validation = spread_of(c.all);
   const Target target{.steps = 6, .validation_steps = 6};
   const auto all = predict_with_all(c, target);
   const Interval& seconds = of(all, Model::mean).seconds;
-  EXPECT_NEAR(seconds.middle, 24, 1e-9);
-  EXPECT_NEAR(seconds.high - 24, 2.919986 * 6, 1e-4);
-  EXPECT_NEAR(24 - seconds.low, 2.919986 * 6, 1e-4);
+  EXPECT_NEAR(seconds.middle, 144, 1e-9);
+  EXPECT_NEAR(seconds.high - 144, 2.919986 * 6, 1e-4);
+  EXPECT_NEAR(144 - seconds.low, 2.919986 * 6, 1e-4);
   EXPECT_EQ(seconds.coverage, predicted_coverage);
   const auto segments = segments_of(c, target);
   ASSERT_EQ(segments.size(), 1U);
   EXPECT_EQ(segments[0].count, 6);
-  EXPECT_NEAR(segments[0].seconds.high - 12, 2.919986 * std::sqrt(18), 1e-4);
-  EXPECT_NEAR(seconds_of(segments), 12, 1e-9);
+  EXPECT_NEAR(segments[0].seconds.high - 72, 2.919986 * std::sqrt(18), 1e-4);
+  EXPECT_NEAR(seconds_of(segments), 72, 1e-9);
+}
+
+// 1 and 9 s: mean 5, variance 32 with one degree of freedom, whose quantile of 6.3 makes 10 +- 71 s of two
+// more.
+TEST(Models, KnowNoSegmentOfLessThanNoTime) {
+  Calibration c;
+  c.checkpoint = spread_of(std::vector<Group>{{1, 1}, {1, 9}});
+  const auto segments = segments_of(c, {.checkpoints = 2});
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].seconds.low, 0);
+  EXPECT_NEAR(segments[0].seconds.middle, 10, 1e-9);
 }
 
 TEST(Models, HaveNoIntervalWhereOnlyTheSegmentsHaveOne) {
