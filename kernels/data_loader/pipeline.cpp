@@ -1,6 +1,7 @@
 #include "data_loader/pipeline.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace assay {
@@ -14,14 +15,16 @@ constexpr Index line_bytes = 64;
 constexpr int yields = 40;
 
 template <class Condition>
-void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, const Condition& condition) {
+void yield_until(std::unique_lock<std::mutex>& lock, const Condition& condition) {
   for (int i = 0; i < yields && !condition(); ++i) {
     lock.unlock();
     std::this_thread::yield();
     lock.lock();
   }
-  changed.wait(lock, condition);
 }
+
+/// Of a worker that waits for a place: the first nap, and the longest.
+constexpr std::chrono::microseconds first_nap{50}, longest_nap{5000};
 
 }  // namespace
 
@@ -96,19 +99,32 @@ void Pipeline::Session::finish() {
   if (const std::exception_ptr failure = pipeline_.come_to_rest()) std::rethrow_exception(failure);
 }
 
+bool Pipeline::has_more() const {
+  return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches;
+}
+
 bool Pipeline::may_claim() const {
-  return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches && !free_.empty() &&
-         claimed_ - taken_ < plan_.workers * plan_.prefetch;
+  return has_more() && !free_.empty() && claimed_ - taken_ < plan_.workers * plan_.prefetch;
+}
+
+void Pipeline::wait_for_place(std::unique_lock<std::mutex>& lock) {
+  const auto claimable = [this] { return leaving_ || may_claim(); };
+  ++idle_;
+  yield_until(lock, claimable);
+  for (auto nap = first_nap; !claimable(); nap = std::min(2 * nap, longest_nap)) {
+    if (has_more()) {
+      claimable_.wait_for(lock, nap);
+    } else {
+      claimable_.wait(lock, [&] { return claimable() || has_more(); });
+    }
+  }
+  --idle_;
 }
 
 void Pipeline::work() {
   std::unique_lock lock(mutex_);
   for (bool unsaid = false;;) {
-    if (!leaving_ && !may_claim()) {
-      ++idle_;
-      wait(lock, claimable_, [this] { return leaving_ || may_claim(); });
-      --idle_;
-    }
+    if (!leaving_ && !may_claim()) wait_for_place(lock);
     if (leaving_) return;
     const Filled mine{.batch = claimed_++, .slot = free_.back()};
     free_.pop_back();
@@ -150,7 +166,13 @@ auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
   std::unique_lock lock(mutex_);
   if (done) free_.push_back(*done);
   if (taken_ == plan_.batches) return std::nullopt;
-  wait(lock, deliverable_, [this] { return failure_ != nullptr || due().has_value(); });
+  const auto deliverable = [this] { return failure_ != nullptr || due().has_value(); };
+  if (!deliverable()) {
+    // Nothing is lost by waking a worker now: there is no batch to take.
+    if (idle_ > 0 && may_claim()) claimable_.notify_one();
+    yield_until(lock, deliverable);
+    deliverable_.wait(lock, deliverable);
+  }
   if (failure_ != nullptr) return std::nullopt;
   const Filled filled = *std::exchange(due(), std::nullopt);
   if (!plan_.in_order) {
@@ -158,9 +180,6 @@ auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
     --queued_;
   }
   ++taken_;
-  const bool wake = idle_ > 0 && may_claim();
-  lock.unlock();
-  if (wake) claimable_.notify_one();
   return filled;
 }
 
