@@ -33,6 +33,7 @@ PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& tr
   request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
   for (std::size_t i = 0; i < trials.size(); ++i) {
     request.trials.push_back(run.trials[trials[i]].trial);
+    request.patience.push_back(run.trials[trials[i]].patience);
     const auto planted = programs.planted.find(request.trials.back().key);
     if (planted != programs.planted.end()) request.slowdowns[head_side][i] = planted->second;
   }

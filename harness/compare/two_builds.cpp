@@ -3,6 +3,7 @@
 #include "compare/two_builds.hpp"
 
 #include "assay/error.hpp"
+#include "compare/patience.hpp"
 #include "statistics/statistics.hpp"
 
 #include <fmt/format.h>
@@ -199,10 +200,14 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   const WeatherStation station;
   const auto start = std::chrono::steady_clock::now();
   int launch = 0;
+  PatiencePlan patience;
   const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
   const auto go_on = [&](const std::vector<std::size_t>& some) {
     if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
+    const double before = seconds_since(start);
+    patience.plan(run, some, static_cast<std::size_t>(launch), run.budget_seconds - before);
     sample(run, some, launch++);
+    patience.took(seconds_since(start) - before);
     return true;
   };
   if (go_on(trials)) drop_the_longest(run, trials);

@@ -70,7 +70,9 @@ TurnsRequest turns_of(const PairRequest& request, std::size_t side, const std::v
                    .check = request.check && request.sides[side].name != "control",
                    .policy = request.policy};
   for (const std::size_t i : order) {
-    out.trials.push_back({request.trials[i], request.slowdowns.empty() ? 0 : request.slowdowns[side][i]});
+    out.trials.push_back({.trial = request.trials[i],
+                          .slowdown = request.slowdowns.empty() ? 0 : request.slowdowns[side][i],
+                          .patience = request.patience.empty() ? 1 : request.patience[i]});
   }
   return out;
 }

@@ -25,6 +25,7 @@ struct PairRequest {
   std::vector<TrialRequest> trials;
   /// Slow-downs by side and trial; empty, or one row per side.
   std::vector<std::vector<double>> slowdowns;
+  std::vector<double> patience;  ///< by trial: times the usual number of slices; empty for that number
   TurnPolicy policy;
   std::uint64_t draw = 0;  ///< seed of what is random in this launch, and equal on all sides
   bool check = false;

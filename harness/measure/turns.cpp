@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <span>
 
@@ -27,17 +28,11 @@ constexpr double warm_call_seconds = 1e-3;
 
 /// Bounds on the slices of each side, two per round. Quartiles of fewer than six say little, but six calls of
 /// a long one would take all the time there is.
-Index rounds_for(double call_seconds, const TurnPolicy& policy) {
+Index rounds_for(double call_seconds, const TurnPolicy& policy, double patience) {
   const Index fewest = call_seconds < 0.01 ? 3 : call_seconds < 0.05 ? 2 : 1;
   const double slice = std::max(call_seconds, policy.slice_seconds);
-  return std::clamp(static_cast<Index>(policy.side_seconds / (2 * slice)), fewest, Index{32});
-}
-
-/// Threads that hand work to each other need longer to show their usual pace.
-TurnPolicy for_teams(TurnPolicy policy) {
-  policy.slice_seconds *= 5;
-  policy.side_seconds *= 2;
-  return policy;
+  const Index usual = std::clamp(static_cast<Index>(policy.side_seconds / (2 * slice)), fewest, Index{32});
+  return std::max(usual, static_cast<Index>(std::llround(patience * static_cast<double>(usual))));
 }
 
 /// Pools of the side before look for work a while longer, on cores that this one is about to use.
@@ -124,8 +119,7 @@ class Side {
       out.allocations_per_call = allocations.count;
       out.allocated_bytes_per_call = allocations.bytes;
     });
-    const TurnPolicy policy = trial.threads == 1 ? request_.policy : for_teams(request_.policy);
-    calibrate(*timed, first_call, policy);
+    calibrate(*timed, first_call, for_threads(trial.threads, request_.policy), wanted.patience);
     const auto turns = drawn_turns(board_.rounds);
     in_turn(turns, 0, [&] {
       if (trial.threads > 1) let_others_fall_asleep();
@@ -136,13 +130,13 @@ class Side {
 
   /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
   /// here, and nobody changes them before all have come to the next trial.
-  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy) {
+  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy, double patience) {
     constexpr std::array first{0};
     in_turn(first, 0, [&] {
       const double call = calibrated(timed, first_call, policy.slice_seconds);
       board_.call_seconds = call;
       board_.calls = calls_per_slice(call, policy.slice_seconds);
-      board_.rounds = rounds_for(call, policy);
+      board_.rounds = rounds_for(call, policy, patience);
     });
     in_turn(everybody_, first_of_turns(), [] {});
   }
@@ -195,6 +189,14 @@ class Side {
 };
 
 }  // namespace
+
+TurnPolicy for_threads(int threads, TurnPolicy policy) {
+  if (threads > 1) {
+    policy.slice_seconds *= 5;
+    policy.side_seconds *= 2;
+  }
+  return policy;
+}
 
 std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request,
                                    const Hooks& hooks) {

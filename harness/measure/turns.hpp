@@ -20,10 +20,14 @@ struct TurnPolicy {
   std::uint64_t seed = 42;      ///< of the inputs
 };
 
-/// A trial, and the share by which this side is to be slowed down: 0, except in self-tests.
+/// For trials with so many threads: threads that hand work to each other need longer to show their usual
+/// pace.
+TurnPolicy for_threads(int threads, TurnPolicy policy);
+
 struct TurnTrial {
   TrialRequest trial;
-  double slowdown = 0;
+  double slowdown = 0;  ///< share by which this side is to be slowed down: 0, except in self-tests
+  double patience = 1;  ///< times the usual number of slices
 };
 
 struct TurnsRequest {

@@ -27,6 +27,8 @@ TurnsRequest request_from(const JsonField& field) {
                                     .problem = trial.at("problem").text(),
                                     .threads = static_cast<int>(trial.at("threads").integer(1, 4096))},
                           .slowdown = trial.at("slowdown").number()});
+    // Programs from before there was patience do not say it.
+    if (const auto patience = trial.find("patience")) out.trials.back().patience = patience->number();
   }
   return out;
 }
@@ -51,7 +53,8 @@ std::string to_json(const TurnsRequest& request) {
                       {"variant", wanted.trial.variant},
                       {"problem", wanted.trial.problem},
                       {"threads", wanted.trial.threads},
-                      {"slowdown", wanted.slowdown}});
+                      {"slowdown", wanted.slowdown},
+                      {"patience", wanted.patience}});
   }
   const Json value{{"side", request.side},
                    {"sides", request.sides},

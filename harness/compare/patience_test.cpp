@@ -1,0 +1,95 @@
+// Slices given to trials by how much their pairs vary, on launches that are made up.
+#include "compare/patience.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+/// A launch of n pairs of 1 ms calls, of which the head's take alternately exp(+-deviation) times as long.
+PairedLaunch launch_of(std::size_t n, double deviation, double ratio = 1) {
+  PairedLaunch out;
+  for (std::size_t i = 0; i < n; ++i) {
+    out.base.push_back(1e-3);
+    out.head.push_back(1e-3 * ratio * std::exp(i % 2 == 0 ? deviation : -deviation));
+  }
+  return out;
+}
+
+PairedTrial trial_of(std::size_t launches, std::size_t n, double deviation, double ratio = 1) {
+  PairedTrial out{.trial = {.key = "k", .threads = 1}};
+  out.launches.assign(launches, launch_of(n, deviation, ratio));
+  return out;
+}
+
+constexpr PatiencePolicy policy{.luck = 0.008, .most = 32, .learning = 3};
+
+TEST(Patience, IsWhatBringsLuckWithinALaunchDownToWhatIsAsked) {
+  // Robust deviation 1.4826 x 0.02; of a median of n pairs sqrt(pi / 2) x that / sqrt(n) = 0.008 with n
+  // = 21.6, that is 3.6 times six.
+  EXPECT_NEAR(wanted_patience(trial_of(3, 6, 0.02), policy), 3.596, 0.001);
+}
+
+TEST(Patience, GrowsWithTheSquareOfTheDeviationUpToItsMost) {
+  const double once = wanted_patience(trial_of(3, 6, 0.02), policy);
+  EXPECT_NEAR(wanted_patience(trial_of(3, 6, 0.04), policy), 4 * once, 1e-9);
+  EXPECT_EQ(wanted_patience(trial_of(3, 6, 0.4), policy), 32);
+}
+
+TEST(Patience, IsTheUsualWherePairsAgreeOrLaunchesAreTooFewToTell) {
+  EXPECT_EQ(wanted_patience(trial_of(3, 6, 0.001), policy), 1);
+  EXPECT_EQ(wanted_patience(trial_of(2, 6, 0.4), policy), 1);
+  EXPECT_EQ(wanted_patience(trial_of(0, 6, 0.4), policy), 1);
+}
+
+TEST(Patience, DoesNotAskWhichSideIsSlower) {
+  const double equal = wanted_patience(trial_of(3, 6, 0.02), policy);
+  EXPECT_NEAR(wanted_patience(trial_of(3, 6, 0.02, 1.2), policy), equal, 1e-9);
+  EXPECT_NEAR(wanted_patience(trial_of(3, 6, 0.02, 0.8), policy), equal, 1e-9);
+}
+
+TEST(Patience, IsGrantedInFullOrInEqualSharesOfWhatIsWanted) {
+  // 12 slices of 1 ms per launch, so that 2.596 times more takes 31 ms; the calm one wants nothing.
+  std::vector<PairedTrial> trials{trial_of(3, 6, 0.02), trial_of(3, 6, 0.02), trial_of(3, 6, 0.001)};
+  EXPECT_NEAR(grant_patience(trials, {0, 1, 2}, 1.0, policy), 2 * 2.596 * 0.012, 1e-4);
+  EXPECT_NEAR(trials[0].patience, 3.596, 0.001);
+  EXPECT_NEAR(grant_patience(trials, {0, 1, 2}, 2.596 * 0.012, policy), 2.596 * 0.012, 1e-4);
+  EXPECT_NEAR(trials[0].patience, 1 + 2.596 / 2, 0.001);
+  EXPECT_NEAR(trials[1].patience, 1 + 2.596 / 2, 0.001);
+  EXPECT_EQ(trials[2].patience, 1);
+}
+
+TEST(Patience, IsNoneWithoutTimeToSpare) {
+  std::vector<PairedTrial> trials{trial_of(3, 6, 0.02)};
+  EXPECT_EQ(grant_patience(trials, {0}, -1.0, policy), 0);
+  EXPECT_EQ(trials[0].patience, 1);
+}
+
+TEST(Patience, CountsTheSlicesOfShortCallsAsLongAsTheyAre) {
+  PairedTrial trial{.trial = {.key = "k", .threads = 1}};
+  trial.launches.push_back({.base = {1e-6, 1e-6}, .head = {1e-6, 1e-6}, .control = {1e-6, 1e-6}});
+  EXPECT_NEAR(usual_slice_seconds(trial), 6 * 2e-4, 1e-12);
+  trial.trial.threads = 2;
+  EXPECT_NEAR(usual_slice_seconds(trial), 6 * 1e-3, 1e-12);
+}
+
+TEST(PatiencePlans, LetTheBudgetLastUntilTheThirdLookAndThenTheNext) {
+  TwoBuilds run{.policy = {.looks = {5, 6, 13, 23}}};
+  run.trials = {trial_of(3, 6, 0.02)};
+  PatiencePlan plan(policy);
+  plan.plan(run, {0}, 2, 100);
+  EXPECT_EQ(run.trials[0].patience, 1) << "two launches teach nothing";
+  plan.took(0.5);
+  // Ten launches to the third look, 0.5 s each without patience: 5.156 s leave 15.6 ms for each, half of what
+  // is wanted.
+  plan.plan(run, {0}, 3, 10 * (0.5 + 2.596 * 0.012 / 2));
+  EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.001);
+  plan.took(0.5 + 2.596 * 0.012 / 2);
+  plan.plan(run, {0}, 13, 10 * (0.5 + 2.596 * 0.012));
+  EXPECT_NEAR(run.trials[0].patience, 3.596, 0.001);
+}
+
+}  // namespace
+}  // namespace assay
