@@ -167,7 +167,7 @@ void require_whole_for_records(const Options& options, const std::optional<Shard
     require_whole(shard, "--record-missing",
                   "record without shards: assay record --suite " + options.suite.string());
   }
-  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
+  require_whole_for_step(options, shard);
 }
 
 /// That repeats this gate for other rows: `-k` is to follow.

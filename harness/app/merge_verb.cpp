@@ -6,19 +6,35 @@
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "compare/two_builds_shards.hpp"
+#include "compare/two_builds_value.hpp"
+#include "measure/json_file.hpp"
 #include "measure/merge.hpp"
+#include "measure/results_value.hpp"
 
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
 
-int merge_gates(const Options& options) {
-  std::vector<GateFile> files;
+Json parsed(const std::filesystem::path& file) { return parse_json(read_file(file), file.string()); }
+
+/// What the shards hold, each parsed once: the first one already is, since it says what all of them are.
+template <class File, class Read>
+std::vector<File> files_of(const Options& options, const Json& first, const Read& read) {
+  std::vector<File> out;
   for (const auto& file : options.shards) {
-    files.push_back({.name = file.string(), .run = two_builds_from_json(read_file(file), file.string())});
+    const std::string name = file.string();
+    out.push_back({name, out.empty() ? read(first, name) : read(parsed(file), name)});
   }
-  const TwoBuilds run = merged(std::move(files));
+  return out;
+}
+
+int merge_gates(const Options& options, const Json& first) {
+  const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
   write_file(options.output, to_json(run) + "\n");
   return end_two_builds(options, run, find_ledger(options, run.suite));
 }
@@ -32,13 +48,10 @@ int merge_verb(const Options& options) {
       throw Error(options.output.string(), "is one of the shards", "write the whole into another file");
     }
   }
-  const auto& first = options.shards.front();
-  if (holds_two_builds(read_file(first), first.string())) return merge_gates(options);
-  std::vector<ShardFile> files;
-  for (const auto& file : options.shards) {
-    files.push_back({.name = file.string(), .results = results_from_json(read_file(file), file.string())});
-  }
-  const Results results = merged(std::move(files));
+  const Json first = parsed(options.shards.front());
+  if (holds_two_builds(first)) return merge_gates(options, first);
+  const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
+  const Results results = merged(files_of<ShardFile>(options, first, read));
   write_file(options.output, to_json(results) + "\n");
   const Ending ending = ending_of(results);
   std::string text = to_table(results);

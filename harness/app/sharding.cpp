@@ -49,6 +49,10 @@ void require_whole(const std::optional<Shard>& shard, const std::string& option,
               remedy);
 }
 
+void require_whole_for_step(const Options& options, const std::optional<Shard>& shard) {
+  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
+}
+
 std::string in_words(const ShardRecord& record) {
   const std::string held = record.positions.empty() ? "none" : fmt::format("{}", record.positions.size());
   return fmt::format("shard {} of 0 to {} holds {} of the {} selected cases", record.shard.index,

@@ -169,7 +169,7 @@ TwoBuilds gate_benchmarks(const Options& options, const Hooks& hooks) {
 int two_builds_verb(const Options& options, const Registry& registry) {
   const std::optional<Shard> shard = options.suite.empty() ? std::nullopt : shard_of_this_process(options);
   if (options.suite.empty()) say_undivided(options, "benchmarks of other programs");
-  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
+  require_whole_for_step(options, shard);
   TwoBuilds run;
   try {
     Progress progress;

@@ -64,12 +64,10 @@ History history(std::size_t steps, const std::vector<double>& truth, Strays stra
     for (std::size_t t = 0; t < truth.size(); ++t) {
       const auto logs = launches(noises[t % std::size(noises)], truth[t], strays, rng);
       if (truth[t] > 0 && is_slower_alone(logs, truth.size())) ++out.slower_alone;
-      const Interval log = centre(logs, verdict_coverage);
-      seen.verdicts.push_back(
-          {.key = scripted::key(t, "packed"),
-           .standing = Standing::same,
-           .ratio = {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage},
-           .launches = logs.size()});
+      seen.verdicts.push_back({.key = scripted::key(t, "packed"),
+                               .standing = Standing::same,
+                               .ratio = exponential(centre(logs, verdict_coverage)),
+                               .launches = logs.size()});
     }
     Step step = step_of(seen, commit(i), commit(i + 1), {});
     if (judged == Judged::every_commit || i + 1 == steps) {

@@ -99,8 +99,7 @@ Paired relative(const Side& before, const Side& after, const std::string& key,
 
 Interval ratio_of(const Paired& paired) {
   if (paired.before.empty() || paired.after.empty()) return {};
-  const Interval log = shift(paired.before, paired.after, verdict_coverage);
-  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage};
+  return exponential(shift(paired.before, paired.after, verdict_coverage));
 }
 
 double spread_of(const Paired& paired) {

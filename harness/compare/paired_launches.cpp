@@ -9,12 +9,6 @@ namespace {
 
 enum : std::size_t { base_side, head_side, control_side };
 
-/// One number per launch from the seed of the run: the same run draws the same.
-std::uint64_t draw_of(std::uint64_t seed, int launch) {
-  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(launch));
-  return rng.next();
-}
-
 /// One number for both sides: unchanged functions then lie at the same place in both, as often as can be.
 std::size_t link_of(std::uint64_t draw, std::size_t links) {
   return static_cast<std::size_t>(draw >> 32) % links;

@@ -41,8 +41,7 @@ Interval speedup(const TrialResult& reference, const TrialResult& trial) {
   }
   if (logs.empty()) return {};
   if (logs.size() == 1) return ratio_of_medians(seconds_of(*slow), seconds_of(*fast), fnv1a(trial.key));
-  const Interval out = centre(logs);
-  return {std::exp(out.low), std::exp(out.middle), std::exp(out.high), out.coverage};
+  return exponential(centre(logs));
 }
 
 }  // namespace assay

@@ -121,16 +121,11 @@ std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, c
   return out;
 }
 
-Interval ratio_over(std::span<const double> logs) {
-  const Interval log = centre(logs);
-  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, Basis::launches};
-}
-
 /// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
 Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
   std::span<const double> seen(logs.head);
   if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
-  return ratio_over(seen);
+  return exponential(centre(seen));
 }
 
 Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
@@ -142,7 +137,7 @@ Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, con
               .launches = ruling.launches};
   if (logs.head.size() < policy.screen) return out;
   out.ratio = out.time_ratio = ratio_from(logs, ruling, policy);
-  out.unselected = ratio_over(std::span(logs.head).first(policy.screen));
+  out.unselected = exponential(centre(std::span(logs.head).first(policy.screen)));
   out.unselected_launches = policy.screen;
   return out;
 }

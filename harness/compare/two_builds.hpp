@@ -116,8 +116,6 @@ double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
 std::string to_json(const TwoBuilds& run);
-/// Whether a file is one of these, by its schema. Throws Error when it is no JSON.
-bool holds_two_builds(const std::string& text, const std::string& where);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 

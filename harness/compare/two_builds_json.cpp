@@ -2,7 +2,7 @@
 // elsewhere.
 #include "assay/error.hpp"
 #include "compare/shortened.hpp"
-#include "compare/two_builds.hpp"
+#include "compare/two_builds_value.hpp"
 #include "measure/json_file.hpp"
 
 #include <limits>
@@ -219,14 +219,16 @@ std::string to_json(const TwoBuilds& run) {
   return json_text(out);
 }
 
-bool holds_two_builds(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  return value.is_object() && value.value("schema", Json()) == two_builds_schema;
+bool holds_two_builds(const Json& file) {
+  return file.is_object() && file.value("schema", Json()) == two_builds_schema;
 }
 
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  const JsonField field(value, where, remedy);
+  return two_builds_from(parse_json(text, where), where);
+}
+
+TwoBuilds two_builds_from(const Json& file, const std::string& where) {
+  const JsonField field(file, where, remedy);
   require_schema(field, two_builds_schema);
   const JsonField machine = field.at("machine"), weather = field.at("weather");
   TwoBuilds out{.suite = field.at("suite").text(),

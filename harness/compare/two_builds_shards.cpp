@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "assay/random.hpp"
+#include "measure/shards_of_one_run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <string_view>
 
 namespace assay {
 namespace {
@@ -43,43 +43,27 @@ std::string rules_text(const SequentialPolicy& policy) {
 }
 
 void require_same_run(const GateFile& file, const GateFile& first) {
-  const auto require_equal = [&](std::string_view what, const std::string& is, const std::string& expected) {
-    if (is == expected) return;
-    throw Error(file.name, fmt::format("has the {} '{}', and {} has '{}'", what, is, first.name, expected),
-                one_run);
-  };
   const TwoBuilds &a = file.run, &b = first.run;
-  require_equal("suite", a.suite, b.suite);
-  require_equal("filter", a.filter, b.filter);
-  require_equal("seed", std::to_string(a.seed), std::to_string(b.seed));
-  require_equal("number of shards", std::to_string(a.shard->shard.count),
+  const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
+  require_equal(both, "suite", a.suite, b.suite);
+  require_equal(both, "filter", a.filter, b.filter);
+  require_equal(both, "seed", std::to_string(a.seed), std::to_string(b.seed));
+  require_equal(both, "number of shards", std::to_string(a.shard->shard.count),
                 std::to_string(b.shard->shard.count));
-  require_equal("base", a.base.commit, b.base.commit);
-  require_equal("head", a.head.commit, b.head.commit);
-  require_equal("policy", rules_text(a.policy), rules_text(b.policy));
-  require_equal("number of trials in all shards", std::to_string(a.shard->trials),
+  require_equal(both, "base", a.base.commit, b.base.commit);
+  require_equal(both, "head", a.head.commit, b.head.commit);
+  require_equal(both, "policy", rules_text(a.policy), rules_text(b.policy));
+  require_equal(both, "number of trials in all shards", std::to_string(a.shard->trials),
                 std::to_string(b.shard->trials));
-  require_equal("fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
+  require_equal(both, "fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
 }
 
 /// Sorts by index, and throws Error unless each is there once.
-void require_each_once(std::vector<GateFile>& files) {
+void put_in_order(std::vector<GateFile>& files) {
   std::ranges::stable_sort(files, {}, [](const GateFile& file) { return file.run.shard->shard.index; });
-  const int count = files.front().run.shard->shard.count;
-  std::vector<int> missing;
-  for (int index = 0; index < count; ++index) missing.push_back(index);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const int index = files[i].run.shard->shard.index;
-    if (std::erase(missing, index) > 0) continue;
-    throw Error(files[i].name,
-                fmt::format("is shard {} of 0 to {}, and so is {}", index, count - 1, files[i - 1].name),
-                "give each shard once");
-  }
-  if (missing.empty()) return;
-  throw Error("merge",
-              fmt::format("lacks shard{} {} of 0 to {}", missing.size() == 1 ? "" : "s",
-                          fmt::join(missing, ", "), count - 1),
-              "run what is missing, and give the files of all shards");
+  std::vector<NamedShard> shards;
+  for (const GateFile& file : files) shards.push_back({file.name, file.run.shard->shard});
+  require_each_once(shards);
 }
 
 void require_every_trial_once(const TwoBuilds& run, std::size_t expected) {
@@ -129,7 +113,7 @@ TwoBuilds merged(std::vector<GateFile> files) {
     require_shard(file);
     require_same_run(file, files.front());
   }
-  require_each_once(files);
+  put_in_order(files);
   const std::size_t trials = files.front().run.shard->trials;
   const std::string mixed = why_mixed(files);
   TwoBuilds out = std::move(files.front().run);

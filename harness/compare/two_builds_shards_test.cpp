@@ -2,6 +2,7 @@
 #include "compare/two_builds_shards.hpp"
 
 #include "assay/error.hpp"
+#include "compare/two_builds_value.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -116,8 +117,9 @@ TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
 
   EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 1U);
   EXPECT_EQ(two_builds_from_json(to_json(run), "whole").merged_shards, 3);
-  EXPECT_TRUE(holds_two_builds(to_json(run), "whole"));
-  EXPECT_FALSE(holds_two_builds(R"({"schema": "assay.results/1"})", "other"));
+  EXPECT_TRUE(holds_two_builds(parse_json(to_json(run), "whole")));
+  EXPECT_FALSE(holds_two_builds(parse_json(R"({"schema": "assay.results/1"})", "other")));
+  EXPECT_FALSE(holds_two_builds(parse_json("[]", "other")));
 }
 
 TEST(ShardsOfAGate, AreRefusedUnlessEachIsThereOnce) {

@@ -2,6 +2,7 @@
 #include "measure/merge.hpp"
 
 #include "assay/error.hpp"
+#include "measure/shards_of_one_run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +17,8 @@
 
 namespace assay {
 namespace {
+
+constexpr const char* one_run = "merge shards of one run: one suite, selection, seed and build";
 
 /// Deciding facts that belong to the machine, with the settings that fit a library to it. All others belong
 /// to the build or to its surroundings, and a difference there is none of machines.
@@ -34,8 +37,6 @@ std::vector<Fact> facts_of_build(const Machine& machine) {
   return out;
 }
 
-std::string range_of(const Shard& shard) { return fmt::format("0 to {}", shard.count - 1); }
-
 void require_shard(const ShardFile& file) {
   if (file.results.shard) return;
   const int merged = file.results.merged_shards;
@@ -43,24 +44,17 @@ void require_shard(const ShardFile& file) {
               "merge what `run` or `gate` wrote with --shard-index and --shard-count");
 }
 
-void require_equal(const ShardFile& file, const ShardFile& first, std::string_view what,
-                   const std::string& is, const std::string& expected) {
-  if (is == expected) return;
-  throw Error(file.name, fmt::format("has the {} '{}', and {} has '{}'", what, is, first.name, expected),
-              "merge shards of one run: one suite, selection, seed and build");
-}
-
 void require_same_run(const ShardFile& file, const ShardFile& first) {
   const Results &a = file.results, &b = first.results;
   const ShardRecord &r = *a.shard, &s = *b.shard;
-  require_equal(file, first, "suite", a.suite, b.suite);
-  require_equal(file, first, "number of shards", std::to_string(r.shard.count),
-                std::to_string(s.shard.count));
-  require_equal(file, first, "seed", std::to_string(a.seed), std::to_string(b.seed));
-  require_equal(file, first, "selection", r.selection, s.selection);
-  require_equal(file, first, "number of selected cases", std::to_string(r.cases), std::to_string(s.cases));
-  require_equal(file, first, "fingerprint of the selected cases", r.fingerprint, s.fingerprint);
-  require_equal(file, first, "commit", a.commit, b.commit);
+  const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
+  require_equal(both, "suite", a.suite, b.suite);
+  require_equal(both, "number of shards", std::to_string(r.shard.count), std::to_string(s.shard.count));
+  require_equal(both, "seed", std::to_string(a.seed), std::to_string(b.seed));
+  require_equal(both, "selection", r.selection, s.selection);
+  require_equal(both, "number of selected cases", std::to_string(r.cases), std::to_string(s.cases));
+  require_equal(both, "fingerprint of the selected cases", r.fingerprint, s.fingerprint);
+  require_equal(both, "commit", a.commit, b.commit);
   const auto different = differences(facts_of_build(b.machine), facts_of_build(a.machine), true);
   if (different.empty()) return;
   throw Error(file.name, fmt::format("is of another build than {}: {}", first.name, different.front()),
@@ -68,23 +62,11 @@ void require_same_run(const ShardFile& file, const ShardFile& first) {
 }
 
 /// Sorts by index, and throws Error unless each is there once.
-void require_each_once(std::vector<ShardFile>& files) {
+void put_in_order(std::vector<ShardFile>& files) {
   std::ranges::stable_sort(files, {}, [](const ShardFile& f) { return f.results.shard->shard.index; });
-  const Shard last = files.back().results.shard->shard;
-  std::vector<int> missing;
-  for (int index = 0; index < last.count; ++index) missing.push_back(index);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const int index = files[i].results.shard->shard.index;
-    if (std::erase(missing, index) > 0) continue;
-    throw Error(files[i].name,
-                fmt::format("is shard {} of {}, and so is {}", index, range_of(last), files[i - 1].name),
-                "give each shard once");
-  }
-  if (missing.empty()) return;
-  throw Error("merge",
-              fmt::format("lacks shard{} {} of {}", missing.size() == 1 ? "" : "s", fmt::join(missing, ", "),
-                          range_of(last)),
-              "run what is missing, and give the files of all shards");
+  std::vector<NamedShard> shards;
+  for (const ShardFile& file : files) shards.push_back({file.name, file.results.shard->shard});
+  require_each_once(shards);
 }
 
 /// The trials of all shards, each case at its place in the selection.
@@ -256,7 +238,7 @@ Results merged(std::vector<ShardFile> files) {
     require_shard(file);
     require_same_run(file, files.front());
   }
-  require_each_once(files);
+  put_in_order(files);
   std::vector<TrialResult> trials = trials_in_order(files);
   const std::string mixed = why_mixed(files);
   Results out = files.front().results;

@@ -297,11 +297,14 @@ Results results_from(const JsonField& field) {
   return results;
 }
 
+Results results_from(const Json& file, const std::string& where) {
+  return results_from(JsonField(file, where, "write the file again with: assay run -o FILE"));
+}
+
 std::string to_json(const Results& results) { return json_text(results_value(results)); }
 
 Results results_from_json(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  return results_from(JsonField(value, where, "write the file again with: assay run -o FILE"));
+  return results_from(parse_json(text, where), where);
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #include "measure/sides.hpp"
 
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 #include "assay/results.hpp"
 #include "measure/child.hpp"
 #include "measure/free_core.hpp"
@@ -104,6 +105,11 @@ std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size
 }
 
 }  // namespace
+
+std::uint64_t draw_of(std::uint64_t seed, int launch) {
+  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(launch));
+  return rng.next();
+}
 
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;

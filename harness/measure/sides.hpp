@@ -6,6 +6,7 @@
 #include "measure/description.hpp"
 #include "measure/turns.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ struct PairRequest {
   bool check = false;
   std::size_t shared_bytes = 0;  ///< that the largest case may take
 };
+
+/// A PairRequest::draw for each launch, from the seed of the run: the same run draws the same.
+std::uint64_t draw_of(std::uint64_t seed, int launch);
 
 /// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);

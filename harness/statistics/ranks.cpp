@@ -116,4 +116,8 @@ Interval shift(std::span<const double> before, std::span<const double> after, do
   return enclosed(std::move(differences), below, coverage);
 }
 
+Interval exponential(const Interval& log) {
+  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, log.basis};
+}
+
 }  // namespace assay

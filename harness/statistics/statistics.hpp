@@ -40,6 +40,10 @@ Interval centre(std::span<const double> samples, double coverage = wanted_covera
 Interval shift(std::span<const double> before, std::span<const double> after,
                double coverage = wanted_coverage);
 
+/// The ratio whose logarithm `log` is, estimate and interval. Coverage and basis stay what they are, since
+/// exp() keeps the order of samples.
+Interval exponential(const Interval& log);
+
 /// median(numerator) / median(denominator) with a percentile bootstrap interval, for slices of one launch.
 /// Samples that were taken in turns, as many on either side, are drawn as pairs, since neighbours share the
 /// machine's mood. One sample on a side gives no interval: coverage 0.

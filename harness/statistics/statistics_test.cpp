@@ -104,6 +104,15 @@ TEST(Shift, IsCloseToExactWhereItApproximates) {
   EXPECT_NEAR(interval.coverage, 0.9504545612979295, 0.001);
 }
 
+TEST(Exponential, TakesTheBoundsThroughExpAndKeepsTheRest) {
+  const Interval ratio = exponential({std::log(0.5), 0, std::log(2.0), 0.9, Basis::slices});
+  EXPECT_DOUBLE_EQ(ratio.low, 0.5);
+  EXPECT_EQ(ratio.middle, 1);
+  EXPECT_DOUBLE_EQ(ratio.high, 2);
+  EXPECT_EQ(ratio.coverage, 0.9);
+  EXPECT_EQ(ratio.basis, Basis::slices);
+}
+
 TEST(RatioOfMedians, HoldsTheRatioAndIsTheSameForTheSameSeed) {
   Samples slow, fast;
   for (int i = 0; i < 40; ++i) {

@@ -28,10 +28,7 @@ std::string_view to_string(Decision decision) {
   return "";
 }
 
-Interval ratio_from(std::span<const double> logs) {
-  const Interval log = centre(logs);
-  return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage};
-}
+Interval ratio_from(std::span<const double> logs) { return exponential(centre(logs)); }
 
 Decision decision_on(const Interval& ratio) {
   if (!matters(ratio)) return Decision::no_change;

@@ -3,6 +3,7 @@
 #include "compare/row_text.hpp"
 #include "figures/figures.hpp"
 #include "measure/json_file.hpp"
+#include "tune/record_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +12,6 @@
 
 namespace assay {
 namespace {
-
-constexpr std::size_t terminal_width = 80;
 
 /// How far the best setting lies above the bound; what is below it is luck.
 std::string room_text(double best, double bound) { return percent_text(std::max(0.0, best / bound - 1)); }
@@ -95,14 +94,12 @@ std::string decision_record(const TuneRecord& record) {
   const TuneRuling& ruling = record.ruling;
   const double best = ruling.attempts[ruling.best].seconds;
   std::string out = fmt::format("# Settings of {}\n\n", record.job.name);
-  out += fmt::format("Status: measured {}, commit {}, machine `{}`.\n\n", record.date, record.commit,
-                     record.machine.key);
+  out += status_paragraph(record.date, record.commit, record.machine);
   out += fmt::format(
       "## Context\n\n{}. {} settings, {} interleaved rounds, each in another order; times are per sample. "
-      "Other "
-      "processes took {} of the processors, the host {}.\n\n",
+      "{}\n\n",
       in_words(record.job.plan), record.attempts.size(), record.attempts.front().rounds.size(),
-      percent_text(record.weather.other_busy_share), percent_text(record.weather.steal_share));
+      weather_sentence(record.weather));
   out += fmt::format(
       "## Physical limits\n\nA step without any loading takes {} per sample ({} samples/s): no setting of "
       "the loader "
@@ -117,8 +114,7 @@ std::string decision_record(const TuneRecord& record) {
       "faster step.\n\n",
       room_text(best, ruling.bound_seconds));
   out += "## Not to be tried again here\n\n" + not_again(record) + "\n";
-  out += fmt::format("## How to reproduce\n\n```\n{}\n```\n", record.command);
-  return out;
+  return out + how_to_reproduce(record.command);
 }
 
 std::string decision_text(const TuneRecord& record) {

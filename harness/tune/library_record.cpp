@@ -3,13 +3,12 @@
 #include "compare/row_text.hpp"
 #include "figures/figures.hpp"
 #include "measure/json_file.hpp"
+#include "tune/record_parts.hpp"
 
 #include <fmt/format.h>
 
 namespace assay {
 namespace {
-
-constexpr std::size_t terminal_width = 80;
 
 std::string verdict_of(const LibraryRecord& record, std::size_t i) {
   if (!record.attempts[i].left_out.empty()) return "LEFT OUT";
@@ -82,10 +81,6 @@ std::string not_again(const LibraryRecord& record) {
   return out.empty() ? "- Nothing was rejected.\n" : out;
 }
 
-Json interval_json(const Interval& interval) {
-  return Json::array({json_number(interval.low), json_number(interval.middle), json_number(interval.high)});
-}
-
 Json attempt_json(const LibraryRecord& record, std::size_t i) {
   const CoreAttempt& attempt = record.attempts[i];
   const CoreRuling& ruling = record.ruling.attempts[i];
@@ -128,16 +123,14 @@ std::string library_text(const LibraryRecord& record) {
 
 std::string library_markdown(const LibraryRecord& record) {
   std::string out = fmt::format("# Core type of OpenBLAS for suite {}\n\n", inert(record.suite));
-  out += fmt::format("Status: measured {}, commit {}, machine `{}`.\n\n", record.date, record.commit,
-                     record.machine.key);
+  out += status_paragraph(record.date, record.commit, record.machine);
   out += fmt::format(
       "## Context\n\n{}. In each of {} rounds every core type was a process of its own, and they took turns "
       "slice by slice on one core and the same data. Of each trial the median ratio of a round counts; the "
       "time of a core type is the geometric mean over {} trials. The default once more, the control, took "
-      "{}. Other processes took {} of the processors, the host {}.\n\n",
+      "{}. {}\n\n",
       inert(record.library), rounds_of(record.attempts), record.attempts.front().trials.size(),
-      change_text(record.ruling.control), percent_text(record.weather.other_busy_share),
-      percent_text(record.weather.steal_share));
+      change_text(record.ruling.control), weather_sentence(record.weather));
   for (const std::string& line : record.not_here) out += "- Not here: " + inert(line) + "\n";
   if (!record.not_here.empty()) out += "\n";
   out += "## Attempts\n\n" + attempts_table(record) + "\n" + reasons(record) + "\n" + trials_table(record);
@@ -149,8 +142,7 @@ std::string library_markdown(const LibraryRecord& record) {
       "another release.\n\n",
       core_type_variable);
   out += "## Not to be tried again here\n\n" + not_again(record) + "\n";
-  out += fmt::format("## How to reproduce\n\n```\n{}\n```\n", record.command);
-  return out;
+  return out + how_to_reproduce(record.command);
 }
 
 std::string to_json(const LibraryRecord& record) {

@@ -1,7 +1,6 @@
 #include "tune/library_rounds.hpp"
 
 #include "assay/error.hpp"
-#include "assay/random.hpp"
 #include "machine/openblas_cores.hpp"
 #include "plan/near_names.hpp"
 
@@ -45,12 +44,6 @@ std::vector<OpenBlasCore> cores_to_try(const std::vector<std::string>& wanted,
     if (asked && lacking(core, features).empty()) out.push_back(core);
   }
   return out;
-}
-
-/// One number per round from the seed of the run: the same run draws the same.
-std::uint64_t draw_of(std::uint64_t seed, int round) {
-  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(round));
-  return rng.next();
 }
 
 class CoreTypeRounds {

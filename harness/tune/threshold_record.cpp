@@ -3,6 +3,7 @@
 #include "compare/row_text.hpp"
 #include "figures/figures.hpp"
 #include "measure/json_file.hpp"
+#include "tune/record_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +13,6 @@
 
 namespace assay {
 namespace {
-
-constexpr std::size_t terminal_width = 80;
 
 std::string sizes_text(const std::vector<Index>& sizes) {
   std::vector<std::string> out;
@@ -113,10 +112,6 @@ std::string range_text(const ThresholdQuestion& question) {
                      count_text(question.sizes.back()));
 }
 
-Json interval_json(const Interval& interval) {
-  return Json::array({json_number(interval.low), json_number(interval.middle), json_number(interval.high)});
-}
-
 Json size_json(const std::optional<Index>& size) { return size ? Json(*size) : Json(nullptr); }
 
 Json row_json(const ThresholdRecord& record, const MeasuredSize& one) {
@@ -174,14 +169,13 @@ std::string threshold_markdown(const ThresholdRecord& record) {
   const ThresholdQuestion& q = record.question;
   std::string out = fmt::format("# Break-even of {} and {} in {}\n\n", inert(q.first.name),
                                 inert(q.second.name), inert(q.subject));
-  out += fmt::format("Status: measured {}, commit {}, machine `{}`.\n\n", record.date, record.commit,
-                     record.machine.key);
+  out += status_paragraph(record.date, record.commit, record.machine);
   out += fmt::format(
       "## Context\n\n{} from {} on: from which size is {} faster than {}? {} rounds at each size; a round is "
       "a process in which slices of both are shuffled together. Both agreed with the oracle at every size "
-      "first. Other processes took {} of the processors, the host {}.\n\n",
+      "first. {}\n\n",
       inert(range_text(q)), inert(q.subject), inert(q.second.name), inert(q.first.name), record.policy.rounds,
-      percent_text(record.weather.other_busy_share), percent_text(record.weather.steal_share));
+      weather_sentence(record.weather));
   out += "## Sizes\n\n" + table_markdown(record) + "\n";
   for (const std::string& line : refusals(q)) out += "- " + inert(line) + "\n";
   if (!q.refused.empty()) out += "\n";
@@ -189,8 +183,7 @@ std::string threshold_markdown(const ThresholdRecord& record) {
   out +=
       "## What it does not say\n\nSizes between those of the table were not measured. The break-even belongs "
       "to this machine and build, and to data that were in the caches as this operation leaves them.\n\n";
-  out += fmt::format("## How to reproduce\n\n```\n{}\n```\n", record.command);
-  return out;
+  return out + how_to_reproduce(record.command);
 }
 
 std::string to_json(const ThresholdRecord& record) {

@@ -1,0 +1,32 @@
+/// What files of shards must have in common, and that each shard is there once.
+#pragma once
+
+#include "assay/shard.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// A file, the first one, which it is compared with, and what to do when the two are of different runs.
+struct OneRun {
+  std::string name, first;
+  std::string remedy;
+};
+
+/// Throws Error naming both files when what one holds differs from what the other does; `what` it is.
+void require_equal(const OneRun& files, std::string_view what, const std::string& is,
+                   const std::string& expected);
+
+/// A shard, and the file it comes from, which messages name.
+struct NamedShard {
+  std::string name;
+  Shard shard;
+};
+
+/// Shards of one count, in the order of their index. Throws Error naming the file for one that is there
+/// twice, and naming the merge for those that are missing.
+void require_each_once(std::span<const NamedShard> shards);
+
+}  // namespace assay
