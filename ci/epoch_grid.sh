@@ -2,7 +2,7 @@
 # Usage: ci/epoch_grid.sh PROGRAM LOG
 # Predicts and runs whole epochs of every job in suites/jobs with 0, 1 and 2 workers, 1, 2 and 4 batches ahead, in two
 # sizes of batches, warm, and of one setting with the records' pages dropped before; a line for each is added to LOG,
-# which `PROGRAM epoch --score LOG` sums up. Takes a quarter of an hour; a quiet one says more.
+# which `PROGRAM epoch --score LOG` sums up. Takes half an hour; a quiet one says more.
 set -eu
 [ $# -eq 2 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
 program=$1 log=$2

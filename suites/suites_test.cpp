@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -149,7 +150,7 @@ TEST(Suites, Resnet18SumsToTheArithmeticOfItsLayers) {
 }
 
 TEST(Jobs, AreNamedForTheirFile) {
-  EXPECT_EQ(jobs().size(), 4U);
+  EXPECT_EQ(jobs().size(), 5U);
   for (const auto& [stem, job] : jobs()) EXPECT_EQ(job.at("name"), stem);
 }
 
@@ -162,6 +163,18 @@ TEST(Jobs, HaveRecordsOfLessThanHalfAGibibyte) {
     EXPECT_LT(records * bytes, 0x1p29) << stem;
     EXPECT_TRUE(bytes >= 1024 || records >= 100'000) << stem << ": small records are many";
   }
+}
+
+TEST(Jobs, HaveRecordsFrom64BytesTo16KiB) {
+  double smallest = 1e9, largest = 0;
+  for (const auto& [stem, job] : jobs()) {
+    const double number = job.at("pixels") == "bytes" ? 1 : 4, side = job.at("side");
+    const double pixels = number * job.at("channels").get<double>() * side * side;
+    smallest = std::min(smallest, pixels);
+    largest = std::max(largest, pixels);
+  }
+  EXPECT_EQ(smallest, 64);
+  EXPECT_EQ(largest, 16384);
 }
 
 TEST(Jobs, HaveValidationInOneAndCheckpointsInAnother) {

@@ -18,9 +18,6 @@
 namespace assay {
 namespace {
 
-/// For each number of workers that a setting elsewhere has.
-constexpr double elsewhere_seconds = 0.5;
-
 std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }
 
 /// One job from its calibration to the end of its epoch.
@@ -54,7 +51,7 @@ class Epoch {
     const Forecast scored = forecast(measured_, &truth);
     if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(scored));
     put(options_, to_text(scored) + losses_line(epoch), to_json(scored, made_));
-    if (!options_.epoch.log.empty()) log(epoch);
+    if (!options_.epoch.log.empty()) log(epoch, scored.scores.back());
     return exit_code::passed;
   }
 
@@ -69,8 +66,8 @@ class Epoch {
     forecast_ = forecast(measured_);
     made_ = utc_now();
     if (options_.epoch.elsewhere) {
-      elsewhere_ = elsewhere(*training_, job_.plan, usual_settings(), elsewhere_seconds,
-                             seconds_of(forecast_.segments), hooks);
+      elsewhere_ = elsewhere(*training_, job_.plan, forecast_.calibration, usual_settings(),
+                             seconds_of(forecast_.segments), {}, hooks);
     }
     prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = to_json(forecast_, made_);
@@ -119,7 +116,7 @@ class Epoch {
     return out + "\n";
   }
 
-  void log(const EpochRun& epoch) const {
+  void log(const EpochRun& epoch, const Score& score) const {
     LoggedEpoch line{.job = job_,
                      .date = made_,
                      .commit = build_info().commit,
@@ -127,6 +124,8 @@ class Epoch {
                      .frozen = frozen_,
                      .seconds = epoch.times.seconds,
                      .prediction_seconds = prediction_seconds_,
+                     .predicted_step = score.predicted_step,
+                     .measured_step = score.measured_step,
                      .other_busy_share = epoch.weather.other_busy_share,
                      .steal_share = epoch.weather.steal_share,
                      .elsewhere = elsewhere_};
@@ -134,9 +133,10 @@ class Epoch {
       if (one.impossible.empty()) line.models.push_back({std::string(name_of(one.model)), one.seconds});
     }
     for (const Segment& one : forecast_.segments) {
-      line.segments.push_back({std::string(to_string(one.scope)), one.seconds,
-                               one.scope == Scope::validation ? epoch.times.validation_seconds()
-                                                              : epoch.times.checkpoint_seconds()});
+      if (one.kind == SegmentKind::cold_pages) continue;  // not timed apart from the steps
+      line.segments.push_back({std::string(to_string(one.kind)), one.seconds,
+                               one.kind == SegmentKind::validation ? epoch.times.validation_seconds()
+                                                                   : epoch.times.checkpoint_seconds()});
     }
     std::ofstream out(options_.epoch.log, std::ios::app);
     out << to_line(line) << '\n';

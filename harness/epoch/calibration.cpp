@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace assay {
 namespace {
@@ -19,7 +20,7 @@ struct Kept {
   std::size_t skipped = 0;  ///< steps of warm-up
 };
 
-double mean_of(const std::vector<double>& values) {
+double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -45,9 +46,14 @@ class Calibrator {
       throw Error(job_.source, "holds neither a timed window nor a phase",
                   "give \"windows\" with wall_seconds, or \"phases\" with mean_seconds");
     }
-    out_.all = groups_of(windows_);
-    find_warm_up();
-    find_drift();
+    out_.cold = cold_pages_of(job_);
+    if (are_runs(windows_)) {
+      find_runs();
+    } else {
+      out_.all = groups_of(windows_);
+      find_warm_up();
+      find_drift();
+    }
     out_.period = spread_of(out_.steady);
     find_one_off();
     find_parts();
@@ -81,13 +87,34 @@ class Calibrator {
       offset += static_cast<std::size_t>(window.steps);
     }
     all_steps_ = offset;
-    if (!mixed) return;
+    if (!mixed || cold_pages_of(job_)) return;
     const double before = spread_of(groups_of(cold)).mean, after = spread_of(groups_of(windows_)).mean;
     flag(Doubt::cache,
          fmt::format(
              "a step takes {} with a cold page cache and {} with a warm one; cold windows are left out, "
              "so this is the time of an epoch after the first",
              seconds_text(before), seconds_text(after)));
+  }
+
+  /// Each run is a group, less its first steps, which start-up is in.
+  void find_runs() {
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const TimedWindow& window = windows_[i];
+      const std::size_t steps = window.step_seconds.size();
+      const Kept kept{&window, offsets_[i], steps > 1 ? std::max<std::size_t>(1, steps / 4) : 0};
+      kept_.push_back(kept);
+      const std::span<const double> all(window.step_seconds), steady = all.subspan(kept.skipped);
+      out_.all.push_back({std::ssize(all), mean_of(all)});
+      out_.steady.push_back({std::ssize(steady), mean_of(steady)});
+      out_.runs.push_back(std::ssize(steady));
+    }
+    const double last = windows_.back().began - windows_.front().began;
+    const auto runs = static_cast<double>(windows_.size());
+    out_.span = last * runs / (runs - 1);
+    if (const auto change = change_in(out_.steady)) {
+      note_drift(*change, fmt::format("from run {} on, steps are {}", change->group + 1,
+                                      share_text(change->after, change->before)));
+    }
   }
 
   /// Groups of each window without its warm-up, and which steps these are.
@@ -214,7 +241,7 @@ class Calibrator {
       return p.scope == Scope::training && p.kind == PhaseKind::load && p.overlaps;
     });
     if (worker_time != job_.phases.end()) {
-      out_.load = worker_time->seconds;
+      out_.load = out_.runs.empty() ? worker_time->seconds : of_kept(worker_time->seconds);
       if (out_.load.empty()) out_.load = {worker_time->mean_seconds};
       if (!loader.workers) out_.no_load = "the number of workers is not stated";
     } else if (!loader.workers) {

@@ -1,6 +1,7 @@
 /// What the windows and phases of a job say about its steady state, and where they cannot be trusted.
 #pragma once
 
+#include "epoch/cold_pages.hpp"
 #include "epoch/loader_queue.hpp"
 #include "epoch/spread.hpp"
 #include "epoch/start_up.hpp"
@@ -45,6 +46,8 @@ struct Calibration {
   PageCache cache = PageCache::unknown;  ///< the state of the windows that were used
   std::vector<Group> all;                ///< of these, start-up and warm-up included
   std::vector<Group> steady;             ///< without them; empty when no window shows steps without start-up
+  std::vector<Index> runs;               ///< steps of `steady` in each run, where runs are groups: are_runs()
+  double span = 0;                       ///< seconds that these runs are spread over; 0 where nobody said
   Spread period;                         ///< of `steady`
   std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen
   LineFit line;                          ///< of the same windows
@@ -63,6 +66,7 @@ struct Calibration {
   std::vector<BesideStep> beside;   ///< training phases that overlap, load excluded
   bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted
 
+  std::optional<ColdPages> cold;  ///< of a job whose epochs start cold; the windows used are warm then
   Spread validation, checkpoint;  ///< of a batch of validation, of a checkpoint; no steps when no phase says
   std::vector<Flag> flags;
 

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <numeric>
+
 namespace assay {
 namespace {
 
@@ -178,6 +181,45 @@ TEST(Calibration, AddsThePhasesOfAScopeBatchByBatch) {
 }
 
 TEST(Calibration, NeedsAWindowOrPhases) { EXPECT_THROW(calibrate({.source = "f.json"}), Error); }
+
+/// Twelve runs of eight steps, half a second apart. The first step of each takes 5 ms more.
+Job runs_of(const std::function<double(int)>& step_seconds) {
+  Job out{.source = "by hand"};
+  for (int run = 0; run < 12; ++run) {
+    TimedWindow window{.steps = 8, .run = run, .began = 0.5 * run};
+    window.step_seconds.assign(8, step_seconds(run));
+    window.step_seconds.front() += 0.005;
+    window.wall_seconds = std::accumulate(window.step_seconds.begin(), window.step_seconds.end(), 0.0);
+    out.windows.push_back(window);
+  }
+  return out;
+}
+
+TEST(CalibratedRuns, AreGroupsWithoutTheirFirstSteps) {
+  const Calibration c = calibrate(runs_of([](int run) { return run % 2 == 0 ? 0.010 : 0.012; }));
+  ASSERT_EQ(c.steady.size(), 12U);
+  EXPECT_EQ(c.steady[0].steps, 6) << "a quarter is start-up";
+  EXPECT_NEAR(c.period.mean, 0.011, 1e-12);
+  EXPECT_EQ(c.period.freedom, 11);
+  EXPECT_THAT(c.runs, Each(6));
+  EXPECT_NEAR(c.span, 6, 1e-12);
+  EXPECT_FALSE(c.flagged(Doubt::drift)) << "they go to and fro";
+  EXPECT_FALSE(c.flagged(Doubt::warm_up)) << "that runs start slowly is known";
+}
+
+TEST(CalibratedRuns, DriftWhereLaterOnesAreSlower) {
+  const Calibration c =
+      calibrate(runs_of([](int run) { return (run < 7 ? 0.010 : 0.013) + 1e-5 * (run % 2); }));
+  ASSERT_TRUE(c.flagged(Doubt::drift));
+  EXPECT_THAT(c.flags[0].text, HasSubstr("from run 8 on"));
+}
+
+// Five are too few to be groups: their steps are.
+TEST(CalibratedRuns, AreGroupsWhenThereAreEnough) {
+  Job job = runs_of([](int) { return 0.010; });
+  job.windows.resize(5);
+  EXPECT_GT(calibrate(job).all.size(), 5U);
+}
 
 }  // namespace
 }  // namespace assay

@@ -2,40 +2,96 @@
 
 #include "epoch/loader_queue.hpp"
 #include "epoch/models.hpp"
+#include "epoch/pause.hpp"
+#include "statistics/statistics.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <numeric>
+#include <set>
 
 namespace assay {
 namespace {
 
-struct Parts {
-  std::vector<double> load, step;
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Without the first, which meets cold caches.
+std::vector<double> warmed_up(std::vector<double> seconds) {
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  return seconds;
+}
+
+double mean_step(const std::vector<StepTimes>& steps) {
+  std::vector<double> seconds;
+  for (const StepTimes& step : steps) seconds.push_back(step.end - step.begin);
+  return mean_of(warmed_up(std::move(seconds)));
+}
+
+Index count_for(double longest, double seconds) {
+  return std::clamp(static_cast<Index>(seconds / std::max(longest, 1e-9)), Index{3}, Index{1000});
+}
+
+/// By how much workers that always work slow each other and the loop down: times beside them by times alone.
+struct Contention {
+  double load = 1, compute = 1;
 };
 
-std::vector<double> whole_steps(const std::vector<StepTimes>& steps) {
-  std::vector<double> out;
-  for (const StepTimes& step : steps) out.push_back(step.end - step.begin);
-  return out;
-}
-
-Index count_for(const std::vector<double>& some, double seconds) {
-  double longest = 1e-9;
-  for (const double one : some) longest = std::max(longest, one);
-  return std::clamp(static_cast<Index>(seconds / longest), Index{5}, Index{2000});
-}
-
-Parts parts_of(Training& training, Index workers, double seconds) {
-  const std::vector<double> first = whole_steps(training.train_alone(3));
-  const Index steps = count_for(first, seconds);
-  if (workers == 0) {
-    const std::vector<double> loads = training.load_alone(3);
-    return {training.load_alone(count_for(loads, seconds)), whole_steps(training.train_alone(steps))};
+class Parts {
+ public:
+  Parts(Training& training, std::set<Index> workers, const PartsPolicy& policy, const Hooks& hooks)
+      : training_(training), workers_(std::move(workers)), policy_(policy), hooks_(hooks) {
+    workers_.erase(0);
   }
-  Training::Together both = training.together(workers, steps);
-  // A worker that never got a core in that time would leave nothing to draw from.
-  if (both.load.empty()) both.load = training.load_alone(3);
-  return {std::move(both.load), whole_steps(both.steps)};
+
+  void time() {
+    if (workers_.empty()) return;
+    const auto start = std::chrono::steady_clock::now();
+    const Index steps = count_for(mean_step(training_.train_alone(3)), policy_.part_seconds);
+    const Index batches = count_for(mean_of(warmed_up(training_.load_alone(3))), policy_.part_seconds);
+    for (Index round = 0; round < policy_.rounds && !hooks_.stopped(); ++round) {
+      pause_until(start, policy_.seconds * static_cast<double>(round) / static_cast<double>(policy_.rounds),
+                  hooks_);
+      hooks_.say("parts: batches and steps alone and together");
+      const double load = mean_of(warmed_up(training_.load_alone(batches)));
+      const double step = mean_step(training_.train_alone(steps));
+      for (const Index workers : workers_) {
+        const Training::Together both = training_.together(workers, steps);
+        loads_[workers].push_back(mean_of(warmed_up(both.load)) / load);
+        computes_[workers].push_back(mean_step(both.steps) / step);
+      }
+    }
+  }
+
+  Contention of(Index workers) const {
+    const auto load = loads_.find(workers), compute = computes_.find(workers);
+    if (load == loads_.end() || compute == computes_.end()) return {};
+    // The pace of the machine may change between one part and the next; not in most rounds.
+    return {std::max(1.0, median(load->second)), std::max(1.0, median(compute->second))};
+  }
+
+ private:
+  Training& training_;
+  std::set<Index> workers_;
+  const PartsPolicy& policy_;
+  const Hooks& hooks_;
+  std::map<Index, std::vector<double>> loads_, computes_;
+};
+
+/// The share of a worker's time that it makes batches in, when a step takes so long without waiting.
+double busy_share(Index workers, double load, double step) {
+  if (workers == 0) return 0;
+  const double made = load / static_cast<double>(workers);
+  return made / std::max({made, step, 1e-12});
+}
+
+double slower(double contention, double share) { return 1 + (contention - 1) * share; }
+
+std::vector<double> scaled(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
 }
 
 }  // namespace
@@ -47,26 +103,37 @@ std::vector<LoaderSetting> usual_settings() {
   return out;
 }
 
-std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan,
-                                 const std::vector<LoaderSetting>& settings, double seconds, double beside,
-                                 const Hooks& hooks) {
-  std::map<Index, Parts> parts;
+std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, const Calibration& c,
+                                 const std::vector<LoaderSetting>& settings, double beside,
+                                 const PartsPolicy& policy, const Hooks& hooks) {
+  if (c.load.empty() || c.rest.empty()) return {};
+  std::set<Index> workers{plan.workers};
+  for (const LoaderSetting& setting : settings) workers.insert(setting.workers);
+  training.start_cold(false);
+  Parts parts(training, workers, policy, hooks);
+  parts.time();
+  training.start_cold(plan.cold);
+  if (hooks.stopped()) return {};
+
+  const Contention here = parts.of(plan.workers);
+  const double step_here = mean_of(c.rest), load_here = mean_of(c.load);
+  const double step_alone = 1 / slower(here.compute, busy_share(plan.workers, load_here, step_here));
+  const double load_alone = 1 / here.load;
   std::vector<Elsewhere> out;
-  const double steps = static_cast<double>(plan.samples) / static_cast<double>(plan.batch);
+  const StepCount count = count_steps(plan.samples, plan.batch, plan.drop_last);
+  const double partial = static_cast<double>(count.partial_samples) / static_cast<double>(plan.batch);
   for (const LoaderSetting& setting : settings) {
-    auto found = parts.find(setting.workers);
-    if (found == parts.end()) {
-      hooks.say("batches and steps beside " + std::to_string(setting.workers) + " workers");
-      found = parts.emplace(setting.workers, parts_of(training, setting.workers, seconds)).first;
-    }
+    const Contention there = parts.of(setting.workers);
+    const std::vector<double> load = scaled(c.load, load_alone * there.load);
+    const double share = busy_share(setting.workers, mean_of(load), step_alone * step_here);
+    const std::vector<double> rest = scaled(c.rest, step_alone * slower(there.compute, share));
     const LoaderQueue queue{
         .workers = setting.workers, .prefetch = setting.prefetch, .in_order = plan.in_order};
-    const Index full = plan.samples / plan.batch;
     const double played =
-        play(queue, full, Times(found->second.load, queue_seed), Times(found->second.step, queue_seed + 1))
-            .seconds;
-    const double partial = plan.drop_last ? 0 : steps - static_cast<double>(full);
-    out.push_back({setting, played * (1 + partial / static_cast<double>(full)) + beside});
+        play(queue, count.full, Times(load, queue_seed), Times(rest, queue_seed + 1)).seconds;
+    const double steps = static_cast<double>(count.full);
+    const double handed = setting.workers > 0 ? hand_over(c) * steps : 0;
+    out.push_back({setting, (played + handed) * (1 + partial / steps) + beside});
   }
   return out;
 }

@@ -74,6 +74,11 @@ double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetti
   return seconds.empty() ? 0 : median(seconds);
 }
 
+/// By how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
+double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
+  return predicted.predicted_step > 0 ? run.measured_step / predicted.predicted_step : 0;
+}
+
 }  // namespace
 
 std::string to_line(const LoggedEpoch& epoch) {
@@ -105,6 +110,8 @@ std::string to_line(const LoggedEpoch& epoch) {
                {"frozen", epoch.frozen},
                {"seconds", epoch.seconds},
                {"prediction_seconds", epoch.prediction_seconds},
+               {"predicted_step_seconds", epoch.predicted_step},
+               {"measured_step_seconds", epoch.measured_step},
                {"other_busy_share", epoch.other_busy_share},
                {"steal_share", epoch.steal_share},
                {"models", models},
@@ -133,6 +140,9 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
     epoch.seconds = field.at("seconds").number();
     if (!(epoch.seconds > 0)) field.at("seconds").refuse("is no time");
     epoch.prediction_seconds = field.at("prediction_seconds").number();
+    // Lines from before the pace was kept have none.
+    if (const auto step = field.find("predicted_step_seconds")) epoch.predicted_step = step->number();
+    if (const auto step = field.find("measured_step_seconds")) epoch.measured_step = step->number();
     epoch.other_busy_share = field.at("other_busy_share").number();
     epoch.steal_share = field.at("steal_share").number();
     for (const JsonField& one : field.at("models").items()) {
@@ -166,6 +176,17 @@ std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& lo
   return errors.summaries();
 }
 
+ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log) {
+  std::vector<double> errors;
+  for (const LoggedEpoch& epoch : log) {
+    const auto m4 = std::ranges::find(epoch.models, "M4", &LoggedModel::model);
+    const double pace = pace_of(epoch, epoch);
+    if (m4 == epoch.models.end() || pace <= 0) continue;
+    errors.push_back(std::abs(pace * m4->seconds.middle / epoch.seconds - 1));
+  }
+  return summary_of("M4", errors);
+}
+
 std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log) {
   Errors errors;
   for (const LoggedEpoch& epoch : log) {
@@ -182,6 +203,23 @@ ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log) {
         if (one.setting == setting_of(from->job.plan)) continue;
         const double seconds = measured(family, one.setting);
         if (seconds > 0) errors.push_back(std::abs(one.seconds / seconds - 1));
+      }
+    }
+  }
+  return summary_of("M4", errors);
+}
+
+ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log) {
+  std::vector<double> errors;
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      for (const Elsewhere& one : from->elsewhere) {
+        if (one.setting == setting_of(from->job.plan)) continue;
+        for (const LoggedEpoch* run : family) {
+          const double pace = pace_of(*from, *run);
+          if (!(setting_of(run->job.plan) == one.setting) || pace <= 0) continue;
+          errors.push_back(std::abs(pace * one.seconds / run->seconds - 1));
+        }
       }
     }
   }

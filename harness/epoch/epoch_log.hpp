@@ -27,6 +27,8 @@ struct LoggedEpoch {
   std::string frozen;             ///< hash of the prediction as it was written down
   double seconds = 0;             ///< measured
   double prediction_seconds = 0;  ///< what predicting took
+  /// Mean seconds of a step without loading: in the calibration, and in the epoch; 0 where nobody said.
+  double predicted_step = 0, measured_step = 0;
   double other_busy_share = 0, steal_share = 0;
   std::vector<LoggedModel> models;
   std::vector<LoggedSegment> segments;  ///< those that the job has
@@ -46,10 +48,16 @@ struct ErrorSummary {
   std::size_t with_interval = 0, inside = 0;
 };
 std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
+/// How far M4 was off, had the machine kept its pace: with all that it predicted taken as many times as long
+/// as steps without loading took in the epoch by what they took in the calibration. What is left is the
+/// model's.
+ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log);
 /// Of segments by themselves, each called by its name.
 std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
 /// Of epochs of the same job with another setting, predicted before that setting was run in the log.
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
+/// The same at the pace of the epoch that they are compared with.
+ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log);
 
 /// For each job and batch of which several settings were run: how much longer the setting takes that was
 /// predicted to be fastest than the one that was.

@@ -48,11 +48,12 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
   std::string out = "# Predicted epochs against epochs that were run\n\n";
   if (log.empty()) return out + "No epoch was run.\n";
   out += fmt::format(
-      "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from at most 2 % of its steps, "
-      "or 14 of "
-      "them, and the prediction was written down before the epoch began. A prediction took {} in the median, "
-      "{} at "
-      "most. Other processes took {} of the processors in the median, the host {}.\n\n",
+      "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from the first 2 % of its "
+      "steps, "
+      "or 96 of them, trained in short runs that were spread over some seconds, and the prediction was "
+      "written "
+      "down before the epoch began. A prediction took {} in the median, {} at most. Other processes took {} "
+      "of the processors in the median, the host {}.\n\n",
       log.size(), log.front().date, log.back().date, log.back().commit, log.back().machine,
       seconds_text(median(taken)), seconds_text(std::ranges::max(taken)), percent_text(median(busy)),
       percent_text(median(steal)));
@@ -61,11 +62,28 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
       "|---|--:|--:|--:|--:|---|\n";
   for (const ErrorSummary& one : same_setting_errors(log))
     out += error_row("the same setting, " + one.model, one);
+  const std::string at_pace = " at the pace of the epoch";
+  if (const ErrorSummary one = errors_at_pace(log); one.epochs > 0) {
+    out += error_row("the same setting, M4" + at_pace, one);
+  }
   for (const ErrorSummary& one : segment_errors(log)) out += error_row(one.model + " alone", one);
   if (const ErrorSummary unrun = unrun_errors(log); unrun.epochs > 0) {
     out += error_row("a setting that had not been run, M4", unrun);
   }
+  if (const ErrorSummary one = unrun_errors_at_pace(log); one.epochs > 0) {
+    out += error_row("a setting that had not been run, M4" + at_pace, one);
+  }
   out += "\n" + regret_text(regrets(log));
+  if (errors_at_pace(log).epochs > 0) {
+    out +=
+        "\nAt the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. "
+        "These "
+        "rows take all predicted times as many times as long as steps without loading took in the epoch by "
+        "what "
+        "they took in the calibration, so that what is left is what the model does not know of loading, "
+        "start-up "
+        "and cold pages.\n";
+  }
   out += "\n## Every epoch\n\n| job | measured |";
   for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);
   out += "\n|---|--:|";

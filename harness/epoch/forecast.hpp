@@ -45,7 +45,9 @@ struct Score {
   double seconds = 0;
   std::vector<ModelError> models;
   std::vector<PhaseError> phases;  ///< those that both have, in order
-  std::string drift;               ///< how the steps differ from those that were predicted from, if they do
+  /// Mean seconds of a step without loading, predicted and measured; 0 where its phases are not known.
+  double predicted_step = 0, measured_step = 0;
+  std::string drift;  ///< how the steps differ from those that were predicted from, if they do
 };
 
 struct Forecast {

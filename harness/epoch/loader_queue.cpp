@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <vector>
 
 namespace assay {
@@ -33,18 +34,36 @@ class Loop {
   QueueRun run_;
 };
 
-QueueRun without_workers(Index steps, Times& load, Times& compute, Loop& loop) {
+/// What batches take to make, in the order in which they are begun.
+class Loads {
+ public:
+  Loads(Times& times, double factor, const Fading& cold) : times_(times), factor_(factor), cold_(cold) {}
+  double next() {
+    const double cold =
+        cold_.first > 0 ? cold_.first * std::exp(-cold_.rate * static_cast<double>(begun_)) : 0;
+    ++begun_;
+    return factor_ * times_.next() + cold;
+  }
+
+ private:
+  Times& times_;
+  double factor_;
+  Fading cold_;
+  Index begun_ = 0;
+};
+
+QueueRun without_workers(Index steps, Loads& load, Times& compute, Loop& loop) {
   for (Index i = 0; i < steps; ++i) loop.take(i, loop.now() + load.next(), compute.next());
   return loop.finish();
 }
 
-QueueRun in_order(const LoaderQueue& queue, Index steps, Times& load, Times& compute, Loop& loop) {
+QueueRun in_order(const LoaderQueue& queue, Index steps, Loads& load, Times& compute, Loop& loop) {
   // What r(i - W) and h(i - W P) refer to; both are 0 for the first batches.
   std::vector<double> ready(static_cast<std::size_t>(queue.workers), 0.0);
   std::vector<double> handed(static_cast<std::size_t>(queue.workers * queue.prefetch), 0.0);
   std::size_t worker = 0, slot = 0;
   for (Index i = 0; i < steps; ++i) {
-    ready[worker] = std::max(handed[slot], ready[worker]) + queue.load_contention * load.next();
+    ready[worker] = std::max(handed[slot], ready[worker]) + load.next();
     handed[slot] = loop.take(i, ready[worker], queue.compute_contention * compute.next());
     worker = worker + 1 == ready.size() ? 0 : worker + 1;
     slot = slot + 1 == handed.size() ? 0 : slot + 1;
@@ -73,11 +92,11 @@ class Worker {
   double last_ = 0;
 };
 
-QueueRun out_of_order(const LoaderQueue& queue, Index steps, Times& load, Times& compute, Loop& loop) {
+QueueRun out_of_order(const LoaderQueue& queue, Index steps, Loads& load, Times& compute, Loop& loop) {
   std::vector<Worker> workers(static_cast<std::size_t>(queue.workers), Worker(queue.prefetch));
   const Index first = std::min(steps, queue.workers * queue.prefetch);
   for (Index i = 0; i < first; ++i) {
-    workers[static_cast<std::size_t>(i % queue.workers)].send(0, queue.load_contention * load.next());
+    workers[static_cast<std::size_t>(i % queue.workers)].send(0, load.next());
   }
   Index sent = first;
   for (Index i = 0; i < steps; ++i) {
@@ -88,7 +107,7 @@ QueueRun out_of_order(const LoaderQueue& queue, Index steps, Times& load, Times&
     }
     const double handed = loop.take(i, next->first_ready(), queue.compute_contention * compute.next());
     next->take();
-    if (sent++ < steps) next->send(handed, queue.load_contention * load.next());
+    if (sent++ < steps) next->send(handed, load.next());
   }
   return loop.finish();
 }
@@ -99,9 +118,10 @@ QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, 
   assert(queue.workers >= 0 && queue.prefetch >= 1);
   assert(waits.empty() || static_cast<Index>(waits.size()) == steps);
   Loop loop(waits);
-  if (queue.workers == 0) return without_workers(steps, load, compute, loop);
-  return queue.in_order ? in_order(queue, steps, load, compute, loop)
-                        : out_of_order(queue, steps, load, compute, loop);
+  Loads loads(load, queue.workers == 0 ? 1 : queue.load_contention, queue.cold);
+  if (queue.workers == 0) return without_workers(steps, loads, compute, loop);
+  return queue.in_order ? in_order(queue, steps, loads, compute, loop)
+                        : out_of_order(queue, steps, loads, compute, loop);
 }
 
 }  // namespace assay

@@ -27,6 +27,13 @@
 
 namespace assay {
 
+/// What batches take longer while pages that they need are not in memory: batch i by first exp(-rate i),
+/// since every batch that is read, and what the kernel reads around it, leaves fewer pages missing.
+struct Fading {
+  double first = 0;  ///< seconds
+  double rate = 0;
+};
+
 struct LoaderQueue {
   Index workers = 0;   ///< W
   Index prefetch = 2;  ///< P, at least 1
@@ -34,6 +41,7 @@ struct LoaderQueue {
   /// Factors of all times while workers and steps run at the same time: they share cores and memory
   /// bandwidth. Unused without workers.
   double load_contention = 1, compute_contention = 1;
+  Fading cold;  ///< on top of the times of batches; none for a warm start
 };
 
 /// Times of batches or steps: those that were recorded, in that order and from the start again at the end, or

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -163,6 +164,17 @@ TEST(Times, AreDrawnTheSameFromTheSameSeed) {
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
   EXPECT_THAT(a, Each(::testing::AnyOf(1, 2, 3)));
+}
+
+// Batches of 1 s and steps of 1 s; what missing pages cost on top of them fades as 4, 2, 1.
+TEST(LoaderQueue, WaitsLongerForTheFirstBatchesOfAColdStart) {
+  const std::vector<double> one{1.0};
+  LoaderQueue queue{.cold = {.first = 4, .rate = std::log(2.0)}};
+  EXPECT_NEAR(play(queue, 3, Times(one), Times(one)).seconds, 3 * 2 + 4 + 2 + 1, 1e-9);
+  // One worker, one batch ahead: ready after 5 s, then 3 s after it was sent, then 2 s.
+  queue.workers = 1;
+  queue.prefetch = 1;
+  EXPECT_NEAR(play(queue, 3, Times(one), Times(one)).seconds, 5 + 3 + 2 + 1, 1e-9);
 }
 
 }  // namespace

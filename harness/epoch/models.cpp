@@ -31,8 +31,24 @@ double steady_period(const LoaderQueue& queue, Index steps, const std::vector<do
   return (run.seconds - run.first_fill) / static_cast<double>(steps);
 }
 
+/// As many runs as there are, drawn with replacement. Their times lie one after the other.
+std::vector<double> resampled_runs(const std::vector<double>& times, const std::vector<Index>& runs,
+                                   Rng& random) {
+  std::vector<Index> begins(runs.size(), 0);
+  for (std::size_t i = 1; i < runs.size(); ++i) begins[i] = begins[i - 1] + runs[i - 1];
+  std::vector<double> out;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto drawn = static_cast<std::size_t>(random.integer(0, std::ssize(runs) - 1));
+    const auto begin = times.begin() + begins[drawn];
+    out.insert(out.end(), begin, begin + runs[drawn]);
+  }
+  return out;
+}
+
 /// As many blocks of consecutive times as there are, drawn with replacement: neighbours stay neighbours.
-std::vector<double> resampled(const std::vector<double>& times, Rng& random) {
+std::vector<double> resampled(const std::vector<double>& times, const std::vector<Index>& runs, Rng& random) {
+  const Index in_runs = std::accumulate(runs.begin(), runs.end(), Index{0});
+  if (!runs.empty() && std::ssize(times) == in_runs) return resampled_runs(times, runs, random);
   constexpr std::size_t blocks = 20;
   const std::size_t size = std::max<std::size_t>(1, times.size() / blocks);
   std::vector<double> out;
@@ -67,6 +83,7 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
   Bootstrap out;
   std::size_t fewest = c.rest.size() > 1 ? c.rest.size() : c.load.size();
   if (c.load.size() > 1) fewest = std::min(fewest, c.load.size());
+  if (!c.runs.empty()) fewest = std::min(fewest, c.runs.size());
   if (fewest < 2) return out;
   const double l = mean_of(c.load), r = mean_of(c.rest);
   const double largest = largest_resource(c.queue, l, r), formula = queue_formula(c.queue, l, r);
@@ -77,8 +94,9 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
     // The same blocks of both where they are of the same steps: a slow step may be slow in both.
     Rng random(queue_seed + 2 + static_cast<std::uint64_t>(i));
     Rng same = random;
-    const std::vector<double> load = resampled(c.load, random);
-    const std::vector<double> rest = resampled(c.rest, c.load.size() == c.rest.size() ? same : random);
+    const std::vector<double> load = resampled(c.load, c.runs, random);
+    const std::vector<double> rest =
+        resampled(c.rest, c.runs, c.load.size() == c.rest.size() ? same : random);
     largests.push_back(largest_resource(c.queue, mean_of(load), mean_of(rest)) / largest);
     formulas.push_back(queue_formula(c.queue, mean_of(load), mean_of(rest)) / formula);
     queues.push_back(steady_period(queue, replica_steps, load, rest) / played);
@@ -110,13 +128,27 @@ Interval with_segments(const Interval& steps, const std::vector<Segment>& segmen
           steps.high + more + grown(std::max(0.0, steps.high - steps.middle), above), steps.coverage};
 }
 
+/// The pace of a machine wanders. What was seen of it in `span` seconds is off by as much as an epoch of that
+/// length is from its own mean, and a longer epoch less: the variance of the difference is that of the
+/// measured mean times 1 + span / seconds.
+Interval with_pace(Interval steps, double span) {
+  if (span <= 0 || steps.middle <= 0) return steps;
+  const double wider = std::sqrt(1 + span / steps.middle);
+  steps.low = steps.middle - wider * (steps.middle - steps.low);
+  steps.high = steps.middle + wider * (steps.high - steps.middle);
+  return steps;
+}
+
 /// Adds what is the same for all models, and spreads the intervals over the whole.
 ModelPrediction completed(ModelPrediction out, const Calibration& c, const Target& target, double fill,
-                          const Interval& steps) {
+                          const Interval& measured) {
+  const Interval steps = with_pace(measured, c.span);
   out.partial = target.partial * out.period;
   const std::vector<Segment> segments = segments_of(c, target);
   for (const Segment& segment : segments) {
-    (segment.scope == Scope::validation ? out.validation : out.checkpoints) = segment.seconds.middle;
+    (segment.kind == SegmentKind::validation   ? out.validation
+     : segment.kind == SegmentKind::checkpoint ? out.checkpoints
+                                               : out.cold_pages) = segment.seconds.middle;
   }
   const double alone = out.one_off + fill + out.partial;
   out.seconds = with_segments(steps, segments);
@@ -216,25 +248,6 @@ std::string_view idea_of(Model model) {
   return "";
 }
 
-std::vector<Segment> segments_of(const Calibration& c, const Target& target) {
-  std::vector<Segment> out;
-  const auto add = [&](Scope scope, double count, const Spread& one) {
-    if (count <= 0 || one.steps == 0) return;
-    Interval seconds = sum_of_steps(one, count);
-    seconds.low = std::max(0.0, seconds.low);  // few samples may say less than no time
-    out.push_back({scope, count, one.mean, seconds});
-  };
-  add(Scope::validation, target.validation_steps, c.validation);
-  add(Scope::checkpoint, target.checkpoints, c.checkpoint);
-  return out;
-}
-
-double seconds_of(const std::vector<Segment>& segments) {
-  double out = 0;
-  for (const Segment& segment : segments) out += segment.seconds.middle;
-  return out;
-}
-
 double largest_resource(const LoaderQueue& queue, double load, double rest) {
   if (queue.workers == 0) return load + rest;
   return std::max(queue.load_contention * load / static_cast<double>(queue.workers),
@@ -259,6 +272,12 @@ double measured_by_played(const Calibration& c) {
   const double measured = c.period.steps > 0 ? c.period.mean : line ? c.line.period : 0;
   const double played = steady_period(c.queue, played_steps, c.load, c.rest);
   return measured > 0 && played > 0 ? measured / played : 1;
+}
+
+double hand_over(const Calibration& c) {
+  if (c.queue.workers == 0 || c.contention_assumed || c.load.empty() || c.rest.empty()) return 0;
+  const QueueRun run = play_drawn(c.queue, played_steps, c.load, c.rest);
+  return std::max(0.0, c.waited - (run.waited - run.first_fill) / static_cast<double>(played_steps));
 }
 
 LoaderQueue fitted_queue(const Calibration& c) {
@@ -290,8 +309,9 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
   const Index steps = std::max(played_steps, static_cast<Index>(target.steps));
   const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
   const double played_fill = queue.workers > 0 ? run.first_fill : 0;
-  out.push_back(by_parts(Model::queue, c, target, (run.seconds - played_fill) / static_cast<double>(steps),
-                         played_fill, known, known.queue_low, known.queue_high));
+  out.push_back(by_parts(Model::queue, c, target,
+                         (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
+                         known, known.queue_low, known.queue_high));
   return out;
 }
 

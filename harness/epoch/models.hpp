@@ -5,12 +5,12 @@
 ///   M0  N mean                 what a progress bar does: start-up is spread over the steps
 ///   M1  A + b N                the line through windows of different lengths, see start_up.hpp
 ///   M2  A + N max(l / W, c)    what most tuning guides say; without workers A + N (l + c)
-///   M3  A + N (c + p l / W)    p = (1 - r) / (1 - r^(K + 1)), r = c W / l, K = W P, and 1 / (K + 1) for r =
-///   1:
+///   M3  A + N (c + p l / W)    p = (1 - r) / (1 - r^(K + 1)), r = c W / l, K = W P; for r = 1 1 / (K + 1):
 ///                              the chance that an M/M/1/K queue is empty. tf.data tunes with this formula
 ///                              (Murray et al. 2021, tf.data: A Machine Learning Data Processing Framework;
 ///                              tensorflow/core/framework/model.cc, ComputeWaitTime)
-///   M4  A + the queue, played  see loader_queue.hpp, with L and C drawn from what was measured
+///   M4  A + the queue, played  see loader_queue.hpp, L and C drawn from what was measured, with
+///                              hand_over() in each step
 ///
 /// A of M2 to M4 is without the first fill, which they contain: l, or what M4 plays. To all of them the last
 /// smaller batch is added, and what an epoch has beside its steps, each with its own interval.
@@ -42,15 +42,20 @@ struct Target {
   bool from_start = true;
 };
 
-/// What an epoch has beside its steps: so many times what one of them takes.
+/// What an epoch has beside steps that find their records in memory.
+enum class SegmentKind { validation, checkpoint, cold_pages };
+std::string_view to_string(SegmentKind kind);
+
+/// So many times what one of them takes: a batch of validation, a checkpoint; of cold pages the batches that
+/// would have missed all their pages, and what the loop waits longer for them as M4 plays it.
 struct Segment {
-  Scope scope = Scope::validation;
+  SegmentKind kind = SegmentKind::validation;
   double count = 0;
   double mean = 0;   ///< seconds of one
   Interval seconds;  ///< of all; coverage 0 and no width where the mean alone is known
 };
-/// Those that the target has and the calibration knows. They run by themselves, so that their times are
-/// added: batches that workers make meanwhile are not taken off.
+/// Those that the target has and the calibration knows. Validation and checkpoints run by themselves, so that
+/// their times are added: batches that workers make meanwhile are not taken off.
 std::vector<Segment> segments_of(const Calibration& calibration, const Target& target);
 double seconds_of(const std::vector<Segment>& segments);
 
@@ -60,7 +65,7 @@ struct ModelPrediction {
   std::string impossible;  ///< why it has no answer; nothing below is set then
   double one_off = 0;
   double period = 0;  ///< of a full step, first fill apart
-  double partial = 0, validation = 0, checkpoints = 0;
+  double partial = 0, validation = 0, checkpoints = 0, cold_pages = 0;
   Interval seconds;         ///< of all; coverage 0 where no interval can be told, or drift made it a guess
   std::string no_interval;  ///< why
 };
@@ -71,6 +76,10 @@ LoaderQueue fitted_queue(const Calibration& calibration);
 /// What a step was measured to take by what M4 makes of its parts as they were measured; 1 where either is
 /// not known, and without workers.
 double measured_by_played(const Calibration& calibration);
+
+/// What a step waits beyond what M4 makes of its parts: waking threads, moving batches from core to core. 0
+/// without workers, where the wait is not known, and where contention was fitted and contains it.
+double hand_over(const Calibration& calibration);
 
 /// Seconds per step of the formulas; `load` and `rest` are means.
 double largest_resource(const LoaderQueue& queue, double load, double rest);

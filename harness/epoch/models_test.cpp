@@ -121,6 +121,54 @@ TEST(Models, KnowNoSegmentOfLessThanNoTime) {
   EXPECT_NEAR(segments[0].seconds.middle, 10, 1e-9);
 }
 
+// One worker makes batches of 1 ms in time for steps of 2 ms, which wait 0.5 ms all the same.
+TEST(Models, AddWhatAStepWaitsForNoBatchToM4Alone) {
+  Calibration c;
+  c.all = {{10, 0.0025}};
+  c.queue = {.workers = 1, .prefetch = 1};
+  c.load = {0.001};
+  c.rest = {0.002};
+  c.waited = 0.0005;
+  EXPECT_NEAR(hand_over(c), 0.0005, 1e-12);
+  const auto all = predict_with_all(c, {.steps = 100});
+  EXPECT_NEAR(of(all, Model::queue).period, 0.0025, 1e-12);
+  EXPECT_NEAR(of(all, Model::largest).period, 0.002, 1e-12);
+  c.contention_assumed = true;
+  EXPECT_EQ(hand_over(c), 0) << "the factor that is fitted contains it";
+  c.contention_assumed = false;
+  c.queue.workers = 0;
+  EXPECT_EQ(hand_over(c), 0) << "nobody hands anything over";
+}
+
+// As above, 72 s give or take 2.919986 sqrt(18), seen in 216 s: an epoch of a third of that errs twice as
+// much.
+TEST(Models, WidenIntervalsOfRunsByHowShortTheEpochIs) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{1, 11}, {1, 12}, {1, 13}};
+  c.span = 216;
+  const Interval seconds = of(predict_with_all(c, {.steps = 6}), Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 72, 1e-9);
+  EXPECT_NEAR(seconds.high - 72, 2 * 2.919986 * std::sqrt(18), 1e-4);
+}
+
+// Steps of a run are equal, and runs take 1.0 or 1.3 ms a step by turns: the mean of twelve of them is known
+// to 0.15 / sqrt(12) = 4.3 %, which steps one by one would not tell.
+TEST(Models, ResampleWholeRuns) {
+  Calibration c;
+  c.all = {{1, 0.00125}};
+  c.load = {0.0001};
+  for (int run = 0; run < 12; ++run) {
+    c.runs.push_back(30);
+    c.rest.insert(c.rest.end(), 30, run % 2 == 0 ? 0.001 : 0.0013);
+  }
+  const Interval seconds = of(predict_with_all(c, {.steps = 1000}), Model::queue).seconds;
+  EXPECT_EQ(seconds.coverage, predicted_coverage);
+  const double half = (seconds.high - seconds.low) / 2 / seconds.middle;
+  EXPECT_GT(half, 1.645 * 0.03);
+  EXPECT_LT(half, 1.645 * 0.06);
+}
+
 TEST(Models, HaveNoIntervalWhereOnlyTheSegmentsHaveOne) {
   Calibration c;
   c.no_load = "no load phase";

@@ -47,6 +47,16 @@ std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& tr
   return out;
 }
 
+/// Of the phases that both have, without those of loading.
+double step_without_loading(const Calibration& c, const Calibration& other) {
+  double out = 0;
+  for (const StepPart& part : c.parts) {
+    if (part.kind == PhaseKind::load) continue;
+    if (std::ranges::find(other.parts, part.name, &StepPart::name) != other.parts.end()) out += part.mean;
+  }
+  return out;
+}
+
 std::string drift_between(const Calibration& c, const Calibration& truth) {
   const auto change = change_between(c.steady, truth.steady);
   if (!change) return "";
@@ -91,8 +101,13 @@ std::vector<Score> scores(const Job& job, const Calibration& c, const Job* again
            .seconds = window.wall_seconds,
            .models = errors_of(predict_with_all(c, steps), window.wall_seconds),
            .phases = phases,
+           .predicted_step = step_without_loading(c, truth),
+           .measured_step = step_without_loading(truth, c),
            .drift = drift});
-      if (c.cache != PageCache::unknown && window.cache != PageCache::unknown && c.cache != window.cache) {
+      // A cold start is predicted where it is known what pages in memory save.
+      const bool predicted = c.cold && window.first_step == 0;
+      if (!predicted && c.cache != PageCache::unknown && window.cache != PageCache::unknown &&
+          c.cache != window.cache) {
         out.back().drift +=
             fmt::format("{}the page cache was {}, and predicted from was a {} one", drift.empty() ? "" : "; ",
                         to_string(window.cache), to_string(c.cache));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace assay {
 namespace {
@@ -95,6 +96,15 @@ std::vector<Group> groups_of(const std::vector<TimedWindow>& windows) {
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;
+}
+
+bool are_runs(const std::vector<TimedWindow>& windows) {
+  std::set<int> runs;
+  for (const TimedWindow& window : windows) {
+    if (window.first_step != 0 || window.step_seconds.empty() || !runs.insert(window.run).second)
+      return false;
+  }
+  return runs.size() >= enough_runs;
 }
 
 Spread spread_of(std::span<const Group> groups) {

@@ -29,6 +29,12 @@ std::vector<Group> grouped(std::span<const double> seconds);
 /// The groups of all windows, one window after the other; a window without times of single steps is a group.
 std::vector<Group> groups_of(const std::vector<TimedWindow>& windows);
 
+/// Whether these are runs from the start, one window each with times of single steps, and enough of them to
+/// be groups by themselves: steps of a run share the pace that the machine has at the time, so that what runs
+/// differ by says more of the mean than what steps do.
+bool are_runs(const std::vector<TimedWindow>& windows);
+inline constexpr std::size_t enough_runs = 6;
+
 /// The mean over all steps of the groups, and the variance of one step's time as it adds up over many steps:
 /// the sum over k groups of steps * (mean - overall mean)^2, by k - 1.
 struct Spread {

@@ -117,10 +117,11 @@ Interval LineFit::at(double steps) const {
 
 std::vector<Stretch> stretches_of(const std::vector<TimedWindow>& windows) {
   constexpr std::size_t cuts = 8;
+  const bool whole = are_runs(windows);
   std::vector<Stretch> out;
   for (const TimedWindow& window : windows) {
     const std::size_t steps = window.step_seconds.size();
-    if (window.first_step != 0 || steps < 2 * cuts) {
+    if (whole || window.first_step != 0 || steps < 2 * cuts) {
       out.push_back(
           {static_cast<double>(window.steps), window.wall_seconds, window.first_step == 0, window.run});
       continue;

@@ -37,7 +37,8 @@ struct LineFit {
 LineFit fit_line(const std::vector<Stretch>& stretches);
 
 /// Of windows: those that begin with step 0 are stretches from the start, the others are not. A window with
-/// times of single steps that begins with step 0 is cut at eighths of its length.
+/// times of single steps that begins with step 0 is cut at eighths of its length, unless there are runs
+/// enough without.
 std::vector<Stretch> stretches_of(const std::vector<TimedWindow>& windows);
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 #include "epoch/training_measurement.hpp"
 
+#include "epoch/pause.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,13 +27,6 @@ std::vector<double> each(const std::vector<StepTimes>& steps, OfStep of) {
 }
 
 double whole(const StepTimes& step) { return step.end - step.begin; }
-double computed(const StepTimes& step) { return step.computed(); }
-
-/// So many that they take about `seconds`.
-Index count_for(double one, double seconds) {
-  return std::clamp(static_cast<Index>(seconds / std::max(one, 1e-9)), Index{3}, Index{1000});
-}
-
 struct PhaseOf {
   const char* name;
   PhaseKind kind;
@@ -62,14 +57,12 @@ Job described(const TrainingJob& job) {
   return out;
 }
 
-void add_window(Job& job, const TrainingPlan& plan, const std::vector<StepTimes>& steps, double seconds,
-                int run) {
-  job.windows.push_back({.first_step = 0,
-                         .steps = static_cast<Index>(steps.size()),
-                         .wall_seconds = seconds,
-                         .cache = plan.cold ? PageCache::cold : PageCache::warm,
-                         .run = run,
-                         .step_seconds = each(steps, whole)});
+TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, double seconds) {
+  return {.first_step = 0,
+          .steps = static_cast<Index>(steps.size()),
+          .wall_seconds = seconds,
+          .cache = cache,
+          .step_seconds = each(steps, whole)};
 }
 
 void add_phases(Job& job, const std::vector<StepTimes>& steps) {
@@ -112,75 +105,107 @@ std::vector<double> full_batches(const TrainingPlan& plan, const std::vector<Val
   return out;
 }
 
-/// Without the first, unless it is the only one.
-std::vector<double> warmed_up(std::vector<double> seconds) {
-  if (seconds.size() > 1) seconds.erase(seconds.begin());
-  return seconds;
-}
+class CalibrationRuns {
+ public:
+  CalibrationRuns(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                  const Hooks& hooks)
+      : training_(training), plan_(job.plan), policy_(policy), hooks_(hooks), out_(described(job)) {}
 
-void time_beside(Job& job, Training& training, const TrainingPlan& plan, const CalibrationPolicy& policy,
-                 const Hooks& hooks) {
-  if (const Index all = plan.validation_steps(); all > 0 && !hooks.stopped()) {
-    const auto share = static_cast<Index>(policy.share * static_cast<double>(all));
-    const Index batches = std::min(all, std::max(policy.fewest_batches, share));
-    hooks.say(fmt::format("calibration: {} batches of validation", batches));
-    add_beside(job, Scope::validation, PhaseKind::compute,
-               warmed_up(full_batches(plan, training.validate_alone(batches))));
+  Job run() {
+    const double apart = policy_.seconds / static_cast<double>(policy_.runs);
+    // Warm runs first, whatever the plan says of its epoch: dropped pages stay away until they are read.
+    training_.start_cold(false);
+    for (Index run = 0; run < policy_.runs && !hooks_.stopped(); ++run) {
+      pause_until(start_, static_cast<double>(run) * apart, hooks_);
+      hooks_.say(fmt::format("calibration: run {} of {}", run + 1, policy_.runs));
+      warm_up();
+      train(range_of(run), PageCache::warm);
+      if (run % std::max<Index>(1, policy_.runs / policy_.beside) == 0) time_beside();
+    }
+    for (Index run = 0; plan_.cold && run < policy_.cold_runs && !hooks_.stopped(); ++run) {
+      hooks_.say(fmt::format("calibration: cold run {} of {}", run + 1, policy_.cold_runs));
+      train_cold(range_of(run));
+    }
+    training_.start_cold(plan_.cold);
+    add_phases(out_, steps_);
+    add_beside(out_, Scope::validation, PhaseKind::compute, validation_);
+    add_beside(out_, Scope::checkpoint, PhaseKind::other, checkpoints_);
+    return std::move(out_);
   }
-  if (const Index all = plan.checkpoints(); all > 0 && !hooks.stopped()) {
-    hooks.say("calibration: checkpoints");
-    add_beside(job, Scope::checkpoint, PhaseKind::other,
-               warmed_up(training.checkpoint_alone(std::min(policy.checkpoints, all + 1))));
-  }
-}
 
-/// Steps of the three runs: 1, 2 and 4 sevenths of what may be trained.
-std::vector<Index> run_lengths(const TrainingPlan& plan, const CalibrationPolicy& policy) {
-  const auto share = static_cast<Index>(policy.share * static_cast<double>(plan.steps()));
-  const Index all = std::max(policy.fewest, share);
-  std::vector<Index> out;
-  for (const Index part : {1, 2, 4}) out.push_back(std::clamp(all * part / 7, Index{1}, plan.steps()));
-  return out;
-}
+ private:
+  /// One, two or three parts of what may be trained, behind the runs before as long as there are batches.
+  StepRange range_of(Index run) {
+    const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
+    const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
+    const Index all = std::max(policy_.fewest, share), part = 1 + run % 3;
+    const Index steps = std::clamp(all * part / (2 * policy_.runs), Index{2}, std::max<Index>(2, full));
+    const Index count = std::min(steps, full);
+    if (next_ + count > full) next_ = 0;
+    const StepRange out{.first = next_, .steps = count};
+    next_ += count;
+    return out;
+  }
+
+  /// Steps that nobody times: after a pause the first milliseconds are slower, and a run may have no more.
+  void warm_up() {
+    const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
+    const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
+    step_ = mean(each(times, whole));
+  }
+
+  void train(const StepRange& range, PageCache cache) {
+    std::vector<StepTimes> times;
+    const double began = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double seconds = training_.train(range, times, hooks_.stop);
+    if (hooks_.stopped()) return;
+    out_.windows.push_back(window_of(cache, times, seconds));
+    out_.windows.back().run = runs_++;
+    out_.windows.back().began = began;
+    steps_.insert(steps_.end(), times.begin(), times.end());
+  }
+
+  void train_cold(const StepRange& range) {
+    training_.drop_pages();
+    const double before = training_.resident();
+    train(range, PageCache::cold);
+    if (hooks_.stopped()) return;
+    out_.windows.back().resident_before = before;
+    out_.windows.back().resident_after = training_.resident();
+  }
+
+  void time_beside() {
+    if (const Index all = plan_.validation_steps(); all > 0 && !hooks_.stopped()) {
+      append(validation_, full_batches(plan_, training_.validate_alone(std::min(all, policy_.batches))));
+    }
+    if (const Index all = plan_.checkpoints(); all > 0 && !hooks_.stopped()) {
+      append(checkpoints_, training_.checkpoint_alone(std::min(policy_.checkpoints, all + 1)));
+    }
+  }
+
+  /// Without the first, unless it is the only one.
+  static void append(std::vector<double>& to, const std::vector<double>& seconds) {
+    to.insert(to.end(), seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
+  }
+
+  Training& training_;
+  const TrainingPlan& plan_;
+  const CalibrationPolicy& policy_;
+  const Hooks& hooks_;
+  Job out_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<StepTimes> steps_;
+  std::vector<double> validation_, checkpoints_;
+  Index next_ = 0;
+  int runs_ = 0;
+  double step_ = 1;  ///< seconds of a step alone, as last seen
+};
 
 }  // namespace
 
-PartTimes time_parts(Training& training, const TrainingPlan& plan, double seconds, const Hooks& hooks) {
-  PartTimes out;
-  hooks.say("batches alone");
-  out.load_alone = mean(training.load_alone(count_for(mean(training.load_alone(2)), seconds)));
-  hooks.say("steps alone");
-  const Index steps = count_for(mean(each(training.train_alone(2), whole)), seconds);
-  out.step_alone = mean(each(training.train_alone(steps), computed));
-  if (plan.workers == 0) return out;
-  hooks.say("batches and steps together");
-  const Training::Together both = training.together(plan.workers, steps);
-  out.load_together = mean(both.load);
-  out.step_together = mean(each(both.steps, computed));
-  return out;
-}
-
-Index calibration_steps(const TrainingPlan& plan, const CalibrationPolicy& policy) {
-  const auto lengths = run_lengths(plan, policy);
-  return std::accumulate(lengths.begin(), lengths.end(), Index{0});
-}
-
 Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
                    const Hooks& hooks) {
-  Job out = described(job);
-  std::vector<StepTimes> all;
-  int run = 0;
-  for (const Index steps : run_lengths(job.plan, policy)) {
-    hooks.say(fmt::format("calibration: {} steps", steps));
-    std::vector<StepTimes> times;
-    const double seconds = training.train(steps, times, hooks.stop);
-    if (hooks.stopped()) break;
-    add_window(out, job.plan, times, seconds, run++);
-    all.insert(all.end(), times.begin(), times.end());
-  }
-  add_phases(out, all);
-  time_beside(out, training, job.plan, policy, hooks);
-  return out;
+  return CalibrationRuns(training, job, policy, hooks).run();
 }
 
 EpochRun run_epoch(Training& training, const TrainingPlan& plan,
@@ -205,8 +230,8 @@ EpochRun run_epoch(Training& training, const TrainingPlan& plan,
 Job measured_job(const TrainingJob& job, const EpochRun& run) {
   Job out = described(job);
   const EpochTimes& times = run.times;
-  add_window(out, job.plan, times.steps,
-             times.seconds - times.checkpoint_seconds() - times.validation_seconds(), 0);
+  out.windows.push_back(window_of(job.plan.cold ? PageCache::cold : PageCache::warm, times.steps,
+                                  times.seconds - times.checkpoint_seconds() - times.validation_seconds()));
   add_phases(out, times.steps);
   add_beside(out, Scope::validation, PhaseKind::compute, full_batches(job.plan, times.validation));
   std::vector<double> checkpoints;

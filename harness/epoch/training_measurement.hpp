@@ -13,32 +13,29 @@
 
 namespace assay {
 
-/// Of an epoch's steps: what the calibration may train at most, though never less than `fewest`. Of its
-/// validation the same share, though never fewer batches than `fewest_batches`; and so many checkpoints. The
-/// first of either meets what no later one does, and is not counted.
+/// Runs of a few steps each, spread over some seconds: a shared machine changes its pace within tenths of a
+/// second and keeps it for seconds, and what is timed in one go is timed at one pace. Every run trains
+/// batches of its own, as an epoch does: those that were read a moment ago lie in the caches.
 struct CalibrationPolicy {
-  double share = 0.02;
-  Index fewest = 14;
-  Index fewest_batches = 9;
-  Index checkpoints = 4;
-  double part_seconds = 0.5;  ///< for each part that is timed alone
+  double share = 0.02;  ///< of the epoch's steps, that all runs together may train
+  Index fewest = 96;    ///< steps of all runs together, however few that share is
+  Index runs = 24;
+  double seconds = 6;          ///< from the beginning of the first run to that of one after the last
+  double warm_seconds = 0.01;  ///< of steps before each run
+  Index cold_runs = 4;  ///< of a job that starts cold: more runs, before each of which pages are dropped
+  /// Batches of validation and checkpoints are timed alone after so many of the runs. The first of either
+  /// meets what no later one does, and is not counted.
+  Index beside = 4;
+  Index batches = 4;
+  Index checkpoints = 2;
 };
 
-/// Means of a batch and a step alone, and while as many workers as the job has make batches without ever
-/// waiting; 0 where it has none.
-struct PartTimes {
-  double load_alone = 0, step_alone = 0, load_together = 0, step_together = 0;
-};
-PartTimes time_parts(Training& training, const TrainingPlan& plan, double seconds, const Hooks& hooks);
-
-/// Trains the first steps of the epoch three times, each run twice as long as the one before, so that
-/// start-up can be told from steps: windows and phases that an epoch is predicted from. Where the plan has
-/// validation and checkpoints, they are timed after that, alone, as phases of their own scopes. Fewer windows
-/// and phases after an interrupt.
+/// Runs of one, two and three parts of what may be trained, from the start of a pipeline each, so that
+/// start-up can be told from steps: windows and phases that an epoch is predicted from. Where the job starts
+/// cold, some more runs do. Validation and checkpoints are phases of their own scopes. Fewer
+/// windows and phases after an interrupt.
 Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
                    const Hooks& hooks);
-/// Steps that calibration_of() trains in all.
-Index calibration_steps(const TrainingPlan& plan, const CalibrationPolicy& policy);
 
 /// A whole epoch.
 struct EpochRun {

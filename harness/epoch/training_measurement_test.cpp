@@ -3,8 +3,12 @@
 
 #include "epoch/elsewhere.hpp"
 #include "epoch/forecast.hpp"
+#include "epoch/spread.hpp"
 
 #include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -25,15 +29,35 @@ TrainingJob job_by_hand() {
   return out;
 }
 
+/// Without pauses.
+constexpr CalibrationPolicy at_once{.fewest = 60, .runs = 12, .seconds = 0};
+
 /// Steps of 3 ms, of which 1 ms is loading. A batch of validation takes 20 ms, a checkpoint 300 ms; the first
-/// of either 80 and 700 ms more when they are timed alone.
+/// of either 80 and 700 ms more when they are timed alone. While pages miss, loading takes 8 ms longer for
+/// all of them, and each batch leaves half of the missing ones.
 class Scripted final : public Training {
  public:
-  explicit Scripted(const TrainingPlan& plan) : plan_(plan) {}
+  explicit Scripted(const TrainingPlan& plan) : cold(plan.cold), plan_(plan) {}
   void load_with(Index, Index, bool) override {}
-  double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>&) override {
-    times = timed(steps, 0.001);
-    return times.back().end;
+  void start_cold(bool start) override { cold = start; }
+  void drop_pages() override {
+    dropped_ = true;
+    missing_ = 1;
+  }
+  double resident() const override { return 1 - missing_; }
+  double train(const StepRange& range, std::vector<StepTimes>& times, const std::function<bool()>&) override {
+    asked.push_back(range);
+    if (cold) drop_pages();
+    times.clear();
+    double at = 0;
+    for (Index i = 0; i < range.steps; ++i, missing_ /= 2) {
+      const double wait = 0.001 + (dropped_ ? 0.008 * missing_ : 0);
+      times.push_back(
+          {.batch = range.first + i, .begin = at, .end = at + wait + 0.002, .wait = wait, .forward = 0.002});
+      at = times.back().end;
+    }
+    dropped_ = false;
+    return at;
   }
   EpochTimes train_epoch(const std::function<bool()>& stop) override {
     EpochTimes out{.steps = timed(plan_.steps(), 0.001)};
@@ -67,9 +91,19 @@ class Scripted final : public Training {
     out.front() = 1;
     return out;
   }
-  Together together(Index, Index steps) override { return {{0.001}, timed(steps, 0)}; }
+  /// Beside workers that always work, batches take half as long again and steps twice as long.
+  Together together(Index, Index steps) override {
+    std::vector<StepTimes> times = timed(steps, 0);
+    for (StepTimes& step : times) {
+      step.begin *= 2;
+      step.end *= 2;
+    }
+    return {{0.0015}, times};
+  }
 
+  std::vector<StepRange> asked;
   std::vector<Index> asked_batches, asked_checkpoints;
+  bool cold = false;
 
  private:
   static std::vector<StepTimes> timed(Index steps, double wait) {
@@ -82,6 +116,8 @@ class Scripted final : public Training {
     return out;
   }
   TrainingPlan plan_;
+  bool dropped_ = false;  ///< since the last run
+  double missing_ = 0;
 };
 
 const StepPhase* phase_named(const Job& job, const std::string& name) {
@@ -94,18 +130,18 @@ const StepPhase* phase_named(const Job& job, const std::string& name) {
 TEST(CalibrationRuns, TimeValidationAndCheckpointsWithoutTheFirst) {
   const TrainingJob job = job_by_hand();
   Scripted training(job.plan);
-  const Job measured = calibration_of(training, job, {}, {});
-  EXPECT_THAT(training.asked_batches, ElementsAre(9));
-  EXPECT_THAT(training.asked_checkpoints, ElementsAre(4));
+  const Job measured = calibration_of(training, job, at_once, {});
+  EXPECT_THAT(training.asked_batches, ElementsAre(4, 4, 4, 4));
+  EXPECT_THAT(training.asked_checkpoints, ElementsAre(2, 2, 2, 2));
   const StepPhase* validation = phase_named(measured, "validation");
   ASSERT_NE(validation, nullptr);
   EXPECT_EQ(validation->scope, Scope::validation);
-  EXPECT_THAT(validation->seconds, SizeIs(8));
+  EXPECT_THAT(validation->seconds, SizeIs(12));
   EXPECT_THAT(validation->seconds, Each(DoubleNear(0.02, 1e-12)));
   const StepPhase* checkpoint = phase_named(measured, "checkpoint");
   ASSERT_NE(checkpoint, nullptr);
   EXPECT_EQ(checkpoint->scope, Scope::checkpoint);
-  EXPECT_THAT(checkpoint->seconds, ElementsAre(0.3, 0.3, 0.3));
+  EXPECT_THAT(checkpoint->seconds, ElementsAre(0.3, 0.3, 0.3, 0.3));
   EXPECT_EQ(measured.dataset.validation, 95);
   EXPECT_EQ(measured.dataset.checkpoint_every, 30);
 }
@@ -114,7 +150,7 @@ TEST(CalibrationRuns, TimeNothingBesideTheStepsOfAJobThatHasNothingElse) {
   TrainingJob job = job_by_hand();
   job.plan.validation_samples = job.plan.checkpoint_every = 0;
   Scripted training(job.plan);
-  const Job measured = calibration_of(training, job, {}, {});
+  const Job measured = calibration_of(training, job, at_once, {});
   EXPECT_THAT(training.asked_batches, IsEmpty());
   EXPECT_THAT(training.asked_checkpoints, IsEmpty());
   EXPECT_EQ(phase_named(measured, "validation"), nullptr);
@@ -126,9 +162,9 @@ TEST(CalibrationRuns, TakeASmallBatchForItsShareOfAFullOne) {
   TrainingJob job = job_by_hand();
   job.plan.validation_samples = 4;
   Scripted training(job.plan);
-  const Job measured = calibration_of(training, job, {}, {});
-  EXPECT_THAT(training.asked_batches, ElementsAre(1));
-  EXPECT_THAT(phase_named(measured, "validation")->seconds, ElementsAre(DoubleNear(0.25, 1e-12)));
+  const Job measured = calibration_of(training, job, at_once, {});
+  EXPECT_THAT(training.asked_batches, Each(1));
+  EXPECT_THAT(phase_named(measured, "validation")->seconds, Each(DoubleNear(0.25, 1e-12)));
   const Forecast f = forecast(measured);
   EXPECT_NEAR(f.models.at(0).validation, 0.1, 1e-12);
 }
@@ -137,7 +173,7 @@ TEST(CalibrationRuns, TakeASmallBatchForItsShareOfAFullOne) {
 TEST(EpochRuns, ArePredictedAndScoredWithAllTheirSegments) {
   const TrainingJob job = job_by_hand();
   Scripted training(job.plan);
-  const Job measured = calibration_of(training, job, {}, {});
+  const Job measured = calibration_of(training, job, at_once, {});
   Index told = 0;
   const EpochRun run = run_epoch(training, job.plan, [&](Index done, double) { told = done; }, {});
   EXPECT_EQ(told, 100);
@@ -172,13 +208,94 @@ TEST(EpochRuns, ArePartialWhenValidationWasStopped) {
   EXPECT_TRUE(run.partial);
 }
 
+// Sixty steps in twelve runs of one, two and three parts: of 2.5, 5 and 7.5 steps, rounded down.
+TEST(CalibrationRuns, TrainBatchesOfTheirOwnInRunsOfThreeLengths) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, at_once, {});
+  ASSERT_THAT(training.asked, SizeIs(12));
+  constexpr std::array<Index, 3> lengths{2, 5, 7};
+  Index next = 0;
+  for (std::size_t i = 0; i < training.asked.size(); ++i) {
+    EXPECT_EQ(training.asked[i].steps, lengths[i % 3]);
+    EXPECT_EQ(training.asked[i].first, next);
+    next += training.asked[i].steps;
+  }
+  EXPECT_TRUE(are_runs(measured.windows));
+  const Calibration c = calibrate(measured);
+  EXPECT_EQ(c.steady.size(), 12U);
+  EXPECT_NEAR(c.period.mean, 0.003, 1e-12);
+  EXPECT_TRUE(c.flags.empty());
+}
+
+TEST(CalibrationRuns, BeginAnewWhereTheBatchesEnd) {
+  TrainingJob job = job_by_hand();
+  job.plan.samples = 125;  // twelve full batches and a smaller one
+  Scripted training(job.plan);
+  calibration_of(training, job, at_once, {});
+  for (const StepRange& range : training.asked) EXPECT_LE(range.first + range.steps, 12);
+}
+
+// A cold epoch of 100 steps takes 0.3 s and 8 ms (1 + 1/2 + 1/4 + ...) = 16 ms more.
+TEST(CalibrationRuns, OfAJobThatStartsColdSayWhatItsPagesCost) {
+  TrainingJob job = job_by_hand();
+  job.plan.validation_samples = job.plan.checkpoint_every = 0;
+  job.plan.cold = true;
+  Scripted training(job.plan);
+  const Job measured = calibration_of(training, job, at_once, {});
+  EXPECT_TRUE(training.cold) << "as the plan says, for the epoch";
+  EXPECT_THAT(training.asked, SizeIs(16)) << "twelve warm and four cold ones";
+  const Calibration c = calibrate(measured);
+  ASSERT_TRUE(c.cold);
+  EXPECT_NEAR(c.cold->rate, std::log(2), 1e-9);
+  EXPECT_NEAR(c.cold->extra.middle, 0.008, 1e-9);
+  EXPECT_NEAR(c.cold->extra.low, 0.008, 1e-9);
+  EXPECT_EQ(c.cache, PageCache::warm);
+  EXPECT_FALSE(c.flagged(Doubt::cache));
+  const Forecast f = forecast(measured);
+  ASSERT_THAT(f.segments, SizeIs(1));
+  EXPECT_EQ(f.segments[0].kind, SegmentKind::cold_pages);
+  EXPECT_NEAR(f.segments[0].count, 2, 1e-4);
+  for (const ModelPrediction& one : f.models) {
+    EXPECT_NEAR(one.cold_pages, 0.016, 1e-6) << name_of(one.model);
+    EXPECT_NEAR(one.seconds.middle, 0.316, 1e-6) << name_of(one.model);
+  }
+}
+
+Calibration calibration_by_hand(Scripted& training, const TrainingJob& job) {
+  return calibrate(calibration_of(training, job, at_once, {}));
+}
+
+constexpr PartsPolicy three_rounds{.rounds = 3, .part_seconds = 0.01, .seconds = 0};
+
 // Other settings of the loader have the same validation and checkpoints: 100 * 0.003 + 1.09 s.
 TEST(EpochsElsewhere, HaveTheSameBesideTheirSteps) {
   const TrainingJob job = job_by_hand();
   Scripted training(job.plan);
-  const auto all = elsewhere(training, job.plan, {{0, 1}}, 0.01, 1.09, {});
+  const auto all =
+      elsewhere(training, job.plan, calibration_by_hand(training, job), {{0, 1}}, 1.09, three_rounds, {});
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_NEAR(all[0].seconds, 1.39, 1e-9);
+}
+
+// One worker makes batches of 1.5 ms for steps of 2 ms, so it works three quarters of the time, and steps
+// take 2 ms (1 + 3/4) = 3.5 ms; the first batch is waited for. Two workers work three eighths of it: 2.75 ms.
+TEST(EpochsElsewhere, AreSlowedDownByTheShareOfTheTimeThatWorkersWork) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const auto all = elsewhere(training, job.plan, calibration_by_hand(training, job), {{1, 2}, {2, 2}}, 0,
+                             three_rounds, {});
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_NEAR(all[0].seconds, 100 * 0.0035 + 0.0015, 1e-9);
+  EXPECT_NEAR(all[1].seconds, 100 * 0.00275 + 0.0015, 1e-9);
+}
+
+TEST(EpochsElsewhere, AreNotToldAfterAnInterrupt) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const Calibration c = calibration_by_hand(training, job);
+  EXPECT_THAT(elsewhere(training, job.plan, c, {{1, 2}}, 0, three_rounds, {.stop = [] { return true; }}),
+              IsEmpty());
 }
 
 }  // namespace

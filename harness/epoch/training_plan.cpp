@@ -1,5 +1,6 @@
 #include "epoch/training_plan.hpp"
 
+#include "figures/figures.hpp"
 #include "measure/json_file.hpp"
 #include "plan/near_names.hpp"
 
@@ -30,9 +31,11 @@ const std::vector<std::string> keys{"schema",
                                     "seed",
                                     "records",
                                     "validation_samples",
-                                    "checkpoint_every"};
+                                    "checkpoint_every",
+                                    "batch_delay"};
 constexpr Index most_samples = Index{1} << 32, most_batch = Index{1} << 20, most_workers = 256,
                 most_prefetch = 1024, most_threads = 4096;
+constexpr double most_delay = 10;
 
 void require_known(const JsonField& file) {
   for (const auto& [key, value] : file.value().items()) {
@@ -73,6 +76,12 @@ TrainingJob training_job_from_json(const std::string& text, const std::filesyste
   flag("drop_last", plan.drop_last);
   flag("in_order", plan.in_order);
   flag("cold", plan.cold);
+  if (const auto delay = file.find("batch_delay")) {
+    plan.batch_delay = delay->number();
+    if (plan.batch_delay < 0 || plan.batch_delay > most_delay) {
+      delay->refuse(fmt::format("is {}, and not from 0 to {} seconds", plan.batch_delay, most_delay));
+    }
+  }
   if (const auto seed = file.find("seed")) plan.seed = seed->unsigned_integer();
   if (const auto records = file.find("records"); records && !records->text().empty())
     plan.records = where.parent_path() / records->text();
@@ -105,6 +114,7 @@ std::string to_json(const TrainingJob& job) {
                     {"cold", plan.cold},
                     {"validation_samples", plan.validation_samples},
                     {"checkpoint_every", plan.checkpoint_every},
+                    {"batch_delay", plan.batch_delay},
                     {"seed", plan.seed},
                     {"records", plan.records.string()}});
 }
@@ -117,6 +127,7 @@ std::string in_words(const TrainingPlan& plan) {
                   plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
   if (plan.validation_samples > 0) out += fmt::format(", validation of {}", plan.validation_samples);
   if (plan.checkpoint_every > 0) out += fmt::format(", checkpoint every {}", plan.checkpoint_every);
+  if (plan.batch_delay > 0) out += fmt::format(", {} of delay per batch", seconds_text(plan.batch_delay));
   return out;
 }
 

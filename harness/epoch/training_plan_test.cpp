@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 constexpr const char* job =
     R"({"schema": "assay.training/1", "name": "small", "network": "transformer", "width": 32,
  "samples": 1000, "batch": 64, "workers": 2, "prefetch": 4, "in_order": false, "records": "images.rec",
- "validation_samples": 100, "checkpoint_every": 5})";
+ "validation_samples": 100, "checkpoint_every": 5, "batch_delay": 0.001})";
 
 std::string refusal(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
@@ -36,13 +36,17 @@ TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
   EXPECT_EQ(read.plan.size(15), 40);
   EXPECT_EQ(read.plan.validation_steps(), 2) << "of 64 and 36";
   EXPECT_EQ(read.plan.validation_size(1), 36);
+  EXPECT_EQ(read.plan.batch_delay, 0.001);
   EXPECT_EQ(read.plan.checkpoints(), 3) << "after 5, 10 and 15 steps";
   const TrainingJob again = training_job_from_json(to_json(read), "job.json");
   EXPECT_EQ(to_json(again), to_json(read));
-  EXPECT_THAT(in_words(read.plan), HasSubstr("validation of 100, checkpoint every 5"));
+  EXPECT_THAT(in_words(read.plan), HasSubstr("validation of 100, checkpoint every 5, 1.00 ms of delay"));
 }
 
 TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
+  EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": -1"), HasSubstr("batch_delay"));
+  EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": 11"),
+              HasSubstr("from 0 to 10 seconds"));
   EXPECT_THAT(refusal(job, "\"batch\"", "\"bacth\""), HasSubstr("'bacth'; is 'batch' meant?"));
   EXPECT_THAT(refusal(job, "\"batch\": 64, ", ""), HasSubstr("batch"));
   EXPECT_THAT(refusal(job, "\"workers\": 2", "\"workers\": -1"), HasSubstr("workers"));

@@ -52,7 +52,10 @@ struct TimedWindow {
   double wall_seconds = 0;
   PageCache cache = PageCache::unknown;
   int run = 0;                       ///< windows with the same number are parts of one run, so they may nest
+  double began = 0;                  ///< after the first window of the measurement did; 0 where nobody said
   std::vector<double> step_seconds;  ///< of each step; empty or `steps` of them
+  /// Pages of the records that were in memory when it began and ended, as shares of all; where known.
+  std::optional<double> resident_before, resident_after;
   double mean() const { return wall_seconds / static_cast<double>(steps); }
 };
 

@@ -23,6 +23,7 @@ Json json_of(const ModelPrediction& one) {
   out["partial_seconds"] = one.partial;
   out["validation_seconds"] = one.validation;
   out["checkpoint_seconds"] = one.checkpoints;
+  out["cold_pages_seconds"] = one.cold_pages;
   if (!one.no_interval.empty()) out["no_interval"] = one.no_interval;
   return out;
 }
@@ -85,7 +86,7 @@ std::string to_json(const Forecast& f, const std::string& made) {
     out["partial_samples"] = f.steps.partial_samples;
     if (c.one_off_known) out["one_off_seconds"] = c.one_off;
     out["segments"] = list(f.segments, [](const Segment& one) {
-      return Json{{"segment", to_string(one.scope)},
+      return Json{{"segment", to_string(one.kind)},
                   {"count", one.count},
                   {"mean_seconds", one.mean},
                   {"seconds", json_of(one.seconds)}};

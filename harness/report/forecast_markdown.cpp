@@ -104,7 +104,7 @@ std::string to_markdown(const Forecast& f) {
   if (f.no_epoch.empty()) {
     out += "## Models\n\n" + models(f) + "\n";
     for (const Segment& segment : f.segments) {
-      out += fmt::format("* beside the steps: {}, {}\n", to_string(segment.scope),
+      out += fmt::format("* beside the steps: {}, {}\n", to_string(segment.kind),
                          escaped(segment_text(segment)));
     }
     for (const EpochBound& bound : f.bounds) {

@@ -69,7 +69,8 @@ TEST(ForecastText, SaysHowManyOfASegmentThereAre) {
   EXPECT_EQ(segment_text({.count = 520.5, .mean = 0.002, .seconds = {1.02, 1.041, 1.06, 0.9}}),
             "520.50 x 2.00 ms = 1.04 s [1.02, 1.06]");
   EXPECT_EQ(
-      segment_text({.scope = Scope::checkpoint, .count = 2812, .mean = 0.25, .seconds = {703, 703, 703, 0}}),
+      segment_text(
+          {.kind = SegmentKind::checkpoint, .count = 2812, .mean = 0.25, .seconds = {703, 703, 703, 0}}),
       "2,812 x 250 ms = 703 s");
 }
 

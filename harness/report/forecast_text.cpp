@@ -251,7 +251,7 @@ std::string to_text(const Forecast& f) {
       out += labelled("start-up", fmt::format("{}, {}", seconds_text(c.one_off), c.one_off_from));
     }
     for (const Segment& segment : f.segments)
-      out += labelled(to_string(segment.scope), segment_text(segment));
+      out += labelled(to_string(segment.kind), segment_text(segment));
     out += models_text(f);
     for (const EpochBound& bound : f.bounds) {
       out += labelled("at least",

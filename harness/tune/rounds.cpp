@@ -116,7 +116,7 @@ class Rounds {
     step_guess_[plan.batch] = (alone.back().end - alone.front().begin) / static_cast<double>(alone.size());
     forget_peak();
     std::vector<StepTimes> steps;
-    training.train(steps_for(plan, step_guess_[plan.batch]), steps, hooks.stop);
+    training.train({.steps = steps_for(plan, step_guess_[plan.batch])}, steps, hooks.stop);
     if (hooks.stopped()) return {};
     attempt.peak_bytes = std::max(attempt.peak_bytes, peak_bytes());
     judge(attempt, steps);

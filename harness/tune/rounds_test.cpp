@@ -46,8 +46,11 @@ TEST(Settings, RefuseABatchThatLeavesNoTwoSteps) {
 class Scripted final : public Training {
  public:
   void load_with(Index workers, Index, bool) override { workers_ = workers; }
-  double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>&) override {
-    times = timed(steps, workers_ == 0 ? 1e-5 : 0);
+  void start_cold(bool) override {}
+  void drop_pages() override {}
+  double resident() const override { return 1; }
+  double train(const StepRange& range, std::vector<StepTimes>& times, const std::function<bool()>&) override {
+    times = timed(range.steps, workers_ == 0 ? 1e-5 : 0);
     if (workers_ == 2) times.back().batch = 0;
     return times.back().end;
   }

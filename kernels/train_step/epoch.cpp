@@ -80,7 +80,11 @@ class ImageTraining final : public Training {
     plan.in_order = in_order;
     plan_ = usable(plan);
   }
-  double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) override;
+  void start_cold(bool cold) override { plan_.cold = cold; }
+  void drop_pages() override { file_.drop_pages(); }
+  double resident() const override { return file_.mapping().resident(); }
+  double train(const StepRange& range, std::vector<StepTimes>& times,
+               const std::function<bool()>& stop) override;
   EpochTimes train_epoch(const std::function<bool()>& stop) override;
   std::vector<double> load_alone(Index batches) override;
   std::vector<StepTimes> train_alone(Index steps) override;
@@ -92,6 +96,7 @@ class ImageTraining final : public Training {
   /// Copies the records of batch k to `rows` and decodes them.
   void load(Index k, std::byte* rows, ImageBatch& images) const {
     const Index size = plan_.size(k);
+    if (plan_.batch_delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.batch_delay));
     for (Index i = 0; i < size; ++i) {
       const Index sample = order_[static_cast<std::size_t>(k * plan_.batch + i)];
       std::memcpy(rows + i * records_.bytes(), file_.record(sample),
@@ -132,9 +137,9 @@ class ImageTraining final : public Training {
   /// What is done between steps: told how many are done and when that was, says when the next one begins.
   /// Throws Stopped to have no more of them.
   using Between = std::function<double(Index done, double end)>;
-  /// Starts the watch and trains the first steps.
-  void run_steps(Index steps, training::Parameters& at, Stopwatch& watch, std::vector<StepTimes>& times,
-                 const Between& between);
+  /// Starts the watch and trains these steps.
+  void run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
+                 std::vector<StepTimes>& times, const Between& between);
   std::vector<ValidationTimes> validated(Index batches, const training::State& at, const Stopwatch& watch,
                                          const std::function<bool()>& stop) const;
 
@@ -168,9 +173,9 @@ class Workers {
   std::vector<std::thread::id> known_;
 };
 
-void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& watch,
+void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
                               std::vector<StepTimes>& times, const Between& between) {
-  const auto count = static_cast<std::size_t>(steps);
+  const auto count = static_cast<std::size_t>(range.steps);
   times.assign(count, {});
   std::vector<StepTimes> loaded(count);  // by batch; its worker alone writes to one
   std::vector<Index> slot_of(count);
@@ -178,7 +183,7 @@ void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& 
   std::atomic<Index> made{0};
 
   watch.start();
-  Pipeline pipeline({.batches = steps,
+  Pipeline pipeline({.batches = range.steps,
                      .workers = plan_.workers,
                      .prefetch = plan_.prefetch,
                      .slot_bytes = plan_.batch * records_.bytes(),
@@ -193,7 +198,7 @@ void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& 
         [&](Index k, Index slot, std::byte* rows) {
           StepTimes& mine = loaded[static_cast<std::size_t>(k)];
           mine.load_begin = watch.seconds();
-          load(k, rows, images[static_cast<std::size_t>(slot)]);
+          load(range.first + k, rows, images[static_cast<std::size_t>(slot)]);
           mine.load = watch.seconds() - mine.load_begin;
           mine.worker = workers.mine();
           slot_of[static_cast<std::size_t>(k)] = slot;
@@ -202,12 +207,12 @@ void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& 
         [&](Index k, const std::byte*) {
           StepTimes& now = times[static_cast<std::size_t>(next)];
           now = loaded[static_cast<std::size_t>(k)];
-          now.batch = k;
+          now.batch = range.first + k;
           now.begin = begin;
           now.wait = watch.seconds() - begin;
           now.ready = made - next;
           const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(k)]);
-          step(at.state(), images[slot].view(plan_.size(k)), ++next, now);
+          step(at.state(), images[slot].view(plan_.size(now.batch)), ++next, now);
           now.end = watch.seconds();
           begin = between(next, now.end);
         });
@@ -216,11 +221,12 @@ void ImageTraining::run_steps(Index steps, training::Parameters& at, Stopwatch& 
   }
 }
 
-double ImageTraining::train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) {
+double ImageTraining::train(const StepRange& range, std::vector<StepTimes>& times,
+                            const std::function<bool()>& stop) {
   if (plan_.cold) file_.drop_pages();
   training::Parameters parameters = initial();
   Stopwatch watch;
-  run_steps(steps, parameters, watch, times, [&](Index, double end) {
+  run_steps(range, parameters, watch, times, [&](Index, double end) {
     if (stop && stop()) throw Stopped{};
     return end;
   });
@@ -234,7 +240,7 @@ EpochTimes ImageTraining::train_epoch(const std::function<bool()>& stop) {
   training::Parameters parameters = initial();
   Stopwatch watch;
   EpochTimes out;
-  run_steps(plan_.steps(), parameters, watch, out.steps, [&](Index done, double end) {
+  run_steps({.steps = plan_.steps()}, parameters, watch, out.steps, [&](Index done, double end) {
     if (plan_.checkpoint_every > 0 && done % plan_.checkpoint_every == 0) {
       checkpoints_.write(parameters, done);
       out.checkpoints.push_back({.step = done, .begin = end, .end = watch.seconds()});

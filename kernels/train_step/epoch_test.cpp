@@ -44,7 +44,7 @@ std::vector<float> losses_of(const std::vector<StepTimes>& steps) {
 
 std::vector<StepTimes> trained(Training& training, Index steps) {
   std::vector<StepTimes> out;
-  training.train(steps, out, {});
+  training.train({.steps = steps}, out, {});
   return out;
 }
 
@@ -74,6 +74,20 @@ TEST_P(TrainingThreads, TrainEachBatchOnceAndInOrderTakeTheCourseOfNone) {
   }
 }
 
+TEST_P(TrainingThreads, TrainTheBatchesOfARangeAlone) {
+  const ImageFile file;
+  const auto training = made(file);
+  std::vector<StepTimes> times;
+  for (const StepRange range : {StepRange{5, 3}, StepRange{15, 1}, StepRange{0, 2}}) {
+    training->train(range, times, {});
+    std::vector<Index> batches = batches_of(times);
+    std::ranges::sort(batches);
+    ASSERT_THAT(batches, SizeIs(static_cast<std::size_t>(range.steps)));
+    EXPECT_EQ(batches.front(), range.first);
+    EXPECT_EQ(batches.back(), range.first + range.steps - 1);
+  }
+}
+
 TEST_P(TrainingThreads, PassOnABadRecordOfAnyBatch) {
   for (const Index bad : {0, 7, 15}) {
     const ImageFile file(sample_at(small_plan(), 4 * bad));
@@ -91,7 +105,7 @@ TEST_P(TrainingThreads, StopWhenTheyAreToldTo) {
   const auto training = made(file);
   int asked = 0;
   std::vector<StepTimes> times;
-  training->train(16, times, [&] { return ++asked == 3; });
+  training->train({.steps = 16}, times, [&] { return ++asked == 3; });
   EXPECT_THAT(times, SizeIs(3));
   EXPECT_THAT(trained(*training, 16), SizeIs(16));
 }
@@ -212,6 +226,25 @@ TEST(TrainingRecords, HoldThoseOfValidationToo) {
               error("holds 71 records, and 61 samples and 11 of validation"));
 }
 
+TEST(TrainingRecords, AreInMemoryUnlessTheirPagesWereDropped) {
+  const ImageFile file;
+  const auto training = TrainingMaker::made(small_plan(file));
+  trained(*training, 16);
+  EXPECT_GT(training->resident(), 0.5);
+  training->drop_pages();  // does nothing where temporary files lie in memory
+  EXPECT_NO_THROW(trained(*training, 16));
+  EXPECT_LE(training->resident(), 1);
+}
+
+// A sleep is never shorter than it was asked for.
+TEST(TrainingBatches, TakeAsLongAsTheirDelayAtLeast) {
+  TrainingPlan plan = small_plan();
+  plan.batch_delay = 0.002;
+  const auto training = TrainingMaker::made(plan);
+  for (const StepTimes& step : trained(*training, 3)) EXPECT_GE(step.load, 0.002);
+  for (const double seconds : training->load_alone(2)) EXPECT_GE(seconds, 0.002);
+}
+
 void expect_unusable(const std::function<void(TrainingPlan&)>& spoil, const std::string& why) {
   TrainingPlan plan = small_plan();
   spoil(plan);
@@ -225,6 +258,7 @@ TEST(TrainingPlans, NameTheNumberThatCannotBe) {
   expect_unusable([](TrainingPlan& p) { p.prefetch = 0; }, "prefetch: is 0");
   expect_unusable([](TrainingPlan& p) { p.validation_samples = -1; }, "validation_samples: is -1");
   expect_unusable([](TrainingPlan& p) { p.checkpoint_every = -5; }, "checkpoint_every: is -5");
+  expect_unusable([](TrainingPlan& p) { p.batch_delay = -1; }, "batch_delay: is -1");
   const auto training = TrainingMaker::made(small_plan());
   EXPECT_THAT([&] { training->load_with(2, 0, true); }, error("prefetch: is 0"));
   EXPECT_NO_THROW(trained(*training, 1));

@@ -27,6 +27,9 @@ const TrainingPlan& usable(const TrainingPlan& plan) {
   at_least("prefetch", plan.prefetch, 1);
   at_least("validation_samples", plan.validation_samples, 0);
   at_least("checkpoint_every", plan.checkpoint_every, 0);
+  if (!(plan.batch_delay >= 0)) {
+    throw Error("batch_delay", "is " + std::to_string(plan.batch_delay), "give seconds, 0 for none");
+  }
   return plan;
 }
 

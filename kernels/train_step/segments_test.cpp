@@ -85,7 +85,7 @@ TEST(EpochThreads, TrainAsIfThereWereNoCheckpointsAndNoValidation) {
   const auto with = TrainingMaker::made(plan_with_both(2))->train_epoch({});
   const auto alone = TrainingMaker::made(plan_with_both(0));
   std::vector<StepTimes> without;
-  alone->train(16, without, {});
+  alone->train({.steps = 16}, without, {});
   EXPECT_EQ(losses_of(with.steps), losses_of(without));
   EXPECT_EQ(losses_of(with.validation), losses_of(alone->train_epoch({}).validation));
 }
@@ -122,7 +122,7 @@ TEST(Validation, IsTheLossOfTheRecordsBehindThoseOfTheEpoch) {
   plan.validation_samples = 10;
   const auto training = TrainingMaker::made(plan);
   std::vector<StepTimes> steps;
-  training->train(1, steps, {});
+  training->train({.steps = 1}, steps, {});
   const auto validation = training->validate_alone(3);
   ASSERT_THAT(validation, SizeIs(3));
   EXPECT_EQ(validation[0].mean_loss, steps[0].mean_loss);
@@ -137,7 +137,7 @@ TEST(Validation, ReadsNoRecordOfTheEpochAndTheEpochNoneOfValidation) {
   plan.records = bad_validation.path();
   const auto training = TrainingMaker::made(plan);
   std::vector<StepTimes> steps;
-  training->train(16, steps, {});
+  training->train({.steps = 16}, steps, {});
   EXPECT_THAT(steps, SizeIs(16));
   EXPECT_THAT([&] { training->train_epoch({}); }, ThrowsMessage<Error>(HasSubstr("has label 77")));
 }
@@ -194,7 +194,7 @@ TEST(EpochThreads, PassOnThatACheckpointCannotBeWritten) {
               ThrowsMessage<Error>(testing::AllOf(HasSubstr(nowhere.path().string()),
                                                   HasSubstr("cannot make"), HasSubstr("set TMPDIR"))));
   std::vector<StepTimes> steps;
-  training->train(16, steps, {});
+  training->train({.steps = 16}, steps, {});
   EXPECT_THAT(steps, SizeIs(16));
 }
 

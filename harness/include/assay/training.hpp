@@ -25,10 +25,11 @@ struct TrainingPlan {
   Index workers = 0;   ///< that load; 0: the training loop does
   Index prefetch = 2;  ///< batches under way per worker
   bool in_order = true;
-  bool cold = false;  ///< the records' pages are dropped from memory before each run
+  bool cold = false;  ///< the records' pages are dropped from memory before each run, at first
   Index validation_samples =
       0;                       ///< records behind the first `samples`: forward and loss, after the last step
   Index checkpoint_every = 0;  ///< steps between writes of parameters and moments; 0: none
+  double batch_delay = 0;  ///< seconds that making a batch sleeps, as on a slow disk: a known answer for tuning
   std::uint64_t seed = 42;     ///< of parameters, order and generated records
   std::filesystem::path records;  ///< an existing record file; empty for a generated one
 
@@ -97,17 +98,30 @@ struct EpochTimes {
   }
 };
 
+/// Consecutive steps of an epoch.
+struct StepRange {
+  Index first = 0;
+  Index steps = 0;
+};
+
 /// A plan with its records, network and buffers. For one thread.
 class Training {
  public:
   virtual ~Training() = default;
   /// Loads otherwise from now on. The rest of the plan stays.
   virtual void load_with(Index workers, Index prefetch, bool in_order) = 0;
-  /// Trains the first `steps` steps of an epoch from the same initial parameters as ever. Seconds from before
-  /// the first worker is started until the last step is done and the workers have come to rest. Fewer steps
-  /// are in `times` after `stop` said so. Throws Error when the records cannot be read, or were changed
+  /// Whether the records' pages are dropped from memory before each run from now on.
+  virtual void start_cold(bool cold) = 0;
+  /// Drops them now.
+  virtual void drop_pages() = 0;
+  /// Pages of the records that are in memory, as a share of all. 0 where the system does not say.
+  virtual double resident() const = 0;
+  /// Trains on the batches of these steps from the same initial parameters as ever. Seconds from before the
+  /// first worker is started until the last step is done and the workers have come to rest. Fewer steps are
+  /// in `times` after `stop` said so. Throws Error when the records cannot be read, or were changed
   /// meanwhile.
-  virtual double train(Index steps, std::vector<StepTimes>& times, const std::function<bool()>& stop) = 0;
+  virtual double train(const StepRange& range, std::vector<StepTimes>& times,
+                       const std::function<bool()>& stop) = 0;
   /// The epoch of the plan: its steps as train() takes them, a checkpoint after each checkpoint_every of them
   /// while workers go on, and validation after the last. `stop` is asked after each step and each batch of
   /// validation. Throws Error as train() does, and when a checkpoint cannot be written.
