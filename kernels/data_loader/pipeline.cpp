@@ -168,7 +168,7 @@ auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
   if (taken_ == plan_.batches) return std::nullopt;
   const auto deliverable = [this] { return failure_ != nullptr || due().has_value(); };
   if (!deliverable()) {
-    // Nothing is lost by waking a worker now: there is no batch to take.
+    // Nothing is lost by waking a worker now: there is no batch to take, and a place may just have come free.
     if (idle_ > 0 && may_claim()) claimable_.notify_one();
     yield_until(lock, deliverable);
     deliverable_.wait(lock, deliverable);
@@ -180,6 +180,9 @@ auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
     --queued_;
   }
   ++taken_;
+  const bool last = !due().has_value() && idle_ > 0 && may_claim();
+  lock.unlock();
+  if (last) claimable_.notify_one();
   return filled;
 }
 

@@ -96,10 +96,10 @@ class Pipeline {
   bool has_more() const;
   /// Whether one of them has a place.
   bool may_claim() const;
-  /// Sleeps in naps, each as long as it has waited so far, and is woken only by a consumer that has nothing
-  /// to take. To wake a thread whose processor sleeps costs the training loop 80 to 95 us on a virtual
-  /// machine, a batch. A worker that waits w for a place had that much time to spare, and comes at most w
-  /// late: with even steps, never later than its batch is due.
+  /// Sleeps in naps, each as long as it has waited so far, and is woken only by a consumer that takes the
+  /// last batch there is, or finds none. To wake a thread whose processor sleeps costs the training loop 80
+  /// to 95 us on a virtual machine; a worker that has other batches waiting may come late, which naps often
+  /// do where both threads share a processor.
   void wait_for_place(std::unique_lock<std::mutex>& lock);
   void deliver(Filled filled);
   std::optional<Filled>& due();
