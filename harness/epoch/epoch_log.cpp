@@ -66,12 +66,47 @@ std::map<std::string, std::vector<const LoggedEpoch*>> families(const std::vecto
   return out;
 }
 
-/// Median over the epochs of a setting.
-double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetting& setting) {
-  std::vector<double> seconds;
-  for (const LoggedEpoch* epoch : family)
-    if (setting_of(epoch->job.plan) == setting) seconds.push_back(epoch->seconds);
-  return seconds.empty() ? 0 : median(seconds);
+/// What an epoch took: its seconds, or those by what a step took in it; 0 where that is not known.
+using Taken = double (*)(const LoggedEpoch&);
+double in_seconds(const LoggedEpoch& epoch) { return epoch.seconds; }
+double at_pace(const LoggedEpoch& epoch) {
+  return epoch.measured_step > 0 ? epoch.seconds / epoch.measured_step : 0;
+}
+
+/// Median over the epochs of a setting; 0 without any.
+double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetting& setting,
+                Taken taken = in_seconds) {
+  std::vector<double> all;
+  for (const LoggedEpoch* epoch : family) {
+    if (setting_of(epoch->job.plan) == setting && taken(*epoch) > 0) all.push_back(taken(*epoch));
+  }
+  return all.empty() ? 0 : median(all);
+}
+
+std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken) {
+  std::vector<Regret> out;
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      const Elsewhere* recommended = nullptr;
+      double best = 0;
+      LoaderSetting fastest;
+      std::size_t known = 0;
+      for (const Elsewhere& one : from->elsewhere) {
+        const double time = measured(family, one.setting, taken);
+        if (time <= 0) continue;
+        ++known;
+        if (recommended == nullptr || one.seconds < recommended->seconds) recommended = &one;
+        if (best == 0 || time < best) {
+          best = time;
+          fastest = one.setting;
+        }
+      }
+      if (known < 2) continue;
+      out.push_back({from->job.name, recommended->setting, fastest,
+                     measured(family, recommended->setting, taken) / best - 1});
+    }
+  }
+  return out;
 }
 
 /// By how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
@@ -226,30 +261,7 @@ ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log) {
   return summary_of("M4", errors);
 }
 
-std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) {
-  std::vector<Regret> out;
-  for (const auto& [name, family] : families(log)) {
-    for (const LoggedEpoch* from : family) {
-      const Elsewhere* recommended = nullptr;
-      double best = 0;
-      LoaderSetting fastest;
-      std::size_t known = 0;
-      for (const Elsewhere& one : from->elsewhere) {
-        const double seconds = measured(family, one.setting);
-        if (seconds <= 0) continue;
-        ++known;
-        if (recommended == nullptr || one.seconds < recommended->seconds) recommended = &one;
-        if (best == 0 || seconds < best) {
-          best = seconds;
-          fastest = one.setting;
-        }
-      }
-      if (known < 2) continue;
-      out.push_back(
-          {from->job.name, recommended->setting, fastest, measured(family, recommended->setting) / best - 1});
-    }
-  }
-  return out;
-}
+std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) { return regrets_of(log, in_seconds); }
+std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log) { return regrets_of(log, at_pace); }
 
 }  // namespace assay

@@ -67,6 +67,9 @@ struct Regret {
   double regret = 0;
 };
 std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
+/// The same at one pace: of epochs' times by what a step without loading took in them. A setting that slows
+/// steps down, and not only makes them wait, is told by the other alone.
+std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log);
 
 /// Tables of all of these, every epoch, and the hash of the file.
 std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash);

@@ -25,15 +25,24 @@ std::string error_row(const std::string& what, const ErrorSummary& one) {
                      percent(one.p95), percent(one.largest), coverage_text(one));
 }
 
-std::string regret_text(const std::vector<Regret>& all) {
-  if (all.empty()) return "No job was run with several settings, so there is no regret to tell.\n";
+/// Nothing for none.
+std::string regret_figures(const std::vector<Regret>& all) {
+  if (all.empty()) return "";
   std::vector<double> values;
   for (const Regret& one : all) values.push_back(one.regret);
+  return fmt::format("{} in the median, {} at most", percent(median(values)),
+                     percent(std::ranges::max(values)));
+}
+
+std::string regret_text(const std::vector<LoggedEpoch>& log) {
+  const std::vector<Regret> all = regrets(log);
+  if (all.empty()) return "No job was run with several settings, so there is no regret to tell.\n";
+  const std::string at_pace = regret_figures(regrets_at_pace(log));
   return fmt::format(
-      "Regret, what the setting that was predicted to be fastest takes longer than the one that was: {} in "
-      "the median, "
-      "{} at most, over {} predictions.\n",
-      percent(median(values)), percent(std::ranges::max(values)), all.size());
+      "Regret, what the setting that was predicted to be fastest takes longer than the one that was: {}, "
+      "over {} prediction{}{}.\n",
+      regret_figures(all), all.size(), all.size() == 1 ? "" : "s",
+      at_pace.empty() ? "" : "; at the pace of the epoch " + at_pace);
 }
 
 }  // namespace
@@ -73,16 +82,14 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
   if (const ErrorSummary one = unrun_errors_at_pace(log); one.epochs > 0) {
     out += error_row("a setting that had not been run, M4" + at_pace, one);
   }
-  out += "\n" + regret_text(regrets(log));
+  out += "\n" + regret_text(log);
   if (errors_at_pace(log).epochs > 0) {
     out +=
         "\nAt the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. "
-        "These "
-        "rows take all predicted times as many times as long as steps without loading took in the epoch by "
-        "what "
-        "they took in the calibration, so that what is left is what the model does not know of loading, "
-        "start-up "
-        "and cold pages.\n";
+        "These rows take all predicted times as many times as long as steps without loading took in the "
+        "epoch "
+        "by what they took in the calibration, so that what is left is what the model does not know of "
+        "loading, start-up and cold pages.\n";
   }
   out += "\n## Every epoch\n\n| job | measured |";
   for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);
