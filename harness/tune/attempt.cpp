@@ -85,6 +85,8 @@ TuneRuling ruled(const std::vector<Attempt>& attempts) {
       out.best = i;
   }
   out.chosen = out.best;
+  // Cheaper, and as fast as can be told, is no reason to leave the job for what was not shown to be faster.
+  const bool shown = out.attempts[out.best].decision == Decision::retain;
   std::size_t tied = 0;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     if (!may_be_chosen(out.attempts[i])) continue;
@@ -92,13 +94,14 @@ TuneRuling ruled(const std::vector<Attempt>& attempts) {
     if (i != out.best && decision_on(behind) == Decision::reject) continue;
     out.attempts[i].tied_with_best = true;
     ++tied;
+    if (shown && out.attempts[i].decision != Decision::retain) continue;
     if (price_of(attempts[i].plan) < price_of(attempts[out.chosen].plan)) out.chosen = i;
   }
   out.ties = tied < 2 ? "no other setting comes within what can be told apart"
                       : fmt::format(
                             "{} settings cannot be told apart from the fastest; the one with the fewest "
-                            "workers and batches ahead is taken",
-                            tied);
+                            "workers and batches ahead is taken{}",
+                            tied, shown ? ", of those that are faster than the job as it is" : "");
   return out;
 }
 

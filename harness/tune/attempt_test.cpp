@@ -43,6 +43,14 @@ TEST(Settings, ThatCannotBeToldApartAreTiedAndTheCheapestIsTaken) {
   EXPECT_THAT(out.ties, HasSubstr("2 settings"));
 }
 
+TEST(Settings, ThatAreTiedButNotShownToBeFasterAreNotTakenForBeingCheap) {
+  const TuneRuling out = ruled({attempt(2, 10, 0), attempt(4, 8, 0.01), attempt(1, 9.5, 0.2)});
+  EXPECT_EQ(out.attempts[1].decision, Decision::retain);
+  EXPECT_EQ(out.attempts[2].decision, Decision::no_change);
+  EXPECT_TRUE(out.attempts[2].tied_with_best);
+  EXPECT_EQ(out.chosen, 1U);
+}
+
 TEST(Settings, AreConfoundedWhenWhatTheyCannotReachMovedToo) {
   const TuneRuling out = ruled({attempt(0, 10, 0), attempt(1, 8, 0.001, 0.8)});
   EXPECT_EQ(out.attempts[1].decision, Decision::confounded);
