@@ -108,6 +108,7 @@ class Calibrator {
       out_.steady.push_back({std::ssize(steady), mean_of(steady)});
       out_.runs.push_back(std::ssize(steady));
     }
+    out_.persistence = persistence_of(out_.steady);
     const double last = windows_.back().began - windows_.front().began;
     const auto runs = static_cast<double>(windows_.size());
     out_.span = last * runs / (runs - 1);

@@ -47,6 +47,7 @@ struct Calibration {
   std::vector<Group> all;                ///< of these, start-up and warm-up included
   std::vector<Group> steady;             ///< without them; empty when no window shows steps without start-up
   std::vector<Index> runs;               ///< steps of `steady` in each run, where runs are groups: are_runs()
+  double persistence = 0;                ///< of these runs: persistence_of()
   double span = 0;                       ///< seconds that these runs are spread over; 0 where nobody said
   Spread period;                         ///< of `steady`
   std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen

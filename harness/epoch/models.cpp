@@ -128,12 +128,13 @@ Interval with_segments(const Interval& steps, const std::vector<Segment>& segmen
           steps.high + more + grown(std::max(0.0, steps.high - steps.middle), above), steps.coverage};
 }
 
-/// The pace of a machine wanders. What was seen of it in `span` seconds is off by as much as an epoch of that
-/// length is from its own mean, and a longer epoch less: the variance of the difference is that of the
-/// measured mean times 1 + span / seconds.
-Interval with_pace(Interval steps, double span) {
-  if (span <= 0 || steps.middle <= 0) return steps;
-  const double wider = std::sqrt(1 + span / steps.middle);
+/// Runs that follow each other share the pace of the machine: fewer of them are independent. And what was
+/// seen of the pace in `span` seconds is off by as much as an epoch of that length is from its own mean, a
+/// longer one less: the variance of the difference is that of the measured mean times 1 + span / seconds.
+Interval with_pace(Interval steps, const Calibration& c) {
+  if (c.span <= 0 || steps.middle <= 0) return steps;
+  const double fewer = (1 + c.persistence) / (1 - c.persistence);
+  const double wider = std::sqrt(fewer * (1 + c.span / steps.middle));
   steps.low = steps.middle - wider * (steps.middle - steps.low);
   steps.high = steps.middle + wider * (steps.high - steps.middle);
   return steps;
@@ -142,7 +143,7 @@ Interval with_pace(Interval steps, double span) {
 /// Adds what is the same for all models, and spreads the intervals over the whole.
 ModelPrediction completed(ModelPrediction out, const Calibration& c, const Target& target, double fill,
                           const Interval& measured) {
-  const Interval steps = with_pace(measured, c.span);
+  const Interval steps = with_pace(measured, c);
   out.partial = target.partial * out.period;
   const std::vector<Segment> segments = segments_of(c, target);
   for (const Segment& segment : segments) {

@@ -150,6 +150,9 @@ TEST(Models, WidenIntervalsOfRunsByHowShortTheEpochIs) {
   const Interval seconds = of(predict_with_all(c, {.steps = 6}), Model::mean).seconds;
   EXPECT_NEAR(seconds.middle, 72, 1e-9);
   EXPECT_NEAR(seconds.high - 72, 2 * 2.919986 * std::sqrt(18), 1e-4);
+  c.persistence = 0.6;  // a quarter of the runs is independent, which makes intervals twice as wide
+  const Interval wider = of(predict_with_all(c, {.steps = 6}), Model::mean).seconds;
+  EXPECT_NEAR(wider.high - 72, 4 * 2.919986 * std::sqrt(18), 1e-4);
 }
 
 // Steps of a run are equal, and runs take 1.0 or 1.3 ms a step by turns: the mean of twelve of them is known

@@ -126,6 +126,23 @@ Spread spread_of(std::span<const Group> groups) {
   return out;
 }
 
+double persistence_of(std::span<const Group> groups) {
+  constexpr double most = 0.9;  // as few as 20 groups tell no more
+  if (groups.size() < enough_runs) return 0;
+  const auto count = static_cast<double>(groups.size());
+  double sum = 0;
+  for (const Group& group : groups) sum += group.mean;
+  const double mean = sum / count;
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double here = groups[i].mean - mean;
+    squares += here * here;
+    if (i > 0) products += here * (groups[i - 1].mean - mean);
+  }
+  const double rounding = 1e-24 * mean * mean * count;
+  return squares > rounding ? std::clamp(products / squares, 0.0, most) : 0;
+}
+
 Interval sum_of_steps(const Spread& spread, double steps) {
   const double middle = steps * spread.mean;
   if (spread.freedom == 0) return {middle, middle, middle, 0};

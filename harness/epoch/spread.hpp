@@ -45,6 +45,10 @@ struct Spread {
 };
 Spread spread_of(std::span<const Group> groups);
 
+/// How alike groups are that follow each other: the correlation of each with the next, 0 where it is none or
+/// less. Of n such groups the mean is known as well as that of n (1 - r) / (1 + r) independent ones.
+double persistence_of(std::span<const Group> groups);
+
 /// Seconds of `steps` more steps like these: their number times the mean, with Student's interval for the
 /// error of the mean and the luck of the steps themselves, t sqrt(variance (steps^2 / measured + steps)).
 /// Coverage 0 and no width with a single group.

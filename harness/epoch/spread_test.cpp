@@ -60,6 +60,14 @@ TEST(Spread, OfOneGroupGivesNoInterval) {
   EXPECT_EQ(sum.coverage, 0);
 }
 
+// Around 2: -1 -1 -1 1 1 1, products of neighbours 1 1 -1 1 1, by six squares.
+TEST(Persistence, IsTheCorrelationOfNeighbours) {
+  EXPECT_NEAR(persistence_of(singles({1, 1, 1, 3, 3, 3})), 0.5, 1e-12);
+  EXPECT_EQ(persistence_of(singles({1, 3, 1, 3, 1, 3})), 0) << "to and fro is no persistence";
+  EXPECT_EQ(persistence_of(singles({2, 2, 2, 2, 2, 2})), 0);
+  EXPECT_EQ(persistence_of(singles({1, 1, 3, 3})), 0) << "too few to tell";
+}
+
 TEST(Change, IsFoundWhereTheMeanMoves) {
   const auto change = change_in(singles({1.0, 1.01, 0.99, 1.0, 1.2, 1.21, 1.19, 1.2}));
   ASSERT_TRUE(change);
