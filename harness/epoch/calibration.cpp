@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 namespace assay {
@@ -19,10 +18,6 @@ struct Kept {
   std::size_t offset = 0;   ///< of the window's first step among all steps of the job
   std::size_t skipped = 0;  ///< steps of warm-up
 };
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::string share_text(double after, double before) {
   const double ratio = after / before;
@@ -41,12 +36,12 @@ class Calibrator {
   explicit Calibrator(const Job& job) : job_(job) {}
 
   Calibration run() {
+    out_.cold = cold_pages_of(job_);
     choose_windows();
     if (windows_.empty() && job_.phases.empty()) {
       throw Error(job_.source, "holds neither a timed window nor a phase",
                   "give \"windows\" with wall_seconds, or \"phases\" with mean_seconds");
     }
-    out_.cold = cold_pages_of(job_);
     if (are_runs(windows_)) {
       find_runs();
     } else {
@@ -87,7 +82,7 @@ class Calibrator {
       offset += static_cast<std::size_t>(window.steps);
     }
     all_steps_ = offset;
-    if (!mixed || cold_pages_of(job_)) return;
+    if (!mixed || out_.cold) return;
     const double before = spread_of(groups_of(cold)).mean, after = spread_of(groups_of(windows_)).mean;
     flag(Doubt::cache,
          fmt::format(

@@ -8,15 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace assay {
 namespace {
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 /// Without the first, which meets cold caches.
 std::vector<double> warmed_up(std::vector<double> seconds) {
@@ -129,8 +124,7 @@ std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, c
     const std::vector<double> rest = scaled(c.rest, step_alone * slower(there.compute, share));
     const LoaderQueue queue{
         .workers = setting.workers, .prefetch = setting.prefetch, .in_order = plan.in_order};
-    const double played =
-        play(queue, count.full, Times(load, queue_seed), Times(rest, queue_seed + 1)).seconds;
+    const double played = play_drawn(queue, count.full, load, rest).seconds;
     const double steps = static_cast<double>(count.full);
     const double handed = setting.workers > 0 ? hand_over(c) * steps : 0;
     out.push_back({setting, (played + handed) * (1 + partial / steps) + beside});

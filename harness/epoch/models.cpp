@@ -16,15 +16,6 @@ constexpr Index played_steps = 20000;
 constexpr Index replica_steps = 2000;
 constexpr int replicas = 200;
 
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
-                    const std::vector<double>& rest) {
-  return play(queue, steps, Times(load, queue_seed), Times(rest, queue_seed + 1));
-}
-
 double steady_period(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
                      const std::vector<double>& rest) {
   const QueueRun run = play_drawn(queue, steps, load, rest);
@@ -226,6 +217,11 @@ ModelPrediction by_parts(Model model, const Calibration& c, const Target& target
 }
 
 }  // namespace
+
+QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
+                    const std::vector<double>& rest) {
+  return play(queue, steps, Times(load, queue_seed), Times(rest, queue_seed + 1));
+}
 
 std::string_view name_of(Model model) {
   switch (model) {

@@ -92,5 +92,7 @@ const ModelPrediction* most_elaborate(const std::vector<ModelPrediction>& predic
 
 /// Draws of M4, the same for every configuration, so that differences are not luck.
 inline constexpr std::uint64_t queue_seed = 42;
+QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
+                    const std::vector<double>& rest);
 
 }  // namespace assay

@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 double played_seconds(const Calibration& c, const LoaderQueue& queue, Index steps) {
-  return play(queue, steps, Times(c.load, queue_seed), Times(c.rest, queue_seed + 1)).seconds;
+  return play_drawn(queue, steps, c.load, c.rest).seconds;
 }
 
 /// What the loop waits longer for batches that miss pages, as M4 plays it.

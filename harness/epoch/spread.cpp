@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t fewest_groups = 20;
 constexpr double untested_share = 0.015;
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// Variance per step around the two means, with as many degrees of freedom as there are groups, less two.
 struct TwoSides {
   Spread before, after;
@@ -72,6 +68,10 @@ Change change_of(const TwoSides& sides, double chance) {
 }
 
 }  // namespace
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 std::vector<Group> grouped(std::span<const double> seconds) {
   std::vector<Group> out;

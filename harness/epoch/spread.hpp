@@ -14,6 +14,9 @@ namespace assay {
 /// Coverage that predictions are asked for.
 inline constexpr double predicted_coverage = 0.9;
 
+/// Of one value or more.
+double mean_of(std::span<const double> values);
+
 /// Consecutive steps, and the mean of their times.
 struct Group {
   Index steps = 0;

@@ -5,17 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace assay {
 namespace {
 
 /// Steps that a changed queue is played for; the rest of an epoch goes on like these.
 constexpr double played = 20000;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::vector<double> scaled(std::vector<double> values, double factor) {
   for (double& value : values) value *= factor;
@@ -27,8 +22,7 @@ struct Played {
 };
 
 Played play_for(const LoaderQueue& queue, const std::vector<double>& load, const std::vector<double>& rest) {
-  const QueueRun run =
-      play(queue, static_cast<Index>(played), Times(load, queue_seed), Times(rest, queue_seed + 1));
+  const QueueRun run = play_drawn(queue, static_cast<Index>(played), load, rest);
   const double fill = queue.workers > 0 ? run.first_fill : 0;
   return {(run.seconds - fill) / played, fill, run.seconds > 0 ? (run.waited - fill) / run.seconds : 0};
 }
