@@ -38,7 +38,7 @@ double DriftSum::low(double tail) const {
 
 Interval DriftSum::interval(double coverage) const {
   const double below = log_ratio - low((1 - coverage) / 2);
-  return {std::exp(log_ratio - below), std::exp(log_ratio), std::exp(log_ratio + below), coverage};
+  return exponential({log_ratio - below, log_ratio, log_ratio + below, coverage});
 }
 
 DriftSum sum_of(std::span<const Step> steps, std::string_view key) {

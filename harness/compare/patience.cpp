@@ -16,10 +16,7 @@ double pair_deviation(const PairedTrial& trial) {
   std::vector<double> deviations;
   for (const PairedLaunch& launch : trial.launches) {
     for (const auto* side : {&launch.head, &launch.control}) {
-      std::vector<double> logs;
-      for (std::size_t i = 0; i < std::min(side->size(), launch.base.size()); ++i) {
-        logs.push_back(std::log((*side)[i] / launch.base[i]));
-      }
+      const auto logs = log_ratios(*side, launch.base);
       if (logs.size() > 2) deviations.push_back(robust_deviation(logs));
     }
   }

@@ -169,23 +169,19 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
   return out;
 }
 
-namespace {
-
-/// Of slices that ran together, however many both sides have.
-double log_ratio(const std::vector<double>& slices, const std::vector<double>& base) {
+std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {
   std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i)
+  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i) {
     logs.push_back(std::log(slices[i] / base[i]));
-  return median(logs);
+  }
+  return logs;
 }
-
-}  // namespace
 
 TrialLogs logs_of(const PairedTrial& trial) {
   TrialLogs out;
   for (const PairedLaunch& launch : trial.launches) {
-    out.head.push_back(log_ratio(launch.head, launch.base));
-    if (!launch.control.empty()) out.control.push_back(log_ratio(launch.control, launch.base));
+    out.head.push_back(median(log_ratios(launch.head, launch.base)));
+    if (!launch.control.empty()) out.control.push_back(median(log_ratios(launch.control, launch.base)));
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,9 @@ using Selects = std::function<bool(const std::string& key)>;
 /// `identical_too` identical code is tested as well, which self-tests need.
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too);
+
+/// Logarithms of ratios to the base, of slices that ran together: as many as both sides have.
+std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
 
 /// One per launch: the median, over slices that ran together, of the logarithm of their ratio. What slows
 /// both cancels within a pair, and what hits one of them alone does not move a median.

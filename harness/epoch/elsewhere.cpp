@@ -84,11 +84,6 @@ double busy_share(Index workers, double load, double step) {
 
 double slower(double contention, double share) { return 1 + (contention - 1) * share; }
 
-std::vector<double> scaled(std::vector<double> values, double factor) {
-  for (double& value : values) value *= factor;
-  return values;
-}
-
 }  // namespace
 
 std::vector<LoaderSetting> usual_settings() {

@@ -60,8 +60,10 @@ class Errors {
   std::map<std::string, std::pair<std::size_t, std::size_t>> coverage_;
 };
 
-std::map<std::string, std::vector<const LoggedEpoch*>> families(const std::vector<LoggedEpoch>& log) {
-  std::map<std::string, std::vector<const LoggedEpoch*>> out;
+using Family = std::vector<const LoggedEpoch*>;
+
+std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
+  std::map<std::string, Family> out;
   for (const LoggedEpoch& epoch : log) out[family_of(epoch)].push_back(&epoch);
   return out;
 }
@@ -74,8 +76,7 @@ double at_pace(const LoggedEpoch& epoch) {
 }
 
 /// Median over the epochs of a setting; 0 without any.
-double measured(const std::vector<const LoggedEpoch*>& family, const LoaderSetting& setting,
-                Taken taken = in_seconds) {
+double measured(const Family& family, const LoaderSetting& setting, Taken taken = in_seconds) {
   std::vector<double> all;
   for (const LoggedEpoch* epoch : family) {
     if (setting_of(epoch->job.plan) == setting && taken(*epoch) > 0) all.push_back(taken(*epoch));
@@ -107,6 +108,18 @@ std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken)
     }
   }
   return out;
+}
+
+/// With each prediction for a setting that is not its epoch's own.
+template <class Visit>
+void each_unrun(const std::vector<LoggedEpoch>& log, Visit visit) {
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      for (const Elsewhere& one : from->elsewhere) {
+        if (!(one.setting == setting_of(from->job.plan))) visit(family, *from, one);
+      }
+    }
+  }
 }
 
 /// By how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
@@ -232,32 +245,22 @@ std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log) {
 
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log) {
   std::vector<double> errors;
-  for (const auto& [name, family] : families(log)) {
-    for (const LoggedEpoch* from : family) {
-      for (const Elsewhere& one : from->elsewhere) {
-        if (one.setting == setting_of(from->job.plan)) continue;
-        const double seconds = measured(family, one.setting);
-        if (seconds > 0) errors.push_back(std::abs(one.seconds / seconds - 1));
-      }
-    }
-  }
+  each_unrun(log, [&](const Family& family, const LoggedEpoch&, const Elsewhere& one) {
+    const double seconds = measured(family, one.setting);
+    if (seconds > 0) errors.push_back(std::abs(one.seconds / seconds - 1));
+  });
   return summary_of("M4", errors);
 }
 
 ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log) {
   std::vector<double> errors;
-  for (const auto& [name, family] : families(log)) {
-    for (const LoggedEpoch* from : family) {
-      for (const Elsewhere& one : from->elsewhere) {
-        if (one.setting == setting_of(from->job.plan)) continue;
-        for (const LoggedEpoch* run : family) {
-          const double pace = pace_of(*from, *run);
-          if (!(setting_of(run->job.plan) == one.setting) || pace <= 0) continue;
-          errors.push_back(std::abs(pace * one.seconds / run->seconds - 1));
-        }
-      }
+  each_unrun(log, [&](const Family& family, const LoggedEpoch& from, const Elsewhere& one) {
+    for (const LoggedEpoch* run : family) {
+      const double pace = pace_of(from, *run);
+      if (!(setting_of(run->job.plan) == one.setting) || pace <= 0) continue;
+      errors.push_back(std::abs(pace * one.seconds / run->seconds - 1));
     }
-  }
+  });
   return summary_of("M4", errors);
 }
 

@@ -58,11 +58,9 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
   if (log.empty()) return out + "No epoch was run.\n";
   out += fmt::format(
       "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from the first 2 % of its "
-      "steps, "
-      "or 96 of them, trained in short runs that were spread over some seconds, and the prediction was "
-      "written "
-      "down before the epoch began. A prediction took {} in the median, {} at most. Other processes took {} "
-      "of the processors in the median, the host {}.\n\n",
+      "steps, or 96 of them, trained in short runs that were spread over some seconds, and the prediction "
+      "was written down before the epoch began. A prediction took {} in the median, {} at most. Other "
+      "processes took {} of the processors in the median, the host {}.\n\n",
       log.size(), log.front().date, log.back().date, log.back().commit, log.back().machine,
       seconds_text(median(taken)), seconds_text(std::ranges::max(taken)), percent_text(median(busy)),
       percent_text(median(steal)));
@@ -87,9 +85,8 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
     out +=
         "\nAt the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. "
         "These rows take all predicted times as many times as long as steps without loading took in the "
-        "epoch "
-        "by what they took in the calibration, so that what is left is what the model does not know of "
-        "loading, start-up and cold pages.\n";
+        "epoch by what they took in the calibration, so that what is left is what the model does not know "
+        "of loading, start-up and cold pages.\n";
   }
   out += "\n## Every epoch\n\n| job | measured |";
   for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);

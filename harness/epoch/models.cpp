@@ -131,12 +131,19 @@ Interval with_pace(Interval steps, const Calibration& c) {
   return steps;
 }
 
+/// What is asked of all models, and what they have in common.
+struct Question {
+  const Calibration& c;
+  const Target& target;
+  std::vector<Segment> segments = segments_of(c, target);
+};
+
 /// Adds what is the same for all models, and spreads the intervals over the whole.
-ModelPrediction completed(ModelPrediction out, const Calibration& c, const Target& target, double fill,
+ModelPrediction completed(ModelPrediction out, const Question& question, double fill,
                           const Interval& measured) {
+  const auto& [c, target, segments] = question;
   const Interval steps = with_pace(measured, c);
   out.partial = target.partial * out.period;
-  const std::vector<Segment> segments = segments_of(c, target);
   for (const Segment& segment : segments) {
     (segment.kind == SegmentKind::validation   ? out.validation
      : segment.kind == SegmentKind::checkpoint ? out.checkpoints
@@ -157,7 +164,8 @@ ModelPrediction completed(ModelPrediction out, const Calibration& c, const Targe
   return out;
 }
 
-ModelPrediction by_mean(const Calibration& c, const Target& target) {
+ModelPrediction by_mean(const Question& question) {
+  const Calibration& c = question.c;
   ModelPrediction out{.model = Model::mean};
   if (c.all.empty()) {
     out.impossible = "no window was timed";
@@ -166,10 +174,12 @@ ModelPrediction by_mean(const Calibration& c, const Target& target) {
   const Spread spread = spread_of(c.all);
   out.period = spread.mean;
   if (spread.freedom == 0) out.no_interval = "a single figure shows no spread";
-  return completed(out, c, target, 0, sum_of_steps(spread, target.steps));
+  return completed(out, question, 0, sum_of_steps(spread, question.target.steps));
 }
 
-ModelPrediction by_line(const Calibration& c, const Target& target) {
+ModelPrediction by_line(const Question& question) {
+  const Calibration& c = question.c;
+  const Target& target = question.target;
   ModelPrediction out{.model = Model::line};
   const bool line = c.line.impossible.empty();
   // Without windows from the start there is no line, but what it would say can be put together.
@@ -193,7 +203,7 @@ ModelPrediction by_line(const Calibration& c, const Target& target) {
     steps = sum_of_steps(c.period, target.steps);
     if (c.period.freedom == 0) out.no_interval = "a single figure shows no spread";
   }
-  return completed(out, c, target, 0, steps);
+  return completed(out, question, 0, steps);
 }
 
 /// Empty when both parts are known.
@@ -204,16 +214,17 @@ std::string why_no_parts(const Calibration& c) {
 }
 
 /// `first_fill` is what the model itself spends before the first step.
-ModelPrediction by_parts(Model model, const Calibration& c, const Target& target, double period,
-                         double first_fill, const Bootstrap& known, double low, double high) {
+ModelPrediction by_parts(Model model, const Question& question, double period, double first_fill,
+                         const Bootstrap& known, double low, double high) {
+  const Target& target = question.target;
   ModelPrediction out{.model = model, .period = period};
   const double fill = target.from_start ? first_fill : 0;
-  out.one_off = target.from_start ? std::max(0.0, c.one_off - first_fill) : 0;
+  out.one_off = target.from_start ? std::max(0.0, question.c.one_off - first_fill) : 0;
   const double middle = target.steps * period;
   const Interval steps = known.told ? Interval{middle * low, middle, middle * high, predicted_coverage}
                                     : Interval{middle, middle, middle, 0};
   if (!known.told) out.no_interval = "means alone, without times of single steps";
-  return completed(out, c, target, fill, steps);
+  return completed(out, question, fill, steps);
 }
 
 }  // namespace
@@ -286,7 +297,8 @@ LoaderQueue fitted_queue(const Calibration& c) {
 }
 
 std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
-  std::vector<ModelPrediction> out{by_mean(c, target), by_line(c, target)};
+  const Question question{c, target};
+  std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
   const std::string missing = why_no_parts(c);
   if (!missing.empty()) {
     for (const Model model : {Model::largest, Model::queue_formula, Model::queue}) {
@@ -299,14 +311,14 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
   const Bootstrap known = bootstrap(c, queue);
   // Without workers the first batch is loaded in its own step, like any other.
   const double fill = queue.workers > 0 ? c.queue.load_contention * load : 0;
-  out.push_back(by_parts(Model::largest, c, target, largest_resource(c.queue, load, rest), fill, known,
+  out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known,
                          known.largest_low, known.largest_high));
-  out.push_back(by_parts(Model::queue_formula, c, target, queue_formula(c.queue, load, rest), fill, known,
+  out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known,
                          known.formula_low, known.formula_high));
   const Index steps = std::max(played_steps, static_cast<Index>(target.steps));
   const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
   const double played_fill = queue.workers > 0 ? run.first_fill : 0;
-  out.push_back(by_parts(Model::queue, c, target,
+  out.push_back(by_parts(Model::queue, question,
                          (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
                          known, known.queue_low, known.queue_high));
   return out;

@@ -73,6 +73,11 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::vector<double> scaled(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
 std::vector<Group> grouped(std::span<const double> seconds) {
   std::vector<Group> out;
   const std::size_t size = std::max<std::size_t>(1, seconds.size() / fewest_groups);

@@ -17,6 +17,9 @@ inline constexpr double predicted_coverage = 0.9;
 /// Of one value or more.
 double mean_of(std::span<const double> values);
 
+/// Every value times the factor.
+std::vector<double> scaled(std::vector<double> values, double factor);
+
 /// Consecutive steps, and the mean of their times.
 struct Group {
   Index steps = 0;

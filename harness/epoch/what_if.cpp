@@ -12,11 +12,6 @@ namespace {
 /// Steps that a changed queue is played for; the rest of an epoch goes on like these.
 constexpr double played = 20000;
 
-std::vector<double> scaled(std::vector<double> values, double factor) {
-  for (double& value : values) value *= factor;
-  return values;
-}
-
 struct Played {
   double period = 0, fill = 0, wait_share = 0;
 };
@@ -31,23 +26,28 @@ Played play_for(const LoaderQueue& queue, const std::vector<double>& load, const
 class QueueEpoch {
  public:
   QueueEpoch(const Calibration& c, const LoaderQueue& as_it_was, const Target& target)
-      : c_(c), target_(target), extra_(c.one_off) {
+      : c_(c), target_(target), beside_(seconds_of(segments_of(c, target))), extra_(c.one_off) {
     extra_ = std::max(0.0, extra_ - play_for(as_it_was, c.load, c.rest).fill);
-  }
-  double seconds(const LoaderQueue& queue, const std::vector<double>& load, const std::vector<double>& rest,
-                 const Target& target) const {
-    const Played run = play_for(queue, load, rest);
-    return extra_ + run.fill + (target.steps + target.partial) * run.period +
-           seconds_of(segments_of(c_, target));
   }
   double seconds(const LoaderQueue& queue, const std::vector<double>& load,
                  const std::vector<double>& rest) const {
-    return seconds(queue, load, rest, target_);
+    return seconds(queue, load, rest, target_, beside_);
+  }
+  double seconds(const LoaderQueue& queue, const std::vector<double>& load, const std::vector<double>& rest,
+                 const Target& target) const {
+    return seconds(queue, load, rest, target, seconds_of(segments_of(c_, target)));
   }
 
  private:
+  double seconds(const LoaderQueue& queue, const std::vector<double>& load, const std::vector<double>& rest,
+                 const Target& target, double beside) const {
+    const Played run = play_for(queue, load, rest);
+    return extra_ + run.fill + (target.steps + target.partial) * run.period + beside;
+  }
+
   const Calibration& c_;
   const Target& target_;
+  double beside_;  ///< seconds beside steps, for that target
   double extra_;
 };
 
