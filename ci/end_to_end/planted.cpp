@@ -1,6 +1,7 @@
 // The program with faults planted in it, to show that it finds them. ASSAY_PLANT says which:
 //   wrong           a variant gemm/planted that drops the last product of every odd k
 //   slower=FACTOR   gemm/packed does FACTOR times its work
+//   crash           a variant gemm/planted that aborts
 
 #include "assay/error.hpp"
 #include "assay/ops/gemm.hpp"
@@ -29,6 +30,8 @@ void drop_last_product_of_odd_k(const Gemm::Problem& p, const Gemm::Input& in, G
     }
   }
 }
+
+void crash(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) { std::abort(); }
 
 /// Does the work of each call `factor` times.
 class SlowTimed final : public Timed {
@@ -107,11 +110,14 @@ void plant(Registry& registry, const std::string& what) {
     registry.add<Gemm>({.name = "planted",
                         .summary = "drops the last product of every odd k",
                         .run = drop_last_product_of_odd_k});
+  } else if (what == "crash") {
+    registry.add<Gemm>({.name = "planted", .summary = "aborts", .run = crash});
   } else if (what.starts_with(slower)) {
     const Index factor = std::stol(what.substr(slower.size()));
     registry.put(std::make_unique<SlowOperation>(registry.take("gemm"), "packed", factor));
   } else if (!what.empty()) {
-    throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted", "set wrong or slower=<factor>");
+    throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
+                "set wrong, crash or slower=<factor>");
   }
 }
 

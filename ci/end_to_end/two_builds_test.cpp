@@ -83,6 +83,26 @@ TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
   EXPECT_TRUE(Json::parse(folder_.read("run.json")).at("trials").at(0).at("launches").empty());
 }
 
+TEST_F(TwoBuilds, ExitAsCrashedWhenAKernelCrashes) {
+  const Finished done = run_program(
+      std::string("gate --base '") + ASSAY_PROGRAM + "' --suite tiny.json -k 'gemm/planted' --identical",
+      folder_.path(), "crash");
+  EXPECT_EQ(done.exit_code, 4) << done.output << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr("was ended by signal 6"));
+}
+
+// A base whose inputs differ did other work: that its code is identical says nothing then.
+TEST_F(TwoBuilds, WhoseWorkloadsAllDifferAreUndecidedAndNotIdentical) {
+  const auto other = folder_.write(
+      "other", std::string("#!/bin/sh\n[ \"$1\" = describe ] && sed -i 's/\"seed\": *[0-9]*/\"seed\": 7/' "
+                           "\"$2\"\nexec '") +
+                   ASSAY_PROGRAM + "' \"$@\"\n");
+  std::filesystem::permissions(other, std::filesystem::perms::owner_all);
+  const Finished done = run_program("gate --base ./other --suite tiny.json", folder_.path());
+  EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("cannot be compared"));
+}
+
 TEST_F(TwoBuilds, WithNothingInCommonAreUndecided) {
   const Finished done = gate("-k gemm/planted", "wrong");
   EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
@@ -99,6 +119,21 @@ TEST_F(TwoBuilds, SayWhatIsWrongWithAProgramThatTakesNoTurns) {
   const Finished alone = run_program("gate --base ./base", folder_.path());
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.errors, HasSubstr("--suite"));
+}
+
+TEST_F(TwoBuilds, MayBeProgramsOfGoogleBenchmark) {
+  const auto base =
+      folder_.write("old", "#!/bin/sh\nunset ASSAY_PLANT\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
+  std::filesystem::permissions(base, std::filesystem::perms::owner_all);
+  const Finished done = run_program("gate --base ./old --head '" FOREIGN_BENCHMARK "' --json verdicts.json",
+                                    folder_.path(), "slower");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
+  const Json verdicts = Json::parse(folder_.read("verdicts.json")).at("verdicts");
+  EXPECT_EQ(verdicts.at(0).at("key"), "steady");
+  EXPECT_NE(verdicts.at(0).at("standing"), "slower");
+  EXPECT_EQ(verdicts.at(1).at("standing"), "slower");
+  EXPECT_NEAR(verdicts.at(1).at("ratio").at("middle").get<double>(), 1.5, 0.1);
 }
 
 TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {

@@ -4,6 +4,7 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "measure/child.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@
 
 namespace assay {
 namespace {
+
+static_assert(ChildEnd::reported_crash == exit_code::crashed);
 
 int dispatch(const Options& options, const Registry& registry) {
   switch (options.verb) {
@@ -55,6 +58,9 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<in
   report_crashes(translated(exit_code::crashed, codes));
   try {
     return translated(action(), codes);
+  } catch (const ChildCrash& failure) {
+    fmt::print(stderr, "assay: {}\n", failure.what());
+    return translated(exit_code::crashed, codes);
   } catch (const Error& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::unusable, codes);

@@ -18,8 +18,10 @@ int compare_verb(const Options& options) {
   const std::string text = options.as_markdown ? comparison_markdown(comparison, before, after)
                                                : comparison_text(comparison, before, after);
   put(options, text, to_json(comparison));
-  return comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0 ? exit_code::found
-                                                                                    : exit_code::passed;
+  if (comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0) return exit_code::found;
+  const std::size_t compared = comparison.count(Standing::same) + comparison.count(Standing::faster) +
+                               comparison.count(Standing::undecided);
+  return compared > 0 ? exit_code::passed : exit_code::undecided;
 }
 
 int report_verb(const Options& options) {

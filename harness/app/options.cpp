@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 
+#include "app/options_two_builds.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "machine/build_info.hpp"
@@ -155,6 +156,12 @@ class Parser {
         ->check(CLI::Range(1.001, 100.0));
   }
 
+  void add_drift_limit(CLI::App* sub) {
+    sub->add_option("--drift-limit", options_.drift_limit,
+                    "time ratio since the release that is still the same (default 1.03)")
+        ->check(CLI::Range(1.001, 100.0));
+  }
+
   void add_list() {
     CLI::App* sub = verb(Verb::list, "list", "operations and variants, and whether each runs here");
     sub->add_option("filter", options_.filter,
@@ -236,10 +243,8 @@ class Parser {
                     "record a baseline in this folder when there is none");
     sub->add_option("--reports", options_.reports, "write the report under this folder");
     add_undecided(sub);
-    add_two_builds(sub);
-    sub->add_option("--drift-limit", options_.drift_limit,
-                    "time ratio since the release that is still the same (default 1.03)")
-        ->check(CLI::Range(1.001, 100.0));
+    add_two_builds_options(*sub, options_);
+    add_drift_limit(sub);
     sub->add_flag("--record-step", options_.record_step, "add this step to the ledger when the gate passes")
         ->excludes("--filter");
     add_shards(sub);
@@ -265,6 +270,7 @@ class Parser {
                     "of a gate of two builds: write a comment for a pull request here");
     add_undecided(sub);
     add_baselines(sub);
+    add_drift_limit(sub);
     add_json(sub);
   }
   void add_predict() {
@@ -329,6 +335,8 @@ class Parser {
     sub->add_option("results", options_.first, "what `gate --base ... -o` wrote")->required();
     sub->add_option("--md", options_.markdown, "write a comment for a pull request here");
     add_undecided(sub);
+    add_baselines(sub);
+    add_drift_limit(sub);
     add_json(sub);
   }
   void add_selftest() {
@@ -366,23 +374,6 @@ class Parser {
                     "warn (default) or fail: exit 3 for undecided trials")
         ->transform(CLI::CheckedTransformer(choices));
   }
-  void add_two_builds(CLI::App* sub) {
-    sub->add_option("--base", options_.base,
-                    "another build, interleaved with this one: a program, or a git revision that is built");
-    sub->add_option("--head", options_.head, "the build that is judged, if not this one")->needs("--base");
-    sub->add_option("--budget", options_.budget_seconds,
-                    "seconds that two builds are measured for (default 300)")
-        ->check(CLI::Range(1.0, 86400.0));
-    sub->add_flag("--merge-base", options_.merge_base,
-                  "the last commit that the revision has in common with HEAD");
-    sub->add_option("--layouts", options_.layouts,
-                    "differently ordered links of each side when one is a revision (default 8)")
-        ->check(CLI::Range(1, 64));
-    sub->add_flag("--identical", options_.identical_too,
-                  "measure variants whose machine code is identical, too");
-    sub->add_option("--md", options_.markdown, "write a comment for a pull request here");
-  }
-
   Options options_;
   CLI::App app_{"Checks, times and compares the hot paths of neural-network training.", "assay"};
 };

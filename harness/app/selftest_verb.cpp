@@ -8,6 +8,7 @@
 #include "assay/pipeline.hpp"
 #include "compare/paired_launches.hpp"
 #include "compare/selftest.hpp"
+#include "exchange/repeat.hpp"
 #include "machine/build_info.hpp"
 #include "measure/busy.hpp"
 #include "measure/calibration.hpp"
@@ -62,7 +63,9 @@ std::string command_of(const Options& options) {
   std::string out = fmt::format(
       "assay selftest --suite {} --runs {} --planted-runs {} --budget {:g} --seed {}", options.suite.string(),
       options.runs, options.planted_runs, options.budget_seconds, options.seed);
-  if (!options.filter.empty()) out += fmt::format(" -k '{}'", options.filter);
+  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
+  if (options.planted_runs > 0) out += fmt::format(" --plant {}", fmt::join(options.plants, ","));
+  if (!options.filter.empty()) out += " -k " + shell_word(options.filter);
   return options.busy ? out + " --busy" : out;
 }
 

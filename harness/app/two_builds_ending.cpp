@@ -31,9 +31,8 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
     return {exit_code::found, fmt::format("WRONG: {} trial{} of the head disagree{} with the oracle", wrong,
                                           wrong == 1 ? "" : "s", wrong == 1 ? "s" : "")};
   }
-  if (!ruling.unfit.empty()) {
-    return {exit_code::undecided,
-            fmt::format("MACHINE UNFIT: {}; nothing here can be believed", ruling.unfit)};
+  if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
+    return {exit_code::undecided, fmt::format("MACHINE UNFIT: {}; nothing here can be believed", unfit)};
   }
   if (slower > 0) {
     return {exit_code::found, fmt::format("REGRESSION: {} of {} trials {} slower than the base", slower,
@@ -42,6 +41,12 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
   if (run.shard && run.trials.empty()) {
     return {exit_code::passed,
             fmt::format("PASSED: this shard holds none of the {} trials", run.shard->trials)};
+  }
+  const std::size_t other = count(ruling, Standing::not_comparable);
+  if (measured == 0 && other > 0) {
+    return {exit_code::undecided,
+            fmt::format("UNDECIDED: nothing was measured, and {} trial{} of both builds cannot be compared",
+                        other, other == 1 ? "" : "s")};
   }
   if (measured == 0 && identical > 0) {
     return {exit_code::passed,
@@ -78,6 +83,7 @@ std::string next_commands(const TwoBuilds& run, const GateRuling& ruling) {
 /// One side as results, for outputs that show times.
 Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
   Results out{.suite = run.suite, .machine = run.machine, .date = run.date, .seed = run.seed};
+  out.mixed_machines = run.mixed_machines;
   for (const PairedTrial& trial : run.trials) {
     TrialResult result{.key = trial.trial.key,
                        .operation = trial.trial.operation,
@@ -98,12 +104,14 @@ Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
 LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
                        const std::optional<StoredLedger>& ledger, const std::string& base,
                        const Options& options) {
-  if (!ledger || run.partial) return {};
+  if (!ledger || run.partial || !comparison.unfit.empty()) return {};
   return apply(comparison, ledger->ledger,
                {.today = today(),
                 .base = is_commit(base) ? base : "",
-                .suite = options.suite.string(),
-                .drift_limit = options.drift_limit});
+                // Stored samples know the suite's name; its file is the user's.
+                .suite = options.suite.empty() ? run.suite + ".json" : options.suite.string(),
+                .drift_limit = options.drift_limit,
+                .part = run.shard.has_value()});
 }
 
 }  // namespace
@@ -112,10 +120,11 @@ int end_two_builds(const Options& options, const TwoBuilds& run, const std::opti
   GateRuling ruling = ruling_of(run);
   const std::string base = ledger ? step_end(*ledger, run.base.commit) : run.base.commit;
   const Step step = step_of(ruling.comparison, base, run.head.commit, today());
-  require_recordable(options, ledger, base, run.head.commit);
   const LedgerFindings findings = applied(ruling.comparison, run, ledger, base, options);
   Ending ending = ending_of(run, ruling, options);
-  if (ending.code == exit_code::passed && findings.fails) {
+  // Whether anything was decided or not, an acceptance runs out.
+  const bool open = ending.code == exit_code::undecided && ruling.comparison.unfit.empty();
+  if ((ending.code == exit_code::passed || open) && !ruling.comparison.objections.empty()) {
     ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);

@@ -10,6 +10,7 @@
 #include "compare/revision.hpp"
 #include "compare/two_builds_shards.hpp"
 #include "exchange/benchmark_programs.hpp"
+#include "exchange/repeat.hpp"
 #include "plan/filter.hpp"
 
 #include <fmt/format.h>
@@ -30,10 +31,14 @@ constexpr std::size_t launches_for_sums = 16;
 constexpr double benchmark_seconds = 0.005;
 
 std::string command_of(const Options& options) {
-  std::string out = fmt::format("assay gate --base {}", options.base);
-  if (!options.head.empty()) out += fmt::format(" --head {}", options.head);
-  if (!options.suite.empty()) out += fmt::format(" --suite {}", options.suite.string());
+  std::string out = "assay gate --base " + shell_word(options.base);
+  if (options.merge_base) out += " --merge-base";
+  if (!options.head.empty()) out += " --head " + shell_word(options.head);
+  if (!options.suite.empty()) out += " --suite " + shell_word(options.suite.string());
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
+  if (options.limit) out += fmt::format(" --limit {:g}", *options.limit);
+  if (options.identical_too) out += " --identical";
+  if (options.layouts != Options{}.layouts) out += fmt::format(" --layouts {}", options.layouts);
   return out + fmt::format(" --budget {:g} --seed {}", options.budget_seconds, options.seed);
 }
 
@@ -87,7 +92,7 @@ struct Sides {
 
 /// A path that leads nowhere is no revision.
 void require_file_if_path(const std::string& what) {
-  if (!(what.starts_with('.') || what.starts_with('/')) || std::filesystem::exists(what)) return;
+  if (!(what.starts_with('.') || what.starts_with('/')) || std::filesystem::is_regular_file(what)) return;
   throw Error(what, "is no file", "name a program, or a git revision to build");
 }
 
@@ -95,8 +100,12 @@ void require_file_if_path(const std::string& what) {
 Sides sides_of(const Options& options, const Hooks& hooks) {
   require_file_if_path(options.base);
   require_file_if_path(options.head);
-  const bool revision = !std::filesystem::exists(options.base) ||
-                        (!options.head.empty() && !std::filesystem::exists(options.head));
+  const auto is_program = [](const std::string& what) { return std::filesystem::is_regular_file(what); };
+  if (options.merge_base && is_program(options.base)) {
+    throw Error("--merge-base", fmt::format("is of git revisions, and --base {} is a program", options.base),
+                "leave it away, or name a revision");
+  }
+  const bool revision = !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
   const int layouts = revision ? options.layouts : 1;
   const auto point = options.merge_base ? Point::merge_base : Point::itself;
   Sides out{.base = programs_of(options.base, ".", "", layouts, hooks, point),
@@ -125,7 +134,10 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const st
 
   TwoBuilds run = run_of(options);
   run.suite = suite.name;
-  if (find_ledger(options, suite.name)) run.policy.screen = launches_for_sums;
+  const auto ledger = find_ledger(options, suite.name);
+  if (ledger) run.policy.screen = launches_for_sums;
+  require_recordable(options, ledger, ledger ? step_end(*ledger, of_base.commit) : of_base.commit,
+                     of_head.commit);
   run.base = build_of(sides.base, of_base);
   run.head = build_of(sides.head, of_head);
   run.trials = matched(
@@ -157,6 +169,7 @@ TwoBuilds gate_benchmarks(const Options& options, const Hooks& hooks) {
   }
   TwoBuilds run = run_of(options);
   run.suite = std::filesystem::path(options.head).filename().string();
+  require_recordable(options, find_ledger(options, run.suite), "", "");
   run.trials = matched(benchmarks_or_error(options.base, options.filter),
                        benchmarks_or_error(options.head, options.filter));
   if (run.trials.empty()) refuse_empty(options, options.head);
@@ -185,8 +198,8 @@ int two_builds_verb(const Options& options, const Registry& registry) {
 }
 
 int reanalyze_verb(const Options& options) {
-  return end_two_builds(options, two_builds_from_json(read_file(options.first), options.first.string()),
-                        std::nullopt);
+  const TwoBuilds run = two_builds_from_json(read_file(options.first), options.first.string());
+  return end_two_builds(options, run, find_ledger(options, run.suite));
 }
 
 }  // namespace assay

@@ -94,6 +94,7 @@ struct Occasion {
   std::string base;
   std::string suite;          ///< file, as commands name it
   double drift_limit = 1.03;  ///< sum of steps since the release that is still the same
+  bool part = false;          ///< of a comparison that several jobs divided: the whole has the sums
 };
 
 struct LedgerFindings {

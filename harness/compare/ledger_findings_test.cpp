@@ -103,6 +103,13 @@ TEST(LedgerFindings, FailForAPromiseThatWasNotKeptThoughTheRowLooksTheSame) {
                                "--ratio 1.08 --until DATE --reason TEXT"))));
 }
 
+TEST(LedgerFindings, LeaveSumsOfAShardToTheWhole) {
+  Comparison seen = comparison(Standing::same, 0);
+  Occasion shard = occasion("2026-04-01");
+  shard.part = true;
+  EXPECT_THAT(apply(seen, hand_made::ledger(), shard).lines, Contains(HasSubstr("assay merge")));
+}
+
 TEST(LedgerFindings, FailForAPromiseThatWasNotKeptThoughNothingIsCompared) {
   Comparison nothing;
   EXPECT_TRUE(apply(nothing, with_acceptance(fresh()), occasion("2026-05-02")).fails);

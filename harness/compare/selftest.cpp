@@ -106,8 +106,10 @@ std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
 
 SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
   const GateRuling ruling = ruling_of(run);
-  SelfTestRun out{
-      .plants = std::move(plants), .unfit = ruling.unfit, .seconds = run.seconds, .weather = run.weather};
+  SelfTestRun out{.plants = std::move(plants),
+                  .unfit = ruling.comparison.unfit,
+                  .seconds = run.seconds,
+                  .weather = run.weather};
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const Verdict& verdict = ruling.comparison.verdicts[i];
     const auto plant = std::ranges::find(out.plants, verdict.key, &Plant::key);

@@ -88,13 +88,14 @@ std::set<std::size_t> last_looks(std::span<const TrialLogs> trials, const Sequen
   return out;
 }
 
-/// The control of one trial, in either direction, with the launches that its ruling rests on.
-bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t family,
+/// The control of one trial, in either direction, with the launches that its ruling rests on. `left` is what
+/// the level of the last trial was divided by that moved: a control that moved as that trial did must show.
+bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t left,
                    const SequentialPolicy& policy) {
   const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), ruling.launches));
   if (seen.empty()) return false;
   const double margin = std::log(policy.margin);
-  const double level = look_level(policy) / 2 / static_cast<double>(family);
+  const double level = look_level(policy) / static_cast<double>(left);
   return std::min(p_above(seen, margin), p_below(seen, -margin)) <= level;
 }
 
@@ -142,17 +143,19 @@ Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) 
   }
 
   out.unfit = control_moved_as_a_whole(trials, out.family, policy);
+  const std::size_t at_last = std::min(out.family, std::min(left, left_faster) + 1);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], out.family, policy);
+    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], at_last, policy);
   }
   return out;
 }
 
-double smallest_visible(const TrialLogs& trial, std::size_t family, const SequentialPolicy& policy) {
+double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
+                        const SequentialPolicy& policy) {
   if (trial.control.empty()) return 0;
   const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(family, 1));
-  const auto launches = static_cast<int>(policy.looks.back());
-  const double chance = needed_chance(needed_count(launches, level), launches, 0.95);
+  const auto count = static_cast<int>(std::min(launches, policy.looks.back()));
+  const double chance = needed_chance(needed_count(count, level), count, 0.95);
   if (chance >= 1) return 0;
   // A slow-down moves every launch by as much: it must lift the quantile of 1 - chance above the margin.
   const double seen = std::log(policy.margin) + median(trial.control) - quantile(trial.control, 1 - chance);

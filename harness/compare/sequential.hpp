@@ -13,9 +13,9 @@
 ///    where m is the number of all trials, less those that were found slower before (Holm's step-down
 ///    procedure on each look). That a trial which looks the same goes on no more can only make false alarms
 ///    rarer.
-/// 3. A byte-identical copy of the base ran in every launch as well. When it moves against the base by the
-///    same rule, or all of its trials together do, the machine or the method is at fault, and nothing else is
-///    believed.
+/// 3. A byte-identical copy of the base ran in every launch as well. When it moves against the base by what
+///    would have made a trial `slower` or `faster`, or all of its trials together do, the machine or the
+///    method is at fault, and nothing else is believed.
 ///
 /// Testing only those that the screen left open, on fresh launches, would divide the level by fewer trials
 /// and throw the launches of the screen away. That needs 14 launches and the 8 of the screen, where all of 38
@@ -66,9 +66,10 @@ struct Rulings {
 /// What the launches so far say. The same launches give the same rulings, at once or one by one.
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);
 
-/// The smallest slow-down, as a ratio, that these rules would have called slower 19 times in 20, given time
-/// for all their launches, were those spread as the control's are. 0 when there is no control or no number
-/// could do it.
-double smallest_visible(const TrialLogs& trial, std::size_t family, const SequentialPolicy& policy);
+/// The smallest slow-down, as a ratio, that these rules would have called slower 19 times in 20 with so many
+/// launches, were those spread as the control's are. 0 when there is no control, or with too few launches for
+/// any.
+double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
+                        const SequentialPolicy& policy);
 
 }  // namespace assay

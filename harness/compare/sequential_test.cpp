@@ -140,13 +140,43 @@ TEST(SequentialRules, AControlThatMovesInAllTrialsTogetherMakesTheMachineUnfit) 
 }
 
 TEST(SequentialRules, NameTheSmallestChangeThatTheyCouldSee) {
-  EXPECT_NEAR(smallest_visible(steady(8, 1), 1, {}), 1.02, 1e-9) << "never below what `same` excludes";
+  EXPECT_NEAR(smallest_visible(steady(8, 1), 1, 143, {}), 1.02, 1e-9) << "never below what `same` excludes";
   // Launches that scatter evenly over 10 % leave nothing below several percent.
   TrialLogs wide;
   for (int launch = 0; launch < 40; ++launch) wide.control.push_back(-0.05 + 0.1 * launch / 39.0);
-  EXPECT_GT(smallest_visible(wide, 10, {}), 1.02);
-  EXPECT_LT(smallest_visible(wide, 10, {}), 1.10);
-  EXPECT_EQ(smallest_visible({}, 1, {}), 0);
+  EXPECT_GT(smallest_visible(wide, 10, 143, {}), 1.02);
+  EXPECT_LT(smallest_visible(wide, 10, 143, {}), 1.10);
+  EXPECT_EQ(smallest_visible({}, 1, 143, {}), 0);
+}
+
+// With sixteen launches all of them must lie above the margin, and what does so 19 times in 20 lies far out.
+TEST(SequentialRules, SeeLessWithFewerLaunches) {
+  TrialLogs wide;
+  for (int launch = 0; launch < 40; ++launch) wide.control.push_back(-0.05 + 0.1 * launch / 39.0);
+  EXPECT_GT(smallest_visible(wide, 10, 16, {}), smallest_visible(wide, 10, 143, {}) + 0.01);
+  EXPECT_EQ(smallest_visible(wide, 10, 8, {}), 0)
+      << "eight of eight are more likely than the level of a look";
+}
+
+// Of 60 trials 16 launches of 16 are enough for the head: 1.53e-5 is below 0.00125 / 60.
+TEST(SequentialRules, AControlThatMovesAsFarAsAHeadThatIsSlowerIsSeen) {
+  std::vector<TrialLogs> trials(60, steady(8, 1));
+  trials[7] = steady(16, 1.03, 1.03);
+  const Rulings rulings = rule(trials, {});
+  EXPECT_EQ(rulings.trials[7].standing, Standing::slower);
+  EXPECT_TRUE(rulings.trials[7].control_moved);
+}
+
+// Three stray launches of 28 have p = 1.372e-5: too much for one of a hundred trials, and enough for one of
+// the 91 that are left when nine were found.
+TEST(SequentialRules, AControlIsHeldToTheLevelOfTheLastTrialThatMoved) {
+  std::vector<TrialLogs> trials(100, steady(8, 1));
+  for (std::size_t i = 0; i < 9; ++i) trials[i] = steady(28, 1.03);
+  trials[9] = steady(28, 1.03, 1.03);
+  for (std::size_t i = 0; i < 3; ++i) trials[9].head[i] = trials[9].control[i] = 0;
+  const Rulings rulings = rule(trials, {});
+  EXPECT_EQ(rulings.trials[9].standing, Standing::slower);
+  EXPECT_TRUE(rulings.trials[9].control_moved);
 }
 
 }  // namespace

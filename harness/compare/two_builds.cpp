@@ -36,8 +36,10 @@ void leave_out(PairedTrial& trial, Standing standing, std::string why) {
 void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool identical_too) {
   trial.base_code = base.code;
   trial.head_code = head.code;
-  if (!head.skipped.empty()) {
+  if (!head.skipped.empty() && !base.skipped.empty()) {
     leave_out(trial, Standing::skipped, "did not run here: " + head.skipped);
+  } else if (!head.skipped.empty()) {
+    leave_out(trial, Standing::not_comparable, "the base runs it, the head skips it: " + head.skipped);
   } else if (!base.skipped.empty()) {
     leave_out(trial, Standing::not_comparable, "the base skips it: " + base.skipped);
   } else if (base.workload != head.workload) {
@@ -62,22 +64,17 @@ std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size
   return out;
 }
 
-/// The trials that are still open, once all have been screened.
+/// The trials that are still open, once all have been screened. Those that were dropped count, as they do in
+/// the verdicts: what is told here must be told there.
 std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
-  const Rulings rulings = rule(logs_of(run, trials), run.policy);
+  SequentialPolicy policy = run.policy;
+  policy.family = std::max(policy.family, tested(run).size());
+  const Rulings rulings = rule(logs_of(run, trials), policy);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (rulings.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
   }
   return out;
-}
-
-double seconds_of(const PairedLaunch& launch) {
-  double sum = 0;
-  for (const auto* side : {&launch.base, &launch.head, &launch.control}) {
-    for (const double seconds : *side) sum += seconds;
-  }
-  return sum;
 }
 
 /// What a launch takes per second that is sampled: starting, filling inputs, calibrating.
@@ -87,10 +84,7 @@ constexpr double launch_overhead = 2;
 /// alone after the first launch. That launch itself is no measure: it checked all variants as well.
 void drop_the_longest(const TwoBuilds& run, std::vector<std::size_t>& trials) {
   const auto cost = [&](std::size_t i) {
-    const auto& launches = run.trials[i].launches;
-    return launches.empty()
-               ? 0
-               : launch_overhead * static_cast<double>(run.policy.screen) * seconds_of(launches.back());
+    return launch_overhead * static_cast<double>(run.policy.screen) * usual_slice_seconds(run.trials[i]);
   };
   double expected = 0;
   for (const std::size_t i : trials) expected += cost(i);
@@ -219,12 +213,36 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   run.partial = hooks.stopped();
 }
 
+namespace {
+
+/// How many launches a trial could have had that stayed open: where time ran out those that there were.
+std::size_t affordable_launches(const TwoBuilds& run) {
+  const std::size_t most = run.policy.looks.back();
+  if (run.seconds < run.budget_seconds) return most;
+  std::size_t out = 0;
+  for (const PairedTrial& trial : run.trials) out = std::max(out, trial.launches.size());
+  return std::min(out, most);
+}
+
+/// On a machine that cannot be judged on no verdict stands, whoever reads them one by one.
+void take_back(Comparison& comparison) {
+  for (Verdict& verdict : comparison.verdicts) {
+    if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
+    verdict.why =
+        fmt::format("the machine is unfit; otherwise {}: {}", to_string(verdict.standing), verdict.why);
+    verdict.standing = Standing::undecided;
+  }
+}
+
+}  // namespace
+
 GateRuling ruling_of(const TwoBuilds& run) {
   const auto trials = tested(run);
   const auto logs = logs_of(run, trials);
   GateRuling out{.rulings = rule(logs, run.policy)};
   out.comparison.differences = differences(run.base.facts, run.head.facts, false);
-  out.unfit = out.rulings.unfit;
+  std::string& unfit = out.comparison.unfit = out.rulings.unfit;
+  const std::size_t launches = affordable_launches(run);
   std::size_t next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
@@ -237,12 +255,13 @@ GateRuling ruling_of(const TwoBuilds& run) {
     }
     const SequentialRuling& ruling = out.rulings.trials[next];
     out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run.policy));
-    out.visible.push_back(smallest_visible(logs[next], out.rulings.family, run.policy));
-    if (ruling.control_moved && out.unfit.empty()) {
-      out.unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
+    out.visible.push_back(smallest_visible(logs[next], out.rulings.family, launches, run.policy));
+    if (ruling.control_moved && unfit.empty()) {
+      unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
     }
     ++next;
   }
+  if (!unfit.empty()) take_back(out.comparison);
   return out;
 }
 

@@ -109,7 +109,6 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
 struct GateRuling {
   Comparison comparison;        ///< one verdict per trial, in order
   Rulings rulings;              ///< of the tested trials, in order
-  std::string unfit;            ///< why nothing here can be believed; empty when it can
   std::vector<double> visible;  ///< smallest_visible() of the tested trials, in order
 };
 GateRuling ruling_of(const TwoBuilds& run);

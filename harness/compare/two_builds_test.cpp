@@ -56,13 +56,14 @@ PairedSample scripted(const std::map<std::string, double>& ratios,
 
 TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
   auto base = program({described("same", "1"), described("changed", "1"), described("unknown"),
-                       described("gone"), described("other"), described("unfit")});
+                       described("gone"), described("other"), described("unfit"), described("narrowed")});
   auto head = program({described("same", "1"), described("changed", "2"), described("unknown"),
-                       described("added"), described("other"), described("unfit")});
+                       described("added"), described("other"), described("unfit"), described("narrowed")});
   base.trials[4].workload = "v";
-  head.trials[5].skipped = "needs avx512";
+  base.trials[5].skipped = head.trials[5].skipped = "needs avx512";
+  head.trials[6].skipped = "needs a multiple of 8";
   const auto trials = matched(base, head, all, false);
-  ASSERT_EQ(trials.size(), 7U);
+  ASSERT_EQ(trials.size(), 8U);
   EXPECT_EQ(trials[0].left_out, Standing::same);
   EXPECT_THAT(trials[0].why_left_out, HasSubstr("identical"));
   EXPECT_TRUE(trials[1].tested());
@@ -71,7 +72,9 @@ TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
   EXPECT_EQ(trials[4].left_out, Standing::not_comparable);
   EXPECT_EQ(trials[5].left_out, Standing::skipped);
   EXPECT_THAT(trials[5].why_left_out, HasSubstr("needs avx512"));
-  EXPECT_EQ(trials[6].left_out, Standing::gone);
+  EXPECT_EQ(trials[6].left_out, Standing::not_comparable) << "the base ran it";
+  EXPECT_THAT(trials[6].why_left_out, HasSubstr("multiple of 8"));
+  EXPECT_EQ(trials[7].left_out, Standing::gone);
 }
 
 TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
@@ -99,7 +102,7 @@ TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
   EXPECT_EQ(ruling.comparison.count(Standing::same), 5U);
   EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::slower);
   EXPECT_NEAR(ruling.comparison.verdicts[2].ratio.middle, 1.05, 1e-9);
-  EXPECT_EQ(ruling.unfit, "");
+  EXPECT_EQ(ruling.comparison.unfit, "");
 }
 
 TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
@@ -128,6 +131,35 @@ TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
   EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::same);
 }
 
+// 82 trials ask for more than sixteen launches of sixteen, and 81 do not: a trial that was dropped counts.
+TEST(TwoBuilds, GoOnUntilTheVerdictIsReachedWithAllTrialsAndNotOnlyWithThoseThatFit) {
+  TwoBuilds run = run_of(82, 1000);
+  sample_two_builds(run,
+                    [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
+                      for (const std::size_t i : trials) {
+                        const double call = i == 1 ? 100.0 : 1e-3, head = i == 0 ? 1.05 * call : call;
+                        r.trials[i].launches.push_back({.base = {call}, .head = {head}, .control = {call}});
+                      }
+                    },
+                    {});
+  EXPECT_EQ(run.trials[1].launches.size(), 1U);
+  EXPECT_EQ(run.trials[0].launches.size(), 21U);
+  EXPECT_EQ(ruling_of(run).comparison.verdicts[0].standing, Standing::slower);
+}
+
+TEST(TwoBuilds, CouldHaveSeenWhatTheirLaunchesShowAndNotWhatMoreWould) {
+  TwoBuilds run = run_of(3);
+  for (PairedTrial& trial : run.trials) {
+    for (int launch = 0; launch < 9; ++launch) {
+      trial.launches.push_back({.base = {1.0}, .head = {1.0}, .control = {1.0}});
+    }
+  }
+  run.seconds = run.budget_seconds;
+  EXPECT_EQ(ruling_of(run).visible.front(), 0) << "nine of nine are more likely than 0.01 / 8 / 3";
+  run.seconds = run.budget_seconds / 2;
+  EXPECT_NEAR(ruling_of(run).visible.front(), 1.02, 1e-9) << "there was time for more";
+}
+
 TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
   TwoBuilds run = run_of(2);
   sample_two_builds(run,
@@ -137,7 +169,12 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
                       }
                     },
                     {});
-  EXPECT_THAT(ruling_of(run).unfit, HasSubstr("copy of the base"));
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_THAT(ruling.comparison.unfit, HasSubstr("copy of the base"));
+  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 2U);
+  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("otherwise slower"));
+  EXPECT_THAT(to_json(ruling.comparison), HasSubstr("copy of the base"));
+  EXPECT_THAT(two_builds_markdown(run, ruling), HasSubstr("machine is unfit"));
 }
 
 TEST(TwoBuilds, AreSummedUpFromLaunchesThatWereTakenWhateverTheyShowed) {

@@ -193,7 +193,9 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
   constexpr std::size_t most_rows = 100;
   std::string out = fmt::format("### {}\n\n", inert(verdict_sentence(ruling.comparison)));
-  if (!ruling.unfit.empty()) out += fmt::format("**Machine unfit**: {}.\n\n", inert(ruling.unfit));
+  if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
+    out += fmt::format("**Machine unfit**: {}.\n\n", inert(unfit));
+  }
   out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
                      inert(side_text(run.base)), inert(side_text(run.head)), run.seconds,
                      inert(control_line(run, ruling)));

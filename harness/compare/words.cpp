@@ -94,7 +94,9 @@ std::string verdict_sentence(const Comparison& comparison) {
   if (objections > 0) {
     out += fmt::format("{} acceptance{} ran out; ", objections, objections == 1 ? "" : "s");
   }
-  if (!comparison.comparable) {
+  if (!comparison.unfit.empty()) {
+    out += "the machine is unfit: nothing is decided";
+  } else if (!comparison.comparable) {
     out += "not comparable: the machines or builds differ";
   } else if (slower > 0) {
     out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
@@ -132,6 +134,7 @@ std::string to_json(const Comparison& comparison) {
                     {"comparable", comparison.comparable},
                     {"machine_moved", json_number(comparison.machine_moved)},
                     {"differences", comparison.differences},
+                    {"unfit", comparison.unfit},
                     {"objections", comparison.objections},
                     {"verdicts", std::move(verdicts)}});
 }

@@ -1,8 +1,20 @@
 #include "exchange/repeat.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace assay {
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./,:=@%^";
+  const bool needs_none =
+      std::ranges::all_of(text, [&](char c) { return plain.find(c) != std::string_view::npos; });
+  if (needs_none && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
 
 std::string repeat_command(const std::string& command, const std::string& key) {
   std::string quoted;

@@ -10,4 +10,7 @@ namespace assay {
 /// for the shell, and stays on one line.
 std::string repeat_command(const std::string& command, const std::string& key);
 
+/// The text as one word of a shell's command line; in quotes where it needs them.
+std::string shell_word(const std::string& text);
+
 }  // namespace assay

@@ -16,5 +16,12 @@ TEST(RepeatCommand, QuotesAHostileKeyForTheShellAndTheExpression) {
   EXPECT_EQ(repeat_command("a", "one\ntwo"), "a -k '^one.two$'");
 }
 
+TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {
+  EXPECT_EQ(shell_word("suites/smoke.json"), "suites/smoke.json");
+  EXPECT_EQ(shell_word("my suite.json"), "'my suite.json'");
+  EXPECT_EQ(shell_word("$(x)'y"), "'$(x)'\\''y'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,6 +1,8 @@
 /// Child processes that are started without a shell and end with their parent.
 #pragma once
 
+#include "assay/error.hpp"
+
 #include <sys/types.h>
 
 #include <filesystem>
@@ -27,12 +29,20 @@ struct ChildSetting {
 pid_t start_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                   const ChildSetting& setting);
 
+/// A child that a kernel took down with it: the program exits as if it had crashed itself.
+class ChildCrash : public Error {
+  using Error::Error;
+};
+
 /// How a child ended.
 struct ChildEnd {
   pid_t child = 0;
   int exit_code = 0;  ///< -1 when a signal ended it
   int signal = 0;
   bool passed() const { return exit_code == 0 && signal == 0; }
+  /// By a signal that nobody handled, or by that of programs of assay that report their crash.
+  bool crashed() const { return signal != 0 || exit_code == reported_crash; }
+  static constexpr int reported_crash = 4;  ///< exit_code::crashed, which later stages know
   /// "ended with exit code 4", "was ended by signal 11 (Segmentation fault)".
   std::string text() const;
 };

@@ -143,10 +143,12 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   if (hooks.stopped()) return {};
   if (!end.passed()) {
     const auto failed = static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin());
-    throw Error(request.sides[failed].program.string(),
-                fmt::format("as {} {}: {}", request.sides[failed].name, end.text(),
-                            output_of(file_of(scratch, 'o', failed))),
-                "run `check` with that program");
+    const std::string where = request.sides[failed].program.string(),
+                      remedy = "run `check` with that program",
+                      what = fmt::format("as {} {}: {}", request.sides[failed].name, end.text(),
+                                         output_of(file_of(scratch, 'o', failed)));
+    if (end.crashed()) throw ChildCrash(where, what, remedy);
+    throw Error(where, what, remedy);
   }
   std::vector<std::vector<TurnSample>> out;
   for (const std::size_t side : start) {
