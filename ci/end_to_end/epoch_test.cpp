@@ -50,6 +50,37 @@ TEST_F(Epochs, StopBeforeTheyBeginWhenOnlyThePredictionIsWanted) {
   EXPECT_THAT(folder_.listing(), ::testing::Not(HasSubstr("log.jsonl")));
 }
 
+TEST_F(Epochs, PrintJsonAndNothingElseWhereItIsAskedFor) {
+  const Finished epoch = run("epoch --job tiny.json --json -");
+  EXPECT_EQ(epoch.exit_code, 0) << epoch.errors;
+  EXPECT_TRUE(Json::accept(epoch.output)) << epoch.output;
+  EXPECT_THAT(epoch.errors, HasSubstr("frozen at "));
+  const Finished two = run("epoch --job tiny.json --job tiny.json --frozen f.json");
+  EXPECT_EQ(two.exit_code, 2);
+  EXPECT_THAT(two.errors, HasSubstr("--frozen"));
+}
+
+// Batches sleep for far longer than a step takes: two workers halve the time, whatever the machine does.
+TEST_F(Epochs, AreTunedToTheSettingThatIsKnownToBeBest) {
+  std::string slow = job;
+  slow.replace(slow.find("\"workers\": 1"), 12, "\"workers\": 0, \"batch_delay\": 0.05");
+  folder_.write("slow.json", slow);
+  const Finished tuned =
+      run("tune loader --job slow.json --workers 0,2 --prefetch 1 --rounds 6 --run-seconds 0.1 --md adr.md "
+          "-o best.json");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("RETAIN"));
+  EXPECT_EQ(Json::parse(folder_.read("best.json")).at("workers"), 2);
+}
+
+TEST_F(Epochs, AreTunedToAnotherBatchWithTheJobsOwnStepsAsControl) {
+  const Finished tuned =
+      run("tune batch --job tiny.json --batch 20,200 --rounds 6 --run-seconds 0.02 --md adr.md -o best.json");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("the job's steps alone (control)"));
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("batch 200"));
+}
+
 TEST_F(Epochs, AreTunedIntoADecisionRecordAndAJobThatCanBeRun) {
   const Finished tuned =
       run("tune loader --job tiny.json --workers 0,1 --prefetch 2 --rounds 6 --run-seconds 0.02 --md adr.md "

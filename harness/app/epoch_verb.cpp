@@ -24,9 +24,7 @@ std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv
 class Epoch {
  public:
   Epoch(const std::filesystem::path& file, const Options& options)
-      : options_(options),
-        job_(training_job_from_json(read_file(file), file)),
-        training_(TrainingMaker::made(job_.plan)) {}
+      : options_(options), job_(training_job_from_json(read_file(file), file)), training_(made(job_, file)) {}
 
   int run() {
     predict();
@@ -35,8 +33,10 @@ class Epoch {
       put(options_, to_text(forecast_) + frozen_line(), to_json(forecast_, made_));
       return exit_code::passed;
     }
-    fmt::print("{}", frozen_line());
-    std::fflush(stdout);
+    // Before the epoch, and not among JSON.
+    std::FILE* const out = options_.json == "-" ? stderr : stdout;
+    fmt::print(out, "{}", frozen_line());
+    std::fflush(out);
     const EpochRun epoch = trained();
     if (!options_.epoch.timeline.empty()) {
       write_file(options_.epoch.timeline, timeline_json(job_.name, epoch.times));
@@ -56,6 +56,11 @@ class Epoch {
   }
 
  private:
+  static std::unique_ptr<Training> made(const TrainingJob& job, const std::filesystem::path& file) {
+    require_memory(job.plan, file.string(), this_machine().memory_bytes);
+    return TrainingMaker::made(job.plan);
+  }
+
   void predict() {
     Progress progress;
     const Hooks hooks = progress.hooks();
@@ -70,9 +75,9 @@ class Epoch {
                              seconds_of(forecast_.segments), {}, hooks);
     }
     prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::string text = to_json(forecast_, made_);
+    const std::string text = to_json(forecast_, made_) + "\n";
     frozen_ = hash_of(text);
-    if (!options_.epoch.frozen.empty()) write_file(options_.epoch.frozen, text + "\n");
+    if (!options_.epoch.frozen.empty()) write_file(options_.epoch.frozen, text);
   }
 
   std::string frozen_line() const {
@@ -164,12 +169,19 @@ int epoch_verb(const Options& options) {
   const EpochOptions& epoch = options.epoch;
   if (!epoch.score.empty()) {
     const std::string text = read_file(epoch.score);
+    if (!options.json.empty()) throw Error("--json", "a score has none", "write it with --md");
     const std::string summary = epoch_log_markdown(epoch_log_from(text, epoch.score.string()), hash_of(text));
     if (!options.markdown.empty()) write_file(options.markdown, summary);
     put(options, summary, "{}");
     return exit_code::passed;
   }
   if (epoch.jobs.empty()) throw Error("--job", "is missing", "name a training job, or a log with --score");
+  const bool single =
+      !epoch.frozen.empty() || !epoch.timeline.empty() || !options.markdown.empty() || !options.json.empty();
+  if (epoch.jobs.size() > 1 && single) {
+    throw Error("--job", "is given several times, and --frozen, --timeline, --md and --json are of one epoch",
+                "run the jobs one by one, or gather them with --log");
+  }
   for (const auto& job : epoch.jobs) {
     const int code = Epoch(job, options).run();
     if (code != exit_code::passed) return code;

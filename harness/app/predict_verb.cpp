@@ -56,7 +56,52 @@ Job read_all(const PredictOptions& options) {
 
 bool is_wrong(const LintFinding& finding) { return finding.contradiction; }
 
+/// What a suite says itself, or has no use for.
+void require_none_of_a_job(const PredictOptions& options) {
+  const std::pair<const char*, bool> given[] = {{"--against", !options.against.empty()},
+                                                {"--train-size", options.train.has_value()},
+                                                {"--validation-size", options.validation.has_value()},
+                                                {"--batch", options.batch.has_value()},
+                                                {"--workers", options.workers.has_value()},
+                                                {"--prefetch", options.prefetch.has_value()},
+                                                {"--drop-last", options.drop_last},
+                                                {"--unit", !options.unit.empty()}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      throw Error(name,
+                  "is of training jobs, and " + options.files.front().string() + " holds results of a suite",
+                  "leave it out: the suite says how often each case occurs");
+    }
+  }
+}
+
+/// Another job than the one that was predicted would give an error that means nothing.
+void require_same_job(const Job& job, const Job& against) {
+  const auto differ = [&](const char* what, Index here, Index there) {
+    if (here == there) return;
+    throw Error("--against",
+                fmt::format("{} has {} {}, and {} has {}", against.source, what, there, job.source, here),
+                "compare with a measurement of the same job");
+  };
+  if (job.dataset.batch > 0 && against.dataset.batch > 0)
+    differ("batch", job.dataset.batch, against.dataset.batch);
+  if (job.loader.workers && against.loader.workers)
+    differ("workers", *job.loader.workers, *against.loader.workers);
+}
+
+/// Whether times below zero are among them, which it prints.
+bool has_no_times(const std::vector<LintFinding>& findings) {
+  if (std::ranges::none_of(findings, [](const LintFinding& f) { return f.rule == Rule::negative; }))
+    return false;
+  for (const LintFinding& finding : findings) {
+    fmt::print("{}: {}: {}\n", to_string(finding.rule), finding.field, finding.text);
+  }
+  fmt::print("NO PREDICTION: nothing follows from such times\n");
+  return true;
+}
+
 int predict_suite(const Options& options) {
+  require_none_of_a_job(options.predict);
   const Results results = read_any_results(options.predict.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
@@ -69,19 +114,14 @@ int predict_suite(const Options& options) {
 int predict_job(const Options& options) {
   const PredictOptions& predict = options.predict;
   const Job job = read_all(predict);
-  const std::vector<LintFinding> findings = lint(job);
-  if (std::ranges::any_of(findings, [](const LintFinding& f) { return f.rule == Rule::negative; })) {
-    for (const LintFinding& finding : findings) {
-      fmt::print("{}: {}: {}\n", to_string(finding.rule), finding.field, finding.text);
-    }
-    fmt::print("NO PREDICTION: nothing follows from such times\n");
-    return exit_code::found;
-  }
+  if (has_no_times(lint(job))) return exit_code::found;
   std::optional<Job> against;
   if (!predict.against.empty()) {
     // A unit is that of tables; the other side may be a trace.
     const bool table = kind_of_file(predict.against) == JobFile::table;
     against = read_job(predict.against, table ? predict.unit : "");
+    require_same_job(job, *against);
+    if (has_no_times(lint(*against))) return exit_code::found;
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));

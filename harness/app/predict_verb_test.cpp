@@ -53,6 +53,23 @@ TEST(PredictVerb, SaysWhatToAddWhereAnEpochHasNoSize) {
               ThrowsMessage<Error>(AllOf(HasSubstr("size of the data set"), HasSubstr("--train-size"))));
 }
 
+TEST(PredictVerb, ComparesWithNoOtherJob) {
+  const ScratchFile file(std::string(job) + "}");
+  std::string other = std::string(job) + "}";
+  other.replace(other.find("\"batch\": 100"), 12, "\"batch\": 50");
+  const ScratchFile later(other);
+  EXPECT_THAT([&] { run({.files = {file.path()}, .against = later.path()}); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("--against"), HasSubstr("batch 50"))));
+}
+
+TEST(PredictVerb, ScoresNothingAgainstTimesThatCannotBe) {
+  const ScratchFile file(std::string(job) + "}"),
+      later(std::string(job) + R"(, "measured_epoch_seconds": 0})");
+  const Ran ran = run({.files = {file.path()}, .against = later.path()});
+  EXPECT_EQ(ran.code, exit_code::found);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("measured_epoch_seconds"), HasSubstr("NO PREDICTION")));
+}
+
 TEST(PredictVerb, ScoresALaterMeasurementWithoutTheSizeOfAnEpoch) {
   const ScratchFile file(steps), later("step,ms\n20,80\n21,80\n22,81\n23,79\n");
   const Ran ran = run({.files = {file.path()}, .against = later.path()});
@@ -100,6 +117,8 @@ TEST(PredictVerb, PredictsTheEpochOfASuite) {
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, HasSubstr("PREDICTED: 1.73 ms"));
   EXPECT_THAT([&] { run({.files = {file.path(), other.path()}}); }, ThrowsMessage<Error>(HasSubstr("alone")));
+  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 7}); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("--batch"), HasSubstr("results of a suite"))));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "exchange/repeat.hpp"
 #include "machine/build_info.hpp"
 #include "tune/decision.hpp"
 #include "tune/decision_record.hpp"
@@ -19,12 +20,12 @@ std::string option(const char* name, const std::vector<T>& values) {
   return values.empty() ? "" : fmt::format(" {} {}", name, fmt::join(values, ","));
 }
 
-std::string command_of(const char* what, const TuneOptions& tune) {
-  return fmt::format("assay tune {} --job {}{}{}{}{}{} --rounds {} --run-seconds {:g}", what,
-                     tune.job.string(), option("--workers", tune.grid.workers),
+std::string command_of(const char* what, const TuneOptions& tune, std::uint64_t seed) {
+  return fmt::format("assay tune {} --job {}{}{}{}{}{} --rounds {} --run-seconds {:g} --seed {}", what,
+                     shell_word(tune.job.string()), option("--workers", tune.grid.workers),
                      option("--prefetch", tune.grid.prefetch), option("--batch", tune.grid.batch),
                      option("--threads", tune.grid.threads), tune.grid.any_order ? " --any-order" : "",
-                     tune.policy.rounds, tune.policy.run_seconds);
+                     tune.policy.rounds, tune.policy.run_seconds, seed);
 }
 
 /// What is tried where nobody said.
@@ -46,12 +47,16 @@ int tune_verb(const Options& options) {
   TuneRecord record{.job = training_job_from_json(read_file(tune.job), tune.job),
                     .date = utc_now(),
                     .commit = build_info().commit,
-                    .command = command_of(name_of(options.verb), tune),
+                    .command = command_of(name_of(options.verb), tune, options.seed),
                     .machine = this_machine(),
                     .policy = tune.policy};
   record.attempts = attempts_of(record.job.plan, tune.grid);
   if (record.attempts.size() < 2) {
     throw Error("tune", "there is nothing to try beside the job as it is", "name other values");
+  }
+  for (const Attempt& attempt : record.attempts) {
+    require_memory(attempt.plan, tune.job.string() + ", " + in_words(attempt.plan),
+                   record.machine.memory_bytes);
   }
   const WeatherStation station;
   {

@@ -147,7 +147,7 @@ class Calibrator {
                                       share_text(change->after, change->before)));
     }
     for (std::size_t i = 1; i < by_window_.size(); ++i) {
-      const auto change = change_between(by_window_[i - 1], by_window_[i]);
+      const auto change = change_between(by_window_[i - 1], by_window_[i], by_window_.size() - 1);
       if (!change) continue;
       note_drift(*change, fmt::format("the window from step {} on is {} than the one before it",
                                       windows_[i].first_step, share_text(change->after, change->before)));

@@ -41,7 +41,7 @@ class Errors {
  public:
   void add(const std::string& name, const Interval& predicted, double measured) {
     errors_[name].push_back(std::abs(predicted.middle / measured - 1));
-    if (!(predicted.low < predicted.high)) return;
+    if (!(predicted.low < predicted.high) || predicted.coverage <= 0) return;
     auto& [with, inside] = coverage_[name];
     ++with;
     if (predicted.low <= measured && measured <= predicted.high) ++inside;

@@ -33,6 +33,12 @@ TEST(EpochLogs, SumUpErrorsAndCoverageOfEachModel) {
   EXPECT_EQ(errors[0].with_interval, 0U) << "M0 has no interval";
 }
 
+TEST(EpochLogs, CountNoRangeThatClaimsNoCoverage) {
+  LoggedEpoch drifting = epoch(0, 1, 1, 1.01);
+  drifting.models[0].seconds.coverage = 0;
+  EXPECT_EQ(same_setting_errors({drifting}).back().with_interval, 0U);
+}
+
 TEST(EpochLogs, ScoreSettingsThatWereNotRunYetAndWhatFollowingThemCosts) {
   LoggedEpoch none = epoch(0, 1, 2.0, 2.0);
   none.elsewhere = {{{0, 1}, 2.0}, {{1, 2}, 1.2}, {{2, 2}, 1.1}, {{2, 4}, 1.0}};

@@ -58,8 +58,8 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
   if (log.empty()) return out + "No epoch was run.\n";
   out += fmt::format(
       "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from the first 2 % of its "
-      "steps, or 96 of them, trained in short runs that were spread over some seconds, and the prediction "
-      "was written down before the epoch began. A prediction took {} in the median, {} at most. Other "
+      "steps, or 96 of them, trained in short runs that were spread over some seconds, and the hash of the "
+      "prediction was printed before the epoch began. A prediction took {} in the median, {} at most. Other "
       "processes took {} of the processors in the median, the host {}.\n\n",
       log.size(), log.front().date, log.back().date, log.back().commit, log.back().machine,
       seconds_text(median(taken)), seconds_text(std::ranges::max(taken)), percent_text(median(busy)),

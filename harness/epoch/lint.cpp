@@ -69,7 +69,9 @@ class Linter {
       if (phase.share) not_negative(fmt::format("phases.{}.share", phase.name), phase.share->value);
     }
     if (job_.one_off_seconds) not_negative("one_off_seconds", *job_.one_off_seconds);
-    if (job_.epoch_seconds) not_negative("measured_epoch_seconds", *job_.epoch_seconds);
+    if (job_.epoch_seconds && *job_.epoch_seconds <= 0) {
+      found(Rule::negative, "measured_epoch_seconds", figure(*job_.epoch_seconds) + " is not above 0");
+    }
     for (std::size_t i = 0; i < job_.claims.size(); ++i) {
       const Claim& one = job_.claims[i];
       for (const auto* quoted : {&one.step, &one.throughput, &one.epoch, &one.minimum, &one.total}) {

@@ -11,6 +11,8 @@ namespace {
 
 /// Fewest steps that a period is played for: it is known to a hundredth of the spread of a step then.
 constexpr Index played_steps = 20000;
+/// And most: what an epoch of billions of steps takes longer is their number times the period.
+constexpr double most_played_steps = 1e6;
 /// Each resampled set of times is played this long: the luck of so many steps is less than that of the
 /// samples.
 constexpr Index replica_steps = 2000;
@@ -315,7 +317,7 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
                          known.largest_low, known.largest_high));
   out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known,
                          known.formula_low, known.formula_high));
-  const Index steps = std::max(played_steps, static_cast<Index>(target.steps));
+  const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
   const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
   const double played_fill = queue.workers > 0 ? run.first_fill : 0;
   out.push_back(by_parts(Model::queue, question,

@@ -28,6 +28,12 @@ TEST(Models, NeedNothingMoreThanOneNameEach) {
   for (const Model model : all_models) EXPECT_EQ(of(all, model).model, model);
 }
 
+// A thousand billion steps take that many periods, and not as long to predict.
+TEST(Models, PlayNoMoreStepsThanTellThePeriod) {
+  const auto all = predict_with_all(parts_of(2, 2, 3, 2), {.steps = 1e12});
+  EXPECT_NEAR(of(all, Model::queue).seconds.middle / 2e12, 1, 1e-6);
+}
+
 TEST(Models, TakeTheLargestResource) {
   EXPECT_EQ(largest_resource({.workers = 2}, 3, 2), 2);
   EXPECT_EQ(largest_resource({.workers = 2}, 6, 2), 3);

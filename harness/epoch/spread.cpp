@@ -172,14 +172,15 @@ std::optional<Change> change_in(std::span<const Group> groups) {
   return best;
 }
 
-std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after) {
+std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
+                                     std::size_t tests) {
   if (before.empty() || after.empty()) return std::nullopt;
   const TwoSides sides = two_sides(before, after);
   if (sides.freedom == 0) {
     if (!is_large(sides, untested_share)) return std::nullopt;
     return change_of(sides, 0);
   }
-  const double chance = chance_of(sides);
+  const double chance = std::min(1.0, static_cast<double>(tests) * chance_of(sides));
   if (chance >= change_chance || !is_large(sides, change_share)) return std::nullopt;
   Change out = change_of(sides, chance);
   out.group = before.size();

@@ -110,6 +110,16 @@ TEST(Change, IsSeenBetweenTwoWindows) {
   EXPECT_FALSE(change_between(singles({1.0, 1.1, 0.9}), singles({1.05, 0.95, 1.06})));
 }
 
+// Nine steady windows beside the two: nothing is told of the tenth pair that chance would not tell of one.
+TEST(Change, BetweenWindowsCountsHowManyAreCompared) {
+  const auto before = singles({1.00, 1.02, 0.98, 1.01}), after = singles({1.03, 1.06, 1.02, 1.05});
+  const auto one = change_between(before, after);
+  ASSERT_TRUE(one);
+  ASSERT_GT(one->chance, 0.01);
+  EXPECT_FALSE(change_between(before, after, 10));
+  EXPECT_NEAR(change_between(before, after, 2)->chance, 2 * one->chance, 1e-12);
+}
+
 // Single means have no spread to test by: 1.5 % is the limit.
 TEST(Change, BetweenTwoMeansIsJudgedBySize) {
   EXPECT_FALSE(change_between(std::vector<Group>{{100, 1}}, std::vector<Group>{{100, 1.014}}));

@@ -1,5 +1,6 @@
 #include "epoch/training_plan.hpp"
 
+#include "assay/error.hpp"
 #include "figures/figures.hpp"
 #include "measure/json_file.hpp"
 #include "plan/near_names.hpp"
@@ -84,7 +85,7 @@ TrainingJob training_job_from_json(const std::string& text, const std::filesyste
   }
   if (const auto seed = file.find("seed")) plan.seed = seed->unsigned_integer();
   if (const auto records = file.find("records"); records && !records->text().empty())
-    plan.records = where.parent_path() / records->text();
+    plan.records = std::filesystem::absolute(where.parent_path() / records->text()).lexically_normal();
   if (plan.samples < plan.batch) {
     file.at("samples").refuse(fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
   }
@@ -117,6 +118,19 @@ std::string to_json(const TrainingJob& job) {
                     {"batch_delay", plan.batch_delay},
                     {"seed", plan.seed},
                     {"records", plan.records.string()}});
+}
+
+void require_memory(const TrainingPlan& plan, const std::string& where, double bytes) {
+  const auto numbers = static_cast<double>(plan.channels * plan.side * plan.side);
+  const auto samples = static_cast<double>(plan.samples + plan.validation_samples);
+  const double generated = plan.records.empty() ? samples * numbers * (plan.pixels == "floats" ? 4 : 1) : 0;
+  const auto batches = static_cast<double>(std::max<Index>(1, plan.workers * plan.prefetch));
+  const double held = batches * static_cast<double>(plan.batch) * numbers * sizeof(float);
+  if (generated + held <= bytes) return;
+  throw Error(where,
+              fmt::format("needs {} for its records and {} for batches of the loader, and {} are free",
+                          bytes_text(generated), bytes_text(held), bytes_text(bytes)),
+              "take fewer samples, a smaller batch, or fewer workers and batches ahead");
 }
 
 std::string in_words(const TrainingPlan& plan) {

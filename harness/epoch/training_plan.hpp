@@ -17,11 +17,16 @@ struct TrainingJob {
 };
 
 /// {"schema": "assay.training/1", "name": …} and the members of TrainingPlan, of which samples and batch are
-/// required; a relative path of `records` starts from the folder of `where`. Throws Error naming file and
-/// key: an unknown one, a wrong type, fewer samples than a batch, more than the machine could hold, more of
-/// validation than of training, checkpoints that no epoch reaches.
+/// required; a relative path of `records` starts from the folder of `where`, and is
+/// written as an absolute one. Throws Error naming file and
+/// key: an unknown one, a wrong type, fewer samples than a batch, numbers beyond any use, more of validation
+/// than of training, checkpoints that no epoch reaches.
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
 std::string to_json(const TrainingJob& job);
+
+/// Throws Error naming `where` when the records that are generated for the plan and the batches that its
+/// loader holds need more than `bytes`, which is what is free: the rest of a training is small beside them.
+void require_memory(const TrainingPlan& plan, const std::string& where, double bytes);
 
 /// "classifier 3x16x16, width 16, batch 64, workers 1, prefetch 2": for one line of a table.
 std::string in_words(const TrainingPlan& plan);

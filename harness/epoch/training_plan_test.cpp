@@ -24,6 +24,27 @@ std::string refusal(std::string text, const std::string& from, const std::string
   return "";
 }
 
+std::string memory_refusal(const TrainingPlan& plan, double bytes) {
+  try {
+    require_memory(plan, "big.json", bytes);
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(TrainingJobs, ThatDoNotFitTheMemoryAreRefusedBeforeItIsFilled) {
+  // 1000 records of 3 * 16 * 16 bytes; two batches ahead for each of two workers, of 64 samples as floats.
+  TrainingPlan plan{.samples = 1000, .batch = 64, .workers = 2, .prefetch = 2};
+  const double records = 1000 * 768, batches = 4 * 64 * 768 * 4;
+  EXPECT_EQ(memory_refusal(plan, records + batches), "");
+  EXPECT_THAT(memory_refusal(plan, records + batches - 1), HasSubstr("big.json: needs"));
+  plan.records = "images.rec";
+  EXPECT_EQ(memory_refusal(plan, batches), "") << "a file of records is not held in memory";
+  plan.prefetch = 1024;
+  EXPECT_THAT(memory_refusal(plan, batches), HasSubstr("fewer workers"));
+}
+
 TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
   const TrainingJob read = training_job_from_json(job, "jobs/small.json");
   EXPECT_EQ(read.name, "small");
@@ -31,7 +52,7 @@ TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
   EXPECT_EQ(read.plan.workers, 2);
   EXPECT_FALSE(read.plan.in_order);
   EXPECT_EQ(read.plan.side, 16);
-  EXPECT_EQ(read.plan.records, "jobs/images.rec") << "from the folder of the job";
+  EXPECT_EQ(read.plan.records, std::filesystem::absolute("jobs/images.rec")) << "from the folder of the job";
   EXPECT_EQ(read.plan.steps(), 16) << "15 batches of 64 and one of 40";
   EXPECT_EQ(read.plan.size(15), 40);
   EXPECT_EQ(read.plan.validation_steps(), 2) << "of 64 and 36";

@@ -198,11 +198,25 @@ class Reader {
       const auto value = number(cells[i]);
       if (!value || *value < 0) refuse(line, fmt::format("\"{}\" is no {}", cells[i], column.name));
       if (column.role == Role::step) {
-        if (times_.empty()) first_step_ = static_cast<Index>(*value);
+        step(line, cells[i], *value);
       } else {
         (column.role == Role::time ? times_ : loads_).push_back(*value * unit_of(line, column, cells));
       }
     }
+  }
+
+  /// Times of every hundredth step would be taken for a hundred times fewer steps.
+  void step(Index line, std::string_view cell, double value) {
+    constexpr double most = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
+    if (value != std::floor(value) || value > most)
+      refuse(line, fmt::format("\"{}\" is no number of a step", cell));
+    const auto number = static_cast<Index>(value);
+    if (last_step_ && number != *last_step_ + 1) {
+      refuse(line, fmt::format("step {} does not follow step {}: each row must be the next step", number,
+                               *last_step_));
+    }
+    if (!last_step_) first_step_ = number;
+    last_step_ = number;
   }
 
   const std::string& where_;
@@ -212,6 +226,7 @@ class Reader {
   std::vector<Column> columns_;
   std::vector<double> times_, loads_;
   Index first_step_ = 0;
+  std::optional<Index> last_step_;
 };
 
 }  // namespace

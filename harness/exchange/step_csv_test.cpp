@@ -66,6 +66,13 @@ TEST(StepCsv, NamesTheLineThatCannotBeRead) {
   refuses("time,unit\n1,parsec\n", "f.csv: line 2: parsec is no unit");
 }
 
+TEST(StepCsv, TakesOnlyStepsThatFollowEachOther) {
+  refuses("step,ms\n0,100\n100,101\n", "line 3: step 100 does not follow step 0");
+  refuses("step,ms\n3,100\n3,101\n", "line 3: step 3 does not follow step 3");
+  refuses("step,ms\n0.5,100\n", "line 2: \"0.5\" is no number of a step");
+  refuses("step,ms\n1e300,100\n", "line 2: \"1e300\" is no number of a step");
+}
+
 TEST(StepCsv, IsRefusedWithoutAUnitOrWithTwo) {
   refuses("100\n200\n", "does not say in which unit");
   refuses("100\n", "--unit: fortnight is no unit", "fortnight");

@@ -46,7 +46,8 @@ void decide(AttemptRuling& out, const Attempt& attempt) {
                           seconds_text(median_of(attempt, &RoundTimes::alone)));
   } else if (has_moved(out.control)) {
     out.decision = Decision::confounded;
-    out.why = "steps alone moved by " + change_text(out.control) + ", which loading cannot reach";
+    out.why = "steps of the job as it is, without loading, moved by " + change_text(out.control) +
+              " meanwhile, which no setting can reach";
   } else {
     out.decision = decision_on(out.ratio);
     out.why = reason_for(out.ratio);
@@ -70,7 +71,7 @@ TuneRuling ruled(const std::vector<Attempt>& attempts) {
   for (const Attempt& attempt : attempts) {
     AttemptRuling& one = out.attempts.emplace_back();
     one.ratio = ratio_of(attempt, attempts.front(), &RoundTimes::seconds);
-    one.control = ratio_of(attempt, attempts.front(), &RoundTimes::alone);
+    one.control = ratio_of(attempt, attempts.front(), &RoundTimes::control);
     one.seconds = median_of(attempt, &RoundTimes::seconds);
     decide(one, attempt);
     if (&attempt == &attempts.front() && one.decision != Decision::wrong &&

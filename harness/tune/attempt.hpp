@@ -14,7 +14,8 @@ namespace assay {
 /// sizes.
 struct RoundTimes {
   double seconds = 0;  ///< of steps after the first batches of the queue, waiting included
-  double alone = 0;    ///< of steps without any loading, right before: what loading cannot change
+  double alone = 0;    ///< of steps without any loading, right before: no loader is faster
+  double control = 0;  ///< the same of the job as it is, whatever this setting is: what no setting can change
 };
 
 struct Attempt {
@@ -28,7 +29,7 @@ struct Attempt {
 struct AttemptRuling {
   Decision decision = Decision::no_change;
   Interval ratio;      ///< seconds per sample by those of the job as it is, round by round
-  Interval control;    ///< the same of steps alone
+  Interval control;    ///< the same of the control
   double seconds = 0;  ///< per sample, median
   std::string why;
   bool tied_with_best = false;

@@ -17,7 +17,9 @@ Attempt attempt(Index workers, double microseconds, double noise = 0.001, double
   for (int round = 0; round < 8; ++round) {
     const double pace = 1 + 0.2 * round;
     const double luck = 1 + noise * (round % 2 == 0 ? 1 : -1) * (1 + 0.1 * round);
-    out.rounds.push_back({.seconds = 1e-6 * microseconds * pace * luck, .alone = 5e-6 * pace * control});
+    out.rounds.push_back({.seconds = 1e-6 * microseconds * pace * luck,
+                          .alone = 5e-6 * pace,
+                          .control = 5e-6 * pace * control});
   }
   return out;
 }
@@ -55,6 +57,16 @@ TEST(Settings, AreConfoundedWhenWhatTheyCannotReachMovedToo) {
   const TuneRuling out = ruled({attempt(0, 10, 0), attempt(1, 8, 0.001, 0.8)});
   EXPECT_EQ(out.attempts[1].decision, Decision::confounded);
   EXPECT_EQ(out.chosen, 0U) << "nothing that is confounded is chosen";
+}
+
+// Twice the batch, or threads: the step itself is faster, and the job's own steps, taken beside it, are not.
+TEST(Settings, ThatMakeTheStepFasterAreNoReasonToDoubtTheMachine) {
+  Attempt larger = attempt(0, 6);
+  larger.plan.batch = 128;
+  for (RoundTimes& round : larger.rounds) round.alone *= 0.6;
+  const TuneRuling out = ruled({attempt(0, 10, 0), larger});
+  EXPECT_EQ(out.attempts[1].decision, Decision::retain);
+  EXPECT_EQ(out.chosen, 1U);
 }
 
 TEST(Settings, ThatTrainSomethingElseAreWrongHoweverFast) {

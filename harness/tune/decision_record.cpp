@@ -30,7 +30,8 @@ std::string rate_text(double seconds_per_sample) { return count_text(1 / seconds
 
 std::string attempts_table(const TuneRecord& record) {
   std::string out =
-      "| setting | samples/s | time against the job as it is | steps alone (control) | memory | verdict |\n"
+      "| setting | samples/s | time against the job as it is | the job's steps alone (control) | memory | "
+      "verdict |\n"
       "|---|--:|---|---|--:|---|\n";
   for (std::size_t i = 0; i < record.attempts.size(); ++i) {
     const AttemptRuling& ruling = record.ruling.attempts[i];
@@ -82,8 +83,9 @@ std::string consequences(const TuneRecord& record) {
   const double before = epoch * ruling.attempts.front().seconds,
                after = epoch * ruling.attempts[ruling.chosen].seconds;
   return fmt::format(
-      "An epoch of {} samples takes {} of steady steps instead of {}. Memory resident at its peak: {} "
-      "instead of {}.\n",
+      "An epoch of {} samples takes {} of steady steps instead of {}. Memory of the process at its peak, the "
+      "data "
+      "that all settings share included: {} instead of {}.\n",
       count_text(record.job.plan.samples), seconds_text(after), seconds_text(before),
       bytes_text(record.attempts[ruling.chosen].peak_bytes), bytes_text(record.attempts.front().peak_bytes));
 }

@@ -13,14 +13,24 @@
 #include <set>
 #include <tuple>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace assay {
 namespace {
 
 /// Runs long enough to be told from their start.
 constexpr Index fewest_steps = 12;
 
-/// The kernel forgets the peak of memory that was resident.
-void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+/// The kernel forgets the peak of memory that was resident, and the heap gives back what other settings
+/// freed.
+void forget_peak() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
 
 /// Bytes; 0 where the kernel does not say.
 double peak_bytes() {
@@ -52,19 +62,22 @@ std::vector<T> or_own(const std::vector<T>& list, T own) {
   return list.empty() ? std::vector<T>{own} : list;
 }
 
-/// A training for each network, batch and number of threads: they differ in buffers. Loading is set run by
-/// run.
+/// Settings with equal batch and threads are one training, whose loading is set run by run; the others differ
+/// in buffers.
+using TrainingKey = std::pair<Index, int>;
+TrainingKey training_of(const TrainingPlan& plan) { return {plan.batch, plan.threads}; }
+
 class Trainings {
  public:
   Training& of(const TrainingPlan& plan) {
-    auto& slot = made_[{plan.batch, plan.threads}];
+    auto& slot = made_[training_of(plan)];
     if (slot == nullptr) slot = TrainingMaker::made(plan);
     slot->load_with(plan.workers, plan.prefetch, plan.in_order);
     return *slot;
   }
 
  private:
-  std::map<std::pair<Index, int>, std::unique_ptr<Training>> made_;
+  std::map<TrainingKey, std::unique_ptr<Training>> made_;
 };
 
 double per_sample(const std::vector<StepTimes>& steps, const TrainingPlan& plan, std::size_t from) {
@@ -107,23 +120,29 @@ class Rounds {
     return std::min(full, std::max({wanted, fewest_steps, 3 * filled}));
   }
 
-  RoundTimes tried(Attempt& attempt, const Hooks& hooks) {
-    const TrainingPlan& plan = attempt.plan;
-    Training& training = trainings_.of(plan);
-    const double guess = step_guess_[plan.batch];
+  /// Seconds per sample of steps without loading.
+  double alone(const TrainingPlan& plan) {
+    double& guess = step_guess_[training_of(plan)];
     const Index probe = guess > 0 ? steps_for(plan, 4 * guess) : 3;
-    const std::vector<StepTimes> alone = training.train_alone(probe);
-    step_guess_[plan.batch] = (alone.back().end - alone.front().begin) / static_cast<double>(alone.size());
+    const std::vector<StepTimes> steps = trainings_.of(plan).train_alone(probe);
+    guess = (steps.back().end - steps.front().begin) / static_cast<double>(steps.size());
+    return per_sample(steps, plan, steps.size() > 2 ? 1 : 0);
+  }
+
+  RoundTimes tried(Attempt& attempt, const Hooks& hooks) {
+    const TrainingPlan &plan = attempt.plan, &job = attempts_.front().plan;
+    const bool same = training_of(plan) == training_of(job);
+    const double control = same ? 0 : alone(job), own = alone(plan);
+    Training& training = trainings_.of(plan);
     forget_peak();
     std::vector<StepTimes> steps;
-    training.train({.steps = steps_for(plan, step_guess_[plan.batch])}, steps, hooks.stop);
+    training.train({.steps = steps_for(plan, step_guess_[training_of(plan)])}, steps, hooks.stop);
     if (hooks.stopped()) return {};
     attempt.peak_bytes = std::max(attempt.peak_bytes, peak_bytes());
     judge(attempt, steps);
     const auto filled = static_cast<std::size_t>(plan.workers * plan.prefetch + 1);
     const std::size_t from = filled < steps.size() / 2 ? filled : 0;
-    return {.seconds = per_sample(steps, plan, from),
-            .alone = per_sample(alone, plan, alone.size() > 2 ? 1 : 0)};
+    return {.seconds = per_sample(steps, plan, from), .alone = own, .control = same ? own : control};
   }
 
   /// The same batches in the same order are the same training, to the last bit; in another order each batch
@@ -138,7 +157,7 @@ class Rounds {
         attempt.wrong = fmt::format("batch {} was trained twice", step.batch);
     }
     if (!attempt.plan.in_order && attempt.plan.workers > 0) return;
-    std::vector<float>& expected = losses_[{attempt.plan.batch, attempt.plan.threads}];
+    std::vector<float>& expected = losses_[training_of(attempt.plan)];
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (i == expected.size()) {
         expected.push_back(steps[i].mean_loss);
@@ -154,8 +173,8 @@ class Rounds {
   const TunePolicy& policy_;
   Rng rng_;
   Trainings trainings_;
-  std::map<Index, double> step_guess_;  ///< seconds, by batch
-  std::map<std::pair<Index, int>, std::vector<float>> losses_;
+  std::map<TrainingKey, double> step_guess_;  ///< seconds
+  std::map<TrainingKey, std::vector<float>> losses_;
 };
 
 }  // namespace
