@@ -152,7 +152,6 @@ class SelfTester {
 SelfTest tested_again(const Options& options, const Registry& registry) {
   SelfTest out{.command = "assay selftest --again",
                .busy = options.busy,
-               .empty_slice_seconds = empty_slice_seconds(),
                .slice_seconds = TurnPolicy{}.slice_seconds};
   std::string hashes;
   for (const auto& file : options.again) {
@@ -168,6 +167,7 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
       out.commit = run.head.commit;
       out.date = run.date;
       out.machine = run.machine;
+      out.busy = out.busy || run.command.find(" --busy") != std::string::npos;
       std::vector<Plant> plants;
       for (const PairedTrial& trial : run.trials) {
         const auto planted = run.planted.find(trial.trial.key);

@@ -165,9 +165,11 @@ std::string selftest_markdown(const SelfTest& test) {
   out += fmt::format("| duration of a run | {} |\n", spread_text(seconds, "s", 1));
   out += fmt::format("| processor time of others; stolen | {}; {} in the median |\n",
                      percent_text(median(busy)), percent_text(median(steal)));
-  out += fmt::format("| a slice of a kernel that does nothing | {}: {:.3f} % of a slice of {} |\n",
-                     seconds_text(test.empty_slice_seconds),
-                     100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds));
+  if (test.empty_slice_seconds > 0) {  // not known of samples that another process took
+    out += fmt::format("| a slice of a kernel that does nothing | {}: {:.3f} % of a slice of {} |\n",
+                       seconds_text(test.empty_slice_seconds),
+                       100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds));
+  }
   out += plants_table(test);
   out += alarms_list(test);
   out +=
