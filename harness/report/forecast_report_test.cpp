@@ -42,6 +42,17 @@ TEST(ForecastText, FitsEightyColumns) {
   for (std::string line; std::getline(text, line);) EXPECT_THAT(display_width(line), Le(80U)) << line;
 }
 
+TEST(ForecastText, TellsManyWindowsTogether) {
+  Job job{.name = "j", .dataset = {.train = 1000, .batch = 100}};
+  for (Index i = 0; i < 6; ++i) {
+    const PageCache cache = i < 5 ? PageCache::warm : PageCache::cold;
+    job.windows.push_back({.steps = 2 + i, .wall_seconds = 0.1 * static_cast<double>(2 + i), .cache = cache});
+  }
+  const std::string text = to_text(forecast(job));
+  EXPECT_THAT(text, HasSubstr("5 windows of 2 to 6 steps, 100 ms to 100 ms each, warm cache"));
+  EXPECT_THAT(text, HasSubstr("window of 7 steps"));
+}
+
 TEST(ForecastText, PutsFindingsBeforeAnythingPredicted) {
   const std::string text = to_text(forecast(job_by_hand()));
   EXPECT_LT(text.find("WRONG throughput: claims[0].throughput: 700/s contradicts"), text.find("doubt"));

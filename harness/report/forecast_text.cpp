@@ -82,13 +82,40 @@ std::string steps_text(const Forecast& f) {
   return out;
 }
 
+std::string cache_text(PageCache cache) {
+  return cache == PageCache::unknown ? "" : fmt::format(", {} cache", to_string(cache));
+}
+
+/// A dozen windows one by one are no help to anybody.
+std::string windows_together(const std::vector<TimedWindow>& windows) {
+  std::string out;
+  for (const PageCache cache : {PageCache::warm, PageCache::cold, PageCache::unknown}) {
+    std::vector<Index> steps;
+    std::vector<double> means;
+    for (const TimedWindow& window : windows) {
+      if (window.cache != cache) continue;
+      steps.push_back(window.steps);
+      means.push_back(window.mean());
+    }
+    if (steps.empty()) continue;
+    const auto [fewest, most] = std::ranges::minmax(steps);
+    const auto [fastest, slowest] = std::ranges::minmax(means);
+    out += fmt::format("{}{} of {}, {} to {} each{}", out.empty() ? "" : "; ",
+                       counted(std::ssize(steps), "window"),
+                       fewest == most ? counted(most, "step") : fmt::format("{} to {} steps", fewest, most),
+                       seconds_text(fastest), seconds_text(slowest), cache_text(cache));
+  }
+  return out;
+}
+
 std::string windows_text(const Forecast& f) {
+  constexpr std::size_t told_apart = 4;
+  if (f.job.windows.size() > told_apart) return windows_together(f.job.windows);
   std::string out;
   for (const TimedWindow& window : f.job.windows) {
     if (!out.empty()) out += "; ";
-    out += fmt::format("{} from step {} on, {} each", counted(window.steps, "step"), window.first_step,
-                       seconds_text(window.mean()));
-    if (window.cache != PageCache::unknown) out += fmt::format(", {} cache", to_string(window.cache));
+    out += fmt::format("{} from step {} on, {} each{}", counted(window.steps, "step"), window.first_step,
+                       seconds_text(window.mean()), cache_text(window.cache));
   }
   return out.empty() ? "no window" : out;
 }
@@ -250,8 +277,7 @@ std::string to_text(const Forecast& f) {
     if (c.one_off_known) {
       out += labelled("start-up", fmt::format("{}, {}", seconds_text(c.one_off), c.one_off_from));
     }
-    for (const Segment& segment : f.segments)
-      out += labelled(to_string(segment.kind), segment_text(segment));
+    for (const Segment& segment : f.segments) out += labelled(to_string(segment.kind), segment_text(segment));
     out += models_text(f);
     for (const EpochBound& bound : f.bounds) {
       out += labelled("at least",
