@@ -126,7 +126,7 @@ TEST_F(TwoBuilds, MayBeProgramsOfGoogleBenchmark) {
       folder_.write("old", "#!/bin/sh\nunset ASSAY_PLANT\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
   std::filesystem::permissions(base, std::filesystem::perms::owner_all);
   const Finished done = run_program("gate --base ./old --head '" FOREIGN_BENCHMARK "' --json verdicts.json",
-                                    folder_.path(), "slower");
+                                    folder_.path(), "slower=2");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
   const Json verdicts = Json::parse(folder_.read("verdicts.json")).at("verdicts");
