@@ -90,6 +90,8 @@ for file in kernels/planted.cpp ci/planted.sh; do
 done
 
 accepts harness/measure/sampler.cpp '#include <benchmark/benchmark.h>'
+accepts ci/end_to_end/foreign_planted.cpp '#include <benchmark/benchmark.h>'
+rejects ci/end_to_end/planted_too.cpp 'sampler.cpp only' '#include <benchmark/benchmark.h>'
 accepts harness/measure/planted.hpp '#include <nlohmann/json.hpp>'
 accepts harness/app/options_planted.cpp '#include <CLI/CLI.hpp>'
 accepts harness/compare/planted.cpp '#include "exchange/planted.hpp"'
