@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -270,6 +271,30 @@ TEST(ScratchRecords, HaveNoNameAndHoldWhatWasWritten) {
             std::string::npos,
         false);
   }
+}
+
+/// Page faults of this process so far that needed no disk.
+long faults() {
+  rusage used = {};
+  ::getrusage(RUSAGE_SELF, &used);
+  return used.ru_minflt;
+}
+
+// Unmapped, 4,096 pages take 256 faults at least: the kernel maps up to 16 pages around each.
+TEST(ScratchRecords, FaultNoMoreOnceTheirPagesAreMapped) {
+  const RecordFile file =
+      RecordFile::scratch(RecordFile::Scratch::memory, {.records = 4096, .bytes = 4096}, numbered(4096));
+  const auto pass = [&] {
+    const long before = faults();
+    std::vector<std::byte> copy(4096);
+    for (Index i = 0; i < 4096; ++i) std::memcpy(copy.data(), file.record(i), copy.size());
+    return faults() - before;
+  };
+  file.drop_pages();
+  EXPECT_GE(pass(), 256);
+  file.drop_pages();
+  file.map_pages();
+  EXPECT_LT(pass(), 64);
 }
 
 TEST(ScratchRecords, LeaveMemoryWhenTheirPagesAreDropped) {

@@ -110,7 +110,8 @@ class Training {
   virtual ~Training() = default;
   /// Loads otherwise from now on. The rest of the plan stays.
   virtual void load_with(Index workers, Index prefetch, bool in_order) = 0;
-  /// Whether the records' pages are dropped from memory before each run from now on.
+  /// Whether the records' pages are dropped from memory before each run from now on; if not, all are in memory
+  /// and mapped.
   virtual void start_cold(bool cold) = 0;
   /// Drops them now.
   virtual void drop_pages() = 0;

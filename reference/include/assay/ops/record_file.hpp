@@ -85,6 +85,8 @@ class RecordFile {
   /// Drops the file's pages from this mapping and from memory. Dirty pages, and those that another mapping
   /// holds, stay.
   void drop_pages() const;
+  /// Reads a byte of each page: the file is *hot* then, as after a pass over it.
+  void map_pages() const { mapping_.map_pages(); }
   /// Whether drop_pages() does anything on this file's file system.
   bool can_drop_pages() const;
   /// Bytes that the kernel reads around a page that is missing; nothing when it does not say.
