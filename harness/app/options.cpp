@@ -374,6 +374,7 @@ class Parser {
                     "warn (default) or fail: exit 3 for undecided trials")
         ->transform(CLI::CheckedTransformer(choices));
   }
+
   Options options_;
   CLI::App app_{"Checks, times and compares the hot paths of neural-network training.", "assay"};
 };

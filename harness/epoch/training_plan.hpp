@@ -17,10 +17,9 @@ struct TrainingJob {
 };
 
 /// {"schema": "assay.training/1", "name": …} and the members of TrainingPlan, of which samples and batch are
-/// required; a relative path of `records` starts from the folder of `where`, and is
-/// written as an absolute one. Throws Error naming file and
-/// key: an unknown one, a wrong type, fewer samples than a batch, numbers beyond any use, more of validation
-/// than of training, checkpoints that no epoch reaches.
+/// required; a relative path of `records` starts from the folder of `where`, and is written as an absolute
+/// one. Throws Error naming file and key: an unknown one, a wrong type, fewer samples than a batch, numbers
+/// beyond any use, more of validation than of training, checkpoints that no epoch reaches.
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
 std::string to_json(const TrainingJob& job);
 

@@ -17,19 +17,13 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string repeat_command(const std::string& command, const std::string& key) {
-  std::string quoted;
+  std::string expression = "^";
   for (const char c : key) {
     const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else if (control) {
-      quoted += '.';  // matches it
-    } else {
-      if (std::string_view(".[]()*+?{}|^$\\").find(c) != std::string_view::npos) quoted += '\\';
-      quoted += c;
-    }
+    if (std::string_view(".[]()*+?{}|^$\\").find(c) != std::string_view::npos) expression += '\\';
+    expression += control ? '.' : c;  // a point matches it
   }
-  return command + " -k '^" + quoted + "$'";
+  return command + " -k " + shell_word(expression + "$");
 }
 
 }  // namespace assay
