@@ -39,7 +39,11 @@ KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& set
                                                }),
                    .state = state,
                    .key = key};
-  if (state == FileState::cold) out.file.drop_pages();
+  if (state == FileState::cold) {
+    out.file.drop_pages();
+  } else {
+    out.file.map_pages();
+  }
   return out;
 }
 

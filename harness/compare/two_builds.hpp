@@ -73,6 +73,7 @@ struct TwoBuilds {
   std::string filter;
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;
+  double screen_seconds = 0;           ///< the part of `seconds` that the screen took; 0: not known
   bool partial = false;                ///< interrupted
   std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
   int merged_shards = 0;               ///< put together from so many

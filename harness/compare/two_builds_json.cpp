@@ -201,6 +201,7 @@ std::string to_json(const TwoBuilds& run) {
       {"partial", run.partial},
       {"budget_seconds", json_number(run.budget_seconds)},
       {"seconds", json_number(run.seconds)},
+      {"screen_seconds", json_number(run.screen_seconds)},
       {"policy", to_value(run.policy)},
       {"machine",
        {{"key", run.machine.key}, {"cores", run.machine.cores}, {"facts", to_value(run.machine.facts)}}},
@@ -250,6 +251,7 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
   out.weather.steal_share = weather.at("steal_share").number();
   out.weather.other_busy_share = weather.at("other_busy_share").number();
   out.weather.cpu_pressure_share = weather.at("cpu_pressure_share").number();
+  if (const auto screen = field.find("screen_seconds")) out.screen_seconds = screen->number();
   if (const auto shard = field.find("shard")) out.shard = shard_from(*shard);
   if (const auto shards = field.find("merged_shards")) {
     out.merged_shards = static_cast<int>(shards->integer(1, most));

@@ -127,6 +127,7 @@ TwoBuilds merged(std::vector<GateFile> files) {
   for (std::size_t i = 1; i < files.size(); ++i) {
     TwoBuilds& run = files[i].run;
     out.seconds += run.seconds;
+    out.screen_seconds += run.screen_seconds;
     out.base.links = std::max(out.base.links, run.base.links);
     out.head.links = std::max(out.head.links, run.head.links);
     take_worse(out.weather, run.weather);

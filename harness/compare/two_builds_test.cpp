@@ -239,7 +239,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   EXPECT_THAT(text, HasSubstr("1.00 s [1.00, 1.00] more per epoch of mlp")) << "20,000 times 5 % of 1 ms";
   EXPECT_THAT(text, HasSubstr("    1 function of kernels/gemm/b.cpp differs\n"));
   EXPECT_THAT(text, HasSubstr("base is no Release build (Debug)"));
-  EXPECT_THAT(text, HasSubstr("2 same (2 by the screen)"));
+  EXPECT_THAT(text, HasSubstr("2 same (2 by the screen, which took "));
   EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
   const std::string markdown = two_builds_markdown(run, ruling_of(run));
   EXPECT_THAT(markdown, HasSubstr("| ✗ | gemm/b/m=1&#35;1 |"));

@@ -100,7 +100,8 @@ std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
     if (trial.left_out == Standing::skipped) ++skipped;
     if (trial.left_out == Standing::not_comparable) ++other;
   }
-  std::string out = fmt::format("{} same ({} by the screen)", same, screened);
+  const std::string took = run.screen_seconds > 0 ? ", which took " + seconds_text(run.screen_seconds) : "";
+  std::string out = fmt::format("{} same ({} by the screen{})", same, screened, took);
   if (identical > 0) out += fmt::format(", {} not measured: identical machine code", identical);
   if (other > 0) out += fmt::format(", {} not comparable", other);
   if (skipped > 0) out += fmt::format(", {} skipped", skipped);

@@ -71,8 +71,12 @@ std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
 /// What an epoch took: its seconds, or those by what a step took in it; 0 where that is not known.
 using Taken = double (*)(const LoggedEpoch&);
 double in_seconds(const LoggedEpoch& epoch) { return epoch.seconds; }
+
+/// The delay of a slow source is one of the clock: it goes with no pace of the machine.
+bool goes_with_the_machine(const LoggedEpoch& epoch) { return epoch.job.plan.batch_delay == 0; }
+
 double at_pace(const LoggedEpoch& epoch) {
-  return epoch.measured_step > 0 ? epoch.seconds / epoch.measured_step : 0;
+  return epoch.measured_step > 0 && goes_with_the_machine(epoch) ? epoch.seconds / epoch.measured_step : 0;
 }
 
 /// Median over the epochs of a setting; 0 without any.
@@ -124,7 +128,9 @@ void each_unrun(const std::vector<LoggedEpoch>& log, Visit visit) {
 
 /// By how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
 double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
-  return predicted.predicted_step > 0 ? run.measured_step / predicted.predicted_step : 0;
+  return predicted.predicted_step > 0 && goes_with_the_machine(run)
+             ? run.measured_step / predicted.predicted_step
+             : 0;
 }
 
 }  // namespace

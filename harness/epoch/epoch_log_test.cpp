@@ -69,6 +69,10 @@ TEST(EpochLogs, TellWhatIsLeftOfAnErrorAtThePaceOfTheEpoch) {
   const ErrorSummary unrun = unrun_errors_at_pace({slow, predicted});
   EXPECT_EQ(unrun.epochs, 1U);
   EXPECT_NEAR(unrun.largest, 0.05, 1e-9);
+
+  slow.job.plan.batch_delay = 0.001;
+  EXPECT_EQ(errors_at_pace({slow}).epochs, 0U) << "a delay takes as long on a slow machine";
+  EXPECT_EQ(unrun_errors_at_pace({slow, predicted}).epochs, 0U);
 }
 
 // Without workers an epoch took a tenth longer, when the machine was a fifth slower.

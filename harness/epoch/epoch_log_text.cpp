@@ -86,7 +86,7 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
         "\nAt the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. "
         "These rows take all predicted times as many times as long as steps without loading took in the "
         "epoch by what they took in the calibration, so that what is left is what the model does not know "
-        "of loading, start-up and cold pages.\n";
+        "of loading, start-up and cold pages. Epochs whose source waits by the clock are not among them.\n";
   }
   out += "\n## Every epoch\n\n| job | measured |";
   for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);
