@@ -33,7 +33,7 @@ void leave_out(PairedTrial& trial, Standing standing, std::string why) {
   trial.why_left_out = std::move(why);
 }
 
-void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool identical_too) {
+void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
   trial.base_code = base.code;
   trial.head_code = head.code;
   if (!head.skipped.empty() && !base.skipped.empty()) {
@@ -45,7 +45,7 @@ void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial&
   } else if (base.workload != head.workload) {
     leave_out(trial, Standing::not_comparable,
               "is another workload in the base: inputs, seed or contract changed");
-  } else if (!identical_too && !base.code.empty() && base.code == head.code) {
+  } else if (skip_identical && !base.code.empty() && base.code == head.code) {
     leave_out(trial, Standing::same, "the machine code is identical");
   }
 }
@@ -142,6 +142,8 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
                                  bool identical_too) {
   std::map<std::string, const DescribedTrial*> of_base;
   for (const DescribedTrial& trial : base.trials) of_base[trial.key] = &trial;
+  // The same code may call another version of a library, or one that chose other kernels.
+  const bool skip_identical = !identical_too && differences(base.facts, head.facts, true).empty();
   std::vector<PairedTrial> out;
   for (const DescribedTrial& trial : head.trials) {
     const auto found = of_base.find(trial.key);
@@ -152,7 +154,7 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
     if (before == nullptr) {
       leave_out(out.back(), Standing::added, "the base does not have it");
     } else {
-      match(out.back(), *before, trial, identical_too);
+      match(out.back(), *before, trial, skip_identical);
     }
   }
   for (const DescribedTrial& trial : base.trials) {

@@ -87,8 +87,9 @@ struct TwoBuilds {
 /// Whether the user asked for the trial of that key.
 using Selects = std::function<bool(const std::string& key)>;
 
-/// The trials of both sides, matched: those in the tested family, and the others with the reason. With
-/// `identical_too` identical code is tested as well, which self-tests need.
+/// The trials of both sides, matched: those in the tested family, and the others with the reason. Identical
+/// code is tested where facts that decide differ between the builds, and with `identical_too`, which
+/// self-tests need.
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too);
 

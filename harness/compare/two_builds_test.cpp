@@ -82,6 +82,15 @@ TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
   EXPECT_TRUE(matched(both, both, all, true).front().tested());
 }
 
+TEST(TwoBuilds, MeasureIdenticalCodeThatCallsAnotherLibrary) {
+  auto base = program({described("same", "1")}), head = base;
+  base.facts = {{"OpenBLAS", "0.3.21"}, {"system", "Linux 6", false}};
+  head.facts = {{"OpenBLAS", "0.3.21"}, {"system", "Linux 7", false}};
+  EXPECT_FALSE(matched(base, head, all, false).front().tested());
+  head.facts[0].value = "0.3.26";
+  EXPECT_TRUE(matched(base, head, all, false).front().tested());
+}
+
 TEST(TwoBuilds, LeaveUnselectedTrialsOfEitherSideOut) {
   const auto trials = matched(
       program({described("a"), described("gone")}), program({described("a"), described("b")}),

@@ -84,6 +84,18 @@ double busy_share(Index workers, double load, double step) {
 
 double slower(double contention, double share) { return 1 + (contention - 1) * share; }
 
+/// Whether the worker waits for a place whenever its batch is taken, so that the loop wakes it for each.
+bool wakes_for_each_batch(Index workers, Index prefetch) { return workers * prefetch == 1; }
+
+/// What a step of the setting pays for the hand-over, by what one of the calibration paid. Waking a worker
+/// for each batch is no cost of a loop that finds another batch waiting; what else there is, is a few
+/// microseconds.
+double hand_over_at(const LoaderSetting& setting, const TrainingPlan& plan, const Calibration& c) {
+  if (setting.workers == 0) return 0;
+  const bool wakes = wakes_for_each_batch(setting.workers, setting.prefetch);
+  return wakes_for_each_batch(plan.workers, plan.prefetch) && !wakes ? 0 : hand_over(c);
+}
+
 }  // namespace
 
 std::vector<LoaderSetting> usual_settings() {
@@ -121,7 +133,7 @@ std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, c
         .workers = setting.workers, .prefetch = setting.prefetch, .in_order = plan.in_order};
     const double played = play_drawn(queue, count.full, load, rest).seconds;
     const double steps = static_cast<double>(count.full);
-    const double handed = setting.workers > 0 ? hand_over(c) * steps : 0;
+    const double handed = hand_over_at(setting, plan, c) * steps;
     out.push_back({setting, (played + handed) * (1 + partial / steps) + beside});
   }
   return out;

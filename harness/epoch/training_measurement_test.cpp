@@ -290,6 +290,23 @@ TEST(EpochsElsewhere, AreSlowedDownByTheShareOfTheTimeThatWorkersWork) {
   EXPECT_NEAR(all[1].seconds, 100 * 0.00275 + 0.0015, 1e-9);
 }
 
+// A loop that wakes its only worker for each batch pays that where it would wake it again, and nowhere else.
+TEST(EpochsElsewhere, PayForWakingAWorkerOnlyWhereOneBatchIsAhead) {
+  TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  Calibration c = calibration_by_hand(training, job);
+  job.plan.workers = c.queue.workers = 1;
+  job.plan.prefetch = c.queue.prefetch = 1;
+  const std::vector<LoaderSetting> settings{{1, 1}, {1, 2}, {2, 1}, {0, 1}};
+  c.waited = 0;
+  const auto before = elsewhere(training, job.plan, c, settings, 0, three_rounds, {});
+  c.waited = 0.01;
+  const auto after = elsewhere(training, job.plan, c, settings, 0, three_rounds, {});
+  ASSERT_GT(hand_over(c), 0.001);
+  EXPECT_NEAR(after[0].seconds - before[0].seconds, 100 * hand_over(c), 1e-9);
+  for (std::size_t i = 1; i < settings.size(); ++i) EXPECT_EQ(after[i].seconds, before[i].seconds);
+}
+
 TEST(EpochsElsewhere, AreNotToldAfterAnInterrupt) {
   const TrainingJob job = job_by_hand();
   Scripted training(job.plan);
