@@ -203,7 +203,7 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }
-  run.screen_seconds = seconds_since(start);
+  run.screen_seconds = launch > 0 ? seconds_since(start) : 0;
   auto launches = run.policy.screen;
   for (const std::size_t look : run.policy.looks) {
     const auto open = open_trials(run, trials);

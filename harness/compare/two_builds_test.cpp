@@ -254,6 +254,14 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   EXPECT_THAT(markdown, HasSubstr("| ✗ | gemm/b/m=1&#35;1 |"));
 }
 
+TEST(TwoBuilds, SayNothingOfAScreenWhenNothingWasMeasured) {
+  TwoBuilds run;
+  run.budget_seconds = 10;
+  run.trials = matched(program({described("a", "1")}), program({described("a", "1")}), all, false);
+  sample_two_builds(run, scripted({}), {});
+  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("0 same (0 by the screen), 1 not measured"));
+}
+
 TEST(TwoBuilds, AttributeToTheLayoutWhatTheControlDoesNotShow) {
   PairedTrial trial;
   for (int launch = 0; launch < 20; ++launch) {

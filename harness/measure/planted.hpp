@@ -9,6 +9,8 @@
 
 namespace assay {
 
+class Registry;
+
 /// `timed`, followed in each burst by waiting that takes `slowdown` times as long as the burst did: 0.03 for
 /// 3 %. `timed` itself when `slowdown` is 0.
 std::unique_ptr<Timed> planted(std::unique_ptr<Timed> timed, double slowdown);
@@ -20,5 +22,11 @@ double slowdown_of_build(std::string_view operation, std::string_view variant);
 /// The same for any such text: empty, or `operation/variant=percent` once or more, separated by commas. `*`
 /// stands for every variant.
 double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant);
+
+/// Throws Error where such a text names an operation or a variant that is not registered: a gate that is
+/// tested with it would pass for nothing.
+void require_known_plants(std::string_view plants, const Registry& registry);
+/// The same for what this program was built to plant.
+void require_known_plants_of_build(const Registry& registry);
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #include "measure/planted.hpp"
 
 #include "assay/error.hpp"
+#include "check/doubling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,15 @@ TEST(PlantedSlowdowns, ThatCannotBeReadAreAnErrorAndNotAnHonestBuild) {
        {"gemm", "gemm/packed", "gemm/packed=", "gemm/packed=x", "gemm/packed=-3", "gemm=3", "a/b=3x"}) {
     EXPECT_THROW(planted_slowdown(bad, "gemm", "packed"), Error) << bad;
   }
+}
+
+TEST(PlantedSlowdowns, OfWhatIsNotRegisteredAreRefused) {
+  const Registry registry = testing::doubling_registry();
+  const std::string operation(registry.operations().front()->name());
+  EXPECT_NO_THROW(require_known_plants("", registry));
+  EXPECT_NO_THROW(require_known_plants(operation + "/naive=3," + operation + "/*=2", registry));
+  EXPECT_THROW(require_known_plants(operation + "/naive=3," + operation + "/nave=3", registry), Error);
+  EXPECT_THROW(require_known_plants("gemn/naive=3", registry), Error);
 }
 
 TEST(PlantedSlowdowns, CallTheKernelAsOftenAsBefore) {
