@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// Where a workload's file lies. `hot`: in memory, every page mapped. `cold`: on a disk, and each call starts
-/// and ends with none of its pages in memory.
+/// Where a workload's file lies. `hot`: in memory, every page mapped and read once. `cold`: on a disk, and
+/// each call starts and ends with none of its pages in memory.
 enum class FileState : Index { hot, cold };
 inline constexpr std::array<std::string_view, 2> file_states{"hot", "cold"};
 
