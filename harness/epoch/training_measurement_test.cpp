@@ -297,6 +297,7 @@ TEST(EpochsElsewhere, PayForWakingAWorkerOnlyWhereOneBatchIsAhead) {
   Calibration c = calibration_by_hand(training, job);
   job.plan.workers = c.queue.workers = 1;
   job.plan.prefetch = c.queue.prefetch = 1;
+  c.contention_assumed = false;
   const std::vector<LoaderSetting> settings{{1, 1}, {1, 2}, {2, 1}, {0, 1}};
   c.waited = 0;
   const auto before = elsewhere(training, job.plan, c, settings, 0, three_rounds, {});
