@@ -60,7 +60,7 @@ std::string code_of(const Operation& operation, const VariantInfo& variant) {
 }  // namespace
 
 Description describe(const Registry& registry, const DescriptionRequest& request) {
-  require_known_plants_of_build(registry);
+  require_known_plants(build_info().planted, registry);
   const Machine machine = this_machine();
   Description out{.commit = build_info().commit, .facts = machine.facts};
   Suite known;

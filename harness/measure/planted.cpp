@@ -86,10 +86,6 @@ void require_known_plants(std::string_view plants, const Registry& registry) {
   }
 }
 
-void require_known_plants_of_build(const Registry& registry) {
-  require_known_plants(build_info().planted, registry);
-}
-
 double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant) {
   double found = 0;
   for (const Plant& plant : plants_from(plants)) {

@@ -26,7 +26,5 @@ double planted_slowdown(std::string_view plants, std::string_view operation, std
 /// Throws Error where such a text names an operation or a variant that is not registered: a gate that is
 /// tested with it would pass for nothing.
 void require_known_plants(std::string_view plants, const Registry& registry);
-/// The same for what this program was built to plant.
-void require_known_plants_of_build(const Registry& registry);
 
 }  // namespace assay
