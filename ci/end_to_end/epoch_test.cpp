@@ -44,6 +44,14 @@ TEST_F(Epochs, ArePredictedInAFileBeforeTheyAreRunAndScoredAfter) {
   EXPECT_THAT(score.output, HasSubstr("1 whole epochs"));
 }
 
+TEST_F(Epochs, RefuseALogThatIsNoneBeforeAnythingIsMeasured) {
+  folder_.write("notes.txt", "not a log\n");
+  const Finished epoch = run("epoch --job tiny.json --log notes.txt");
+  EXPECT_EQ(epoch.exit_code, 2);
+  EXPECT_THAT(epoch.errors, HasSubstr("notes.txt, line 1"));
+  EXPECT_EQ(folder_.read("notes.txt"), "not a log\n");
+}
+
 TEST_F(Epochs, StopBeforeTheyBeginWhenOnlyThePredictionIsWanted) {
   const Finished epoch = run("epoch --job tiny.json --predict-only --log log.jsonl");
   EXPECT_EQ(epoch.exit_code, 0) << epoch.errors;

@@ -24,7 +24,10 @@ std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv
 class Epoch {
  public:
   Epoch(const std::filesystem::path& file, const Options& options)
-      : options_(options), job_(training_job_from_json(read_file(file), file)), training_(made(job_, file)) {}
+      : options_(options),
+        job_(training_job_from_json(read_file(file), file)),
+        earlier_(logged(options.epoch.log)),
+        training_(made(job_, file)) {}
 
   int run() {
     predict();
@@ -48,7 +51,12 @@ class Epoch {
       return exit_code::interrupted;
     }
     const Job truth = measured_job(job_, epoch);
-    const Forecast scored = forecast(measured_, &truth);
+    Forecast scored = forecast(measured_, &truth);
+    scored.experience = forecast_.experience;
+    const Interval& expected = scored.experience.seconds;
+    if (expected.coverage > 0) {
+      scored.experience.held = expected.low <= epoch.times.seconds && epoch.times.seconds <= expected.high;
+    }
     if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(scored));
     put(options_, to_text(scored) + losses_line(epoch), to_json(scored, made_));
     if (!options_.epoch.log.empty()) log(epoch, scored.scores.back());
@@ -56,6 +64,11 @@ class Epoch {
   }
 
  private:
+  /// The epochs of a log that may not have begun yet.
+  static std::vector<LoggedEpoch> logged(const std::filesystem::path& log) {
+    if (log.empty() || !std::filesystem::exists(log)) return {};
+    return epoch_log_from(read_file(log), log.string());
+  }
   static std::unique_ptr<Training> made(const TrainingJob& job, const std::filesystem::path& file) {
     require_memory(job.plan, file.string(), this_machine().memory_bytes);
     return TrainingMaker::made(job.plan);
@@ -69,6 +82,10 @@ class Epoch {
     interrupted_ = hooks.stopped();
     if (interrupted_) return;
     forecast_ = forecast(measured_);
+    if (const ModelPrediction* best = most_elaborate(forecast_.models)) {
+      forecast_.experience =
+          experience(best->seconds, earlier_errors(earlier_, this_machine().key, name_of(best->model)));
+    }
     made_ = utc_now();
     if (options_.epoch.elsewhere) {
       elsewhere_ = elsewhere(*training_, job_.plan, forecast_.calibration, usual_settings(),
@@ -81,9 +98,9 @@ class Epoch {
   }
 
   std::string frozen_line() const {
-    const ModelPrediction* best = most_elaborate(forecast_.models);
+    const auto epoch = predicted_epoch(forecast_);
     return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", made_,
-                       best == nullptr ? "no prediction" : seconds_text(best->seconds), frozen_,
+                       epoch ? seconds_text(*epoch) : "no prediction", frozen_,
                        options_.epoch.frozen.empty() ? "" : ", in " + options_.epoch.frozen.string());
   }
 
@@ -133,6 +150,7 @@ class Epoch {
                      .measured_step = score.measured_step,
                      .other_busy_share = epoch.weather.other_busy_share,
                      .steal_share = epoch.weather.steal_share,
+                     .experience = forecast_.experience,
                      .elsewhere = elsewhere_};
     for (const ModelPrediction& one : forecast_.models) {
       if (one.impossible.empty()) line.models.push_back({std::string(name_of(one.model)), one.seconds});
@@ -154,6 +172,7 @@ class Epoch {
 
   const Options& options_;
   TrainingJob job_;
+  std::vector<LoggedEpoch> earlier_;
   std::unique_ptr<Training> training_;
   Job measured_;
   Forecast forecast_;

@@ -133,6 +133,11 @@ double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
              : 0;
 }
 
+Interval logged_interval(const JsonField& field, const char* middle) {
+  return {field.at("low").number(), field.at(middle).number(), field.at("high").number(),
+          field.at("coverage").number()};
+}
+
 }  // namespace
 
 std::string to_line(const LoggedEpoch& epoch) {
@@ -168,6 +173,12 @@ std::string to_line(const LoggedEpoch& epoch) {
                {"measured_step_seconds", epoch.measured_step},
                {"other_busy_share", epoch.other_busy_share},
                {"steal_share", epoch.steal_share},
+               {"experience",
+                {{"epochs", epoch.experience.epochs},
+                 {"seconds", epoch.experience.seconds.middle},
+                 {"low", epoch.experience.seconds.low},
+                 {"high", epoch.experience.seconds.high},
+                 {"coverage", epoch.experience.seconds.coverage}}},
                {"models", models},
                {"segments", segments},
                {"elsewhere", others}})
@@ -197,19 +208,20 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
     // Lines from before the pace was kept have none.
     if (const auto step = field.find("predicted_step_seconds")) epoch.predicted_step = step->number();
     if (const auto step = field.find("measured_step_seconds")) epoch.measured_step = step->number();
+    // Lines from before earlier epochs were asked have none.
+    if (const auto earlier = field.find("experience")) {
+      epoch.experience.epochs = static_cast<std::size_t>(earlier->at("epochs").integer(0, 1'000'000'000));
+      epoch.experience.seconds = logged_interval(*earlier, "seconds");
+    }
     epoch.other_busy_share = field.at("other_busy_share").number();
     epoch.steal_share = field.at("steal_share").number();
     for (const JsonField& one : field.at("models").items()) {
-      epoch.models.push_back({one.at("model").text(),
-                              {one.at("low").number(), one.at("seconds").number(), one.at("high").number(),
-                               one.at("coverage").number()}});
+      epoch.models.push_back({one.at("model").text(), logged_interval(one, "seconds")});
     }
     // Lines from before jobs had any have none.
     if (const auto segments = field.find("segments")) {
       for (const JsonField& one : segments->items()) {
-        epoch.segments.push_back({one.at("segment").text(),
-                                  {one.at("low").number(), one.at("predicted_seconds").number(),
-                                   one.at("high").number(), one.at("coverage").number()},
+        epoch.segments.push_back({one.at("segment").text(), logged_interval(one, "predicted_seconds"),
                                   one.at("seconds").number()});
         if (!(epoch.segments.back().seconds > 0)) one.at("seconds").refuse("is no time");
       }
@@ -228,6 +240,26 @@ std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& lo
     for (const LoggedModel& one : epoch.models) errors.add(one.model, one.seconds, epoch.seconds);
   }
   return errors.summaries();
+}
+
+std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
+                                   std::string_view model) {
+  std::vector<double> out;
+  for (const LoggedEpoch& epoch : log) {
+    const auto one = std::ranges::find(epoch.models, model, &LoggedModel::model);
+    if (epoch.machine == machine && one != epoch.models.end())
+      out.push_back(beyond(one->seconds, epoch.seconds));
+  }
+  return out;
+}
+
+ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log) {
+  Errors errors;
+  for (const LoggedEpoch& epoch : log) {
+    if (epoch.experience.seconds.coverage > 0) errors.add("M4", epoch.experience.seconds, epoch.seconds);
+  }
+  const auto all = errors.summaries();
+  return all.empty() ? ErrorSummary{} : all.front();
 }
 
 ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "epoch/elsewhere.hpp"
+#include "epoch/experience.hpp"
 #include "epoch/forecast.hpp"
 
 #include <filesystem>
@@ -31,6 +32,7 @@ struct LoggedEpoch {
   double predicted_step = 0, measured_step = 0;
   double other_busy_share = 0, steal_share = 0;
   std::vector<LoggedModel> models;
+  Experience experience;                ///< of the epochs before it; none where nobody looked at them
   std::vector<LoggedSegment> segments;  ///< those that the job has
   std::vector<Elsewhere> elsewhere;
 };
@@ -40,6 +42,10 @@ std::string to_line(const LoggedEpoch& epoch);
 /// Throws Error naming file, line and key.
 std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);
 
+/// How far the epochs of this machine lay beyond the calibrated intervals of this model.
+std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
+                                   std::string_view model);
+
 /// Absolute relative errors of many epochs.
 struct ErrorSummary {
   std::string model;  ///< or segment
@@ -48,6 +54,8 @@ struct ErrorSummary {
   std::size_t with_interval = 0, inside = 0;
 };
 std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
+/// Of predictions whose interval was made with the epochs before them.
+ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log);
 /// How far M4 was off, had the machine kept its pace: with all that it predicted taken as many times as long
 /// as steps without loading took in the epoch by what they took in the calibration. What is left is the
 /// model's.

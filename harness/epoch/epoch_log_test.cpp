@@ -3,11 +3,14 @@
 #include "assay/error.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace assay {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 LoggedEpoch epoch(Index workers, Index prefetch, double seconds, double predicted) {
   LoggedEpoch out{.date = "2026-01-01T00:00:00Z", .commit = "c", .machine = "m", .seconds = seconds};
@@ -37,6 +40,27 @@ TEST(EpochLogs, CountNoRangeThatClaimsNoCoverage) {
   LoggedEpoch drifting = epoch(0, 1, 1, 1.01);
   drifting.models[0].seconds.coverage = 0;
   EXPECT_EQ(same_setting_errors({drifting}).back().with_interval, 0U);
+}
+
+TEST(EpochLogs, GiveTheErrorsOfThisMachineAndModelToTheNextPrediction) {
+  LoggedEpoch elsewhere = epoch(0, 1, 1, 5);
+  elsewhere.machine = "another";
+  const std::vector<LoggedEpoch> log{epoch(0, 1, 1, 1 / 0.98), elsewhere, epoch(1, 1, 1.02, 1)};
+  EXPECT_THAT(earlier_errors(log, "m", "M4"),
+              ElementsAre(::testing::DoubleNear(0, 1e-9), ::testing::DoubleNear(0, 1e-9)));
+  EXPECT_THAT(earlier_errors(log, "m", "M3"), ::testing::IsEmpty());
+}
+
+TEST(EpochLogs, SumUpIntervalsThatWereMadeWithTheEpochsBefore) {
+  LoggedEpoch few = epoch(0, 1, 1, 1.1), held = few, missed = few;
+  few.experience = {.epochs = 8, .seconds = {1.1, 1.1, 1.1, 0}};
+  held.experience = {.epochs = 9, .seconds = {0.9, 1.1, 1.3, 0.9}};
+  missed.experience = {.epochs = 10, .seconds = {1.05, 1.1, 1.15, 0.9}};
+  const ErrorSummary all = errors_with_experience({few, held, missed});
+  EXPECT_EQ(all.with_interval, 2U);
+  EXPECT_EQ(all.inside, 1U);
+  EXPECT_THAT(epoch_log_markdown({few, held, missed}, "h"), HasSubstr("with the epochs before it | 2 |"));
+  EXPECT_THAT(epoch_log_markdown({few}, "h"), Not(HasSubstr("epochs before it")));
 }
 
 TEST(EpochLogs, ScoreSettingsThatWereNotRunYetAndWhatFollowingThemCosts) {
@@ -108,6 +132,7 @@ TEST(EpochLogs, SumUpErrorsOfValidationAndCheckpointsByThemselves) {
 TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
   LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
   one.elsewhere = {{{0, 1}, 2.0}};
+  one.experience = {.epochs = 9, .seconds = {1.2, 1.4, 1.6, 0.9}};
   one.job.plan.validation_samples = 30;
   one.job.plan.checkpoint_every = 4;
   one.segments = {{"validation", {0.1, 0.11, 0.12, 0.9}, 0.13}, {"checkpoint", {0.02, 0.02, 0.02, 0}, 0.03}};
@@ -120,6 +145,8 @@ TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
   EXPECT_EQ(log[0].segments[1].name, "checkpoint");
   EXPECT_EQ(log[0].segments[1].seconds, 0.03);
   EXPECT_EQ(log[0].job.plan.checkpoint_every, 4);
+  EXPECT_EQ(log[0].experience.epochs, 9U);
+  EXPECT_EQ(log[0].experience.seconds.high, 1.6);
   try {
     epoch_log_from(text + "{\"schema\": \"assay.epoch_log/1\"}\n", "log.jsonl");
     FAIL();
@@ -129,11 +156,10 @@ TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
   EXPECT_THAT(epoch_log_markdown(log, "abc"), HasSubstr("2 whole epochs"));
 }
 
-TEST(EpochLogs, OfJobsWithoutSegmentsMayLackTheirKey) {
-  std::string line = to_line(epoch(1, 2, 1.5, 1.4));
-  const std::string key = "\"segments\":[],";
-  ASSERT_NE(line.find(key), std::string::npos);
-  line.erase(line.find(key), key.size());
+TEST(EpochLogs, OfEarlierVersionsMayLackSegmentsAndExperience) {
+  nlohmann::json value = nlohmann::json::parse(to_line(epoch(1, 2, 1.5, 1.4)));
+  ASSERT_EQ(value.erase("segments") + value.erase("experience"), 2U);
+  const std::string line = value.dump();
   const auto log = epoch_log_from(line, "log.jsonl");
   ASSERT_EQ(log.size(), 1U);
   EXPECT_TRUE(log[0].segments.empty());

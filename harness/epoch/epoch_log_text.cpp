@@ -69,6 +69,9 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
       "|---|--:|--:|--:|--:|---|\n";
   for (const ErrorSummary& one : same_setting_errors(log))
     out += error_row("the same setting, " + one.model, one);
+  if (const ErrorSummary one = errors_with_experience(log); one.epochs > 0) {
+    out += error_row("the same setting, M4 with the epochs before it", one);
+  }
   const std::string at_pace = " at the pace of the epoch";
   if (const ErrorSummary one = errors_at_pace(log); one.epochs > 0) {
     out += error_row("the same setting, M4" + at_pace, one);
@@ -87,6 +90,12 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
         "These rows take all predicted times as many times as long as steps without loading took in the "
         "epoch by what they took in the calibration, so that what is left is what the model does not know "
         "of loading, start-up and cold pages. Epochs whose source waits by the clock are not among them.\n";
+  }
+  if (errors_with_experience(log).epochs > 0) {
+    out +=
+        "\nWith the epochs before it: the interval of a calibration holds the luck of its runs, not what the "
+        "machine does afterwards. Here its ends are moved by as much as would have held nine of ten of the "
+        "earlier epochs in the log, of any job on that machine; the first nine have no such interval.\n";
   }
   out += "\n## Every epoch\n\n| job | measured |";
   for (const LoggedModel& model : log.front().models) out += fmt::format(" {} |", model.model);

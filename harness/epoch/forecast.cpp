@@ -58,6 +58,12 @@ std::optional<Target> epoch_target(const Dataset& dataset) {
                                    : 0};
 }
 
+std::optional<Interval> predicted_epoch(const Forecast& f) {
+  if (f.experience.seconds.coverage > 0) return f.experience.seconds;
+  const ModelPrediction* best = most_elaborate(f.models);
+  return best == nullptr ? std::nullopt : std::optional(best->seconds);
+}
+
 Forecast forecast(const Job& job, const Job* against) {
   Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
   const Calibration& c = out.calibration;

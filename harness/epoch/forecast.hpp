@@ -2,6 +2,7 @@
 /// would bring, and how far off it was where the truth is known. All times are seconds.
 #pragma once
 
+#include "epoch/experience.hpp"
 #include "epoch/lint.hpp"
 #include "epoch/models.hpp"
 
@@ -58,7 +59,8 @@ struct Forecast {
   std::string no_epoch;  ///< why, then
   std::vector<Segment> segments;        ///< of an epoch; empty without its steps
   std::vector<ModelPrediction> models;  ///< the same
-  LoaderQueue queue;                    ///< with contention as fitted
+  Experience experience;  ///< of epochs before, with the most elaborate model; none unless a log is kept
+  LoaderQueue queue;      ///< with contention as fitted
   std::string limited_by;
   std::vector<EpochBound> bounds;
   std::vector<WhatIf> what_if;
@@ -69,6 +71,10 @@ struct Forecast {
 /// `against`, where given, is a later measurement of the same job: its windows are predicted and compared.
 /// Throws Error when there is nothing to predict from, or `against` holds nothing to compare with.
 Forecast forecast(const Job& job, const Job* against = nullptr);
+
+/// What an epoch takes by the most elaborate model, in the interval of earlier epochs where there are enough
+/// of them. Nothing without a model.
+std::optional<Interval> predicted_epoch(const Forecast& forecast);
 
 /// Lower bounds of an epoch, and its time with one thing changed. Empty where the steps are not known.
 std::vector<EpochBound> bounds_of(const Calibration& calibration, const LoaderQueue& queue,

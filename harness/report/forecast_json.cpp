@@ -92,6 +92,10 @@ std::string to_json(const Forecast& f, const std::string& made) {
                   {"seconds", json_of(one.seconds)}};
     });
     out["models"] = list(f.models, [](const ModelPrediction& one) { return json_of(one); });
+    if (f.experience.epochs > 0) {
+      out["experience"] = {{"epochs", f.experience.epochs}, {"seconds", json_of(f.experience.seconds)}};
+      if (f.experience.held) out["experience"]["inside"] = *f.experience.held;
+    }
     out["bounds"] = list(f.bounds, [](const EpochBound& one) {
       return Json{{"resource", one.resource}, {"seconds", one.seconds}, {"text", one.text}};
     });

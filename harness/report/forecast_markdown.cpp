@@ -107,6 +107,9 @@ std::string to_markdown(const Forecast& f) {
       out += fmt::format("* beside the steps: {}, {}\n", to_string(segment.kind),
                          escaped(segment_text(segment)));
     }
+    if (const std::string text = experience_text(f.experience); !text.empty()) {
+      out += fmt::format("* experience: {}\n", escaped(text));
+    }
     for (const EpochBound& bound : f.bounds) {
       out += fmt::format("* at least {}: {}, {}\n", seconds_text(bound.seconds), escaped(bound.resource),
                          escaped(bound.text));

@@ -61,6 +61,23 @@ TEST(ForecastText, PutsFindingsBeforeAnythingPredicted) {
   EXPECT_THAT(text, HasSubstr("dropped 12 events"));
 }
 
+TEST(ForecastText, TellsWhatEarlierEpochsMakeOfTheInterval) {
+  Forecast f = forecast(job_by_hand());
+  EXPECT_THAT(to_text(f), Not(HasSubstr("experience")));
+  f.experience = {.epochs = 8, .seconds = {11, 11, 11, 0}};
+  EXPECT_THAT(to_text(f), AllOf(HasSubstr("experience  8 epochs in the log"), HasSubstr("there are 9")));
+  f.experience = {.epochs = 20, .seconds = {9, 11, 14, 0.9}};
+  for (const std::string& text : {to_text(f), to_markdown(f)}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("20 epochs in the log"), HasSubstr("PREDICTED: 11.00 s")));
+    EXPECT_THAT(text, Not(HasSubstr("this one")));
+  }
+  f.experience.held = false;
+  EXPECT_THAT(to_markdown(f), HasSubstr("this one did not"));
+  const auto json = nlohmann::json::parse(to_json(f, "now")).at("experience");
+  EXPECT_EQ(json.at("seconds").at("high"), 14);
+  EXPECT_FALSE(json.at("inside"));
+}
+
 TEST(ForecastText, NamesEachModelOrWhatItLacks) {
   Job job = job_by_hand();
   const std::string text = to_text(forecast(job));

@@ -248,12 +248,25 @@ std::string segment_text(const Segment& segment) {
                      all.low < all.high ? seconds_text(all) : seconds_text(all.middle));
 }
 
+std::string experience_text(const Experience& e) {
+  if (e.epochs == 0) return "";
+  const std::string before = counted(static_cast<Index>(e.epochs), "epoch");
+  if (e.seconds.coverage <= 0) {
+    return fmt::format("{} in the log, which says nothing before there are {}", before, enough_epochs);
+  }
+  return fmt::format("by {} in the log, nine of ten such epochs lie in {}{}", before,
+                     fine_seconds_text(e.seconds),
+                     !e.held   ? ""
+                     : *e.held ? "; this one did"
+                               : "; this one did not");
+}
+
 std::string outcome_text(const Forecast& f) {
   if (!f.no_epoch.empty()) return fmt::format("NO EPOCH: {}", f.no_epoch);
   const ModelPrediction* best = most_elaborate(f.models);
   if (best == nullptr) return "NO PREDICTION: no model has what it needs";
   const std::string doubts = f.calibration.flagged(Doubt::drift) ? ", while the steps were drifting" : "";
-  return fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(best->seconds),
+  return fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(*predicted_epoch(f)),
                      name_of(best->model), doubts);
 }
 
@@ -279,6 +292,9 @@ std::string to_text(const Forecast& f) {
     }
     for (const Segment& segment : f.segments) out += labelled(to_string(segment.kind), segment_text(segment));
     out += models_text(f);
+    if (const std::string text = experience_text(f.experience); !text.empty()) {
+      out += labelled("experience", text);
+    }
     for (const EpochBound& bound : f.bounds) {
       out += labelled("at least",
                       fmt::format("{}: {}, {}", seconds_text(bound.seconds), bound.resource, bound.text));
