@@ -147,7 +147,7 @@ class CalibrationRuns {
     return out;
   }
 
-  /// Steps that nobody times: after a pause the first milliseconds are slower, and a run may have no more.
+  /// Steps that nobody times: the first milliseconds after a pause are slower, and a run may have no more.
   void warm_up() {
     const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
     const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
