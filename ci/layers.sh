@@ -12,7 +12,8 @@ stages='agreement:registry error:registry random:registry typed:registry plugin:
   suite:plan results:measure pipeline:app'
 for source in $(find harness -name '*.cpp' ! -name '*_test.cpp'); do
   folder=${source%/*}
-  stages="$stages $(basename "$source" .cpp):${folder#harness/}"
+  name=${source##*/}
+  stages="$stages ${name%.cpp}:${folder#harness/}"
 done
 
 found=$(

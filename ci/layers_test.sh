@@ -5,13 +5,8 @@ ci=$(cd "$(dirname "$0")" && pwd)
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cd "$ci/.."
-for folder in harness reference kernels suites ci; do
-  mkdir "$copy/$folder"
-  (cd $folder && find . -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.sh') | while read -r file; do
-    mkdir -p "$copy/$folder/${file%/*}"
-    cp "$folder/$file" "$copy/$folder/$file"
-  done
-done
+find harness reference kernels suites ci -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.sh' |
+  tar -cf - -T - | tar -xf - -C "$copy"
 
 fail() { echo "layers_test: $1" >&2; exit 1; }
 
@@ -37,6 +32,8 @@ accepts() {  # FILE LINE
 }
 
 found=$("$ci/layers.sh" "$copy") || fail "the tree itself is rejected: $found"
+# From here on only planted lines decide: stages follow from the names of files, which are quick to read when empty.
+find "$copy" -type f | while read -r file; do : >"$file"; done
 
 rejects harness/check/planted.cpp 'no hot path' '#include "assay/ops/gemm.hpp"'
 rejects harness/check/planted.cpp 'no hot path' '#include "kernels/tiers.hpp"'

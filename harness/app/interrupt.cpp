@@ -6,8 +6,19 @@
 #include <csignal>
 #include <cstring>
 
+// Sanitizers report crashes themselves, and say more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ASSAY_SANITIZED true
+#elif defined(__has_feature)
+#define ASSAY_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define ASSAY_SANITIZED false
+#endif
+
 namespace assay {
 namespace {
+
+constexpr bool sanitized = ASSAY_SANITIZED;
 
 volatile std::sig_atomic_t stop_requested = 0;
 volatile std::sig_atomic_t interrupted_code = 0, crashed_code = 0;  // that handlers exit with
@@ -56,11 +67,8 @@ bool interrupted() { return stop_requested != 0; }
 
 void report_crashes(int code) {
   crashed_code = code;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their own reports say more
+  if (sanitized) return;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, on_crash);
-#else
-  static_cast<void>(on_crash);
-#endif
 }
 
 void now_running(std::string_view what) {

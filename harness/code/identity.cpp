@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -161,7 +162,8 @@ class Walk {
     for (std::size_t r = 0; r + 1 < relocations.size(); ++r) {
       const std::uint64_t at = relocations[r].at;
       if (relocations[r].type != R_X86_64_64 || relocations[r + 1].at != at + 8 || at + 24 > bytes.size() ||
-          text_at(object, relocations[r]) != program_.object(object).source) {
+          std::filesystem::path(text_at(object, relocations[r])).lexically_normal() !=
+              program_.object(object).source) {
         continue;
       }
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 8, 16, '\0');

@@ -162,6 +162,14 @@ TEST(CodeIdentity, StaysWithACommentAndWithOtherNames) {
   EXPECT_THAT(changed(with("kernels/gemm/packed.cpp", text)), ::testing::IsEmpty());
 }
 
+TEST(CodeIdentity, StaysWithACommentWhereTheCompilerSpellsThePathInItsWay) {
+  const auto code_at = [](const std::string& line) {
+    const std::string above = "#line " + line + " \"kernels/gemm/./packed.cpp\"";
+    return codes(with("kernels/gemm/packed.cpp", kernel("return x;", above))).at("kernels/gemm/packed.cpp");
+  };
+  EXPECT_EQ(code_at("5"), code_at("9"));
+}
+
 TEST(CodeIdentity, StaysWhenFunctionsChangePlaces) {
   const std::string one = "float planned(float x) { return x + 5; }\n";
   const std::string two = "float also_planned(float x) { return x + 6; }\n";

@@ -163,7 +163,7 @@ TEST(Merge, RefusesShardsOfAnotherRun) {
     Change change;
     std::string what;
   };
-  for (const auto& [change, what] : std::vector<Planted>{
+  for (const auto& planted : std::vector<Planted>{
            {[](Results& r) { r.suite = "other"; }, "has the suite 'other', and s2.json has 'tiny'"},
            {[](Results& r) { r.seed = 43; }, "has the seed '43'"},
            {[](Results& r) { r.commit = "abc+changes"; }, "has the commit 'abc+changes'"},
@@ -177,7 +177,7 @@ TEST(Merge, RefusesShardsOfAnotherRun) {
               r.machine.facts.push_back({"OMP_NUM_THREADS", "1", true});
             },
             "OMP_NUM_THREADS: (absent) -> 1"}}) {
-    expect_refused([&](auto& files) { change(files[1].results); }, "s0.json", what);
+    expect_refused([&](auto& files) { planted.change(files[1].results); }, "s0.json", planted.what);
   }
 }
 

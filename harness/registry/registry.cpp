@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace assay {
 namespace {
@@ -18,6 +19,11 @@ bool is_word(std::string_view text) {
   return !text.empty() && letter(text.front()) && std::ranges::all_of(text, follows);
 }
 
+/// Clang calls a file that it finds by -I. kernels/./gemm/simd.cpp.
+std::string normal_path(const std::filesystem::path& file) {
+  return file.lexically_normal().generic_string();
+}
+
 }  // namespace
 
 Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
@@ -28,8 +34,8 @@ Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
 Registry Registry::linked() {
   Registry registry;
   for (const Register* r = first_register; r != nullptr; r = r->next_) {
-    const std::string_view source = r->where_.file_name();
-    registry.origin_ = {.source = std::string(source),
+    const std::string source = normal_path(r->where_.file_name());
+    registry.origin_ = {.source = source,
                         .line = static_cast<int>(r->where_.line()),
                         .code = std::string(CodeTable::code_of(source))};
     r->fill_(registry);

@@ -71,6 +71,7 @@ TEST(Registry, KnowsWhereALinkedVariantIsRegisteredAndWhatItsCodeIs) {
   EXPECT_EQ(naive.source, "harness/registry/registry_test.cpp");
   EXPECT_THAT(naive.line, ::testing::AnyOf(line_before + 1, 0));  // 0: Clang before 16
   EXPECT_EQ(naive.code, "0123456789abcdef");
+  EXPECT_EQ(registry.at("doubling").variants().at(1).source, "harness/registry/found.cpp");
   registry.add<Doubling>({.name = "by_hand", .run = doubled});
   EXPECT_EQ(registry.at("doubling").variants().back().code, "");
 }
@@ -147,6 +148,10 @@ TEST(Rng, DrawsSmallIntegersOfAllSixValues) {
   for (int i = 0; i < 200; ++i) seen.insert(rng.small_integer());
   EXPECT_EQ(seen, (std::set<float>{-3, -2, -1, 1, 2, 3}));
 }
+
+// What Clang calls a file that it finds by -I.
+#line 1 "harness/registry/./found.cpp"
+const Register found{[](Registry& r) { r.add<Doubling>({.name = "found", .run = doubled}); }};
 
 }  // namespace
 }  // namespace assay

@@ -24,6 +24,13 @@ struct Product {
   float alpha = 1, beta = 0;
 };
 
+/// first + offset. Of an operand without elements, or where only the shape of a product is asked for, there
+/// is no first, and nullptr must not be moved.
+template <class T>
+T* moved(T* first, Index offset) {
+  return first == nullptr ? nullptr : first + offset;
+}
+
 /// The rows [row, row + m) and columns [column, column + n) of a problem.
 inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, Index row, Index m,
                        Index column, Index n) {
@@ -31,9 +38,9 @@ inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, 
   return {.m = m,
           .n = n,
           .k = p.k,
-          .a = in.a.data() + (p.a_transposed() ? row : row * lda),
-          .b = in.b.data() + (p.b_transposed() ? column * ldb : column),
-          .c = c + row * p.n + column,
+          .a = moved(in.a.data(), p.a_transposed() ? row : row * lda),
+          .b = moved(in.b.data(), p.b_transposed() ? column * ldb : column),
+          .c = moved(c, row * p.n + column),
           .lda = lda,
           .ldb = ldb,
           .ldc = p.n,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/ops/gemm_bf16.hpp"
+#include "gemm/blocked.hpp"
 
 #include <functional>
 #include <optional>
@@ -27,9 +28,9 @@ inline Product part_of(const GemmBf16::Problem& p, const GemmBf16::Input& in, fl
   return {.m = m,
           .n = n,
           .k = p.k,
-          .a = in.a.data() + (p.a_transposed() ? row : row * lda),
-          .b = in.b.data() + (p.b_transposed() ? column * ldb : column),
-          .c = c + row * p.n + column,
+          .a = blocked::moved(in.a.data(), p.a_transposed() ? row : row * lda),
+          .b = blocked::moved(in.b.data(), p.b_transposed() ? column * ldb : column),
+          .c = blocked::moved(c, row * p.n + column),
           .lda = lda,
           .ldb = ldb,
           .ldc = p.n,

@@ -28,7 +28,7 @@ blocked::Product widened(const Product& p, float* space) {
           .n = p.n,
           .k = p.k,
           .a = space,
-          .b = space + whole_lines(p.m * p.k),
+          .b = blocked::moved(space, whole_lines(p.m * p.k)),
           .c = p.c,
           .lda = p.a_transposed ? p.m : p.k,
           .ldb = p.b_transposed ? p.k : p.n,
