@@ -59,7 +59,7 @@ TEST_F(Program, ChecksAndSaysThatAllAgree) {
 }
 
 TEST_F(Program, NamesAPlantedWrongKernelInItsLastLinesAndExitsOne) {
-  const Finished done = run("check", "wrong");
+  const Finished done = run("check -k gemm", "wrong");
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_THAT(done.last_lines(2),
               AllOf(HasSubstr("WRONG: gemm/planted"), HasSubstr("again: assay check -k")));
