@@ -89,7 +89,7 @@ inline Phases products(const Problem& p, const Lora::Input& in, Lora::Output& ou
 inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBackward::Output& out,
                        float* thin) {
   return backward(p, in.x.data(), in.w.data(), in.a.data(), in.b.data(), in.dy.data(), out.dx.data(),
-                  out.da.data(), out.db.data(), thin, thin == nullptr ? nullptr : thin + p.m * p.r);
+                  out.da.data(), out.db.data(), thin, blocked::moved(thin, p.m * p.r));
 }
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
