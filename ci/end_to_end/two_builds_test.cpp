@@ -145,5 +145,15 @@ TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
   EXPECT_EQ(Json::parse(folder_.read("raw.jsonl")).at("schema"), "assay.two_builds/1");
 }
 
+TEST_F(TwoBuilds, RefuseASelfTestOfNoGate) {
+  folder_.write("none.jsonl", "");
+  const Finished again = run_program("selftest --again none.jsonl", folder_.path());
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.errors, HasSubstr("none.jsonl: holds no gate"));
+  const Finished none = run_program("selftest --suite tiny.json --runs 0 --planted-runs 0", folder_.path());
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.errors, HasSubstr("are both 0"));
+}
+
 }  // namespace
 }  // namespace assay::testing

@@ -150,9 +150,8 @@ class SelfTester {
 
 /// The same table from samples that were kept, with the rules of this program.
 SelfTest tested_again(const Options& options, const Registry& registry) {
-  SelfTest out{.command = "assay selftest --again",
-               .busy = options.busy,
-               .slice_seconds = TurnPolicy{}.slice_seconds};
+  SelfTest out{
+      .command = "assay selftest --again", .busy = options.busy, .slice_seconds = TurnPolicy{}.slice_seconds};
   std::string hashes;
   for (const auto& file : options.again) {
     out.command += " " + file.filename().string();
@@ -177,6 +176,7 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
       }
       out.runs.push_back(tallied(run, std::move(plants)));
     }
+    if (number == 0) throw Error(file.string(), "holds no gate", "name files that `assay selftest -o` wrote");
   }
   out.raw_hash = hashes;
   return out;
@@ -191,6 +191,8 @@ int selftest_verb(const Options& options, const Registry& registry) {
   } else {
     if (options.suite.empty())
       throw Error("--suite", "is missing", "name a suite, or samples that were kept with --again");
+    if (options.runs + options.planted_runs == 0)
+      throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
     SelfTester tester(options, registry);
     const std::optional<BusyCore> busy = options.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
     Progress progress;

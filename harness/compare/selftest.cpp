@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 namespace assay {
 namespace {
@@ -74,9 +74,29 @@ std::string alarms_list(const SelfTest& test) {
   return out.empty() ? "" : "\n" + out;
 }
 
+/// What half of the trials would have shown, of ratios of which 0 stands for none.
+std::optional<double> typical_visible(const std::vector<double>& visible) {
+  std::vector<double> shown;
+  std::ranges::copy_if(visible, std::back_inserter(shown), [](double ratio) { return ratio > 0; });
+  if (visible.empty() || 2 * shown.size() < visible.size()) return std::nullopt;
+  std::ranges::sort(shown);
+  return shown[(visible.size() - 1) / 2];
+}
+
 std::string spread_text(std::vector<double> values, const char* unit, double scale) {
   return fmt::format("{:.2f} {} in the median, {:.2f} to {:.2f}", scale * median(values), unit,
                      scale * std::ranges::min(values), scale * std::ranges::max(values));
+}
+
+std::string visible_text(const std::vector<SelfTestRun>& runs) {
+  std::vector<double> visible;
+  for (const SelfTestRun& run : runs) {
+    if (run.typical_visible) visible.push_back(*run.typical_visible - 1);
+  }
+  const std::size_t none = runs.size() - visible.size();
+  if (visible.empty()) return "none in any run: too few launches";
+  const std::string seen = spread_text(visible, "%", 100);
+  return none == 0 ? seen : fmt::format("{}; none in {} of {} runs", seen, none, runs.size());
 }
 
 }  // namespace
@@ -122,17 +142,14 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
       if (verdict.standing == Standing::slower) out.alarms.push_back(verdict.key);
     }
   }
-  if (!ruling.visible.empty()) {
-    out.median_visible = median(ruling.visible);
-    out.worst_visible = std::ranges::max(ruling.visible);
-  }
+  out.typical_visible = typical_visible(ruling.visible);
   return out;
 }
 
 std::string selftest_markdown(const SelfTest& test) {
   std::size_t unchanged = 0, red_unchanged = 0, red_planted = 0, unfit = 0, trials = 0, undecided = 0,
               alarms = 0;
-  std::vector<double> seconds, visible, busy, steal;
+  std::vector<double> seconds, busy, steal;
   for (const SelfTestRun& run : test.runs) {
     const bool red = !run.alarms.empty();
     if (run.plants.empty()) ++unchanged;
@@ -142,7 +159,6 @@ std::string selftest_markdown(const SelfTest& test) {
     undecided += run.undecided;
     alarms += run.alarms.size();
     seconds.push_back(run.seconds);
-    visible.push_back(run.median_visible - 1);
     busy.push_back(run.weather.other_busy_share);
     steal.push_back(run.weather.steal_share);
   }
@@ -161,7 +177,7 @@ std::string selftest_markdown(const SelfTest& test) {
   out += fmt::format("| unplanted trials left undecided | {} |\n", share_text(undecided, trials));
   out += fmt::format("| runs declared unfit by the control | {} |\n", share_text(unfit, test.runs.size()));
   out += fmt::format("| smallest slow-down that the typical trial would have shown | {} |\n",
-                     spread_text(visible, "%", 100));
+                     visible_text(test.runs));
   out += fmt::format("| duration of a run | {} |\n", spread_text(seconds, "s", 1));
   out += fmt::format("| processor time of others; stolen | {}; {} in the median |\n",
                      percent_text(median(busy)), percent_text(median(steal)));

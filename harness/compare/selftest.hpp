@@ -5,6 +5,7 @@
 #include "compare/two_builds.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,9 @@ struct SelfTestRun {
   std::string unfit;
   std::size_t trials = 0, undecided = 0;  ///< that were not planted
   double seconds = 0;
-  double median_visible = 0, worst_visible = 0;  ///< smallest changes that it could have seen
+  /// The smallest slow-down, as a ratio, that half of its trials would have shown; none where fewer would
+  /// have shown any, however large, for want of launches.
+  std::optional<double> typical_visible;
   Weather weather;
 };
 
