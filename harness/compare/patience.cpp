@@ -71,8 +71,12 @@ void PatiencePlan::plan(TwoBuilds& run, const std::vector<std::size_t>& which, s
   granted_ = 0;
   if (launches < policy_.learning) return;
   const auto ahead = static_cast<double>(third_look_or_next(run.policy, launches) - launches);
-  granted_ =
-      grant_patience(run.trials, which, seconds_left / ahead - std::max(0.0, without_patience_), policy_);
+  double per_launch = seconds_left / ahead;
+  if (launches < run.policy.screen) {
+    const double of_screen = seconds_left - (1 - policy_.screen) * run.budget_seconds;
+    per_launch = std::min(per_launch, of_screen / static_cast<double>(run.policy.screen - launches));
+  }
+  granted_ = grant_patience(run.trials, which, per_launch - std::max(0.0, without_patience_), policy_);
 }
 
 }  // namespace assay

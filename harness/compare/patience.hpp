@@ -9,6 +9,9 @@
 /// Who gets more depends on how much pairs vary in earlier launches, never on which side was slower: if the
 /// sides are equal, the next launch still lies above or below with equal chance, which is all that the sign
 /// tests ask for.
+///
+/// The screen has all trials and decides most of them with the usual slices; the few that it leaves open get far
+/// more for the same seconds. So its launches are made longer only within a share of the budget.
 #pragma once
 
 #include "compare/two_builds.hpp"
@@ -21,6 +24,7 @@ struct PatiencePolicy {
   double luck = 0.008;       ///< deviation of a launch's number by its slices alone that is good enough
   double most = 32;          ///< times the usual number of slices
   std::size_t learning = 3;  ///< launches from which the variation of pairs is known
+  double screen = 0.18;      ///< share of the budget by whose end the screen is to be over
 };
 
 /// Times the usual number of slices with which luck within a launch is as small as asked; 1 while launches
@@ -35,8 +39,8 @@ double usual_slice_seconds(const PairedTrial& trial);
 double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,
                       const PatiencePolicy& policy);
 
-/// Grants patience launch by launch, so that the budget lasts until a trial can be told that has a few stray
-/// launches: the third look, and after that the next.
+/// Grants patience launch by launch, so that the screen ends within its share of the budget, and the budget lasts
+/// until a trial can be told that has a few stray launches: the third look, and after that the next.
 class PatiencePlan {
  public:
   explicit PatiencePlan(const PatiencePolicy& policy = {}) : policy_(policy) {}

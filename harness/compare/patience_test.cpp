@@ -24,7 +24,7 @@ PairedTrial trial_of(std::size_t launches, std::size_t n, double deviation, doub
   return out;
 }
 
-constexpr PatiencePolicy policy{.luck = 0.008, .most = 32, .learning = 3};
+constexpr PatiencePolicy policy{.luck = 0.008, .most = 32, .learning = 3, .screen = 0.2};
 
 TEST(Patience, IsWhatBringsLuckWithinALaunchDownToWhatIsAsked) {
   // Robust deviation 1.4826 x 0.02; of a median of n pairs sqrt(pi / 2) x that / sqrt(n) = 0.008 with n
@@ -76,7 +76,7 @@ TEST(Patience, CountsTheSlicesOfShortCallsAsLongAsTheyAre) {
 }
 
 TEST(PatiencePlans, LetTheBudgetLastUntilTheThirdLookAndThenTheNext) {
-  TwoBuilds run{.policy = {.looks = {5, 6, 13, 23}}};
+  TwoBuilds run{.policy = {.screen = 2, .looks = {5, 6, 13, 23}}};
   run.trials = {trial_of(3, 6, 0.02)};
   PatiencePlan plan(policy);
   plan.plan(run, {0}, 2, 100);
@@ -89,6 +89,24 @@ TEST(PatiencePlans, LetTheBudgetLastUntilTheThirdLookAndThenTheNext) {
   plan.took(0.5 + 2.596 * 0.012 / 2);
   plan.plan(run, {0}, 13, 10 * (0.5 + 2.596 * 0.012));
   EXPECT_NEAR(run.trials[0].patience, 3.596, 0.001);
+}
+
+TEST(PatiencePlans, LetTheScreenEndWithinItsShareOfTheBudget) {
+  TwoBuilds run{.policy = {.screen = 8, .looks = {16, 21, 28}}, .budget_seconds = 100};
+  run.trials = {trial_of(3, 6, 0.02)};
+  PatiencePlan plan(policy);
+  plan.plan(run, {0}, 2, 100);
+  plan.took(3);
+  // Of 100 s the screen has 20, of which these five launches have 15.0779 s left: 3 s each without patience, and
+  // half of what is wanted. By the third look alone there would be more than twice what is wanted.
+  plan.plan(run, {0}, 3, 80 + 5 * (3 + 2.596 * 0.012 / 2));
+  EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.001);
+  plan.took(3 + 2.596 * 0.012 / 2);
+  plan.plan(run, {0}, 7, 80);
+  EXPECT_EQ(run.trials[0].patience, 1) << "the share is used up";
+  plan.took(3);
+  plan.plan(run, {0}, 8, 80);
+  EXPECT_NEAR(run.trials[0].patience, 3.596, 0.001) << "the screen is over";
 }
 
 }  // namespace
