@@ -1,29 +1,46 @@
 #include "compare/paired_launches.hpp"
 
+#include "assay/random.hpp"
+#include "measure/scratch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace assay {
 namespace {
 
 enum : std::size_t { base_side, head_side, control_side };
 
-/// One number for both sides: unchanged functions then lie at the same place in both, as often as can be.
-std::size_t link_of(std::uint64_t draw, std::size_t links) {
-  return static_cast<std::size_t>(draw >> 32) % links;
-}
+/// Copies of programs that may be built anew while they are measured. Those with several links are kept ones,
+/// which nobody overwrites.
+struct Snapshot {
+  explicit Snapshot(const PairedPrograms& programs)
+      : base(of(programs.base, "base")), head(of(programs.head, "head")) {}
+  ScratchFolder folder;
+  std::vector<std::filesystem::path> base, head;
+
+ private:
+  std::vector<std::filesystem::path> of(const std::vector<std::filesystem::path>& links, const char* name) {
+    if (links.size() != 1) return links;
+    std::filesystem::copy_file(links.front(), folder.path() / name);
+    return {folder.path() / name};
+  }
+};
 
 PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& trials, int launch,
-                        const PairedPrograms& programs) {
+                        const PairedPrograms& programs, const Snapshot& snapshot) {
   PairRequest request{.policy = programs.policy,
                       .draw = draw_of(run.seed, launch),
                       .check = launch == 0,
                       .shared_bytes = programs.shared_bytes};
   request.policy.seed = run.seed;
-  const auto& base = programs.base[link_of(request.draw, programs.base.size())];
-  const auto& head = programs.head[link_of(request.draw, programs.head.size())];
-  request.sides = {{"base", base}, {"head", head}, {"control", base}};
+  const std::size_t base = link_of(run.seed, launch, programs.base.size()),
+                    head = link_of(run.seed, launch, programs.head.size());
+  request.sides = {{.name = "base", .program = snapshot.base[base], .known_as = programs.base[base]},
+                   {.name = "head", .program = snapshot.head[head], .known_as = programs.head[head]},
+                   {.name = "control", .program = snapshot.base[base], .known_as = programs.base[base]}};
   request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
   for (std::size_t i = 0; i < trials.size(); ++i) {
     request.trials.push_back(run.trials[trials[i]].trial);
@@ -46,11 +63,18 @@ void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample
 
 }  // namespace
 
+std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
+  const auto turn = static_cast<std::size_t>(launch);
+  Rng rng(seed + 7919 * (turn / links + 1));
+  return drawn_permutation(links, rng)[turn % links];
+}
+
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
-  return [programs = std::move(programs), hooks](TwoBuilds& run, const std::vector<std::size_t>& trials,
-                                                 int launch) {
+  const auto snapshot = std::make_shared<const Snapshot>(programs);
+  return [programs = std::move(programs), snapshot, hooks](
+             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
     hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
-    const PairRequest request = request_for(run, trials, launch, programs);
+    const PairRequest request = request_for(run, trials, launch, programs, *snapshot);
     auto sides = sample_sides(request, hooks);
     if (sides.empty()) return;
     for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -66,8 +90,8 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
       trial.launches.push_back({.base = std::move(base.seconds),
                                 .head = std::move(head.seconds),
                                 .control = std::move(sides[control_side][i].seconds),
-                                .base_link = link_of(request.draw, programs.base.size()),
-                                .head_link = link_of(request.draw, programs.head.size())});
+                                .base_link = link_of(run.seed, launch, programs.base.size()),
+                                .head_link = link_of(run.seed, launch, programs.head.size())});
     }
   };
 }

@@ -10,8 +10,8 @@
 /// sides are equal, the next launch still lies above or below with equal chance, which is all that the sign
 /// tests ask for.
 ///
-/// The screen has all trials and decides most of them with the usual slices; the few that it leaves open get far
-/// more for the same seconds. So its launches are made longer only within a share of the budget.
+/// The screen has all trials and decides most of them with the usual slices; the few that it leaves open get
+/// far more for the same seconds. So its launches are made longer only within a share of the budget.
 #pragma once
 
 #include "compare/two_builds.hpp"
@@ -39,8 +39,8 @@ double usual_slice_seconds(const PairedTrial& trial);
 double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,
                       const PatiencePolicy& policy);
 
-/// Grants patience launch by launch, so that the screen ends within its share of the budget, and the budget lasts
-/// until a trial can be told that has a few stray launches: the third look, and after that the next.
+/// Grants patience launch by launch, so that the screen ends within its share of the budget, and the budget
+/// lasts until a trial can be told that has a few stray launches: the third look, and after that the next.
 class PatiencePlan {
  public:
   explicit PatiencePlan(const PatiencePolicy& policy = {}) : policy_(policy) {}

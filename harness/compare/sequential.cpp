@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace assay {
@@ -14,10 +15,14 @@ namespace {
 
 using Logs = std::span<const double>;
 
+/// As many degrees of freedom as make Student's distribution the normal one.
+constexpr int many_launches = 200;
+
 /// Of a trial still open at a look.
 struct Open {
   std::size_t trial;
   double p_slower, p_faster;
+  bool slower_by_layout, faster_by_layout;  ///< not in all layouts
 };
 
 Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
@@ -47,6 +52,40 @@ void step_down(std::vector<Open>& open, std::size_t& left, double level, const P
   open.erase(open.begin(), first);
 }
 
+/// Head / control. Launches of a trial without a control, or of another length, are those of head / base.
+std::vector<double> against_control(const TrialLogs& trial, std::size_t launches) {
+  std::vector<double> out(trial.head.begin(), trial.head.begin() + static_cast<std::ptrdiff_t>(launches));
+  if (trial.control.size() != trial.head.size()) return out;
+  for (std::size_t i = 0; i < launches; ++i) out[i] -= trial.control[i];
+  return out;
+}
+
+/// Whether each layout moved beyond the limit, a logarithm: above one that is positive, below one that is
+/// negative. Of two launches in the middle the farther one counts: two of a layout are few, and luck within a
+/// layout is what the sign test is for.
+bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double limit) {
+  std::map<std::size_t, std::vector<double>> by_layout;
+  for (std::size_t i = 0; i < std::min(launches, trial.layouts.size()); ++i) {
+    by_layout[trial.layouts[i]].push_back(limit > 0 ? trial.head[i] : -trial.head[i]);
+  }
+  return std::ranges::all_of(by_layout, [limit](auto& layout) {
+    auto& logs = layout.second;
+    const auto middle = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 2);
+    std::ranges::nth_element(logs, middle);
+    return *middle > std::abs(limit);
+  });
+}
+
+Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches, double margin) {
+  const Logs to_base = Logs(trial.head).first(launches);
+  const std::vector<double> to_control = against_control(trial, launches);
+  return {.trial = index,
+          .p_slower = std::max(p_above(to_base, margin), p_above(to_control, margin)),
+          .p_faster = std::max(p_below(to_base, -margin), p_below(to_control, -margin)),
+          .slower_by_layout = !moved_in_all_layouts(trial, launches, margin),
+          .faster_by_layout = !moved_in_all_layouts(trial, launches, -margin)};
+}
+
 /// Of the trials with as many launches; of those that have no more where it is their last.
 void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
           std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
@@ -55,21 +94,24 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, st
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
     if (last && trials[i].head.size() > launches) continue;
-    const Logs seen = Logs(trials[i].head).first(launches);
-    open.push_back({i, p_above(seen, margin), p_below(seen, -margin)});
+    open.push_back(open_at(trials[i], i, launches, margin));
   }
   step_down(
-      open, left, look_level(policy), [](const Open& o) { return o.p_slower; }, Standing::slower, launches,
-      out);
+      open, left, look_level(policy), [](const Open& o) { return o.slower_by_layout ? 1 : o.p_slower; },
+      Standing::slower, launches, out);
   step_down(
-      open, left_faster, look_level(policy), [](const Open& o) { return o.p_faster; }, Standing::faster,
-      launches, out);
+      open, left_faster, look_level(policy),
+      [](const Open& o) { return o.faster_by_layout ? 1 : o.p_faster; }, Standing::faster, launches, out);
   const double same_level = policy.same_level / looks_of(policy);
   for (const Open& o : open) {
     SequentialRuling& ruling = out.trials[o.trial];
     ruling.launches = launches;
+    const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(1, left));
+    ruling.by_layout =
+        (o.slower_by_layout && o.p_slower <= level) || (o.faster_by_layout && o.p_faster <= level);
     if (is_same(Logs(trials[o.trial].head).first(launches), same_level, policy)) {
       ruling.standing = Standing::same;
+      ruling.by_layout = false;
     }
   }
 }
@@ -99,10 +141,10 @@ bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::
   return std::min(p_above(seen, margin), p_below(seen, -margin)) <= level;
 }
 
-/// All trials of the control together: the median over the trials, launch by launch of the screen.
-/// A shard gets its part of the level.
-std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, std::size_t family,
-                                     const SequentialPolicy& policy) {
+/// All trials of the control together: the median over the trials, launch by launch of the screen. A shard
+/// gets the whole level, since eight launches have no p-value small enough for a part of it: four shards are
+/// wrongly unfit four times as often, which is no false alarm.
+std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
   constexpr std::size_t fewest_trials = 5;  // below that one trial's luck is the median
   std::vector<double> medians;
   for (std::size_t launch = 0; launch < policy.screen; ++launch) {
@@ -114,8 +156,7 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, std::siz
   }
   if (medians.size() < policy.screen) return "";
   const double margin = std::log(policy.control_margin);
-  const double level = policy.level / 2 * static_cast<double>(trials.size()) / static_cast<double>(family);
-  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > level) return "";
+  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > policy.level / 2) return "";
   return fmt::format(
       "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} launches of {}",
       std::exp(median(medians)), medians.size(), medians.size());
@@ -142,7 +183,7 @@ Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) 
     look(trials, launches, true, left, left_faster, policy, out);
   }
 
-  out.unfit = control_moved_as_a_whole(trials, out.family, policy);
+  out.unfit = control_moved_as_a_whole(trials, policy);
   const std::size_t at_last = std::min(out.family, std::min(left, left_faster) + 1);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     out.trials[i].control_moved = control_moved(trials[i], out.trials[i], at_last, policy);
@@ -151,15 +192,20 @@ Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) 
 }
 
 double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
-                        const SequentialPolicy& policy) {
-  if (trial.control.empty()) return 0;
+                        const SequentialPolicy& policy, double by_layout) {
+  if (trial.control.empty() || trial.control.size() < policy.screen) return 0;
   const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(family, 1));
   const auto count = static_cast<int>(std::min(launches, policy.looks.back()));
   const double chance = needed_chance(needed_count(count, level), count, 0.95);
   if (chance >= 1) return 0;
-  // A slow-down moves every launch by as much: it must lift the quantile of 1 - chance above the margin.
-  const double seen = std::log(policy.margin) + median(trial.control) - quantile(trial.control, 1 - chance);
-  return std::max(std::exp(seen), policy.same_limit);
+  // A slow-down moves every launch by as much: it must lift the quantile of 1 - chance above the margin. A
+  // few launches have no such quantile beyond their smallest, so that it is at least that of a normal
+  // distribution.
+  const double deviation = robust_deviation(trial.control);
+  const double below = std::max(median(trial.control) - quantile(trial.control, 1 - chance),
+                                chance > 0.5 ? deviation * student_quantile(1 - chance, many_launches) : 0);
+  const double wider = deviation > 0 ? std::hypot(deviation, by_layout) / deviation : 1;
+  return std::max(std::exp(std::log(policy.margin) + wider * below), policy.same_limit);
 }
 
 }  // namespace assay

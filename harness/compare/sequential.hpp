@@ -17,6 +17,12 @@
 ///    would have made a trial `slower` or `faster`, or all of its trials together do, the machine or the
 ///    method is at fault, and nothing else is believed.
 ///
+/// Two more things are asked of what is called `slower` or `faster`, which can only make alarms rarer. It
+/// moved against the copy of the base as well, by the same test: where the base alone was odd in these
+/// launches, the head did nothing. And where several layouts took turns, it moved in nearly all of them,
+/// since launches of one layout share what that layout does, and eight layouts are no more than eight samples
+/// of it.
+///
 /// Testing only those that the screen left open, on fresh launches, would divide the level by fewer trials
 /// and throw the launches of the screen away. That needs 14 launches and the 8 of the screen, where all of 38
 /// trials need 15: the sign test pays one launch for each doubling of their number.
@@ -48,12 +54,14 @@ struct SequentialPolicy {
 /// Logarithms of head / base, and of control / base, one per launch.
 struct TrialLogs {
   std::vector<double> head, control;
+  std::vector<std::size_t> layouts;  ///< which one each launch ran; empty where there is one
 };
 
 struct SequentialRuling {
   Standing standing = Standing::undecided;  ///< same, slower, faster, undecided
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
+  bool by_layout = false;    ///< undecided since it did not move in all layouts
   std::size_t launches = 0;  ///< that the ruling rests on
 };
 
@@ -67,9 +75,9 @@ struct Rulings {
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);
 
 /// The smallest slow-down, as a ratio, that these rules would have called slower 19 times in 20 with so many
-/// launches, were those spread as the control's are. 0 when there is no control, or with too few launches for
-/// any.
+/// launches, were those spread as the control's are, and `by_layout`, a deviation, beyond that. 0 when there
+/// is no control, when the screen was not completed, or with too few launches for any.
 double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
-                        const SequentialPolicy& policy);
+                        const SequentialPolicy& policy, double by_layout = 0);
 
 }  // namespace assay

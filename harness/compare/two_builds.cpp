@@ -16,7 +16,8 @@
 namespace assay {
 namespace {
 
-/// The share of the budget that the screen may take: what is left decides what the screen left open.
+/// The share of what the first launch left of the budget that the rest of the screen may take, of trials
+/// whose calls are long: what is left then decides what the screen left open.
 constexpr double screen_share = 0.5;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -58,6 +59,14 @@ std::vector<std::size_t> tested(const TwoBuilds& run) {
   return out;
 }
 
+/// More than a side ever has.
+constexpr std::size_t most_links = 1 << 16;
+
+bool several_layouts(const PairedTrial& trial) {
+  return std::ranges::any_of(trial.launches,
+                             [](const PairedLaunch& l) { return l.base_link != 0 || l.head_link != 0; });
+}
+
 std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
   std::vector<TrialLogs> out;
   for (const std::size_t i : trials) out.push_back(logs_of(run.trials[i]));
@@ -82,29 +91,31 @@ constexpr double launch_overhead = 2;
 
 /// Trials whose calls are so long that the screen would not end within its share, longest first, are left
 /// alone after the first launch. That launch itself is no measure: it checked all variants as well.
-void drop_the_longest(const TwoBuilds& run, std::vector<std::size_t>& trials) {
+void drop_the_longest(const TwoBuilds& run, double seconds_left, std::vector<std::size_t>& trials) {
   const auto cost = [&](std::size_t i) {
-    return launch_overhead * static_cast<double>(run.policy.screen) * usual_slice_seconds(run.trials[i]);
+    return launch_overhead * static_cast<double>(run.policy.screen - 1) * usual_slice_seconds(run.trials[i]);
   };
   double expected = 0;
   for (const std::size_t i : trials) expected += cost(i);
   std::ranges::stable_sort(trials, std::less{}, cost);
-  for (; expected > screen_share * run.budget_seconds && trials.size() > 1; trials.pop_back()) {
+  for (; expected > screen_share * seconds_left && trials.size() > 1; trials.pop_back()) {
     expected -= cost(trials.back());
   }
   std::ranges::sort(trials);
 }
 
 std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
-                     const SequentialPolicy& policy) {
-  if (logs.head.size() < policy.screen) {
-    return fmt::format("{} of {} launches of the screen fitted the budget", logs.head.size(), policy.screen);
+                     const TwoBuilds& run) {
+  if (logs.head.size() < run.policy.screen) {
+    return fmt::format("{} of {} launches of the screen {}", logs.head.size(), run.policy.screen,
+                       run.partial ? "were over when it was interrupted" : "fitted the budget");
   }
   std::string out = ruling.screened ? fmt::format("decided by the screen of {} launches", ruling.launches)
                                     : fmt::format("decided by {} launches", ruling.launches);
   if (ruling.standing == Standing::undecided) {
     out = fmt::format("{} launches do not decide it", ruling.launches);
   }
+  if (ruling.by_layout) out += "; it moved in some layouts of the code and not in others";
   if (ruling.control_moved) out += "; a copy of the base moved against the base in the same launches";
   if (trial.base_allocations != trial.head_allocations ||
       trial.base_allocated_bytes != trial.head_allocated_bytes) {
@@ -123,11 +134,12 @@ Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const
 }
 
 Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
-                   const SequentialPolicy& policy) {
+                   const TwoBuilds& run) {
+  const SequentialPolicy& policy = run.policy;
   Verdict out{.key = trial.trial.key,
               .standing = ruling.standing,
               .limit = policy.margin,
-              .why = sentence(trial, ruling, logs, policy),
+              .why = sentence(trial, ruling, logs, run),
               .launches = ruling.launches};
   if (logs.head.size() < policy.screen) return out;
   out.ratio = out.time_ratio = ratio_from(logs, ruling, policy);
@@ -178,6 +190,7 @@ TrialLogs logs_of(const PairedTrial& trial) {
   for (const PairedLaunch& launch : trial.launches) {
     out.head.push_back(median(log_ratios(launch.head, launch.base)));
     if (!launch.control.empty()) out.control.push_back(median(log_ratios(launch.control, launch.base)));
+    if (several_layouts(trial)) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
   }
   return out;
 }
@@ -197,7 +210,7 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
     patience.took(seconds_since(start) - before);
     return true;
   };
-  if (go_on(trials)) drop_the_longest(run, trials);
+  if (go_on(trials)) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
   // The first launch checks all variants: those that disagree are sampled no more.
   std::erase_if(trials, [&](std::size_t i) { return !run.trials[i].tested(); });
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
@@ -218,21 +231,28 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
 
 namespace {
 
-/// How many launches a trial could have had that stayed open: where time ran out those that there were.
-std::size_t affordable_launches(const TwoBuilds& run) {
+/// How many launches a trial could have had that stayed open: where time ran out for one, or all was
+/// interrupted, those that the most patient of them had. One that was left alone after the first launch tells
+/// nothing of time.
+std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialLogs>& logs,
+                                const TwoBuilds& run) {
   const std::size_t most = run.policy.looks.back();
-  if (run.seconds < run.budget_seconds) return most;
   std::size_t out = 0;
-  for (const PairedTrial& trial : run.trials) out = std::max(out, trial.launches.size());
-  return std::min(out, most);
+  bool ran_out = run.partial;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const std::size_t launches = logs[i].head.size();
+    out = std::max(out, launches);
+    ran_out = ran_out || (rulings.trials[i].standing == Standing::undecided && launches < most &&
+                          launches >= run.policy.screen);
+  }
+  return ran_out || out < run.policy.screen ? std::min(out, most) : most;
 }
 
-/// On a machine that cannot be judged on no verdict stands, whoever reads them one by one.
-void take_back(Comparison& comparison) {
+/// Of what was not decided for a reason of the whole run no verdict stands, whoever reads them one by one.
+void take_back(Comparison& comparison, const std::string& reason) {
   for (Verdict& verdict : comparison.verdicts) {
     if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
-    verdict.why =
-        fmt::format("the machine is unfit; otherwise {}: {}", to_string(verdict.standing), verdict.why);
+    verdict.why = fmt::format("{}; otherwise {}: {}", reason, to_string(verdict.standing), verdict.why);
     verdict.standing = Standing::undecided;
   }
 }
@@ -245,7 +265,8 @@ GateRuling ruling_of(const TwoBuilds& run) {
   GateRuling out{.rulings = rule(logs, run.policy)};
   out.comparison.differences = differences(run.base.facts, run.head.facts, false);
   std::string& unfit = out.comparison.unfit = out.rulings.unfit;
-  const std::size_t launches = affordable_launches(run);
+  if (unfit.empty()) unfit = run.unfit_shard;
+  const std::size_t launches = affordable_launches(out.rulings, logs, run);
   std::size_t next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
@@ -257,22 +278,22 @@ GateRuling ruling_of(const TwoBuilds& run) {
       continue;
     }
     const SequentialRuling& ruling = out.rulings.trials[next];
-    out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run.policy));
-    out.visible.push_back(smallest_visible(logs[next], out.rulings.family, launches, run.policy));
+    out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run));
+    out.visible.push_back(
+        smallest_visible(logs[next], out.rulings.family, launches, run.policy, moved_by_layout(trial)));
     if (ruling.control_moved && unfit.empty()) {
       unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
     }
     ++next;
   }
-  if (!unfit.empty()) take_back(out.comparison);
+  if (!unfit.empty()) take_back(out.comparison, "the machine is unfit");
+  if (run.partial) take_back(out.comparison, "it was interrupted");
   return out;
 }
 
 double moved_by_layout(const PairedTrial& trial) {
-  const bool several = std::ranges::any_of(
-      trial.launches, [](const PairedLaunch& l) { return l.base_link != 0 || l.head_link != 0; });
   const TrialLogs logs = logs_of(trial);
-  if (!several || logs.control.size() < 2 || logs.head.size() < 2) return 0;
+  if (!several_layouts(trial) || logs.control.size() < 2 || logs.head.size() < 2) return 0;
   const double head = robust_deviation(logs.head), control = robust_deviation(logs.control);
   return std::sqrt(std::max(0.0, head * head - control * control));
 }

@@ -79,6 +79,7 @@ struct TwoBuilds {
   int merged_shards = 0;               ///< put together from so many
   /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.
   std::string mixed_machines;
+  std::string unfit_shard;  ///< why the machine of one of the merged shards could not be judged on
   /// Slow-downs of the head by key, 0.03 for 3 %: of self-tests.
   std::map<std::string, double> planted;
   std::vector<PairedTrial> trials;

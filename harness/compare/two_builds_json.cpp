@@ -217,6 +217,7 @@ std::string to_json(const TwoBuilds& run) {
   if (run.shard) out["shard"] = to_value(*run.shard);
   if (run.merged_shards > 0) out["merged_shards"] = run.merged_shards;
   if (!run.mixed_machines.empty()) out["mixed_machines"] = run.mixed_machines;
+  if (!run.unfit_shard.empty()) out["unfit_shard"] = run.unfit_shard;
   return json_text(out);
 }
 
@@ -257,6 +258,7 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
     out.merged_shards = static_cast<int>(shards->integer(1, most));
   }
   if (const auto why = field.find("mixed_machines")) out.mixed_machines = why->text();
+  if (const auto why = field.find("unfit_shard")) out.unfit_shard = why->text();
   if (const auto planted = field.find("planted")) {
     for (const auto& [key, slowdown] : planted->value().items()) out.planted[key] = planted->at(key).number();
   }

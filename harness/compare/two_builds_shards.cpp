@@ -89,6 +89,15 @@ std::string why_mixed(const std::vector<GateFile>& files) {
   return "";
 }
 
+/// Each shard had its own control, and a quiet shard beside it does not make a restless one fit.
+std::string why_unfit(const std::vector<GateFile>& files) {
+  for (const GateFile& file : files) {
+    const std::string unfit = ruling_of(file.run).comparison.unfit;
+    if (!unfit.empty()) return fmt::format("{}: {}", file.name, unfit);
+  }
+  return "";
+}
+
 /// The weather of the worst hour.
 void take_worse(Weather& weather, const Weather& other) {
   weather.seconds += other.seconds;
@@ -115,10 +124,11 @@ TwoBuilds merged(std::vector<GateFile> files) {
   }
   put_in_order(files);
   const std::size_t trials = files.front().run.shard->trials;
-  const std::string mixed = why_mixed(files);
+  const std::string mixed = why_mixed(files), unfit = why_unfit(files);
   TwoBuilds out = std::move(files.front().run);
   out.merged_shards = out.shard->shard.count;
   out.mixed_machines = mixed;
+  out.unfit_shard = unfit;
   // The options of a shard are the last of its command.
   const std::string options = " " + to_options(out.shard->shard);
   if (out.command.ends_with(options)) out.command.resize(out.command.size() - options.size());

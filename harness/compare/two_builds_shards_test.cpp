@@ -110,6 +110,21 @@ TEST(ShardsOfAGate, PutTogetherSayWhatOneJobWouldHaveSaid) {
   EXPECT_EQ(ruling.comparison.count(Standing::same), alone.comparison.count(Standing::same));
 }
 
+TEST(ShardsOfAGate, AreUnfitTogetherWhenOneOfThemIs) {
+  std::vector<GateFile> files = shards();
+  for (GateFile& file : files) {
+    for (PairedTrial& trial : file.run.trials) {
+      if (trial.trial.problem != "m=5") continue;
+      for (PairedLaunch& launch : trial.launches) launch.control = {0.95e-3};
+    }
+  }
+  const TwoBuilds run = two_builds_from_json(to_json(merged(files)), "whole.json");
+  EXPECT_THAT(run.unfit_shard,
+              HasSubstr(".json: a copy of the base moved against the base itself in gemm/packed/m=5"));
+  EXPECT_EQ(ruling_of(run).comparison.unfit, run.unfit_shard);
+  EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 0U);
+}
+
 TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
   std::vector<GateFile> files = shards();
   for (GateFile& file : files) file.run = two_builds_from_json(to_json(file.run), file.name);

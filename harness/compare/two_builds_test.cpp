@@ -156,17 +156,53 @@ TEST(TwoBuilds, GoOnUntilTheVerdictIsReachedWithAllTrialsAndNotOnlyWithThoseThat
   EXPECT_EQ(ruling_of(run).comparison.verdicts[0].standing, Standing::slower);
 }
 
-TEST(TwoBuilds, CouldHaveSeenWhatTheirLaunchesShowAndNotWhatMoreWould) {
-  TwoBuilds run = run_of(3);
+/// So many launches of each trial, of which the first one's head takes `ratio` times as long.
+TwoBuilds launched(std::size_t count, std::size_t launches, double ratio) {
+  TwoBuilds run = run_of(count);
+  sample_two_builds(run, scripted({}), {});
   for (PairedTrial& trial : run.trials) {
-    for (int launch = 0; launch < 9; ++launch) {
-      trial.launches.push_back({.base = {1.0}, .head = {1.0}, .control = {1.0}});
-    }
+    const PairedLaunch one{
+        .base = {1.0}, .head = {&trial == &run.trials.front() ? ratio : 1.0}, .control = {1.0}};
+    trial.launches.assign(launches, one);
   }
-  run.seconds = run.budget_seconds;
-  EXPECT_EQ(ruling_of(run).visible.front(), 0) << "nine of nine are more likely than 0.01 / 8 / 3";
-  run.seconds = run.budget_seconds / 2;
-  EXPECT_NEAR(ruling_of(run).visible.front(), 1.02, 1e-9) << "there was time for more";
+  return run;
+}
+
+TEST(TwoBuilds, CouldHaveSeenWhatTheirLaunchesShowAndNotWhatMoreWould) {
+  EXPECT_EQ(ruling_of(launched(3, 9, 1.015)).visible.front(), 0)
+      << "time ran out, and nine of nine are more likely than 0.01 / 8 / 3";
+  EXPECT_NEAR(ruling_of(launched(3, 9, 1)).visible.front(), 1.02, 1e-9) << "there was time for more";
+  TwoBuilds interrupted = launched(3, 9, 1);
+  interrupted.partial = true;
+  EXPECT_EQ(ruling_of(interrupted).visible.front(), 0);
+  TwoBuilds dropped = launched(3, 9, 1);
+  dropped.trials[2].launches.resize(1);
+  EXPECT_EQ(ruling_of(dropped).visible[2], 0);
+  EXPECT_NEAR(ruling_of(dropped).visible[1], 1.02, 1e-9);
+}
+
+TEST(TwoBuilds, DecideNothingWhenTheyWereInterrupted) {
+  TwoBuilds run = launched(3, 16, 1.05);
+  EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 1U);
+  run.partial = true;
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 3U);
+  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("it was interrupted; otherwise slower"));
+  for (PairedTrial& trial : run.trials) trial.launches.resize(3);
+  EXPECT_THAT(ruling_of(run).comparison.verdicts[0].why, HasSubstr("when it was interrupted"));
+}
+
+TEST(TwoBuilds, SayWhenLayoutsDisagree) {
+  TwoBuilds run = launched(1, 32, 1.05);
+  for (std::size_t i = 0; i < 32; ++i) {
+    PairedLaunch& launch = run.trials[0].launches[i];
+    launch.base_link = launch.head_link = i % 8;
+    if (i % 8 < 2) launch.head = launch.base;
+  }
+  run.trials[0].launches.insert(run.trials[0].launches.end(), 31, PairedLaunch(run.trials[0].launches[7]));
+  const Verdict verdict = ruling_of(run).comparison.verdicts[0];
+  EXPECT_EQ(verdict.standing, Standing::undecided);
+  EXPECT_THAT(verdict.why, HasSubstr("in some layouts of the code and not in others"));
 }
 
 TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
@@ -174,7 +210,7 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
   sample_two_builds(run,
                     [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
                       for (const std::size_t i : trials) {
-                        r.trials[i].launches.push_back({.base = {1.0}, .head = {1.05}, .control = {1.05}});
+                        r.trials[i].launches.push_back({.base = {1.0}, .head = {1.05}, .control = {0.95}});
                       }
                     },
                     {});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace assay {
@@ -22,10 +23,14 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// its own.
 class Baton {
  public:
-  Baton(Board& board, int side) : board_(board), side_(side) {}
+  /// `longest`: that another side may take for its step; a kernel that never returns would hold up all
+  /// others.
+  Baton(Board& board, int side, std::chrono::seconds longest = std::chrono::minutes(20))
+      : board_(board), side_(side), longest_(longest) {}
 
   /// The next step belongs to `whose`: when that is this side, waits for the turn, calls `work`, and passes
-  /// the turn on to `next`, the side that the step after belongs to.
+  /// the turn on to `next`, the side that the step after belongs to. Throws Error when the turn does not
+  /// come.
   template <class Work>
   void step(int whose, int next, const Work& work) {
     if (whose == side_) {
@@ -42,6 +47,7 @@ class Baton {
 
   Board& board_;
   int side_;
+  std::chrono::seconds longest_;
   std::uint32_t step_ = 0;
 };
 

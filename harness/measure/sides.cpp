@@ -56,11 +56,10 @@ std::vector<std::size_t> drawn_order(const std::vector<TrialRequest>& trials, Rn
     if (!same) cases.emplace_back();
     cases.back().push_back(i);
   }
-  for (std::size_t i = cases.size(); i > 1; --i) {
-    std::swap(cases[i - 1], cases[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
-  }
   std::vector<std::size_t> out;
-  for (const auto& one : cases) out.insert(out.end(), one.begin(), one.end());
+  for (const std::size_t i : drawn_permutation(cases.size(), rng)) {
+    out.insert(out.end(), cases[i].begin(), cases[i].end());
+  }
   return out;
 }
 
@@ -111,6 +110,15 @@ std::uint64_t draw_of(std::uint64_t seed, int launch) {
   return rng.next();
 }
 
+std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) {
+    std::swap(out[i - 1], out[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
+  }
+  return out;
+}
+
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;
   const SharedRegion region = SharedRegion::made(request.shared_bytes);
@@ -120,9 +128,9 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   std::size_t largest = 0;
   for (const SideProgram& side : request.sides) largest = std::max(largest, stack_bytes(side.environment));
   const int core = freest_core();
+  // No side is always the first to be copied and started.
+  const auto start = drawn_permutation(request.sides.size(), rng);
   std::vector<pid_t> children;
-  std::vector<std::size_t> start(request.sides.size());
-  std::iota(start.begin(), start.end(), std::size_t{0});
   for (const std::size_t side : start) {
     TurnsRequest turns = turns_of(request, side, order);
     turns.descriptor = region.descriptor();
@@ -142,16 +150,18 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   const ChildEnd end = wait_for_all(std::move(children), hooks.stop);
   if (hooks.stopped()) return {};
   if (!end.passed()) {
-    const auto failed = static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin());
-    const std::string where = request.sides[failed].program.string(),
+    const std::size_t failed =
+        start[static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin())];
+    const SideProgram& side = request.sides[failed];
+    const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
                       remedy = "run `check` with that program",
-                      what = fmt::format("as {} {}: {}", request.sides[failed].name, end.text(),
+                      what = fmt::format("as {} {}: {}", side.name, end.text(),
                                          output_of(file_of(scratch, 'o', failed)));
     if (end.crashed()) throw ChildCrash(where, what, remedy);
     throw Error(where, what, remedy);
   }
   std::vector<std::vector<TurnSample>> out;
-  for (const std::size_t side : start) {
+  for (std::size_t side = 0; side < request.sides.size(); ++side) {
     const auto file = file_of(scratch, 'a', side);
     out.push_back(
         in_order(turn_samples_from_json(read_file(file), file.string()), order, request.sides[side].name));

@@ -2,6 +2,7 @@
 /// together, taking turns on shared data.
 #pragma once
 
+#include "assay/random.hpp"
 #include "measure/child.hpp"
 #include "measure/description.hpp"
 #include "measure/turns.hpp"
@@ -19,6 +20,7 @@ struct SideProgram {
   std::filesystem::path
       program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
   Variables environment;  ///< its own, where sides differ in that
+  std::filesystem::path known_as;  ///< to the user, where `program` is a copy
 };
 
 struct PairRequest {
@@ -35,6 +37,9 @@ struct PairRequest {
 
 /// A PairRequest::draw for each launch, from the seed of the run: the same run draws the same.
 std::uint64_t draw_of(std::uint64_t seed, int launch);
+
+/// 0 to count - 1 in an order that is drawn.
+std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 
 /// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
