@@ -68,7 +68,8 @@ double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::s
 
 void PatiencePlan::plan(TwoBuilds& run, const std::vector<std::size_t>& which, std::size_t launches,
                         double seconds_left) {
-  granted_ = 0;
+  slice_seconds_ = 0;
+  for (const std::size_t i : which) slice_seconds_ += usual_slice_seconds(run.trials[i]);
   if (launches < policy_.learning) return;
   const auto ahead = static_cast<double>(third_look_or_next(run.policy, launches) - launches);
   double per_launch = seconds_left / ahead;
@@ -76,7 +77,12 @@ void PatiencePlan::plan(TwoBuilds& run, const std::vector<std::size_t>& which, s
     const double of_screen = seconds_left - (1 - policy_.screen) * run.budget_seconds;
     per_launch = std::min(per_launch, of_screen / static_cast<double>(run.policy.screen - launches));
   }
-  granted_ = grant_patience(run.trials, which, per_launch - std::max(0.0, without_patience_), policy_);
+  const double spare = per_launch / per_slice_second_ - slice_seconds_;
+  slice_seconds_ += grant_patience(run.trials, which, spare, policy_);
+}
+
+void PatiencePlan::took(double seconds) {
+  if (slice_seconds_ > 0) per_slice_second_ = seconds / slice_seconds_;
 }
 
 }  // namespace assay

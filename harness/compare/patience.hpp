@@ -47,12 +47,14 @@ class PatiencePlan {
   /// Before a launch of these trials, with `launches` behind them and so much of the budget left.
   void plan(TwoBuilds& run, const std::vector<std::size_t>& which, std::size_t launches, double seconds_left);
   /// After it.
-  void took(double seconds) { without_patience_ = seconds - granted_; }
+  void took(double seconds);
 
  private:
   PatiencePolicy policy_;
-  double granted_ = 0;           ///< seconds of the last launch that were due to patience
-  double without_patience_ = 0;  ///< the others
+  double slice_seconds_ = 0;  ///< that were planned for the slices of this launch
+  /// What a launch takes for each second of slices, by the last one: starting, filling inputs, handing over,
+  /// and on a machine that is busy what others take.
+  double per_slice_second_ = 1;
 };
 
 }  // namespace assay

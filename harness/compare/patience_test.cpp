@@ -75,19 +75,22 @@ TEST(Patience, CountsTheSlicesOfShortCallsAsLongAsTheyAre) {
   EXPECT_NEAR(usual_slice_seconds(trial), 6 * 1e-3, 1e-12);
 }
 
+// The usual slices of a launch take 12 ms, and what is wanted 2.596 times as much besides: 43.15 ms in all.
+constexpr double usual = 0.012, wanted = 2.596 * 0.012;
+
 TEST(PatiencePlans, LetTheBudgetLastUntilTheThirdLookAndThenTheNext) {
   TwoBuilds run{.policy = {.screen = 2, .looks = {5, 6, 13, 23}}};
   run.trials = {trial_of(3, 6, 0.02)};
   PatiencePlan plan(policy);
   plan.plan(run, {0}, 2, 100);
   EXPECT_EQ(run.trials[0].patience, 1) << "two launches teach nothing";
-  plan.took(0.5);
-  // Ten launches to the third look, 0.5 s each without patience: 5.156 s leave 15.6 ms for each, half of what
-  // is wanted.
-  plan.plan(run, {0}, 3, 10 * (0.5 + 2.596 * 0.012 / 2));
+  // A launch takes 40 times as long as its slices.
+  plan.took(40 * usual);
+  // Ten launches to the third look, with half of what is wanted in each.
+  plan.plan(run, {0}, 3, 10 * 40 * (usual + wanted / 2));
   EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.001);
-  plan.took(0.5 + 2.596 * 0.012 / 2);
-  plan.plan(run, {0}, 13, 10 * (0.5 + 2.596 * 0.012));
+  plan.took(40 * (usual + wanted / 2));
+  plan.plan(run, {0}, 13, 10 * 40 * (usual + wanted));
   EXPECT_NEAR(run.trials[0].patience, 3.596, 0.001);
 }
 
@@ -96,17 +99,36 @@ TEST(PatiencePlans, LetTheScreenEndWithinItsShareOfTheBudget) {
   run.trials = {trial_of(3, 6, 0.02)};
   PatiencePlan plan(policy);
   plan.plan(run, {0}, 2, 100);
-  plan.took(3);
-  // Of 100 s the screen has 20, of which these five launches have 15.0779 s left: 3 s each without patience, and
-  // half of what is wanted. By the third look alone there would be more than twice what is wanted.
-  plan.plan(run, {0}, 3, 80 + 5 * (3 + 2.596 * 0.012 / 2));
+  plan.took(100 * usual);
+  // Of 100 s the screen has 20, of which these five launches have enough left for half of what is wanted. By
+  // the third look alone there would be enough for all of it.
+  plan.plan(run, {0}, 3, 80 + 5 * 100 * (usual + wanted / 2));
   EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.001);
-  plan.took(3 + 2.596 * 0.012 / 2);
+  plan.took(100 * (usual + wanted / 2));
   plan.plan(run, {0}, 7, 80);
   EXPECT_EQ(run.trials[0].patience, 1) << "the share is used up";
-  plan.took(3);
-  plan.plan(run, {0}, 8, 80);
+  plan.took(100 * usual);
+  plan.plan(run, {0}, 8, 20 * 100 * (usual + wanted));
   EXPECT_NEAR(run.trials[0].patience, 3.596, 0.001) << "the screen is over";
+}
+
+// On a machine so busy that a launch takes four times as long as planned, a launch that got little for that
+// is not followed by one that gets too much.
+TEST(PatiencePlans, GrantAlikeLaunchAfterLaunch) {
+  TwoBuilds run{.policy = {.screen = 3, .looks = {16, 21, 28}}};
+  run.trials = {trial_of(3, 6, 0.02)};
+  PatiencePlan plan(policy);
+  plan.plan(run, {0}, 2, 1);
+  plan.took(0.1 + 4 * usual);
+  double left = 25 * (0.1 + 4 * (usual + wanted / 2));
+  for (std::size_t launch = 3; launch < 28; ++launch) {
+    plan.plan(run, {0}, launch, left);
+    const double seconds = 0.1 + 4 * usual * run.trials[0].patience;
+    if (launch > 10) EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.6) << "launch " << launch;
+    plan.took(seconds);
+    left -= seconds;
+  }
+  EXPECT_NEAR(left, 0, 0.05);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr int many_launches = 200;
 struct Open {
   std::size_t trial;
   double p_slower, p_faster;
+  bool slower_than_all, faster_than_all;    ///< than the copy of the base as well
   bool slower_by_layout, faster_by_layout;  ///< not in all layouts
 };
 
@@ -52,14 +53,6 @@ void step_down(std::vector<Open>& open, std::size_t& left, double level, const P
   open.erase(open.begin(), first);
 }
 
-/// Head / control. Launches of a trial without a control, or of another length, are those of head / base.
-std::vector<double> against_control(const TrialLogs& trial, std::size_t launches) {
-  std::vector<double> out(trial.head.begin(), trial.head.begin() + static_cast<std::ptrdiff_t>(launches));
-  if (trial.control.size() != trial.head.size()) return out;
-  for (std::size_t i = 0; i < launches; ++i) out[i] -= trial.control[i];
-  return out;
-}
-
 /// Whether each layout moved beyond the limit, a logarithm: above one that is positive, below one that is
 /// negative. Of two launches in the middle the farther one counts: two of a layout are few, and luck within a
 /// layout is what the sign test is for.
@@ -76,12 +69,16 @@ bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double l
   });
 }
 
-Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches, double margin) {
+Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
+             const SequentialPolicy& policy) {
+  const double margin = std::log(policy.margin);
   const Logs to_base = Logs(trial.head).first(launches);
-  const std::vector<double> to_control = against_control(trial, launches);
+  const Logs to_control = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
   return {.trial = index,
-          .p_slower = std::max(p_above(to_base, margin), p_above(to_control, margin)),
-          .p_faster = std::max(p_below(to_base, -margin), p_below(to_control, -margin)),
+          .p_slower = p_above(to_base, margin),
+          .p_faster = p_below(to_base, -margin),
+          .slower_than_all = to_control.empty() || p_above(to_control, margin) <= policy.level,
+          .faster_than_all = to_control.empty() || p_below(to_control, -margin) <= policy.level,
           .slower_by_layout = !moved_in_all_layouts(trial, launches, margin),
           .faster_by_layout = !moved_in_all_layouts(trial, launches, -margin)};
 }
@@ -89,19 +86,20 @@ Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches, do
 /// Of the trials with as many launches; of those that have no more where it is their last.
 void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
           std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
-  const double margin = std::log(policy.margin);
   std::vector<Open> open;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
     if (last && trials[i].head.size() > launches) continue;
-    open.push_back(open_at(trials[i], i, launches, margin));
+    open.push_back(open_at(trials[i], i, launches, policy));
   }
   step_down(
-      open, left, look_level(policy), [](const Open& o) { return o.slower_by_layout ? 1 : o.p_slower; },
+      open, left, look_level(policy),
+      [](const Open& o) { return o.slower_than_all && !o.slower_by_layout ? o.p_slower : 1; },
       Standing::slower, launches, out);
   step_down(
       open, left_faster, look_level(policy),
-      [](const Open& o) { return o.faster_by_layout ? 1 : o.p_faster; }, Standing::faster, launches, out);
+      [](const Open& o) { return o.faster_than_all && !o.faster_by_layout ? o.p_faster : 1; },
+      Standing::faster, launches, out);
   const double same_level = policy.same_level / looks_of(policy);
   for (const Open& o : open) {
     SequentialRuling& ruling = out.trials[o.trial];

@@ -18,10 +18,10 @@
 ///    method is at fault, and nothing else is believed.
 ///
 /// Two more things are asked of what is called `slower` or `faster`, which can only make alarms rarer. It
-/// moved against the copy of the base as well, by the same test: where the base alone was odd in these
-/// launches, the head did nothing. And where several layouts took turns, it moved in nearly all of them,
-/// since launches of one layout share what that layout does, and eight layouts are no more than eight samples
-/// of it.
+/// moved against the copy of the base as well, at `level`: where the base alone was odd in these launches,
+/// the head did nothing. (At the level of a look, trials that scatter would need half as many launches
+/// again.) And where several layouts took turns, it moved in each of them, since launches of one layout share
+/// what that layout does, and eight layouts are no more than eight samples of it.
 ///
 /// Testing only those that the screen left open, on fresh launches, would divide the level by fewer trials
 /// and throw the launches of the screen away. That needs 14 launches and the 8 of the screen, where all of 38
@@ -54,6 +54,7 @@ struct SequentialPolicy {
 /// Logarithms of head / base, and of control / base, one per launch.
 struct TrialLogs {
   std::vector<double> head, control;
+  std::vector<double> to_control;    ///< of head / control; empty without a control
   std::vector<std::size_t> layouts;  ///< which one each launch ran; empty where there is one
 };
 

@@ -43,9 +43,11 @@ Outcome gated(std::size_t count, double deviation, double planted, Rng& rng, dou
     const std::size_t layout = trials[i].head.size() % layouts;
     trials[i].head.push_back((i == 0 ? std::log(planted) : 0) + launch_noise(rng, deviation));
     trials[i].control.push_back(launch_noise(rng, deviation));
-    if (moved.empty()) return;
-    trials[i].layouts.push_back(layout);
-    trials[i].head.back() += moved[i * layouts + layout];
+    if (!moved.empty()) {
+      trials[i].layouts.push_back(layout);
+      trials[i].head.back() += moved[i * layouts + layout];
+    }
+    trials[i].to_control.push_back(trials[i].head.back() - trials[i].control.back());
   };
   Outcome out;
   for (std::size_t l = 0; l < policy.screen; ++l) {

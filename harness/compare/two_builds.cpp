@@ -189,7 +189,10 @@ TrialLogs logs_of(const PairedTrial& trial) {
   TrialLogs out;
   for (const PairedLaunch& launch : trial.launches) {
     out.head.push_back(median(log_ratios(launch.head, launch.base)));
-    if (!launch.control.empty()) out.control.push_back(median(log_ratios(launch.control, launch.base)));
+    if (!launch.control.empty()) {
+      out.control.push_back(median(log_ratios(launch.control, launch.base)));
+      out.to_control.push_back(median(log_ratios(launch.head, launch.control)));
+    }
     if (several_layouts(trial)) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
   }
   return out;
