@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 
+#include "app/options_selftest.hpp"
 #include "app/options_two_builds.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
@@ -344,22 +345,9 @@ class Parser {
         verb(Verb::selftest, "selftest",
              "how often `gate --base` is wrong here: this program against itself, and slowed down");
     add_suite(sub, false);
-    sub->add_option("--again", options_.again, "judge samples anew that were kept with -o, and take none");
     add_filter(sub);
     add_inputs(sub);
-    sub->add_option("--runs", options_.runs, "gates of the unchanged program (default 10)")
-        ->check(CLI::Range(0, 100000));
-    sub->add_option("--planted-runs", options_.planted_runs, "gates with slow-downs planted (default 10)")
-        ->check(CLI::Range(0, 100000));
-    sub->add_option("--plant", options_.plants, "slow-downs in time, as 0.02,0.03,0.05,0.1")
-        ->delimiter(',')
-        ->check(CLI::Range(0.001, 10.0));
-    sub->add_flag("--busy", options_.busy, "keep one core busy with something else meanwhile");
-    sub->add_option("--budget", options_.budget_seconds,
-                    "seconds that each gate may measure for (default 300)")
-        ->check(CLI::Range(1.0, 86400.0));
-    sub->add_option("--md", options_.markdown, "write what is printed here, too");
-    sub->add_option("-o,--output", options_.output, "keep all samples here, one gate per line");
+    add_selftest_options(*sub, options_);
   }
   /// Verbs that the program starts itself with: not for the help.
   void add_served(Verb served, const std::string& name, const std::string& about) {
