@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -18,7 +19,8 @@ template <class Number>
 Number parse_number(const std::string& flag, std::string_view text, Number low) {
   Number value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low)) {
+  if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low) ||
+      !std::isfinite(static_cast<double>(value))) {
     throw Error(flag, fmt::format("'{}' is not a number of at least {}", text, low), "give such a number");
   }
   return value;

@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 
+#include "app/option_checks.hpp"
 #include "app/options_selftest.hpp"
 #include "app/options_two_builds.hpp"
 #include "assay/error.hpp"
@@ -154,13 +155,13 @@ class Parser {
   void add_limit(CLI::App* sub) {
     sub->add_option("--limit", options_.limit,
                     "time ratio that is still the same (default 1.05; of two builds 1.01)")
-        ->check(CLI::Range(1.001, 100.0));
+        ->check(between(1.001, 100.0));
   }
 
   void add_drift_limit(CLI::App* sub) {
     sub->add_option("--drift-limit", options_.drift_limit,
                     "time ratio since the release that is still the same (default 1.03)")
-        ->check(CLI::Range(1.001, 100.0));
+        ->check(between(1.001, 100.0));
   }
 
   void add_list() {

@@ -1,5 +1,7 @@
 #include "app/options_epoch.hpp"
 
+#include "app/option_checks.hpp"
+
 #include <CLI/CLI.hpp>
 
 namespace assay {
@@ -11,7 +13,7 @@ void add_common(CLI::App& sub, TuneOptions& options) {
                  "interleaved rounds, in each of which every setting runs once")
       ->check(CLI::Range(6, 1000));
   sub.add_option("--run-seconds", options.policy.run_seconds, "of each setting in each round, about")
-      ->check(CLI::Range(0.01, 3600.0));
+      ->check(between(0.01, 3600.0));
 }
 
 }  // namespace
@@ -20,7 +22,7 @@ void add_epoch_options(CLI::App& sub, EpochOptions& options) {
   sub.add_option("--job", options.jobs, "training jobs, such as suites/jobs/classifier.json");
   sub.add_option("--share", options.share,
                  "of the steps, that may be trained before the prediction (default 0.02)")
-      ->check(CLI::Range(0.0001, 0.5));
+      ->check(between(0.0001, 0.5));
   sub.add_option("--frozen", options.frozen, "write the prediction here before the epoch begins");
   sub.add_option("--timeline", options.timeline, "write the epoch as a trace for Perfetto here");
   sub.add_option("--log", options.log, "add a line per epoch to this file");

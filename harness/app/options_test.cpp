@@ -7,6 +7,7 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -33,10 +34,11 @@ TEST(BenchmarkFlags, AcceptAllThreeSpellingsOfMinTime) {
 }
 
 TEST(BenchmarkFlags, RefuseWhatTheyCannotHonour) {
-  for (const char* bad : {"--benchmark_perf_counters=CYCLES", "--benchmark_filters=x",
-                          "--benchmark_min_time=soon", "--benchmark_min_time=-1", "--benchmark_repetitions=0",
-                          "--benchmark_repetitions=2.5", "--benchmark_format=xml",
-                          "--benchmark_list_tests=perhaps", "--benchmark_enable_random_interleaving=false"}) {
+  for (const char* bad :
+       {"--benchmark_perf_counters=CYCLES", "--benchmark_filters=x", "--benchmark_min_time=soon",
+        "--benchmark_min_time=-1", "--benchmark_min_time=inf", "--benchmark_repetitions=0",
+        "--benchmark_repetitions=2.5", "--benchmark_format=xml", "--benchmark_list_tests=perhaps",
+        "--benchmark_enable_random_interleaving=false"}) {
     EXPECT_THROW(flags({bad}), Error) << bad;
   }
   EXPECT_THAT([] { flags({"--benchmark_nonsense"}); },
@@ -87,6 +89,8 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
            {"gate", "--suite", "s.json", "--base", "b", "--launches", "3"},
            {"gate", "--suite", "s.json", "--base", "b", "--reports", "r"},
            {"gate", "--suite", "s.json", "--limit", "0.5"},
+           {"gate", "--suite", "s.json", "--base", ""},
+           {"gate", "--suite", "s.json", "--base", "b", "--head", ""},
            {"gate", "--suite", "s.json", "--on-undecided", "cry"},
            {"gate", "--suite", "s.json", "--shard", "gitlab"},
            {"gate", "--suite", "s.json", "--exit-code", "git"},
@@ -107,12 +111,36 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
             "--rounds", "5"},
            {"tune", "library"},
            {"tune", "library", "--suite", "s.json", "--rounds", "5"},
+           {"selftest", "--again", "kept.jsonl", "--runs", "3"},
+           {"selftest", "--again", "kept.jsonl", "--suite", "s.json"},
+           {"selftest", "--again", "kept.jsonl", "-o", "kept.jsonl"},
            {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.options.has_value()) << (bad.empty() ? "nothing" : bad.back());
     EXPECT_EQ(line.exit_code, 2) << (bad.empty() ? "nothing" : bad.back());
     EXPECT_FALSE(line.errors.empty()) << (bad.empty() ? "nothing" : bad.back());
   }
+}
+
+// A gate would never end, or find nothing too slow: nan is neither below nor above any limit.
+TEST(CommandLine, TakesFiniteNumbersOnly) {
+  for (const char* number : {"nan", "-nan", "inf", "-inf", "1e400"}) {
+    for (const auto& [verb, option] :
+         std::vector<std::pair<const char*, const char*>>{{"gate", "--limit"},
+                                                          {"gate", "--drift-limit"},
+                                                          {"selftest", "--budget"},
+                                                          {"selftest", "--plant"}}) {
+      const CommandLine line = parsed({verb, "--suite", "s.json", option, number});
+      EXPECT_EQ(line.exit_code, 2) << option << ' ' << number;
+      EXPECT_THAT(line.errors, HasSubstr(option)) << number;
+    }
+  }
+}
+
+TEST(CommandLine, NamesAnOptionWhoseVariableWasNotSet) {
+  EXPECT_THAT(parsed({"gate", "--suite", "s.json", "--base", ""}).errors,
+              AllOf(HasSubstr("--base"), HasSubstr("is a variable unset?")));
+  EXPECT_THAT(parsed({"gate", "--suite", "s.json", "--base=b", "--head="}).errors, HasSubstr("--head"));
 }
 
 TEST(CommandLine, ReadsShardsAndWhatCIEnginesWant) {

@@ -1,5 +1,6 @@
 #include "app/options_tune.hpp"
 
+#include "app/option_checks.hpp"
 #include "tune/decision.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,7 @@ void add_tune_threshold_options(CLI::App& sub, ThresholdOptions& options) {
   sub.add_option("--from", request.from, "smallest size")->required()->check(extents);
   sub.add_option("--to", request.to, "largest size")->required()->check(extents);
   sub.add_option("--step", request.step, "from one size to the next, about (default 1.1)")
-      ->check(CLI::Range(1.01, 16.0));
+      ->check(between(1.01, 16.0));
   sub.add_option("--between", request.between,
                  "two variants, the one for small sizes first: naive,simd@avx2 or threaded#1,threaded#2")
       ->required();

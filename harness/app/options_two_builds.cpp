@@ -1,16 +1,22 @@
 #include "app/options_two_builds.hpp"
 
+#include "app/option_checks.hpp"
+
 #include <CLI/CLI.hpp>
 
 namespace assay {
 
 void add_two_builds_options(CLI::App& gate, Options& options) {
+  // Without a base there is a baseline, and without a head this program: neither is what `--base ""` meant.
   gate.add_option("--base", options.base,
-                  "another build, interleaved with this one: a program, or a git revision that is built");
-  gate.add_option("--head", options.head, "the build that is judged, if not this one")->needs("--base");
+                  "another build, interleaved with this one: a program, or a git revision that is built")
+      ->check(not_empty());
+  gate.add_option("--head", options.head, "the build that is judged, if not this one")
+      ->needs("--base")
+      ->check(not_empty());
   gate.add_option("--budget", options.budget_seconds,
                   "seconds that two builds are measured for (default 300)")
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(between(1.0, 86400.0));
   gate.add_flag("--merge-base", options.merge_base,
                 "the last commit that the revision has in common with HEAD");
   gate.add_option("--layouts", options.layouts,
