@@ -215,7 +215,37 @@ TEST_F(Program, LeavesNoHalfFileWhenTheResultsCannotBeWritten) {
   const Finished full = run(std::string("run --suite tiny.json -o /dev/full ") + few);
   EXPECT_EQ(full.exit_code, 2) << full.output;
   EXPECT_THAT(full.errors, HasSubstr("/dev/full"));
+  EXPECT_THAT(full.output, HasSubstr("MEASURED")) << "what was found is told all the same";
   EXPECT_EQ(folder_.listing(), "tiny.json\n");
+}
+
+TEST_F(Program, FindsOutputsThatCannotBeWrittenBeforeItMeasures) {
+  folder_.write("old.json", "old");
+  folder_.write("file", "");
+  for (const std::string arguments :
+       {"run --suite tiny.json -o no/r.json", "run --suite tiny.json --json .",
+        "gate --suite tiny.json -o old.json --junit no/j.xml", "gate --suite tiny.json --reports file/r",
+        "record --suite tiny.json --reason x --baselines file",
+        "selftest --suite tiny.json -o old.json --md no/s.md", "run --suite tiny.json -o r --json ./r"}) {
+    const Finished done = run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << arguments << done.output;
+    EXPECT_THAT(done.output, IsEmpty()) << arguments;
+    EXPECT_EQ(folder_.read("old.json"), "old") << arguments;
+  }
+}
+
+TEST_F(Program, DoesNotPassWhenNobodyCanReadWhatItPrints) {
+  EXPECT_EQ(run("list >/dev/full").exit_code, 2);
+  const Finished help = run("--version >/dev/full");
+  EXPECT_EQ(help.exit_code, 2);
+  EXPECT_THAT(help.errors, HasSubstr("standard output"));
+}
+
+TEST_F(Program, NamesAFolderForTemporaryFilesThatIsNone) {
+  const Finished done = run_shell(
+      std::string("TMPDIR=/nope '") + ASSAY_PROGRAM + "' run --suite tiny.json " + few, folder_.path());
+  EXPECT_EQ(done.exit_code, 2) << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr("TMPDIR=/nope: is no folder for temporary files"));
 }
 
 // The shell interrupts the program once its launch has begun; what it measured by then stays, and is valid.

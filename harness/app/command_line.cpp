@@ -1,6 +1,7 @@
 #include "app/exit_codes.hpp"
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
+#include "app/output_paths.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
@@ -8,8 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -48,7 +53,18 @@ int obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.output.empty()) fmt::print("{}", line.output);
   if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
-  return line.options ? dispatch(*line.options, registry) : line.exit_code;
+  if (!line.options) return line.exit_code;
+  require_writable_outputs(*line.options);
+  return dispatch(*line.options, registry);
+}
+
+/// What was printed may not have left the process yet. A verdict that nobody can read is none.
+int once_printed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr,
+             "assay: standard output: cannot be written: {}\n  free some space, or send it elsewhere\n",
+             std::strerror(errno));
+  return code == exit_code::passed ? exit_code::unusable : code;
 }
 
 /// Faults end here, and codes are translated here, for all verbs alike.
@@ -57,11 +73,14 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<in
   catch_interrupts(translated(exit_code::interrupted, codes));
   report_crashes(translated(exit_code::crashed, codes));
   try {
-    return translated(action(), codes);
+    return translated(once_printed(action()), codes);
   } catch (const ChildCrash& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::crashed, codes);
   } catch (const Error& failure) {
+    fmt::print(stderr, "assay: {}\n", failure.what());
+    return translated(exit_code::unusable, codes);
+  } catch (const std::system_error& failure) {  // files, and what the system has no more of
     fmt::print(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::unusable, codes);
   } catch (const std::exception& failure) {

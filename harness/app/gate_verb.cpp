@@ -229,7 +229,6 @@ int gate_verb(const Options& options, const Registry& registry) {
   LedgerFindings findings;
   if (ledger && !results.partial) findings = apply(judged, ledger->ledger, occasion);
   const Report report = report_of(results, baseline, comparison, judged);
-  write_outputs(options, results, report);
 
   std::string text = nothing_held ? std::string() : to_table(results);
   if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
@@ -251,6 +250,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   if (results.shard && !nothing_held) text += in_words(*results.shard) + "\n";
   put(options, text + ending.text + "\n", to_json(report));
+  write_outputs(options, results, report);
   put_ci_outputs(options, {.comparison = comparison,
                            .before = baseline ? &baseline->recordings.back().results : nullptr,
                            .after = &results,

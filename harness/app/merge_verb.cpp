@@ -35,7 +35,6 @@ std::vector<File> files_of(const Options& options, const Json& first, const Read
 
 int merge_gates(const Options& options, const Json& first) {
   const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
-  write_file(options.output, to_json(run) + "\n");
   return end_two_builds(options, run, find_ledger(options, run.suite));
 }
 

@@ -12,8 +12,8 @@ void put(const Options& options, const std::string& text, const std::string& jso
     fmt::print("{}\n", json);
     return;
   }
-  if (!options.json.empty()) write_file(options.json, json + "\n");
   fmt::print("{}", text);
+  if (!options.json.empty()) write_file(options.json, json + "\n");
 }
 
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {

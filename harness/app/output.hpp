@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// Prints `text`, unless JSON goes to standard output: then only that is printed.
-/// Writes JSON to a file otherwise.
+/// Prints `text`, unless JSON goes to standard output: then only that is printed. Otherwise JSON is written
+/// to its file afterwards: what was found is told even where that fails.
 void put(const Options& options, const std::string& text, const std::string& json);
 
 /// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.

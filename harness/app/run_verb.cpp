@@ -30,6 +30,12 @@ std::string in_benchmark_format(const std::string& format, const Results& result
   return google_benchmark_console(results);
 }
 
+void write_samples(const Options& options, const Results& results) {
+  const BenchmarkFlags& flags = options.benchmark;
+  if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
+  if (!flags.out.empty()) write_file(flags.out, in_benchmark_format(flags.out_format, results));
+}
+
 }  // namespace
 
 int run_verb(const Options& options, const Registry& registry) {
@@ -39,13 +45,11 @@ int run_verb(const Options& options, const Registry& registry) {
   if (flags.list_tests) return list_keys(registry, request);
 
   const Results results = run_with_progress(registry, request);
-  if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
-  if (!flags.out.empty()) write_file(flags.out, in_benchmark_format(flags.out_format, results));
-
   const Ending ending = ending_of(results);
   if (!flags.format.empty()) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
     if (!ending.text.empty()) fmt::print(stderr, "{}\n", ending.text);
+    write_samples(options, results);
     return ending.code;
   }
   std::string text = results.trials.empty() ? std::string() : to_table(results);
@@ -64,6 +68,7 @@ int run_verb(const Options& options, const Registry& registry) {
                             results.shard ? "; " + in_words(*results.shard) : std::string())
               : ending.text;
   put(options, text + "\n", to_json(results));
+  write_samples(options, results);
   return ending.code;
 }
 

@@ -128,10 +128,11 @@ int end_two_builds(const Options& options, const TwoBuilds& run, const std::opti
     ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
-  if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, ruling));
   std::string text = two_builds_text(run, ruling);
   if (!findings.lines.empty()) text += fmt::format("{}\n", fmt::join(findings.lines, "\n"));
   put(options, text + next_commands(run, ruling) + ending.text + "\n", to_json(ruling.comparison));
+  if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
+  if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, ruling));
   const Results before = side_of(run, &PairedLaunch::base), after = side_of(run, &PairedLaunch::head);
   const std::optional<Comparison> comparison = std::move(ruling.comparison);
   put_ci_outputs(options, {.comparison = comparison,

@@ -195,7 +195,6 @@ int two_builds_verb(const Options& options, const Registry& registry) {
     fmt::print("INTERRUPTED: before anything was measured\n");
     return exit_code::interrupted;
   }
-  if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   return end_two_builds(options, run, find_ledger(options, run.suite));
 }
 

@@ -1,0 +1,115 @@
+#include "app/output_paths.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Output {
+  std::string option;
+  fs::path path;
+
+  std::string where() const { return fmt::format("{} {}", option, path.string()); }
+};
+
+std::vector<Output> given(std::vector<Output> all) {
+  std::erase_if(all, [](const Output& output) { return output.path.empty(); });
+  return all;
+}
+
+std::vector<Output> files_of(const Options& options) {
+  return given({{"-o", options.output},
+                {"--json", options.json == "-" ? "" : options.json},
+                {"--md", options.markdown},
+                {"--junit", options.junit},
+                {"--benchmark_out", options.benchmark.out},
+                {"--frozen", options.epoch.frozen},
+                {"--timeline", options.epoch.timeline},
+                {"--log", options.epoch.log},
+                {"--header", options.tune_threshold.header}});
+}
+
+/// Folders that are made where they are not there yet.
+std::vector<Output> folders_of(const Options& options) {
+  const bool records = options.verb == Verb::record;
+  return given({{"--reports", options.reports},
+                {"--record-missing", options.record_missing},
+                {"--baselines", records ? options.baselines.front() : fs::path()}});
+}
+
+/// What a path leads to, through links.
+fs::path target_of(const fs::path& path) {
+  std::error_code failure;
+  fs::path target = fs::weakly_canonical(fs::absolute(path), failure);
+  return failure ? path : target;
+}
+
+[[noreturn]] void refuse_permission(const Output& output, const fs::path& what) {
+  throw Error(output.where(), fmt::format("{} cannot be written", what.string()),
+              "check its permissions, or name another place");
+}
+
+void require_folder(const Output& output, const fs::path& folder) {
+  if (!fs::is_directory(folder)) {
+    throw Error(output.where(), fmt::format("there is no folder {}", folder.string()),
+                fmt::format("make it: mkdir -p '{}'", folder.string()));
+  }
+  // A file is written beside its name, and renamed.
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse_permission(output, folder);
+}
+
+/// Devices and pipes, which links in /dev and /proc lead to as well; everything may be written there.
+bool is_device(const fs::path& path) {
+  return path.string().starts_with("/dev/") || (fs::exists(path) && !fs::is_regular_file(path));
+}
+
+void require_file(const Output& output) {
+  if (fs::is_directory(output.path)) throw Error(output.where(), "is a folder", "name a file in it");
+  if (fs::exists(output.path) && access(output.path.c_str(), W_OK) != 0) {
+    refuse_permission(output, output.path);
+  }
+  if (!is_device(output.path)) require_folder(output, target_of(output.path).parent_path());
+}
+
+void require_makeable(const Output& output) {
+  fs::path there = target_of(output.path);
+  while (!fs::exists(there)) there = there.parent_path();
+  if (!fs::is_directory(there)) {
+    throw Error(output.where(), fmt::format("{} is no folder", there.string()), "name another folder");
+  }
+  if (access(there.c_str(), W_OK | X_OK) != 0) refuse_permission(output, there);
+}
+
+void require_different(const std::vector<Output>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_device(files[i].path)) continue;  // /dev/null takes everything
+    const fs::path target = target_of(files[i].path);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (target_of(files[j].path) != target) continue;
+      throw Error(files[i].where(), fmt::format("is the file of {} as well", files[j].option),
+                  "one would replace the other: name two files");
+    }
+  }
+}
+
+}  // namespace
+
+void require_writable_outputs(const Options& options) {
+  const std::vector<Output> files = files_of(options);
+  for (const Output& output : files) require_file(output);
+  for (const Output& output : folders_of(options)) require_makeable(output);
+  require_different(files);
+}
+
+}  // namespace assay
