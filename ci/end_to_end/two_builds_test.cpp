@@ -142,7 +142,18 @@ TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
       "report.md",
       folder_.path());
   EXPECT_THAT(folder_.read("report.md"), AllOf(HasSubstr("| 200 % | "), HasSubstr("1 of 1 ")));
-  EXPECT_EQ(Json::parse(folder_.read("raw.jsonl")).at("schema"), "assay.two_builds/1");
+  Json gate = Json::parse(folder_.read("raw.jsonl"));
+  EXPECT_EQ(gate.at("schema"), "assay.two_builds/1");
+
+  const Finished twice = run_program("selftest --again raw.jsonl ./raw.jsonl", folder_.path());
+  EXPECT_EQ(twice.exit_code, 2) << twice.output;
+  EXPECT_THAT(twice.errors, HasSubstr("holds what another of the files holds"));
+  gate["partial"] = true;
+  folder_.write("partial.jsonl", gate.dump());
+  const Finished partial = run_program("selftest --again partial.jsonl", folder_.path());
+  EXPECT_EQ(partial.exit_code, 3) << partial.output << partial.errors;
+  EXPECT_THAT(partial.output, HasSubstr("1 unfinished gate was left out"));
+  EXPECT_THAT(partial.last_lines(1), HasSubstr("UNDECIDED: no run was finished"));
 }
 
 TEST_F(TwoBuilds, RefuseASelfTestOfNoGate) {
@@ -153,6 +164,11 @@ TEST_F(TwoBuilds, RefuseASelfTestOfNoGate) {
   const Finished none = run_program("selftest --suite tiny.json --runs 0 --planted-runs 0", folder_.path());
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.errors, HasSubstr("are both 0"));
+  folder_.write("kept.jsonl", "precious");
+  const Finished typo =
+      run_program("selftest --suite tiny.json -k no_such_trial -o kept.jsonl", folder_.path());
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_EQ(folder_.read("kept.jsonl"), "precious") << "what was kept stays until there is something to keep";
 }
 
 }  // namespace

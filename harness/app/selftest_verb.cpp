@@ -17,8 +17,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -36,14 +38,14 @@ double empty_slice_seconds() {
   return median(seconds);
 }
 
-/// All samples, one run per line, as they come: an interrupt loses nothing that was finished.
+/// All samples, one run per line, as they come: an interrupt loses nothing that was finished. What the file
+/// held before stays until there is a finished run to replace it.
 class RawFile {
  public:
-  explicit RawFile(std::filesystem::path file) : file_(std::move(file)) {
-    if (!file_.empty()) write_file(file_, "");
-  }
+  explicit RawFile(std::filesystem::path file) : file_(std::move(file)) {}
   void add(const TwoBuilds& run) {
     if (file_.empty()) return;
+    if (!std::exchange(begun_, true)) write_file(file_, "");
     std::string line = to_json(run);
     std::erase(line, '\n');
     std::ofstream out(file_, std::ios::app);
@@ -53,10 +55,11 @@ class RawFile {
       throw Error(file_.string(), "cannot be written",
                   "free space on that disk, or name another file with -o");
   }
-  std::string hash() const { return file_.empty() ? "" : fmt::format("{:016x}", fnv1a(read_file(file_))); }
+  std::string hash() const { return begun_ ? fmt::format("{:016x}", fnv1a(read_file(file_))) : ""; }
 
  private:
   std::filesystem::path file_;
+  bool begun_ = false;
 };
 
 std::string command_of(const Options& options) {
@@ -106,10 +109,13 @@ class SelfTester {
                  .busy = options_.busy,
                  .empty_slice_seconds = empty_slice_seconds(),
                  .slice_seconds = programs_.policy.slice_seconds};
+    if (options_.planted_runs > 0) out.asked = options_.plants;
     for (int i = 0; i < options_.runs + options_.planted_runs && !hooks.stopped(); ++i) {
       const bool plants = i >= options_.runs;
       hooks.say(fmt::format("run {} of {}", i + 1, options_.runs + options_.planted_runs));
-      auto planted = plants ? drawn_plants(trials_, costs_, options_.plants, rng_) : std::vector<Plant>{};
+      const auto turn = static_cast<std::size_t>(i - std::min(i, options_.runs));
+      auto planted =
+          plants ? drawn_plants(trials_, costs_, options_.plants, turn, rng_) : std::vector<Plant>{};
       const TwoBuilds run = gated(planted, hooks);
       if (run.partial) break;
       raw_.add(run);
@@ -148,19 +154,32 @@ class SelfTester {
   PairedPrograms programs_;
 };
 
+/// Samples that counted twice would make every interval too narrow.
+void require_new(std::vector<std::string>& hashes, const std::string& text, const std::string& file) {
+  const std::string hash = fmt::format("{:016x}", fnv1a(text));
+  if (std::ranges::find(hashes, hash) != hashes.end()) {
+    throw Error("--again " + file, "holds what another of the files holds", "name each file once");
+  }
+  hashes.push_back(hash);
+}
+
 /// The same table from samples that were kept, with the rules of this program.
 SelfTest tested_again(const Options& options, const Registry& registry) {
   SelfTest out{
       .command = "assay selftest --again", .busy = options.busy, .slice_seconds = TurnPolicy{}.slice_seconds};
-  std::string hashes;
+  std::vector<std::string> hashes;
   for (const auto& file : options.again) {
     out.command += " " + file.filename().string();
     const std::string text = read_file(file);
-    hashes += fmt::format("{}{:016x}", hashes.empty() ? "" : ", ", fnv1a(text));
+    require_new(hashes, text, file.string());
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
       TwoBuilds run = two_builds_from_json(line, fmt::format("{}, line {}", file.string(), ++number));
+      if (run.partial) {
+        ++out.interrupted;
+        continue;
+      }
       run.policy = {};
       out.suite = run.suite;
       out.commit = run.head.commit;
@@ -178,7 +197,7 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
     }
     if (number == 0) throw Error(file.string(), "holds no gate", "name files that `assay selftest -o` wrote");
   }
-  out.raw_hash = hashes;
+  out.raw_hash = fmt::format("{}", fmt::join(hashes, ", "));
   return out;
 }
 
@@ -198,13 +217,14 @@ int selftest_verb(const Options& options, const Registry& registry) {
     Progress progress;
     found = tester.test(progress.hooks());
   }
-  const std::string text = selftest_markdown(found);
+  const std::string text = selftest_markdown(found), nothing = why_nothing_is_shown(found);
+  put(options, nothing.empty() ? text : text + "\nUNDECIDED: " + nothing + "\n", "{}");
   if (!options.markdown.empty()) write_file(options.markdown, text);
-  put(options, text, "{}");
   if (interrupted()) return exit_code::interrupted;
   const bool alarm =
       std::ranges::any_of(found.runs, [](const SelfTestRun& run) { return !run.alarms.empty(); });
-  return alarm ? exit_code::found : exit_code::passed;
+  if (alarm) return exit_code::found;
+  return nothing.empty() ? exit_code::passed : exit_code::undecided;
 }
 
 }  // namespace assay

@@ -63,6 +63,33 @@ std::string plants_table(const SelfTest& test) {
   return out;
 }
 
+/// A size of which no plant was made has no row, which reads as if it had not been asked for.
+std::string never_planted(const SelfTest& test) {
+  std::string out;
+  for (const Bound bound : {Bound::memory, Bound::compute}) {
+    std::string sizes;
+    for (const double slowdown : test.asked) {
+      const bool planted = std::ranges::any_of(test.runs, [&](const SelfTestRun& run) {
+        return std::ranges::any_of(run.plants, [&](const Plant& plant) {
+          return plant.bound == bound && plant.slowdown == slowdown;
+        });
+      });
+      if (!planted) sizes += fmt::format("{}{:g} %", sizes.empty() ? "" : ", ", 100 * slowdown);
+    }
+    if (sizes.empty()) continue;
+    out += fmt::format(
+        "\nNever planted in trials bound by {}: {}. Too few of them were selected, or too few "
+        "runs finished.\n",
+        to_string(bound), sizes);
+  }
+  return out;
+}
+
+bool decided(const SelfTestRun& run) {
+  const auto is_decided = [](const Plant& plant) { return plant.found != Standing::undecided; };
+  return run.unfit.empty() && (run.trials > run.undecided || std::ranges::any_of(run.plants, is_decided));
+}
+
 std::string alarms_list(const SelfTest& test) {
   std::string out;
   for (std::size_t i = 0; i < test.runs.size(); ++i) {
@@ -83,8 +110,15 @@ std::optional<double> typical_visible(const std::vector<double>& visible) {
   return shown[(visible.size() - 1) / 2];
 }
 
-std::string spread_text(std::vector<double> values, const char* unit, double scale) {
-  return fmt::format("{:.2f} {} in the median, {:.2f} to {:.2f}", scale * median(values), unit,
+/// The median with its interval, whose coverage is said where there are too few values for the usual one.
+std::string spread_text(const std::vector<double>& values, const char* unit, double scale) {
+  const Interval middle = median_interval(values);
+  std::string interval;
+  if (middle.coverage > 0) {
+    interval = fmt::format(" [{:.2f}, {:.2f}]", scale * middle.low, scale * middle.high);
+    if (middle.coverage < wanted_coverage) interval += fmt::format(" ({:.0f} %)", 100 * middle.coverage);
+  }
+  return fmt::format("{:.2f} {} in the median{}, {:.2f} to {:.2f}", scale * middle.middle, unit, interval,
                      scale * std::ranges::min(values), scale * std::ranges::max(values));
 }
 
@@ -110,14 +144,16 @@ Bound bound_of(const Cost& cost) {
 
 std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
                                 const std::map<std::string, Cost>& costs,
-                                const std::vector<double>& slowdowns, Rng& rng) {
+                                const std::vector<double>& slowdowns, std::size_t turn, Rng& rng) {
   std::vector<Plant> out;
   for (const Bound bound : {Bound::memory, Bound::compute}) {
     auto from = candidates(trials, costs, bound);
-    for (const double slowdown : slowdowns) {
-      if (from.empty()) break;
+    const std::size_t fitting = std::min(from.size(), slowdowns.size());
+    for (std::size_t i = 0; i < fitting; ++i) {
       const auto drawn = static_cast<std::size_t>(rng.integer(0, static_cast<Index>(from.size()) - 1));
-      out.push_back({.key = from[drawn]->trial.key, .bound = bound, .slowdown = slowdown});
+      out.push_back({.key = from[drawn]->trial.key,
+                     .bound = bound,
+                     .slowdown = slowdowns[(turn * fitting + i) % slowdowns.size()]});
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(drawn));
     }
   }
@@ -146,36 +182,52 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
   return out;
 }
 
+std::string why_nothing_is_shown(const SelfTest& test) {
+  if (test.runs.empty()) return "no run was finished";
+  if (std::ranges::any_of(test.runs, decided)) return "";
+  if (std::ranges::none_of(test.runs, [](const SelfTestRun& run) { return run.unfit.empty(); })) {
+    return fmt::format("the machine was unfit in all of {} runs", test.runs.size());
+  }
+  return fmt::format("none of {} runs decided anything; give more with --budget", test.runs.size());
+}
+
 std::string selftest_markdown(const SelfTest& test) {
-  std::size_t unchanged = 0, red_unchanged = 0, red_planted = 0, unfit = 0, trials = 0, undecided = 0,
+  std::size_t unchanged = 0, with_plants = 0, red_unchanged = 0, red_planted = 0, trials = 0, undecided = 0,
               alarms = 0;
   std::vector<double> seconds, busy, steal;
   for (const SelfTestRun& run : test.runs) {
-    const bool red = !run.alarms.empty();
-    if (run.plants.empty()) ++unchanged;
-    if (red) ++(run.plants.empty() ? red_unchanged : red_planted);
-    if (!run.unfit.empty()) ++unfit;
-    trials += run.trials;
-    undecided += run.undecided;
-    alarms += run.alarms.size();
     seconds.push_back(run.seconds);
     busy.push_back(run.weather.other_busy_share);
     steal.push_back(run.weather.steal_share);
+    // An unfit run cannot raise an alarm: counted, it would make the gate look better than it is.
+    if (!run.unfit.empty()) continue;
+    ++(run.plants.empty() ? unchanged : with_plants);
+    if (!run.alarms.empty()) ++(run.plants.empty() ? red_unchanged : red_planted);
+    trials += run.trials;
+    undecided += run.undecided;
+    alarms += run.alarms.size();
   }
+  const std::size_t fit = unchanged + with_plants;
   std::string out = fmt::format("# Self-test of the gate of two builds: {}, {}\n\n", test.suite,
                                 test.busy ? "one core busy with something else" : "nothing else started");
+  if (test.interrupted > 0) {
+    out += fmt::format("{} unfinished gate{} left out.\n\n", test.interrupted,
+                       test.interrupted == 1 ? " was" : "s were");
+  }
   if (test.runs.empty()) return out + "No run was finished.\n";
   out += fmt::format("Commit {}, {}, machine `{}`. `{}`\n\n", test.commit, test.date, test.machine.key,
                      test.command);
-  out += "| what | seen |\n|---|---|\n";
+  out += "| what, in runs that were not unfit | seen |\n|---|---|\n";
   out += fmt::format("| unchanged suites that went red | {} |\n", share_text(red_unchanged, unchanged));
-  if (test.runs.size() > unchanged) {
+  if (with_plants > 0) {
     out += fmt::format("| suites with plants in which an unplanted trial was called slower | {} |\n",
-                       share_text(red_planted, test.runs.size() - unchanged));
+                       share_text(red_planted, with_plants));
   }
   out += fmt::format("| unplanted trials called slower | {} |\n", share_text(alarms, trials));
   out += fmt::format("| unplanted trials left undecided | {} |\n", share_text(undecided, trials));
-  out += fmt::format("| runs declared unfit by the control | {} |\n", share_text(unfit, test.runs.size()));
+  out += "\n| what, in all runs | seen |\n|---|---|\n";
+  out += fmt::format("| runs declared unfit by the control | {} |\n",
+                     share_text(test.runs.size() - fit, test.runs.size()));
   out += fmt::format("| smallest slow-down that the typical trial would have shown | {} |\n",
                      visible_text(test.runs));
   out += fmt::format("| duration of a run | {} |\n", spread_text(seconds, "s", 1));
@@ -187,13 +239,18 @@ std::string selftest_markdown(const SelfTest& test) {
                        100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds));
   }
   out += plants_table(test);
+  out += never_planted(test);
   out += alarms_list(test);
+  if (const std::string nothing = why_nothing_is_shown(test); !nothing.empty()) {
+    out += fmt::format("\nThis says nothing of the gate: {}.\n", nothing);
+  }
   out +=
-      "\nIntervals are those of Clopper and Pearson, 95 %. A planted trial takes that much more time, "
-      "whatever bounds it; "
-      "one trial is planted per size and bound in each run with plants, so that the family the gate corrects "
-      "for is that of "
-      "a change of several kernels.\n";
+      "\nIntervals are those of Clopper and Pearson, 95 %; those of medians lie between order statistics. A "
+      "planted trial takes that much more time, whatever bounds it; one trial is planted per size and bound "
+      "in "
+      "each run with plants, as far as there are trials, so that the family the gate corrects for is that of "
+      "a "
+      "change of several kernels.\n";
   if (!test.raw_hash.empty()) out += fmt::format("\nAll slices: FNV-1a {}\n", test.raw_hash);
   return out;
 }

@@ -48,16 +48,23 @@ struct SelfTest {
   double slice_seconds = 0;
   std::string raw_hash;  ///< FNV-1a of the file with all samples; empty when none was kept
   std::vector<SelfTestRun> runs;
+  std::vector<double> asked;    ///< slow-downs that were to be planted; empty where that is not known
+  std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
 };
 
 /// One trial for each size and bound, all different, drawn from those of the run with one thread that exist
-/// in it. A bound of which the suite has too few trials gets fewer.
+/// in it. A bound of which the suite has too few trials gets fewer sizes: those that follow the ones it had
+/// in the turn before, so that each has its share of the runs. `turn` counts them from 0.
 std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
                                 const std::map<std::string, Cost>& costs,
-                                const std::vector<double>& slowdowns, Rng& rng);
+                                const std::vector<double>& slowdowns, std::size_t turn, Rng& rng);
 
 /// What became of a run with these plants.
 SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants);
+
+/// Why the test says nothing of the gate: no run was finished, none was fit, or none decided anything. Empty
+/// when it does say something.
+std::string why_nothing_is_shown(const SelfTest& test);
 
 /// For the terminal and for a file: the same Markdown, readable as text.
 std::string selftest_markdown(const SelfTest& test);

@@ -9,9 +9,11 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 PairedTrial trial(const std::string& key, int threads = 1) {
   return {.trial = {.key = key, .operation = "gemm", .variant = key, .threads = threads}};
@@ -42,10 +44,32 @@ TEST(SelfTest, DrawsOneTrialPerSizeAndBoundOfThoseThatCanBePlanted) {
     costs[key] = {.flops = 399, .bytes_read = 50, .bytes_written = 50};
   Rng rng(1);
   std::set<std::string> of_memory, of_compute;
-  for (const Plant& plant : drawn_plants(trials, costs, {0.02, 0.03}, rng))
+  for (const Plant& plant : drawn_plants(trials, costs, {0.02, 0.03}, 0, rng))
     (plant.bound == Bound::memory ? of_memory : of_compute).insert(plant.key);
   EXPECT_THAT(of_memory, ElementsAre("m1", "m2")) << "different ones, with one thread, that exist";
   EXPECT_THAT(of_compute, ElementsAre("c1")) << "one trial is not planted twice";
+}
+
+// Two trials for three sizes: the last one was never planted once.
+TEST(SelfTest, GivesEverySizeItsShareWhereThereAreTooFewTrials) {
+  const std::vector<PairedTrial> trials{trial("m1"), trial("m2")};
+  const std::map<std::string, Cost> costs{{"m1", {.bytes_read = 50}}, {"m2", {.bytes_read = 50}}};
+  Rng rng(1);
+  std::map<double, int> planted;
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    for (const Plant& plant : drawn_plants(trials, costs, {0.02, 0.03, 0.1}, turn, rng)) {
+      ++planted[plant.slowdown];
+    }
+  }
+  EXPECT_THAT(planted, ElementsAre(Pair(0.02, 2), Pair(0.03, 2), Pair(0.1, 2)));
+}
+
+TEST(SelfTest, SaysWhichSizesWereNeverPlanted) {
+  const SelfTestRun run = tallied(run_of({1, 1.1}, 21), {{.key = "b", .slowdown = 0.1}});
+  const SelfTest test{.suite = "s", .runs = {run}, .asked = {0.05, 0.1}};
+  EXPECT_THAT(selftest_markdown(test),
+              AllOf(HasSubstr("Never planted in trials bound by memory: 5 %."),
+                    HasSubstr("Never planted in trials bound by compute: 5 %, 10 %.")));
 }
 
 TEST(SelfTest, TellsPlantsFromFalseAlarms) {
@@ -98,6 +122,42 @@ TEST(SelfTest, CallsTypicalWhatHalfOfTheTrialsWouldHaveShown) {
 }
 
 TEST(SelfTest, SaysWhenNoRunWasFinished) { EXPECT_THAT(markdown_of({}), HasSubstr("No run was finished")); }
+
+TEST(SelfTest, CountsAlarmsAmongFitRunsOnly) {
+  const SelfTestRun fit = tallied(run_of({1, 1}, 21), {}),
+                    unfit{.unfit = "moved", .trials = 2, .undecided = 2};
+  const std::string text = markdown_of({fit, unfit, unfit});
+  EXPECT_THAT(text, AllOf(HasSubstr("| unchanged suites that went red | 0 of 1 "),
+                          HasSubstr("| unplanted trials called slower | 0 of 2 "),
+                          HasSubstr("| runs declared unfit by the control | 2 of 3 ")));
+}
+
+TEST(SelfTest, SaysWhenItShowsNothing) {
+  const SelfTestRun fit = tallied(run_of({1, 1}, 21), {}), unfit{.unfit = "moved"};
+  const SelfTestRun open{.trials = 2, .undecided = 2};
+  EXPECT_EQ(why_nothing_is_shown({.runs = {unfit, fit}}), "");
+  EXPECT_THAT(why_nothing_is_shown({.runs = {unfit, unfit}}), HasSubstr("unfit in all of 2 runs"));
+  EXPECT_THAT(why_nothing_is_shown({.runs = {unfit, open}}), HasSubstr("none of 2 runs decided anything"));
+  EXPECT_THAT(why_nothing_is_shown({}), HasSubstr("no run"));
+  EXPECT_THAT(markdown_of({open}), HasSubstr("This says nothing of the gate"));
+}
+
+// Of six values the extremes hold the median with 1 - 2 / 2^6 = 97 %, of three with 1 - 2 / 2^3 = 75 %.
+TEST(SelfTest, GivesMediansTheirIntervals) {
+  std::vector<SelfTestRun> runs(6);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].trials = 1;
+    runs[i].typical_visible = 1.02 + 0.01 * static_cast<double>(i);
+  }
+  EXPECT_THAT(markdown_of(runs), HasSubstr("| 4.50 % in the median [2.00, 7.00], 2.00 to 7.00 |"));
+  runs.resize(3);
+  EXPECT_THAT(markdown_of(runs), HasSubstr("| 3.00 % in the median [2.00, 4.00] (75 %), 2.00 to 4.00 |"));
+}
+
+TEST(SelfTest, SaysHowManyGatesWereLeftOut) {
+  const SelfTest test{.suite = "s", .runs = {tallied(run_of({1}, 21), {})}, .interrupted = 2};
+  EXPECT_THAT(selftest_markdown(test), HasSubstr("2 unfinished gates were left out"));
+}
 
 }  // namespace
 }  // namespace assay
