@@ -10,7 +10,9 @@ enum class ExitCodes {
 
 /// `git bisect run` takes 0 for good, 125 for a commit that cannot be judged, and every other code up to 127
 /// for bad: a suite that does not exist yet, or a machine without a baseline, would blame an innocent commit.
-/// So 1, a disagreement or a regression, is bad, and all that is neither 0 nor 1 becomes 125.
+/// So 1, a disagreement or a regression, is bad, and all that is neither 0 nor 1 becomes 125. A gate ends
+/// with neither while a trial is left that could be slower, and an acceptance that ran out is not bad
+/// (app/unjudged.hpp).
 int translated(int code, ExitCodes meaning);
 
 /// What `--exit-code` asks for, read from the bare arguments: a command line that cannot be parsed, in an old

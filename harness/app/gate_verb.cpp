@@ -4,6 +4,7 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
+#include "app/unjudged.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -112,10 +113,11 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
     slower += fmt::format("{} is {}, limit {:.2f}\n", v.key, in_words(v), v.limit);
   }
   const std::size_t count = comparison.count(Standing::slower);
-  const std::size_t undecided = comparison.count(Standing::undecided);
   const std::size_t accepted = comparison.count(Standing::accepted);
-  const std::size_t compared =
-      count + undecided + accepted + comparison.count(Standing::same) + comparison.count(Standing::faster);
+  const std::size_t compared = count + comparison.count(Standing::undecided) + accepted +
+                               comparison.count(Standing::same) + comparison.count(Standing::faster);
+  std::string rest = unjudged_text(comparison);
+  if (!rest.empty()) rest.insert(0, ", ");
   if (count > 0) {
     const Verdict& first = *std::ranges::find(comparison.verdicts, Standing::slower, &Verdict::standing);
     // Rounded up, so that what was seen is covered.
@@ -124,22 +126,20 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
         "--until DATE --reason TEXT\n",
         options.suite.string(), first.key, std::ceil(100 * first.ratio.high) / 100);
     return {exit_code::found,
-            fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit", slower, count, compared,
-                        count == 1 ? "is" : "are", count == 1 ? "its" : "their")};
+            fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit{}", slower, count, compared,
+                        count == 1 ? "is" : "are", count == 1 ? "its" : "their", rest)};
   }
-  if (!comparison.objections.empty()) {
+  if (!comparison.objections.empty() && expiry_fails(options)) {
     return {exit_code::found, expired(comparison)};
   }
   if (compared == 0) {
     return {exit_code::undecided,
             "UNDECIDED: nothing was comparable with the baseline; see above for what differs"};
   }
-  if (undecided > 0 && options.undecided_fails) {
-    return {exit_code::undecided, fmt::format("UNDECIDED: {} of {} trials", undecided, compared)};
-  }
-  return {exit_code::passed, fmt::format("PASSED: {} trials compared, none slower{}{}", compared,
-                                         accepted > 0 ? fmt::format(", {} accepted", accepted) : "",
-                                         undecided > 0 ? fmt::format(", {} undecided", undecided) : "")};
+  const bool fails = unjudged_fails(comparison, options);
+  return {fails ? exit_code::undecided : exit_code::passed,
+          fmt::format("{}: {} trials compared, none slower{}{}", fails ? "UNDECIDED" : "PASSED", compared,
+                      accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest)};
 }
 
 /// Nothing was stored that this run is comparable with.
@@ -240,7 +240,7 @@ int gate_verb(const Options& options, const Registry& registry) {
       ending = verdict;
     else if (verdict.code == exit_code::found)
       ending.text = verdict.text + "\n" + ending.text;
-  } else if (ending.code == exit_code::passed && findings.fails) {
+  } else if (ending.code == exit_code::passed && findings.fails && expiry_fails(options)) {
     ending = {exit_code::found, foreign + expired(judged)};
   } else if (ending.code == exit_code::passed && !nothing_held) {
     // A machine whose build or settings changed is a new one to a gate; the table above says what differs.

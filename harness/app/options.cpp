@@ -132,7 +132,8 @@ class Parser {
     const std::map<std::string, ExitCodes> choices{{"usual", ExitCodes::usual},
                                                    {"bisect", ExitCodes::bisect}};
     sub->add_option("--exit-code", options_.exit_codes,
-                    "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1")
+                    "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1, and while a "
+                    "trial of a gate is undecided")
         ->transform(CLI::CheckedTransformer(choices));
   }
   void add_launches(CLI::App* sub, const std::string& usual) {
@@ -360,7 +361,7 @@ class Parser {
   void add_undecided(CLI::App* sub) {
     const std::map<std::string, bool> choices{{"warn", false}, {"fail", true}};
     sub->add_option("--on-undecided", options_.undecided_fails,
-                    "warn (default) or fail: exit 3 for undecided trials")
+                    "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone")
         ->transform(CLI::CheckedTransformer(choices));
   }
 

@@ -4,6 +4,7 @@
 
 #include "app/measuring.hpp"
 #include "app/output.hpp"
+#include "app/unjudged.hpp"
 #include "exchange/repeat.hpp"
 
 #include <fmt/format.h>
@@ -34,13 +35,18 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
   if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
     return {exit_code::undecided, fmt::format("MACHINE UNFIT: {}; nothing here can be believed", unfit)};
   }
+  std::string rest = unjudged_text(ruling.comparison);
+  if (!rest.empty()) rest.insert(0, ", ");
   if (slower > 0) {
-    return {exit_code::found, fmt::format("REGRESSION: {} of {} trials {} slower than the base", slower,
-                                          measured, slower == 1 ? "is" : "are")};
+    return {exit_code::found, fmt::format("REGRESSION: {} of {} trials {} slower than the base{}", slower,
+                                          measured, slower == 1 ? "is" : "are", rest)};
   }
   if (run.shard && run.trials.empty()) {
     return {exit_code::passed,
             fmt::format("PASSED: this shard holds none of the {} trials", run.shard->trials)};
+  }
+  if (!run.trials.empty() && count(ruling, Standing::skipped) == run.trials.size()) {
+    return {exit_code::all_skipped, "SKIPPED: nothing selected runs on this machine"};
   }
   const std::size_t other = count(ruling, Standing::not_comparable);
   if (measured == 0 && other > 0) {
@@ -48,31 +54,29 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
             fmt::format("UNDECIDED: nothing was measured, and {} trial{} of both builds cannot be compared",
                         other, other == 1 ? "" : "s")};
   }
+  const bool fails = unjudged_fails(ruling.comparison, options);
   if (measured == 0 && identical > 0) {
-    return {exit_code::passed,
-            fmt::format("PASSED: all {} trials that both builds have are identical machine code", identical)};
+    return {fails ? exit_code::undecided : exit_code::passed,
+            fmt::format("{}: all {} trials that both builds have are identical machine code{}",
+                        fails ? "UNDECIDED" : "PASSED", identical, rest)};
   }
   if (measured == 0) {
     return {exit_code::undecided, "UNDECIDED: the two builds have no trial in common that runs here"};
   }
   if (undecided == measured) {
-    return {
-        exit_code::undecided,
-        fmt::format("UNDECIDED: {:.0f} s decided none of {} trials; give more with --budget, or fewer trials "
-                    "with -k",
-                    run.seconds, measured)};
-  }
-  if (undecided > 0 && options.undecided_fails) {
     return {exit_code::undecided,
-            fmt::format("UNDECIDED: {} of {} trials after {:.0f} s", undecided, measured, run.seconds)};
+            fmt::format("UNDECIDED: {:.0f} s decided none of {} trials{}; give more with --budget, or fewer "
+                        "trials with -k",
+                        run.seconds, measured, rest)};
   }
-  return {exit_code::passed,
-          fmt::format("PASSED: {} trials compared in {:.0f} s, none slower{}", measured, run.seconds,
-                      undecided > 0 ? fmt::format(", {} undecided", undecided) : "")};
+  return {fails ? exit_code::undecided : exit_code::passed,
+          fmt::format("{}: {} trials compared in {:.0f} s, none slower{}", fails ? "UNDECIDED" : "PASSED",
+                      measured, run.seconds, rest)};
 }
 
 std::string next_commands(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out;
+  if (run.partial) return out;
   for (const Verdict& verdict : ruling.comparison.verdicts) {
     if (verdict.standing != Standing::slower) continue;
     out += fmt::format("again: {}\n", repeat_command(run.command, verdict.key));
@@ -123,8 +127,10 @@ int end_two_builds(const Options& options, const TwoBuilds& run, const std::opti
   const LedgerFindings findings = applied(ruling.comparison, run, ledger, base, options);
   Ending ending = ending_of(run, ruling, options);
   // Whether anything was decided or not, an acceptance runs out.
-  const bool open = ending.code == exit_code::undecided && ruling.comparison.unfit.empty();
-  if ((ending.code == exit_code::passed || open) && !ruling.comparison.objections.empty()) {
+  const bool open = (ending.code == exit_code::undecided || ending.code == exit_code::all_skipped) &&
+                    ruling.comparison.unfit.empty();
+  if ((ending.code == exit_code::passed || open) && !ruling.comparison.objections.empty() &&
+      expiry_fails(options)) {
     ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
