@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -86,16 +87,35 @@ std::string side_text(const Build& build) {
   return out;
 }
 
-std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
-  std::size_t screened = 0, same = 0;
-  for (const SequentialRuling& one : ruling.rulings.trials) {
-    if (one.standing != Standing::same) continue;
-    ++same;
-    screened += one.screened ? 1 : 0;
+/// What makes the whole comparison doubtful, whatever its rows say.
+std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) {
+  std::vector<std::string> out;
+  for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
+    const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
+    if (type == build->facts.end() || type->value == "Release") continue;
+    out.push_back(fmt::format("{} is no Release build ({}): what it takes says little of one that is", side,
+                              printable(type->value, 40)));
   }
-  std::size_t identical = 0, skipped = 0, other = 0;
-  for (const PairedTrial& trial : run.trials) {
-    if (trial.tested()) continue;
+  for (const std::string& line : ruling.comparison.differences) out.push_back("differs: " + line);
+  return out;
+}
+
+std::string interrupted_sentence(const TwoBuilds& run) {
+  return fmt::format("Interrupted after {:.0f} s: nothing is decided", run.seconds);
+}
+
+/// Of verdicts, not of what the samples alone would say: on a machine that is unfit nothing is the same.
+std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
+  std::size_t screened = 0, same = 0, identical = 0, skipped = 0, other = 0, next = 0;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    if (trial.tested()) {
+      const SequentialRuling& one = ruling.rulings.trials[next++];
+      if (run.partial || ruling.comparison.verdicts[i].standing != Standing::same) continue;
+      ++same;
+      screened += one.screened ? 1 : 0;
+      continue;
+    }
     if (trial.left_out == Standing::same) ++identical;
     if (trial.left_out == Standing::skipped) ++skipped;
     if (trial.left_out == Standing::not_comparable) ++other;
@@ -139,7 +159,8 @@ std::string layout_line(const TwoBuilds& run) {
   for (const std::string& remark : {run.base.layout_remark, run.head.layout_remark}) {
     if (!remark.empty() && out.find(remark) == std::string::npos) out += "; " + remark;
   }
-  if (!run.base.layout_remark.empty() || !run.head.layout_remark.empty()) {
+  const auto has_one = [](const Build& build) { return build.links < 2 && !build.layout_remark.empty(); };
+  if (has_one(run.base) || has_one(run.head)) {
     out += "; where code lies alone can move a small kernel by some percent";
   }
   return out;
@@ -158,14 +179,8 @@ std::string shard_line(const TwoBuilds& run) {
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
                                 printable(side_text(run.head), width - 5));
-  for (const Build* build : {&run.base, &run.head}) {
-    const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
-    if (type == build->facts.end() || type->value == "Release") continue;
-    out += fmt::format("  {} is no Release build ({}): what it takes says little of one that is\n",
-                       build == &run.base ? "base" : "head", printable(type->value, 40));
-  }
-  for (const std::string& line : ruling.comparison.differences)
-    out += "  differs: " + printable(line, width - 11) + "\n";
+  if (run.partial) out += interrupted_sentence(run) + "\n";
+  for (const std::string& line : doubts(run, ruling)) out += "  " + printable(line, width - 2) + "\n";
   out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
   for (const Standing standing : shown) {
     const std::vector<Row> rows = rows_of(run, ruling, standing);
@@ -193,10 +208,14 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
 
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
   constexpr std::size_t most_rows = 100;
-  std::string out = fmt::format("### {}\n\n", inert(verdict_sentence(ruling.comparison)));
+  std::string out = fmt::format(
+      "### {}\n\n", inert(run.partial ? interrupted_sentence(run) : verdict_sentence(ruling.comparison)));
   if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
     out += fmt::format("**Machine unfit**: {}.\n\n", inert(unfit));
   }
+  const std::vector<std::string> doubtful = doubts(run, ruling);
+  for (const std::string& line : doubtful) out += fmt::format("- {}\n", inert(line));
+  if (!doubtful.empty()) out += "\n";
   out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
                      inert(side_text(run.base)), inert(side_text(run.head)), run.seconds,
                      inert(control_line(run, ruling)));

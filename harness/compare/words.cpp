@@ -11,7 +11,11 @@
 namespace assay {
 namespace {
 
-std::string factor(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 100 ? 2 : 0); }
+/// A limit of one percent asks for tenths of one.
+std::string factor(double ratio, double limit) {
+  const int decimals = ratio >= 100 ? 0 : limit > 1 && limit < 1.02 ? 3 : 2;
+  return fmt::format("{:.{}f}", ratio, decimals);
+}
 
 bool has_ratio(const Verdict& verdict) {
   switch (verdict.standing) {
@@ -61,23 +65,27 @@ std::size_t Comparison::count(Standing standing) const {
 }
 
 std::string change_in_words(const Verdict& verdict) {
-  if (verdict.standing == Standing::slower) return factor(verdict.ratio.middle) + "x slower";
-  if (verdict.standing == Standing::faster) return factor(1 / verdict.ratio.middle) + "x faster";
-  if (verdict.standing == Standing::accepted) return "accepted " + factor(verdict.ratio.middle) + "x";
+  const double ratio = verdict.ratio.middle, limit = verdict.limit;
+  if (verdict.standing == Standing::slower) return factor(ratio, limit) + "x slower";
+  if (verdict.standing == Standing::faster) return factor(1 / ratio, limit) + "x faster";
+  if (verdict.standing == Standing::accepted) return "accepted " + factor(ratio, limit) + "x";
   return std::string(to_string(verdict.standing));
 }
 
 std::string interval_in_words(const Verdict& verdict) {
   if (!has_ratio(verdict)) return "";
   const auto [low, high] = ends(verdict);
-  return factor(low) + " to " + factor(high);
+  return factor(low, verdict.limit) + " to " + factor(high, verdict.limit);
 }
 
 std::string in_words(const Verdict& verdict) {
   if (!has_ratio(verdict)) return change_in_words(verdict);
   const auto [low, high] = ends(verdict);
-  return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low), factor(high));
+  return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low, verdict.limit),
+                     factor(high, verdict.limit));
 }
+
+std::string limit_in_words(const Verdict& verdict) { return factor(verdict.limit, verdict.limit); }
 
 std::string verdict_sentence(const Comparison& comparison) {
   const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),

@@ -13,6 +13,9 @@ std::string change_in_words(const Verdict& verdict);
 /// "1.06 to 1.12", in the direction of change_in_words(); empty where there is no ratio.
 std::string interval_in_words(const Verdict& verdict);
 
+/// "1.05", or "1.010" where ratios have three decimals as well.
+std::string limit_in_words(const Verdict& verdict);
+
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string verdict_sentence(const Comparison& comparison);
 

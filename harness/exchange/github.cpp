@@ -1,5 +1,6 @@
 #include "exchange/github.hpp"
 
+#include "compare/words.hpp"
 #include "exchange/repeat.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ std::string escaped(std::string_view text, bool property = false) {
 
 std::string message_of(const Verdict& verdict, const std::string& command) {
   const std::string found = verdict.standing == Standing::slower
-                                ? fmt::format("{}, limit {:.2f}", in_words(verdict), verdict.limit)
+                                ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict))
                                 : verdict.why;
   return fmt::format("{} {}\nagain: {}", verdict.key, found, repeat_command(command, verdict.key));
 }

@@ -1,5 +1,6 @@
 #include "exchange/junit.hpp"
 
+#include "compare/words.hpp"
 #include "exchange/repeat.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ bool passes(Standing standing) { return standing == Standing::same || standing =
 std::string failure(const Verdict& verdict, const std::string& command) {
   const bool slower = verdict.standing == Standing::slower;
   const std::string message =
-      slower ? fmt::format("{}, limit {:.2f}", in_words(verdict), verdict.limit) : verdict.why;
+      slower ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict)) : verdict.why;
   std::string body = escaped(verdict.why) + '\n';
   if (slower) {
     body += fmt::format("time after / time before {:.4g}, {:.0f} % interval {:.4g} to {:.4g}\n",

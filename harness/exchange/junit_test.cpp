@@ -54,6 +54,14 @@ again: assay gate --suite tiny.json -k '^gemm/wrong/m=1#1$'
 )");
 }
 
+// A limit of 1 % and a slow-down of 1.4 % would both be told as 1.01.
+TEST(JUnit, HasTenthsOfAPercentWhereTheLimitIsOne) {
+  Verdict slower = row("gemm/packed/m=1#1", Standing::slower, {1.012, 1.0144, 1.017, 0.9}, "why");
+  slower.limit = 1.01;
+  EXPECT_THAT(to_junit({.verdicts = {slower}}, current(), "assay gate"),
+              HasSubstr("message=\"1.014x slower [1.012, 1.017], limit 1.010\""));
+}
+
 TEST(JUnit, LetsNoNameFromOutsideBecomeMarkup) {
   const Comparison hostile{.verdicts = {row("a/\"/><failure/>&#1", Standing::wrong, {}, "<x>]]>\n\x01\x7f")}};
   const std::string text = to_junit(hostile, {.suite = "s\" x=\"<"}, "assay gate");
