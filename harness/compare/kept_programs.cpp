@@ -33,17 +33,20 @@ std::optional<Links> kept_links(const fs::path& folder, int count) {
   const std::size_t wanted = static_cast<std::size_t>(std::max(count, 1));
   const Json remark = json.value("remark", Json());
   if (links.files.empty() || !remark.is_string()) return std::nullopt;
-  if (links.files.size() < wanted && remark.get<std::string>().empty()) return std::nullopt;
+  const bool fewer = links.files.size() < wanted;
+  const Json lasting = json.value("lasting", Json());
+  // What failed once may be linked the next time: a disk is full for an hour, a list is kept for ever.
+  if (fewer && (remark.get<std::string>().empty() || lasting != true)) return std::nullopt;
   links.files.resize(std::min(links.files.size(), wanted));
-  if (wanted > 1) links.remark = remark.get<std::string>();
+  if (fewer) links.remark = remark.get<std::string>();
   return links;
 }
 
 Links keep_links(const Links& links, const fs::path& folder) {
   fs::create_directories(folder);
   fs::remove(folder / list_name);
-  Links kept{.files = {}, .remark = links.remark};
-  Json json{{"files", Json::array()}, {"remark", links.remark}};
+  Links kept{.files = {}, .remark = links.remark, .lasting = links.lasting};
+  Json json{{"files", Json::array()}, {"remark", links.remark}, {"lasting", links.lasting}};
   for (const fs::path& file : links.files) {
     kept.files.push_back(folder / file.filename());
     fs::rename(file, kept.files.back());

@@ -11,11 +11,12 @@ namespace assay {
 /// Differently ordered links of one program.
 struct Links {
   std::vector<std::filesystem::path> files;  ///< the first one in the order of the build itself
-  std::string remark;  ///< why there is only one; empty with several, and when one was wanted
+  std::string remark;   ///< why there are fewer than were wanted; empty when there are not
+  bool lasting = true;  ///< the reason stands the next time, too; a full disk does not
 };
 
-/// The links in `folder`, if it is finished and has `count` of them or a remark why it has not. Only the
-/// first `count` are returned.
+/// The links in `folder`, if it is finished and has `count` of them or a lasting reason why it has not. Only
+/// the first `count` are returned.
 std::optional<Links> kept_links(const std::filesystem::path& folder, int count);
 
 /// Moves `links` into `folder`, where those of the same names are replaced. The list by which kept_links()

@@ -46,6 +46,14 @@ TEST_F(KeptPrograms, AreEnoughWhenARemarkSaysWhyThereIsOne) {
   EXPECT_EQ(kept_links(kept, 1).value().remark, "");
 }
 
+TEST_F(KeptPrograms, AreMadeAgainWhereOnlyChanceKeptThemFew) {
+  keep_links({.files = {made("p-0"), made("p-1")}, .remark = "linking ended with status 1", .lasting = false},
+             kept);
+  EXPECT_FALSE(kept_links(kept, 3));
+  EXPECT_EQ(kept_links(kept, 2).value().files.size(), 2U) << "what was linked is there all the same";
+  EXPECT_EQ(kept_links(kept, 2).value().remark, "");
+}
+
 TEST_F(KeptPrograms, AreNoneInAFolderThatIsNotFinished) {
   EXPECT_FALSE(kept_links(kept, 1));
   keep_links({{made("p-0"), made("p-1")}, ""}, kept);

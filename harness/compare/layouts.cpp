@@ -22,9 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why there is to be one layout only; never seen outside this file.
-struct OneLayout {
+/// Why there are to be no more layouts; never seen outside this file.
+struct NoMore {
   std::string why;
+  bool lasting = true;
 };
 
 std::string failure_of(const Words& words, int exit_code, const std::string& said) {
@@ -34,7 +35,7 @@ std::string failure_of(const Words& words, int exit_code, const std::string& sai
 
 std::string output_of(const Words& words, const fs::path& folder, const Hooks& hooks) {
   Answer answer = ask_child({.words = words, .folder = folder}, hooks);
-  if (answer.exit_code != 0) throw OneLayout{failure_of(words, answer.exit_code, answer.errors)};
+  if (answer.exit_code != 0) throw NoMore{failure_of(words, answer.exit_code, answer.errors), false};
   return std::move(answer.output);
 }
 
@@ -57,7 +58,7 @@ std::string order_of_functions(const std::string& nm, const fs::path& program, c
       order.append(line.substr(kind + 2)).append("\n");
     }
   }
-  if (order.empty()) throw OneLayout{"the program has no symbols by which orders could be told apart"};
+  if (order.empty()) throw NoMore{"the program has no symbols by which orders could be told apart"};
   return order;
 }
 
@@ -73,7 +74,8 @@ class Layouts {
     return first;
   }
 
-  std::vector<fs::path> make_others() {
+  /// Appends each to `files` as soon as it is made: what fails later takes none of them back.
+  void make_others(std::vector<fs::path>& files) {
     const auto cache = cache_entries_of(request_.build);
     const LinkRecipe recipe = recipe_of(cache);
     require_same_objects(recipe);
@@ -81,7 +83,6 @@ class Layouts {
     const std::string nm_program = nm != cache.end() ? nm->second : "nm";
     const std::string listing = listing_of(link_name(0));
     std::set<std::string> orders{order_of_functions(nm_program, link_name(0), hooks_)};
-    std::vector<fs::path> out;
     for (int i = 1; i < request_.count; ++i) {
       hooks_.say(fmt::format("linking layout {} of {}", i + 1, request_.count));
       const fs::path link = link_name(i);
@@ -90,16 +91,14 @@ class Layouts {
       const auto seed = static_cast<std::uint64_t>(i);
       for (const Words& words : reordered(recipe, seed, scratch_.string(), link.string())) run(words);
       if (listing_of(link) != listing) {
-        throw OneLayout{fmt::format("linked in another order (seed {}) it lists other operations", i)};
+        throw NoMore{fmt::format("linked in another order (seed {}) it lists other operations", i)};
       }
       if (!orders.insert(order_of_functions(nm_program, link, hooks_)).second) {
-        throw OneLayout{
-            fmt::format("another order of objects (seed {}) leaves its functions as they were", i)};
+        throw NoMore{fmt::format("another order of objects (seed {}) leaves its functions as they were", i)};
       }
-      out.push_back(link);
+      files.push_back(link);
     }
     fs::remove_all(scratch_);
-    return out;
   }
 
  private:
@@ -110,18 +109,17 @@ class Layouts {
   LinkRecipe recipe_of(const std::map<std::string, std::string>& cache) const {
     const auto generator = cache.find("CMAKE_GENERATOR");
     if (generator == cache.end()) {
-      throw OneLayout{
-          fmt::format("{} has no CMakeCache.txt that names a generator", request_.build.string())};
+      throw NoMore{fmt::format("{} has no CMakeCache.txt that names a generator", request_.build.string())};
     }
     if (generator->second != "Ninja") {
-      throw OneLayout{fmt::format(
-          "it was built by {}; other orders are made from what Ninja knows of the link", generator->second)};
+      throw NoMore{fmt::format("it was built by {}; other orders are made from what Ninja knows of the link",
+                               generator->second)};
     }
     const auto ninja = cache.find("CMAKE_MAKE_PROGRAM");
     const std::string program = ninja != cache.end() ? ninja->second : "ninja";
     LinkRecipe recipe = link_recipe(
         output_of({program, "-t", "commands", request_.program}, request_.build, hooks_), request_.program);
-    if (!recipe.unfit.empty()) throw OneLayout{recipe.unfit};
+    if (!recipe.unfit.empty()) throw NoMore{recipe.unfit};
     return recipe;
   }
 
@@ -131,7 +129,7 @@ class Layouts {
     for (const auto& [name, archive] : recipe.archives) {
       for (const std::string& object : archive.members) {
         if (fs::last_write_time(request_.build / object) > fs::last_write_time(request_.build / name)) {
-          throw OneLayout{fmt::format("{} is newer than the program; build it to the end", object)};
+          throw NoMore{fmt::format("{} is newer than the program; build it to the end", object)};
         }
       }
     }
@@ -139,15 +137,15 @@ class Layouts {
     const fs::path again = scratch_ / "again";
     run(linked_to(recipe, again.string()));
     if (!same_content(again, link_name(0))) {
-      throw OneLayout{"linking its objects again gives another program; build it to the end"};
+      throw NoMore{"linking its objects again gives another program; build it to the end"};
     }
   }
 
   void run(const Words& words) const {
     const int exit_code = run_child({.words = words, .folder = request_.build}, request_.log, hooks_);
     if (exit_code != 0) {
-      throw OneLayout{
-          fmt::format("linking ended with status {}; {} says why", exit_code, request_.log.string())};
+      throw NoMore{fmt::format("linking ended with status {}; {} says why", exit_code, request_.log.string()),
+                   false};
     }
   }
 
@@ -168,13 +166,16 @@ Links make_layouts(const LayoutRequest& request, const Hooks& hooks) {
   Links out{.files = {first}, .remark = ""};
   if (request.count < 2) return out;
   try {
-    for (fs::path& link : layouts.make_others()) out.files.push_back(std::move(link));
-  } catch (const OneLayout& reason) {
+    layouts.make_others(out.files);
+  } catch (const NoMore& reason) {
     out.remark = reason.why;
+    out.lasting = reason.lasting;
   } catch (const Error& failure) {
     out.remark = failure.what();  // a tool that cannot be started, a file that is gone
+    out.lasting = false;
   } catch (const fs::filesystem_error& failure) {
     out.remark = failure.what();
+    out.lasting = false;
   }
   return out;
 }

@@ -21,9 +21,9 @@ struct LayoutRequest {
 
 /// The program as it was built, and `count` - 1 further links of its objects: the i-th one has the order
 /// drawn from i. A link counts when `list --json -` says the same of it as of the program, and when its
-/// functions stand in an order that no other link has. When that cannot be had, there is only the program,
-/// and the remark says why. What is no Ninja build, and objects that are not those of the program, are such
-/// reasons.
+/// functions stand in an order that no other link has. When that cannot be had, there are only the program
+/// and the links made before, and the remark says why. What is no Ninja build, and objects that are not
+/// those of the program, are such reasons.
 Links make_layouts(const LayoutRequest& request, const Hooks& hooks);
 
 /// The same for a program that lies in its build folder; without a build folder there is only the program.
