@@ -94,9 +94,14 @@ git checkout -q side
 sed -i s/one/three/ text.cpp
 commit three
 git checkout -q main
-run 0 side . "$cache" 5 merge-base
+run 0 side . "$cache" 5 merge-base=HEAD
 says "^commit $one\$"
 says '^name .* (merge base of side and HEAD)$'
+run 0 side . "$cache" 1 merge-base=side~0 # that of a head which is not checked out
+says "^commit $(git rev-parse side)\$"
+says '^name .* (merge base of side and side~0)$'
+run 2 side . "$cache" 1 merge-base=no-such-branch
+says "'no-such-branch': is no program file"
 run 0 side . "$cache" 1
 [ "$("$(links)" list)" = three ] || fail 'the branch itself is not what was built'
 says '^remark one layout only, since no more were asked for'
@@ -119,7 +124,7 @@ says 'text.cpp: is a file, but no program'
 git checkout -q --orphan apart
 commit apart
 git checkout -q main
-run 2 apart . "$cache" 1 merge-base
+run 2 apart . "$cache" 1 merge-base=HEAD
 says 'no commit in common with HEAD'
 
 # A program file, here one that lies in a build folder, and one that does not.

@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 constexpr const char* tiny_suite =
@@ -35,9 +36,16 @@ class TwoBuilds : public ::testing::Test {
 };
 
 TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
-  const Finished done = gate("-k gemm/packed --threads 1 -o run.json --md comment.md", "slower=4");
+  folder_.write("other.json",
+                R"({"schema": 1, "name": "other", "about": "x", "cases": [{"op": "no_such"}]})");
+  folder_.write("results.json", R"({"schema": "assay.results/1", "trials": []})");
+  const Finished done =
+      gate("-k gemm/packed --threads 1 --baselines kept -o run.json --md comment.md", "slower=4");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 1 trial"));
+  EXPECT_THAT(done.last_lines(2), HasSubstr("--baselines kept"));
+  EXPECT_THAT(done.errors, AllOf(HasSubstr("other.json"), Not(HasSubstr("results.json"))));
+  EXPECT_THAT(done.output, HasSubstr("since programs are compared"));
   EXPECT_THAT(done.output, AllOf(HasSubstr("x slower ["), HasSubstr("more per epoch of tiny"),
                                  HasSubstr("again: assay gate --base ./base")));
   EXPECT_THAT(folder_.read("comment.md"), HasSubstr("✗"));
@@ -119,6 +127,32 @@ TEST_F(TwoBuilds, SayWhatIsWrongWithAProgramThatTakesNoTurns) {
   const Finished alone = run_program("gate --base ./base", folder_.path());
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.errors, HasSubstr("--suite"));
+}
+
+TEST_F(TwoBuilds, RefuseOptionsThatTheyWouldIgnore) {
+  struct Refused {
+    std::string arguments, complaint;
+  };
+  for (const auto& [arguments, complaint] : std::vector<Refused>{
+           {"--base ./base --suite tiny.json --layouts 8", "--layouts: is of sides that are built"},
+           {"--base HEAD --head ./base --suite tiny.json --merge-base", "--head ./base is a program"},
+           {"--base ./base --head ./base --identical", "--identical: is of builds of assay"},
+           {"--base ./base --head ./base --threads 1", "--threads: is of builds of assay"},
+           {"--base ./base --head ./base --layouts 2", "--layouts: is of builds of assay"},
+           {"--base ./base --head ./base --merge-base", "--merge-base: is of builds of assay"}}) {
+    const Finished done = run_program("gate " + arguments, folder_.path());
+    EXPECT_EQ(done.exit_code, 2) << arguments << done.output;
+    EXPECT_THAT(done.errors, HasSubstr(complaint)) << arguments;
+  }
+}
+
+TEST_F(TwoBuilds, NameAProgramOfGoogleBenchmarkThatFailsAsTheUserDid) {
+  const auto old =
+      folder_.write("old", "#!/bin/sh\ncase \"$*\" in *list_tests*) echo steady ;; *) exit 3 ;; esac\n");
+  std::filesystem::permissions(old, std::filesystem::perms::owner_all);
+  const Finished done = run_program("gate --base ./old --head '" FOREIGN_BENCHMARK "'", folder_.path());
+  EXPECT_EQ(done.exit_code, 2) << done.output;
+  EXPECT_THAT(done.errors, HasSubstr("./old: as base:"));
 }
 
 TEST_F(TwoBuilds, MayBeProgramsOfGoogleBenchmark) {

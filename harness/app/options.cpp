@@ -371,11 +371,13 @@ class Parser {
 
 }  // namespace
 
+std::vector<std::filesystem::path> usual_baselines() { return {"baselines"}; }
+
 CommandLine parse_command_line(int argc, const char* const* argv) {
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) arguments.emplace_back(argv[i]);
   CommandLine out = Parser().parse(std::move(arguments));
-  if (out.options && out.options->baselines.empty()) out.options->baselines = {"baselines"};
+  if (out.options && out.options->baselines.empty()) out.options->baselines = usual_baselines();
   return out;
 }
 

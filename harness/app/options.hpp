@@ -78,8 +78,8 @@ struct Options {
   std::vector<double> plants{0.02, 0.03, 0.05, 0.1};  ///< slow-downs of selftest
   std::vector<std::filesystem::path> again;           ///< samples that selftest kept, to be judged anew
   bool busy = false;                                  ///< one core is kept busy meanwhile
-  int layouts = 8;                                    ///< links of a side that is built from a revision
-  bool merge_base = false;                            ///< of the revision and HEAD, instead of the revision
+  std::optional<int> layouts;                         ///< links of a side that is built from a revision
+  bool merge_base = false;                            ///< of base and head (else HEAD), instead of the base
   bool identical_too = false;                         ///< identical machine code is measured as well
   std::vector<std::filesystem::path> shards;          ///< files of merge
   ShardOptions shard;
@@ -102,6 +102,9 @@ struct CommandLine {
   std::string output, errors;
   int exit_code = 0;
 };
+
+/// Where baselines are looked for when nobody says where.
+std::vector<std::filesystem::path> usual_baselines();
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 

@@ -18,7 +18,7 @@ void add_two_builds_options(CLI::App& gate, Options& options) {
                   "seconds that two builds are measured for (default 300)")
       ->check(between(1.0, 86400.0));
   gate.add_flag("--merge-base", options.merge_base,
-                "the last commit that the revision has in common with HEAD");
+                "the last commit that the base has in common with the head, or with HEAD");
   gate.add_option("--layouts", options.layouts,
                   "differently ordered links of each side when one is a revision (default 8)")
       ->check(CLI::Range(1, 64));

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -30,15 +31,21 @@ constexpr std::size_t launches_for_sums = 16;
 /// What each benchmark of a foreign program runs for, in each of the six short runs of a launch.
 constexpr double benchmark_seconds = 0.005;
 
-std::string command_of(const Options& options) {
-  std::string out = "assay gate --base " + shell_word(options.base);
-  if (options.merge_base) out += " --merge-base";
-  if (!options.head.empty()) out += " --head " + shell_word(options.head);
+/// Differently ordered links of a side that is built, where nobody says how many.
+constexpr int usual_layouts = 8;
+
+/// `base` and `head` are what the options name, or the commits that this stood for: a branch moves on.
+std::string command_of(const Options& options, const std::string& base, const std::string& head) {
+  std::string out = "assay gate --base " + shell_word(base);
+  if (!head.empty()) out += " --head " + shell_word(head);
   if (!options.suite.empty()) out += " --suite " + shell_word(options.suite.string());
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
   if (options.limit) out += fmt::format(" --limit {:g}", *options.limit);
   if (options.identical_too) out += " --identical";
-  if (options.layouts != Options{}.layouts) out += fmt::format(" --layouts {}", options.layouts);
+  if (options.layouts) out += fmt::format(" --layouts {}", *options.layouts);
+  for (const auto& folder : options.baselines) {
+    if (options.baselines != usual_baselines()) out += " --baselines " + shell_word(folder.string());
+  }
   return out + fmt::format(" --budget {:g} --seed {}", options.budget_seconds, options.seed);
 }
 
@@ -57,7 +64,7 @@ TwoBuilds run_of(const Options& options) {
           .machine = this_machine(),
           .date = utc_now(),
           .seed = options.seed,
-          .command = command_of(options),
+          .command = command_of(options, options.base, options.head),
           .filter = options.filter,
           .policy = policy_of(options),
           .budget_seconds = options.budget_seconds};
@@ -68,7 +75,18 @@ TwoBuilds run_of(const Options& options) {
               "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
 }
 
-/// The suites in the folder of the one that is run, and that one. What is no suite there is of no concern.
+/// Whether a file that does not load was meant as a suite. Results and baselines may lie beside suites.
+bool is_meant_as_suite(const std::filesystem::path& file) {
+  try {
+    const std::string text = read_file(file);
+    return text.find("\"cases\"") != std::string::npos && text.find("\"trials\"") == std::string::npos;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+/// The suites in the folder of the one that is run, and that one. What is no suite there is of no concern;
+/// one that does not load is left out, which is said.
 std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite& suite,
                                  const Registry& registry) {
   std::vector<Suite> out{suite};
@@ -79,7 +97,9 @@ std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite&
     try {
       Suite other = load_suite(entry.path(), registry);
       if (other.name != suite.name) out.push_back(std::move(other));
-    } catch (const Error&) {
+    } catch (const Error& failure) {
+      if (!is_meant_as_suite(entry.path())) continue;
+      fmt::print(stderr, "assay: what a slow-down costs in this suite is not said: {}\n", failure.what());
     }
   }
   std::ranges::sort(out, {}, &Suite::name);
@@ -96,22 +116,43 @@ void require_file_if_path(const std::string& what) {
   throw Error(what, "is no file", "name a program, or a git revision to build");
 }
 
+bool is_program(const std::string& what) { return std::filesystem::is_regular_file(what); }
+
+/// Whether a side is built.
+bool has_revision(const Options& options) {
+  return !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
+}
+
+/// What is about revisions, where a program was named.
+void require_revisions(const Options& options) {
+  for (const auto& [option, program] :
+       {std::pair{"--base", options.base}, std::pair{"--head", options.head}}) {
+    if (!options.merge_base || !is_program(program)) continue;
+    throw Error("--merge-base", fmt::format("is of git revisions, and {} {} is a program", option, program),
+                "leave it away, or name a revision");
+  }
+  if (options.layouts && !has_revision(options)) {
+    throw Error("--layouts", "is of sides that are built from a revision, and none is",
+                "leave it away, or name a revision with --base");
+  }
+}
+
 /// Several layouts are worth their time where a revision is built anyway. Throws Interrupted.
 Sides sides_of(const Options& options, const Hooks& hooks) {
   require_file_if_path(options.base);
   require_file_if_path(options.head);
-  const auto is_program = [](const std::string& what) { return std::filesystem::is_regular_file(what); };
-  if (options.merge_base && is_program(options.base)) {
-    throw Error("--merge-base", fmt::format("is of git revisions, and --base {} is a program", options.base),
-                "leave it away, or name a revision");
-  }
-  const bool revision = !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
-  const int layouts = revision ? options.layouts : 1;
-  const auto point = options.merge_base ? Point::merge_base : Point::itself;
-  Sides out{.base = programs_of(options.base, ".", "", layouts, hooks, point),
+  require_revisions(options);
+  const bool revision = has_revision(options);
+  const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
+  const std::string head = options.head.empty() ? "HEAD" : options.head;
+  Sides out{.base = programs_of(options.base, ".", "", layouts, hooks, options.merge_base ? head : ""),
             .head = options.head.empty() ? programs_of_this(layouts, hooks)
                                          : programs_of(options.head, ".", "", layouts, hooks)};
   if (out.base.links.empty() || out.head.links.empty()) throw Interrupted{};
+  if (!revision) {
+    out.base.layout_remark = out.head.layout_remark =
+        "one layout only, since programs are compared as they were linked";
+  }
   return out;
 }
 
@@ -140,6 +181,10 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const st
     require_recordable(options, ledger, ledger ? step_end(*ledger, of_base.commit) : of_base.commit,
                        of_head.commit);
   }
+  const auto said = [](const Programs& side, const std::string& name) {
+    return side.commit.empty() ? name : side.commit;
+  };
+  run.command = command_of(options, said(sides.base, options.base), said(sides.head, options.head));
   run.base = build_of(sides.base, of_base);
   run.head = build_of(sides.head, of_head);
   run.trials = matched(
@@ -164,11 +209,26 @@ std::vector<std::string> benchmarks_or_error(const std::string& program, const s
   return *names;
 }
 
+/// What builds of assay know and other programs do not.
+void require_options_of_benchmarks(const Options& options) {
+  const std::pair<const char*, bool> others[]{{"--threads", !options.threads.empty()},
+                                              {"--layouts", options.layouts.has_value()},
+                                              {"--identical", options.identical_too},
+                                              {"--merge-base", options.merge_base}};
+  for (const auto& [option, is_given] : others) {
+    if (!is_given) continue;
+    throw Error(option,
+                "is of builds of assay, and without --suite programs of Google Benchmark are compared",
+                "leave it away, or name a suite");
+  }
+}
+
 TwoBuilds gate_benchmarks(const Options& options, const Hooks& hooks) {
   if (options.head.empty()) {
     throw Error("--suite", "is missing",
                 "name a suite, or two programs of Google Benchmark with --base and --head");
   }
+  require_options_of_benchmarks(options);
   TwoBuilds run = run_of(options);
   run.suite = std::filesystem::path(options.head).filename().string();
   require_recordable(options, find_ledger(options, run.suite), "", "");

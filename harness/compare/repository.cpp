@@ -41,8 +41,9 @@ std::string commit_of(const fs::path& root, const std::string& revision, const H
   return line_of(root, {"rev-parse", "--verify", "--quiet", revision + "^{commit}"}, hooks);
 }
 
-std::string merge_base_with_head(const fs::path& root, const std::string& commit, const Hooks& hooks) {
-  return line_of(root, {"merge-base", "HEAD", commit}, hooks);
+std::string merge_base(const fs::path& root, const std::string& one, const std::string& other,
+                       const Hooks& hooks) {
+  return line_of(root, {"merge-base", one, other}, hooks);
 }
 
 bool differ_only_in(const fs::path& root, const std::string& from, const std::string& to,

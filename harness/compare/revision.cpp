@@ -45,30 +45,37 @@ struct Target {
 
 Programs programs_from(std::string name, std::string commit, Links links) {
   Programs out{std::move(name), std::move(commit), std::move(links.files), ""};
-  if (out.links.size() < 2) {
-    out.layout_remark = fmt::format("one layout only, since {}",
-                                    links.remark.empty() ? "no more were asked for" : links.remark);
+  const bool one = out.links.size() < 2;
+  if (one && links.remark.empty()) links.remark = "no more were asked for";
+  if (!links.remark.empty()) {
+    out.layout_remark = fmt::format("{}, since {}", one ? "one layout only" : "fewer layouts", links.remark);
   }
   return out;
 }
 
-Target target_of(const std::string& what, const fs::path& repository, const fs::path& cache, Point point,
-                 const Hooks& hooks) {
+/// The commit of a revision, which is demanded: `hint` says where revisions are found.
+std::string demanded_commit(const fs::path& root, const std::string& what, const std::string& hint,
+                            const Hooks& hooks) {
+  std::string commit = commit_of(root, what, hooks);
+  if (!commit.empty()) return commit;
+  throw Error(fmt::format("'{}'", what),
+              fmt::format("is no program file, and no revision of {}", root.string()),
+              "name a branch, a tag or a commit; " + hint);
+}
+
+Target target_of(const std::string& what, const fs::path& repository, const fs::path& cache,
+                 const std::string& common_with, const Hooks& hooks) {
   Target target{.root = repository_root(repository, hooks)};
   const std::string hint = is_shallow(target.root, hooks) ? "history was cut off here: git fetch --unshallow"
                                                           : "see `git branch --all` and `git tag`";
-  target.commit = commit_of(target.root, what, hooks);
-  if (target.commit.empty()) {
-    throw Error(fmt::format("'{}'", what),
-                fmt::format("is no program file, and no revision of {}", target.root.string()),
-                "name a branch, a tag or a commit; " + hint);
-  }
+  target.commit = demanded_commit(target.root, what, hint, hooks);
   std::string origin = what;
-  if (point == Point::merge_base) {
-    target.commit = merge_base_with_head(target.root, target.commit, hooks);
-    origin = fmt::format("merge base of {} and HEAD", what);
+  if (!common_with.empty()) {
+    const std::string other = demanded_commit(target.root, common_with, hint, hooks);
+    target.commit = merge_base(target.root, target.commit, other, hooks);
+    origin = fmt::format("merge base of {} and {}", what, common_with);
     if (target.commit.empty()) {
-      throw Error(fmt::format("'{}'", what), "has no commit in common with HEAD",
+      throw Error(fmt::format("'{}'", what), "has no commit in common with " + common_with,
                   "name another revision; " + hint);
     }
   }
@@ -174,10 +181,10 @@ Programs or_nothing(const Make& make) {
 }  // namespace
 
 Programs programs_of(const std::string& what, const fs::path& repository, const fs::path& cache, int layouts,
-                     const Hooks& hooks, Point point) {
+                     const Hooks& hooks, const std::string& common_with) {
   return or_nothing([&] {
     if (fs::is_regular_file(what)) return given(what, layouts, hooks);
-    Target target = target_of(what, repository, cache, point, hooks);
+    Target target = target_of(what, repository, cache, common_with, hooks);
     target.layouts = layouts;
     Links links = links_of(target, hooks);
     return programs_from(target.name, target.commit, std::move(links));

@@ -15,13 +15,11 @@ struct Programs {
   std::string commit;  ///< in full; empty for a given program and for the running one
   std::vector<std::filesystem::path>
       links;                  ///< the first one as it was built; none when the user interrupted
-  std::string layout_remark;  ///< why there is only one, and what that leaves open; empty with several
+  std::string layout_remark;  ///< why there are fewer than were asked for; empty when there are not
 };
 
-/// Which commit is meant by a revision.
-enum class Point { itself, merge_base /* the last that it has in common with HEAD */ };
-
-/// `what` is a program file, or else a git revision of the repository that holds `repository`.
+/// `what` is a program file, or else a git revision of the repository that holds `repository`. With
+/// `common_with`, another revision, the last commit that both have in common is meant.
 ///
 /// A revision is checked out into a scratch worktree below `cache` (empty: `.assay` in the repository's
 /// root), built with its release preset, the compiler and the settings of the running program, and linked in
@@ -34,7 +32,7 @@ enum class Point { itself, merge_base /* the last that it has in common with HEA
 /// neither such a file nor such a revision, and with the last lines of the log when it cannot be built.
 Programs programs_of(const std::string& what, const std::filesystem::path& repository,
                      const std::filesystem::path& cache, int layouts, const Hooks& hooks,
-                     Point point = Point::itself);
+                     const std::string& common_with = "");
 
 /// The running program: this checkout as it was built last, uncommitted changes and all.
 Programs programs_of_this(int layouts, const Hooks& hooks);

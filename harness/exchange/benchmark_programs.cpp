@@ -35,7 +35,9 @@ std::string filter_of(const TwoBuilds& run, const std::vector<std::size_t>& tria
   return out + ")$";
 }
 
-std::map<std::string, std::vector<double>> run_once(const std::filesystem::path& program, const char* side,
+/// `named` is what the user called the program: `program` is a copy that is gone when this is read.
+std::map<std::string, std::vector<double>> run_once(const std::filesystem::path& program,
+                                                    const std::string& named, const char* side,
                                                     const std::string& filter, double seconds,
                                                     const ScratchFolder& scratch, const Hooks& hooks) {
   const auto results = scratch.path() / "results.json", output = scratch.path() / "output.txt";
@@ -49,12 +51,11 @@ std::map<std::string, std::vector<double>> run_once(const std::filesystem::path&
   const ChildEnd end = wait_for_all({child}, hooks.stop);
   if (hooks.stopped()) return {};
   if (!end.passed() || !std::filesystem::exists(results)) {
-    throw Error(program.string(), fmt::format("as {}: {}", side, end.text()),
+    throw Error(named, fmt::format("as {}: {}", side, end.text()),
                 fmt::format("run it by hand with --benchmark_filter='{}'", filter));
   }
   std::map<std::string, std::vector<double>> out;
-  for (const TrialResult& trial :
-       results_from_google_benchmark(read_file(results), program.string()).trials) {
+  for (const TrialResult& trial : results_from_google_benchmark(read_file(results), named).trials) {
     for (const Launch& repetition : trial.launches) out[trial.key].push_back(repetition.front().seconds);
   }
   return out;
@@ -71,7 +72,8 @@ std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::pat
   const pid_t child = start_child(program, arguments, {.output = output});
   if (!wait_for_all({child}, {}).passed()) return std::nullopt;
   const std::string text = read_file(output);
-  if (text.empty()) return std::nullopt;  // passes whatever it is asked; Google Benchmark says when nothing matches
+  if (text.empty())
+    return std::nullopt;  // passes whatever it is asked; Google Benchmark says when nothing matches
   std::vector<std::string> names;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -112,8 +114,8 @@ PairedSample benchmark_launches(std::filesystem::path base, std::filesystem::pat
     std::array<std::map<std::string, std::vector<double>>, 3> seen;
     for (const int turn : there_and_back) {
       const auto side = static_cast<std::size_t>(turn);
-      for (auto& [name, slices] :
-           run_once(programs[side], side_names[side], filter, seconds, scratch, hooks)) {
+      for (auto& [name, slices] : run_once(programs[side], (side == 1 ? head : base).string(),
+                                           side_names[side], filter, seconds, scratch, hooks)) {
         seen[side][name].insert(seen[side][name].end(), slices.begin(), slices.end());
       }
       if (hooks.stopped()) return;
