@@ -46,6 +46,26 @@ void append(std::string& out, const Json& value, std::size_t indent) {
   out += object ? "}" : "]";
 }
 
+/// What is written here nests less than ten deep. Reading, writing and comparing values descend by calls, and
+/// a hostile file would use up the stack.
+constexpr std::size_t deepest = 200;
+
+void require_shallow(std::string_view text, const std::string& where) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if ((c == '{' || c == '[') && ++depth > deepest) {
+      throw Error(where, fmt::format("nests more than {} deep at byte {}", deepest, i + 1),
+                  "write it again, or name another file");
+    }
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+  }
+}
+
 std::string_view kind(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
@@ -53,6 +73,11 @@ std::string_view kind(const Json& value) {
   if (value.is_boolean()) return "a boolean";
   if (value.is_number()) return "a number";
   return "null";
+}
+
+/// For messages: the value itself, but what holds others only by its kind.
+std::string shown(const Json& value) {
+  return value.is_structured() ? std::string(kind(value)) : compact(value);
 }
 
 /// Nothing when `value` stands for no number.
@@ -81,6 +106,7 @@ std::string json_text(const Json& value) {
 }
 
 Json parse_json(const std::string& text, const std::string& where) {
+  require_shallow(text, where);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw Error(where, "is empty", "write it again, or name another file");
   }
@@ -154,14 +180,13 @@ Index JsonField::integer(Index low, Index high) const {
   const bool beyond = value_->is_number_unsigned() &&
                       value_->get<std::uint64_t>() > std::uint64_t{std::numeric_limits<Index>::max()};
   if (!value_->is_number_integer() || beyond || value_->get<Index>() < low || value_->get<Index>() > high) {
-    refuse(fmt::format("is {}, must be an integer from {} to {}", compact(*value_), low, high));
+    refuse(fmt::format("is {}, must be an integer from {} to {}", shown(*value_), low, high));
   }
   return value_->get<Index>();
 }
 
 std::uint64_t JsonField::unsigned_integer() const {
-  if (!value_->is_number_unsigned())
-    refuse(fmt::format("is {}, must be an integer from 0", compact(*value_)));
+  if (!value_->is_number_unsigned()) refuse(fmt::format("is {}, must be an integer from 0", shown(*value_)));
   return value_->get<std::uint64_t>();
 }
 

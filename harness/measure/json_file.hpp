@@ -23,7 +23,8 @@ Json json_number(double value);
 /// item on its own line. Without a newline at the end.
 std::string json_text(const Json& value);
 
-/// Throws Error naming `where`, line and column for text that is empty, cut off or no JSON.
+/// Throws Error naming `where`, line and column for text that is empty, cut off or no JSON, and for values
+/// that nest more than 200 deep.
 Json parse_json(const std::string& text, const std::string& where);
 
 /// A value with the place it stands in, such as `trials[3].launches`, which every message names.

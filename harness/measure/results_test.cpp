@@ -204,6 +204,22 @@ TEST(ResultsJson, SaysThatAFileIsCutOffWhereverItEnds) {
   expect_refused(text.substr(0, text.size() / 2), "r.json: ends in the middle");
 }
 
+TEST(ResultsJson, RefusesWhatNestsSoDeepThatReadingItWouldUseUpTheStack) {
+  const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
+  expect_refused(deep, "r.json: nests more than 200 deep at byte 201");
+  expect_refused(R"({"schema": "assay.result/1", "suite": "s", "seed": )" + deep + "}",
+                 "nests more than 200 deep");
+  const std::string brackets = R"({"schema": "assay.result/1", "suite": "\"[", "later": ")" +
+                               std::string(300, '[') + R"(", "trials": []})";
+  EXPECT_EQ(results_from_json(brackets, "r.json").suite, "\"[") << "in quotes they nest nothing";
+}
+
+TEST(ResultsJson, NamesWhatHoldsOthersByItsKind) {
+  const std::string head = R"({"schema": "assay.result/1", "suite": "s", "trials": [], )";
+  expect_refused(head + R"("seed": [[1, 2]]})", "r.json: seed: is an array, must be an integer from 0");
+  expect_refused(head + R"("merged_shards": {"a": 1}})", "is an object, must be an integer from 1");
+}
+
 TEST(ResultsJson, SurvivesTextThatIsNoUtf8) {
   Results results = sample();
   results.command = "assay run -o \xff.json";
