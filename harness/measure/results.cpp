@@ -190,6 +190,14 @@ Agreement agreement_from(const JsonField& field) {
   return out;
 }
 
+/// Keys are taken apart where rows are selected, so they must be what they are made of.
+void require_own_key(const JsonField& field, const TrialResult& trial) {
+  const std::string expected =
+      fmt::format("{}/{}/{}#{}", trial.operation, trial.variant, trial.problem, trial.threads);
+  if (trial.key == expected) return;
+  field.at("key").refuse(fmt::format("is {}, but the fields beside it make {}", trial.key, expected));
+}
+
 TrialResult trial_from(const JsonField& field) {
   TrialResult trial{.key = field.at("key").text(),
                     .operation = field.at("operation").text(),
@@ -206,6 +214,7 @@ TrialResult trial_from(const JsonField& field) {
   if (const auto threads = field.find("threads")) {
     trial.threads = static_cast<int>(threads->integer(1, most_threads));
   }
+  require_own_key(field, trial);
   if (const auto cost = field.find("cost")) {
     trial.cost = {.flops = cost->number_or("flops", 0),
                   .bytes_read = cost->number_or("bytes_read", 0),

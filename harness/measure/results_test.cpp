@@ -153,7 +153,7 @@ TEST(ResultsJson, PassesOverKeysItDoesNotKnowAndDefaultsThoseThatAreMissing) {
 
 TEST(ResultsJson, NamesTheFieldOfTheWrongType) {
   const std::string head = R"({"schema": "assay.result/1", "suite": "s", "trials": )";
-  const std::string trial = R"({"key": "k", "operation": "o", "variant": "v", "problem": "p")";
+  const std::string trial = R"({"key": "o/v/p#1", "operation": "o", "variant": "v", "problem": "p")";
   expect_refused(head + "[" + trial + R"(, "launches": "x"}]})",
                  "r.json: trials[0].launches: is a string, must be an array");
   expect_refused(head + "{}}", "r.json: trials: is an object, must be an array");
@@ -163,12 +163,24 @@ TEST(ResultsJson, NamesTheFieldOfTheWrongType) {
                  "trials[0].threads: is 1.5, must be an integer");
   expect_refused(head + "[" + trial + R"(, "threads": 0}]})",
                  "trials[0].threads: is 0, must be an integer from 1");
-  expect_refused(head + "[" + trial + "}, " + trial + "}]}", "trials[1]: repeats the trial k");
+  expect_refused(head + "[" + trial + "}, " + trial + "}]}", "trials[1]: repeats the trial o/v/p#1");
+}
+
+TEST(ResultsJson, RefusesAKeyThatIsNotMadeOfItsFields) {
+  const auto file = [](const std::string& key) {
+    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": ")" + key +
+           R"(", "operation": "o", "variant": "v", "problem": "p", "threads": 2}]})";
+  };
+  EXPECT_EQ(results_from_json(file("o/v/p#2"), "r.json").trials[0].key, "o/v/p#2");
+  for (const char* bad : {"o/v/p", "o/v/p#1", "o/v/p#", "o/v#2", "x#99999999999999999999", ""}) {
+    expect_refused(file(bad), "r.json: trials[0].key: is " + std::string(bad) +
+                                  ", but the fields beside it make o/v/p#2");
+  }
 }
 
 TEST(ResultsJson, RefusesSamplesThatAreNoTimes) {
   const auto launch = [](const std::string& inside) {
-    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": "k", "operation": "o",
+    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": "o/v/p#1", "operation": "o",
                "variant": "v", "problem": "p", "launches": [{)" +
            inside + "}]}]}";
   };
