@@ -19,9 +19,10 @@ template <class Number>
 Number parse_number(const std::string& flag, std::string_view text, Number low) {
   Number value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low) ||
-      !std::isfinite(static_cast<double>(value))) {
-    throw Error(flag, fmt::format("'{}' is not a number of at least {}", text, low), "give such a number");
+  const bool is_number = failure == std::errc{} && end == text.data() + text.size();
+  if (!is_number || !(value >= low) || !std::isfinite(static_cast<double>(value))) {
+    throw Error(flag, fmt::format("'{}' is not a finite number of at least {}", text, low),
+                "give such a number");
   }
   return value;
 }

@@ -36,8 +36,9 @@ TEST(BenchmarkFlags, AcceptAllThreeSpellingsOfMinTime) {
 TEST(BenchmarkFlags, RefuseWhatTheyCannotHonour) {
   for (const char* bad :
        {"--benchmark_perf_counters=CYCLES", "--benchmark_filters=x", "--benchmark_min_time=soon",
-        "--benchmark_min_time=-1", "--benchmark_min_time=inf", "--benchmark_repetitions=0",
-        "--benchmark_repetitions=2.5", "--benchmark_format=xml", "--benchmark_list_tests=perhaps",
+        "--benchmark_min_time=-1", "--benchmark_min_time=inf", "--benchmark_min_time=nan",
+        "--benchmark_min_time=1e999s", "--benchmark_repetitions=0", "--benchmark_repetitions=2.5",
+        "--benchmark_format=xml", "--benchmark_list_tests=perhaps",
         "--benchmark_enable_random_interleaving=false"}) {
     EXPECT_THROW(flags({bad}), Error) << bad;
   }
