@@ -136,6 +136,14 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
     return {exit_code::undecided,
             "UNDECIDED: nothing was comparable with the baseline; see above for what differs"};
   }
+  if (!comparison.unfit.empty()) {
+    return {exit_code::undecided, "MACHINE UNFIT: " + comparison.unfit};
+  }
+  if (comparison.count(Standing::undecided) == compared) {
+    return {exit_code::undecided,
+            fmt::format("UNDECIDED: no verdict could be reached on any of {} trials; see above for why",
+                        compared)};
+  }
   const bool fails = unjudged_fails(comparison, options);
   return {fails ? exit_code::undecided : exit_code::passed,
           fmt::format("{}: {} trials compared, none slower{}{}", fails ? "UNDECIDED" : "PASSED", compared,

@@ -33,10 +33,19 @@ bool is_slower(const Evidence& e) {
   return judged_ratio(e).low > e.limit && case_agrees(e) && e.time.middle > e.plain_limit;
 }
 
+std::string suite_witnesses(const Evidence& e) {
+  return e.suite_is_naive ? "the other naive variants" : "the other trials";
+}
+
+/// The time itself stayed where it was, which must be so where witnesses may have changed with the row.
+bool stayed(const Evidence& e) {
+  return e.suite_is_naive || !e.beside_suite || (e.time.middle <= e.limit && e.time.middle >= 1 / e.limit);
+}
+
 std::string witnesses_text(const Evidence& e) {
   std::string out = "time after / before " + text(e.time);
   if (e.beside_case) out += fmt::format(", relative to {} {}", e.case_witness, text(*e.beside_case));
-  if (e.beside_suite) out += ", relative to the other naive variants " + text(*e.beside_suite);
+  if (e.beside_suite) out += fmt::format(", relative to {} {}", suite_witnesses(e), text(*e.beside_suite));
   return fmt::format("{} ({} over {} and {} launches, limit {:.2f})", out, coverage_text(judged_ratio(e)),
                      e.launches_before, e.launches_after, e.limit);
 }
@@ -47,13 +56,16 @@ std::string doubt(const Evidence& e) {
   if (!e.beside_case && !e.beside_suite && beyond) {
     return fmt::format("nothing was measured beside it that could tell the machine's drift from the code: ");
   }
+  if (!beyond && !stayed(e)) {
+    return "all trials moved alike, and none of them is naive, so code and machine cannot be told apart: ";
+  }
   if (!beyond) return "the interval reaches across the limit: ";
   const Evidence as_slower = ratio.low > e.limit ? e : mirrored(e);
   if (!case_agrees(as_slower)) {
     return fmt::format("{} moved with it in the same launches, so code and machine cannot be told apart: ",
                        e.case_witness);
   }
-  return "it moved relative to the naive variants, but its own time hardly did: ";
+  return fmt::format("it moved relative to {}, but its own time hardly did: ", suite_witnesses(e));
 }
 
 }  // namespace
@@ -76,7 +88,7 @@ Ruling judge(const Evidence& evidence) {
     return {Standing::faster, "faster by every measure: " + witnesses_text(evidence)};
   }
   const Interval ratio = judged_ratio(evidence);
-  if (ratio.low >= 1 / evidence.limit && ratio.high <= evidence.limit) {
+  if (ratio.low >= 1 / evidence.limit && ratio.high <= evidence.limit && stayed(evidence)) {
     return {Standing::same, "within its limit: " + witnesses_text(evidence)};
   }
   return {Standing::undecided, doubt(evidence) + witnesses_text(evidence)};

@@ -13,6 +13,8 @@
 /// Where there are no other cases, the interval of 2 takes the place of 1.
 /// Faster is the mirror image. Same means that the interval of 1 lies within the limits: the absence of a
 /// finding is not enough. Everything else is undecided.
+/// Results of foreign programs have no naive variants. There all other rows take their place; but these are
+/// the code under test as well, so what moves all of them alike is never the same: it is undecided.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -41,9 +43,10 @@ struct Evidence {
   Interval time;
   std::optional<Interval> beside_case;
   std::optional<Interval> beside_suite;
-  std::string case_witness;  ///< "the naive variant of its case"
-  double limit = 1;          ///< tolerance of this case
-  double plain_limit = 1;    ///< tolerance of a case that shows no spread of its own
+  std::string case_witness;    ///< "the naive variant of its case"
+  bool suite_is_naive = true;  ///< else the witnesses of the suite are all other rows, which may have changed
+  double limit = 1;            ///< tolerance of this case
+  double plain_limit = 1;      ///< tolerance of a case that shows no spread of its own
 };
 
 struct Ruling {

@@ -62,6 +62,17 @@ TEST(Judge, DecidesNothingFromTwoLaunches) {
   }
 }
 
+TEST(Judge, CallsNothingTheSameThatMovedWithTrialsThatMayHaveChangedAsWell) {
+  auto foreign = evidence(1.3, 1, 1);
+  foreign.beside_case.reset();
+  foreign.suite_is_naive = false;
+  EXPECT_EQ(judge(foreign).standing, Standing::undecided);
+  EXPECT_THAT(judge(foreign).why, HasSubstr("all trials moved alike"));
+  EXPECT_THAT(judge(foreign).why, HasSubstr("relative to the other trials 1.00"));
+  foreign.time = about(1.03);
+  EXPECT_EQ(judge(foreign).standing, Standing::same);
+}
+
 TEST(Judge, BelievesOnlyWhatIsNoDriftWithoutWitnesses) {
   auto alone = evidence(1.6, 1, 1);
   alone.beside_case.reset();

@@ -62,6 +62,12 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
 
 std::string machine_sentence(const Comparison& comparison) {
   if (std::max(comparison.machine_moved, 1 / comparison.machine_moved) < 1.01) return "";
+  if (comparison.no_naive) {
+    return fmt::format(
+        "All trials took {:.2f} times as long as before (median). None is naive, so this may be the code or "
+        "the machine; ratios leave it out.",
+        comparison.machine_moved);
+  }
   return fmt::format(
       "The naive variants took {:.2f} times as long as before: the machine. Ratios leave it out.",
       comparison.machine_moved);

@@ -46,8 +46,7 @@ std::vector<std::string> keys_where(const std::vector<const TrialResult*>& rows,
 /// Who stands witness for whom. A naive variant is judged beside the other variants of its case. Results of
 /// foreign programs have no naive variants at all; there all other rows speak for the machine,
 /// if they are enough.
-std::vector<Judged> with_witnesses(const std::vector<const TrialResult*>& rows) {
-  const bool any_naive = std::ranges::any_of(rows, [](const TrialResult* t) { return is_naive(*t); });
+std::vector<Judged> with_witnesses(const std::vector<const TrialResult*>& rows, bool any_naive) {
   std::vector<Judged> out;
   for (const TrialResult* row : rows) {
     const auto beside = keys_where(rows, [&](const TrialResult& other) {
@@ -72,13 +71,14 @@ std::size_t launches_in(const Logs& logs) {
 }
 
 Evidence evidence_for(const Judged& row, const Side& before, const Side& after, double limit,
-                      const GatePolicy& policy) {
+                      const GatePolicy& policy, bool any_naive) {
   const std::string& key = row.trial->key;
   Evidence out{.launches_before = launches_in(before.rows.at(key).logs),
                .launches_after = launches_in(after.rows.at(key).logs),
                .time = ratio_beside(before, after, key, {}),
                .case_witness =
                    is_naive(*row.trial) ? "the other variants of its case" : "the naive variant of its case",
+               .suite_is_naive = any_naive,
                .limit = limit,
                .plain_limit = policy.limit};
   if (!row.case_witnesses.empty()) out.beside_case = ratio_beside(before, after, key, row.case_witnesses);
@@ -91,31 +91,40 @@ double limit_of(double spread, const GatePolicy& policy) {
   return std::max(policy.limit, std::exp(deviations_allowed * spread));
 }
 
+/// How far those that speak for the machine moved together: the naive variants, or all rows where none is.
+/// Says in `unfit` when that is no drift.
+void judge_machine(Comparison& out, const std::vector<double>& ratios) {
+  if (ratios.empty()) return;
+  out.machine_moved = median(ratios);
+  const std::size_t fewest = fewest_for_machine + (out.no_naive ? 1 : 0);
+  if (ratios.size() < fewest || std::max(out.machine_moved, 1 / out.machine_moved) <= farthest_drift) return;
+  out.unfit = fmt::format(
+      "the {} {} took {:.2f} times as long as before (median), which is no drift: another "
+      "state of the machine, or another build; nothing can be judged",
+      ratios.size(), out.no_naive ? "trials" : "naive variants", out.machine_moved);
+}
+
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
                 const Side& after, const GatePolicy& policy) {
-  auto rows = with_witnesses(measured);
-  std::vector<double> spreads, naive_ratios;
+  const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
+  auto rows = with_witnesses(measured, any_naive);
+  std::vector<double> spreads, machine_ratios;
   for (Judged& row : rows) {
     const auto& witnesses = row.suite_witnesses.empty() ? row.case_witnesses : row.suite_witnesses;
     row.spread = spread_of(relative(before, after, row.trial->key, witnesses));
     spreads.push_back(row.spread);
-    if (is_naive(*row.trial)) naive_ratios.push_back(ratio_beside(before, after, row.trial->key, {}).middle);
+    if (any_naive && !is_naive(*row.trial)) continue;
+    machine_ratios.push_back(ratio_beside(before, after, row.trial->key, {}).middle);
   }
-  if (!naive_ratios.empty()) out.machine_moved = median(naive_ratios);
-  const bool unfit = naive_ratios.size() >= fewest_for_machine &&
-                     std::max(out.machine_moved, 1 / out.machine_moved) > farthest_drift;
+  out.no_naive = !any_naive;
+  judge_machine(out, machine_ratios);
   for (const Judged& row : rows) {
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(row.spread, median(spreads));
-    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy);
+    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive);
     auto ruling = judge(evidence);
-    if (unfit) {
-      ruling = {Standing::undecided,
-                fmt::format("the {} naive variants took {:.2f} times as long as before (median), which is no "
-                            "drift: another state of the machine, or another build; nothing can be judged",
-                            naive_ratios.size(), out.machine_moved)};
-    }
+    if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
     out.verdicts.push_back({.key = row.trial->key,
                             .standing = ruling.standing,
                             .ratio = judged_ratio(evidence),

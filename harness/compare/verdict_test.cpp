@@ -86,6 +86,8 @@ TEST(Compare, TakesASlowMachineForWhatItIs) {
   const auto unfit = compare(now, recorded(), {});
   EXPECT_EQ(unfit.count(Standing::undecided), 15U) << "2.8 times is no drift";
   EXPECT_THAT(unfit.verdicts[0].why, HasSubstr("another state of the machine"));
+  EXPECT_THAT(unfit.unfit, HasSubstr("the 5 naive variants took 2.8"));
+  EXPECT_THAT(comparison.unfit, testing::IsEmpty());
 }
 
 TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
@@ -154,6 +156,34 @@ TEST(Compare, LetsOtherRowsStandWitnessWhereNothingIsNaive) {
   const auto comparison = compare(before, scripted::results(script, rng), {});
   EXPECT_EQ(verdict(comparison, key(2, "a")).standing, Standing::slower);
   EXPECT_EQ(comparison.count(Standing::same), 4U);
+}
+
+/// Two runs of a program without naive variants, the second of which takes `factor` times as long.
+Comparison of_a_uniform_change(double factor) {
+  Rng rng(9);
+  Script script{.cases = 5, .variants = {"a"}, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  for (std::size_t i = 0; i < script.cases; ++i) script.changed[key(i, "a")] = factor;
+  return compare(before, scripted::results(script, rng), {});
+}
+
+TEST(Compare, NeverCallsTheSameWhatAllMovedTogetherWhereNothingIsNaive) {
+  for (const double factor : {1.5, 1 / 1.5}) {
+    const auto comparison = of_a_uniform_change(factor);
+    EXPECT_NEAR(comparison.machine_moved, factor, 0.02) << factor;
+    EXPECT_THAT(comparison.unfit, testing::IsEmpty());
+    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
+    EXPECT_THAT(comparison.verdicts[0].why, HasSubstr("code and machine cannot be told apart")) << factor;
+  }
+  EXPECT_EQ(of_a_uniform_change(1.01).count(Standing::same), 5U);
+}
+
+TEST(Compare, TakesWhatMovedFartherThanAnyDriftForAnotherMachineWhereNothingIsNaive) {
+  for (const double factor : {10.0, 0.1}) {
+    const auto comparison = of_a_uniform_change(factor);
+    EXPECT_THAT(comparison.unfit, HasSubstr("the 5 trials took")) << factor;
+    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
+  }
 }
 
 TEST(Compare, DecidesNothingFromOneLaunch) {

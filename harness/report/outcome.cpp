@@ -73,6 +73,9 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
              (!comparison->comparable || std::ranges::none_of(comparison->verdicts, is_judged))) {
     out.word = "NOT COMPARABLE";
     out.sentence = "all trials agree with the oracle; no time could be compared";
+  } else if (comparison && !comparison->unfit.empty()) {
+    out.word = "MACHINE UNFIT";
+    out.sentence = fmt::format("all {} trials agree with the oracle; {}", ran, comparison->unfit);
   } else if (comparison &&
              standing(Standing::same) + standing(Standing::faster) + standing(Standing::accepted) == 0) {
     out.word = "UNDECIDED";

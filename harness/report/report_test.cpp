@@ -79,6 +79,14 @@ TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
   EXPECT_EQ(word(Standing::same), "PASSED");
 }
 
+TEST(Report, PassesNothingOnAnUnfitMachine) {
+  Comparison comparison = comparison_with(Standing::undecided);
+  comparison.unfit = "the 3 naive variants took 2.80 times as long";
+  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
+  EXPECT_EQ(outcome.word, "MACHINE UNFIT");
+  EXPECT_THAT(outcome.sentence, HasSubstr(comparison.unfit));
+}
+
 TEST(Report, CountsWhatWasAcceptedAmongWhatPassed) {
   const Outcome outcome = make_report(network(), std::nullopt, comparison_with(Standing::accepted)).outcome;
   EXPECT_EQ(outcome.word, "PASSED");

@@ -61,6 +61,8 @@ struct Comparison {
   std::vector<std::string> differences;  ///< between the fingerprints
   bool comparable = true;                ///< false: the deciding facts differ and every verdict says so
   double machine_moved = 1;  ///< median time ratio of the naive variants: what the machine did by itself
+  /// There are none, so that `machine_moved` is of all rows, and may be what the code did.
+  bool no_naive = false;
   std::string unfit;  ///< why the machine cannot be judged on, so that nothing is decided; empty when it can
   std::vector<std::string> objections;  ///< what fails besides the rows: acceptances that ran out
   std::size_t count(Standing standing) const;
