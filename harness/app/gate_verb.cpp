@@ -62,14 +62,6 @@ std::string commit_before(const std::optional<Baseline>& baseline, const Machine
   return out;
 }
 
-std::vector<std::string> keys_of(const Comparison& comparison, Standing standing) {
-  std::vector<std::string> out;
-  for (const Verdict& verdict : comparison.verdicts) {
-    if (verdict.standing == standing) out.push_back(verdict.key);
-  }
-  return out;
-}
-
 /// Of a key `operation/variant/problem#threads`.
 bool is_of_other_shard(const std::string& key, const std::optional<ShardRecord>& record) {
   if (!record) return false;
@@ -90,16 +82,21 @@ void leave_out_unselected(Comparison& comparison, const Options& options,
   });
 }
 
-/// A regression must show twice: what was slower is measured afresh before anybody is told.
-Comparison confirm(Comparison first, const Results& results, const Baseline& baseline,
-                   const RunRequest& request, const GatePolicy& policy) {
-  const auto suspects = keys_of(first, Standing::slower);
-  if (suspects.empty()) return first;
-  Progress progress;
-  const Hooks hooks = progress.hooks();
-  hooks.say(fmt::format("measure {} suspects afresh", suspects.size()));
-  const Results again = measure_afresh(results, suspects, request, sample_in_new_process, hooks);
-  return confirmed(std::move(first), compare(again, baseline, policy));
+/// What was shown slower is measured afresh before anybody is told. The second launches are kept beside the
+/// first; when somebody interrupts them, the gate is as partial as when it happens in the first.
+Comparison confirmed_afresh(Comparison first, Results& results, const Baseline& baseline,
+                            const RunRequest& request, const GatePolicy& policy) {
+  Confirmation both = confirm(std::move(first), baseline, policy, [&](const std::vector<std::string>& keys) {
+    Progress progress;
+    const Hooks hooks = progress.hooks();
+    hooks.say(fmt::format("measure {} suspects afresh", keys.size()));
+    return measure_afresh(results, keys, request, sample_in_new_process, hooks);
+  });
+  if (both.again) {
+    results.partial = both.again->partial;
+    results.again = std::move(both.again->trials);
+  }
+  return std::move(both.comparison);
 }
 
 std::string expired(const Comparison& comparison) {
@@ -220,15 +217,14 @@ int gate_verb(const Options& options, const Registry& registry) {
   require_recordable(options, ledger, occasion.base, build_info().commit);
   const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);
 
-  const Results results = run_with_progress(registry, request);
-  const Ending objection = ending_of(results);
+  Results results = run_with_progress(registry, request);
   std::optional<Comparison> comparison;
   const bool nothing_held = results.shard && results.trials.empty();
   if (baseline && !results.partial && !nothing_held) {
     const GatePolicy policy{.limit = options.limit.value_or(GatePolicy{}.limit)};
     comparison = compare(results, *baseline, policy);
     leave_out_unselected(*comparison, options, results.shard, registry);
-    comparison = confirm(*std::move(comparison), results, *baseline, request, policy);
+    comparison = confirmed_afresh(*std::move(comparison), results, *baseline, request, policy);
   }
   // An acceptance runs out whether there is anything to compare with or not.
   Comparison nothing;
@@ -241,7 +237,8 @@ int gate_verb(const Options& options, const Registry& registry) {
   std::string text = nothing_held ? std::string() : to_table(results);
   if (comparison) text += "\n" + comparison_text(*comparison, baseline->recordings.back().results, results);
   if (!findings.lines.empty()) text += fmt::format("\n{}\n", fmt::join(findings.lines, "\n"));
-  Ending ending = objection;
+  Ending ending = ending_of(results);
+  if (results.partial && comparison) ending.text += ", and what looked slower was not measured a second time";
   if (comparison && comparison->comparable) {
     const Ending verdict = verdict_of(*comparison, options);
     if (ending.code == exit_code::passed)

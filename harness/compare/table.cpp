@@ -29,10 +29,10 @@ struct Row {
 };
 
 /// None where they were measured on machines of which no reader knows which was which.
-std::map<std::string, std::string> times(const Results& results) {
+std::map<std::string, std::string> times(const Results& results, const std::vector<TrialResult>& trials) {
   std::map<std::string, std::string> out;
   if (!results.mixed_machines.empty()) return out;
-  for (const TrialResult& trial : results.trials) {
+  for (const TrialResult& trial : trials) {
     const double seconds = time_of(trial).middle;
     if (seconds > 0) out[trial.key] = seconds_text(seconds);
   }
@@ -43,12 +43,13 @@ std::map<std::string, std::string> times(const Results& results) {
 template <std::size_t count>
 std::vector<Row> rows_of(const Comparison& comparison, const Results& before, const Results& after,
                          const std::array<Standing, count>& standings) {
-  auto was = times(before), is = times(after);
+  auto was = times(before, before.trials), is = times(after, after.trials), again = times(after, after.again);
   std::vector<Row> out;
   for (const Standing standing : standings) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     for (const Verdict& verdict : comparison.verdicts) {
-      if (verdict.standing == standing) out.push_back({&verdict, was[verdict.key], is[verdict.key]});
+      if (verdict.standing != standing) continue;
+      out.push_back({&verdict, was[verdict.key], verdict.afresh ? again[verdict.key] : is[verdict.key]});
     }
     const auto change = [](const Row& row) {
       return std::max(row.verdict->ratio.middle, 1 / row.verdict->ratio.middle);

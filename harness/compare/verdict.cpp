@@ -235,13 +235,15 @@ Comparison confirmed(Comparison first, const Comparison& again) {
   for (Verdict& verdict : first.verdicts) {
     if (verdict.standing != Standing::slower && verdict.standing != Standing::undecided) continue;
     const auto second = std::ranges::find(again.verdicts, verdict.key, &Verdict::key);
-    if (second == again.verdicts.end()) {
+    // Rows of other cases are gone from a comparison of a few.
+    if (second == again.verdicts.end() || second->standing == Standing::gone) {
       if (verdict.standing == Standing::undecided) continue;
       verdict.standing = Standing::undecided;
       verdict.why = "was not measured a second time; the first time: " + verdict.why;
     } else if (verdict.standing == Standing::slower || second->standing != Standing::slower) {
       const Standing before = verdict.standing;
       verdict = *second;
+      verdict.afresh = true;
       verdict.why =
           fmt::format("first {}, then {}: {}", to_string(before), to_string(second->standing), second->why);
     } else {
@@ -250,6 +252,19 @@ Comparison confirmed(Comparison first, const Comparison& again) {
     }
   }
   return first;
+}
+
+Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolicy& policy,
+                     const MeasureAfresh& afresh) {
+  std::vector<std::string> suspects;
+  for (const Verdict& verdict : first.verdicts) {
+    if (verdict.standing == Standing::slower) suspects.push_back(verdict.key);
+  }
+  if (suspects.empty()) return {std::move(first), std::nullopt};
+  Results again = afresh(suspects);
+  // An interrupted measurement has too few launches, and not of all witnesses.
+  const Comparison second = again.partial ? Comparison{} : compare(again, baseline, policy);
+  return {confirmed(std::move(first), second), std::move(again)};
 }
 
 }  // namespace assay

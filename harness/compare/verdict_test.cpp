@@ -213,6 +213,50 @@ TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
   EXPECT_EQ(verdict(both, "fine").standing, Standing::same);
 }
 
+TEST(Confirmed, LeavesRowsOfOtherCasesAsTheyWere) {
+  const auto row = [](const std::string& name, Standing standing) {
+    return Verdict{.key = name, .standing = standing, .why = "first"};
+  };
+  Comparison first, again;
+  first.verdicts = {row("slow", Standing::slower), row("open", Standing::undecided)};
+  again.verdicts = {row("slow", Standing::slower), row("open", Standing::gone)};
+  const auto both = confirmed(first, again);
+  EXPECT_EQ(verdict(both, "open").standing, Standing::undecided)
+      << "it was not measured again, so it is not gone";
+  EXPECT_EQ(verdict(both, "open").why, "first");
+  EXPECT_TRUE(verdict(both, "slow").afresh);
+  EXPECT_FALSE(verdict(both, "open").afresh);
+  again.verdicts[0].standing = Standing::gone;
+  EXPECT_EQ(verdict(confirmed(first, again), "slow").standing, Standing::undecided);
+}
+
+TEST(Confirm, MeasuresSlowerRowsAloneASecondTime) {
+  std::vector<std::string> measured_again;
+  const auto afresh = [&](const std::vector<std::string>& keys) {
+    measured_again = keys;
+    return measured({{key(1, "packed"), 1.3}}, 7);
+  };
+  const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
+  const Confirmation both = confirm(slower, recorded(), {}, afresh);
+  EXPECT_THAT(measured_again, testing::ElementsAre(key(1, "packed")));
+  EXPECT_EQ(verdict(both.comparison, key(1, "packed")).standing, Standing::slower);
+  ASSERT_TRUE(both.again) << "the second launches are kept";
+  EXPECT_EQ(both.again->trials.size(), 15U);
+  EXPECT_FALSE(confirm(compare(measured(), recorded(), {}), recorded(), {}, afresh).again);
+}
+
+TEST(Confirm, DecidesNothingFromASecondMeasurementThatWasInterrupted) {
+  const auto afresh = [](const std::vector<std::string>&) {
+    Results again = measured();
+    again.partial = true;
+    return again;
+  };
+  const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
+  const Verdict row = verdict(confirm(slower, recorded(), {}, afresh).comparison, key(1, "packed"));
+  EXPECT_EQ(row.standing, Standing::undecided);
+  EXPECT_THAT(row.why, HasSubstr("was not measured a second time; the first time: slower by every measure"));
+}
+
 TEST(Compare, JudgesNoTimesOfMixedMachines) {
   Results mixed = measured();
   mixed.mixed_machines = "the shards ran on machines that differ in cores";

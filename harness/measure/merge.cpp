@@ -246,6 +246,7 @@ Results merged(std::vector<ShardFile> files) {
   for (const ShardFile& file : files) {
     out.date = std::min(out.date, file.results.date);
     out.partial = out.partial || file.results.partial;
+    if (&file != &files.front()) std::ranges::copy(file.results.again, std::back_inserter(out.again));
   }
   out.command = command_of_all(files.front().results);
   out.shard.reset();

@@ -228,6 +228,17 @@ TrialResult trial_from(const JsonField& field) {
   return trial;
 }
 
+std::vector<TrialResult> trials_from(const JsonField& field) {
+  std::vector<TrialResult> out;
+  std::set<std::string> keys;
+  for (const JsonField& trial : field.items()) {
+    out.push_back(trial_from(trial));
+    const std::string& key = out.back().key;
+    if (!keys.insert(key).second) trial.refuse(fmt::format("repeats the trial {}", key));
+  }
+  return out;
+}
+
 Json to_value(const ShardRecord& record) {
   return {{"index", record.shard.index},   {"count", record.shard.count},
           {"selection", record.selection}, {"fingerprint", record.fingerprint},
@@ -273,6 +284,11 @@ Json results_value(const Results& results) {
   out["roofs"] = std::move(roofs);
   out["weather"] = to_value(results.weather);
   out["trials"] = std::move(trials);
+  if (!results.again.empty()) {
+    Json again = Json::array();
+    for (const TrialResult& trial : results.again) again.push_back(to_value(trial));
+    out["again"] = std::move(again);
+  }
   return out;
 }
 
@@ -297,12 +313,8 @@ Results results_from(const JsonField& field) {
   if (const auto roofs = field.find("roofs")) {
     for (const JsonField& roof : roofs->items()) results.roofs.push_back(roof_from(roof));
   }
-  std::set<std::string> keys;
-  for (const JsonField& trial : field.at("trials").items()) {
-    results.trials.push_back(trial_from(trial));
-    const std::string& key = results.trials.back().key;
-    if (!keys.insert(key).second) trial.refuse(fmt::format("repeats the trial {}", key));
-  }
+  results.trials = trials_from(field.at("trials"));
+  if (const auto again = field.find("again")) results.again = trials_from(*again);
   return results;
 }
 

@@ -117,6 +117,17 @@ TEST(ResultsJson, KeepsWhichShardItIs) {
   EXPECT_FALSE(results_from_json(to_json(sample()), "r.json").shard.has_value()) << "as in older files";
 }
 
+TEST(ResultsJson, KeepsWhatWasMeasuredASecondTimeApart) {
+  Results before = sample();
+  before.again = {before.trials[0]};
+  before.again[0].launches.resize(1);
+  const Results after = results_from_json(to_json(before), "r.json");
+  ASSERT_EQ(after.again.size(), 1U);
+  EXPECT_EQ(after.again[0].launches.size(), 1U);
+  EXPECT_EQ(after.trials[0].launches.size(), 2U);
+  EXPECT_TRUE(results_from_json(to_json(sample()), "r.json").again.empty());
+}
+
 TEST(ResultsJson, RefusesAShardThatCannotBe) {
   Results shard = sample();
   shard.shard = ShardRecord{.shard = {2, 4}, .cases = 23, .positions = {22}};

@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ struct Verdict {
   /// by more.
   Interval unselected{};
   std::size_t unselected_launches = 0;
+  bool afresh = false;  ///< judged by what was measured a second time
+  std::string
+      crept_since;  ///< the release since which its steps add up to a slow-down; empty where they do not
 };
 
 struct Comparison {
@@ -103,8 +107,22 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 
 /// What both comparisons say, the second made of doubtful rows measured afresh: with 100 rows some stray once
 /// by chance, so a row is slower only when it is slower both times.
-/// A doubtful row that `again` lacks is undecided.
+/// A slower row that `again` did not measure is undecided; other rows that it did not measure stay as they
+/// are.
 Comparison confirmed(Comparison first, const Comparison& again);
+
+/// Measures the cases of these trials a second time.
+using MeasureAfresh = std::function<Results(const std::vector<std::string>& keys)>;
+
+struct Confirmation {
+  Comparison comparison;
+  std::optional<Results> again;  ///< what was measured a second time; partial where that was interrupted
+};
+
+/// A regression must show twice: what `first` calls slower is measured afresh, and called so when both say
+/// so.
+Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolicy& policy,
+                     const MeasureAfresh& afresh);
 
 /// "1.11x slower [1.08, 1.14]", "1.09x faster [1.06, 1.12]", "same [0.99, 1.01]".
 std::string in_words(const Verdict& verdict);

@@ -66,6 +66,9 @@ struct Results {
   std::vector<Roof> roofs;
   Weather weather;
   std::vector<TrialResult> trials;
+  /// Of a gate: what was measured a second time, since it looked slower, with the other variants of its
+  /// cases.
+  std::vector<TrialResult> again;
 };
 
 /// The trial's case without the variant: operation/problem.
