@@ -137,7 +137,7 @@ TEST_F(Program, GateSaysWhatDiffersFromABaselineOfAnotherBuildInsteadOfJudging) 
 TEST_F(Program, ComparesTwoResultFilesInWords) {
   ASSERT_EQ(run(std::string("run --suite tiny.json --launches 3 -o a.json ") + few).exit_code, 0);
   const Finished done = run("compare a.json a.json --md");
-  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   // Which of the two depends on how busy the machine is.
   EXPECT_THAT(done.output, AnyOf(HasSubstr("6 same"), HasSubstr("undecided")));
   EXPECT_THAT(done.output, Not(HasSubstr("✗")));

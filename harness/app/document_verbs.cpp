@@ -9,19 +9,43 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string_view>
+#include <vector>
+
 namespace assay {
+namespace {
+
+/// What a reader must know of the times of a side, each remark once.
+std::string remarks(std::string_view side, const Results& results) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const TrialResult& trial : results.trials) {
+    if (!trial.remark.empty()) keys[trial.remark].push_back(trial.key);
+  }
+  std::string out;
+  for (const auto& [remark, of] : keys) {
+    out += fmt::format("{}, {}: {}\n", side,
+                       of.size() == 1 ? of.front() : fmt::format("{} trials", of.size()), remark);
+  }
+  return out;
+}
+
+}  // namespace
 
 int compare_verb(const Options& options) {
   const Results before = read_any_results(options.first);
   const Results after = read_any_results(options.second);
   const Comparison comparison = compare(before, after, {.limit = options.limit.value_or(GatePolicy{}.limit)});
-  const std::string text = options.as_markdown ? comparison_markdown(comparison, before, after)
-                                               : comparison_text(comparison, before, after);
-  put(options, text, to_json(comparison));
+  if (options.as_markdown) {
+    put(options, comparison_markdown(comparison, before, after), to_json(comparison));
+  } else {
+    const std::string text = comparison_text(comparison, before, after);
+    put(options, text + remarks("before", before) + remarks("after", after), to_json(comparison));
+  }
   if (comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0) return exit_code::found;
-  const std::size_t compared = comparison.count(Standing::same) + comparison.count(Standing::faster) +
-                               comparison.count(Standing::undecided);
-  return compared > 0 ? exit_code::passed : exit_code::undecided;
+  if (!comparison.failures.empty()) return exit_code::found;
+  const std::size_t decided = comparison.count(Standing::same) + comparison.count(Standing::faster);
+  return decided > 0 ? exit_code::passed : exit_code::undecided;
 }
 
 int report_verb(const Options& options) {

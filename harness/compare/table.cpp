@@ -117,8 +117,10 @@ bool needs_reason(Standing standing) {
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out = "### " + verdict_sentence(comparison) + "\n\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n\n";
-  for (const std::string& objection : comparison.objections) out += "- " + inert(objection) + "\n";
-  if (!comparison.objections.empty()) out += "\n";
+  for (const auto* list : {&comparison.failures, &comparison.objections}) {
+    for (const std::string& line : *list) out += "- " + inert(line) + "\n";
+    if (!list->empty()) out += "\n";
+  }
   if (const std::string none = withheld_sentence(before, after); !none.empty()) out += inert(none) + "\n\n";
   const auto first = rows_of(comparison, before, after, shown_first);
   if (!first.empty()) out += markdown_table(first);
@@ -145,9 +147,12 @@ std::string comparison_markdown(const Comparison& comparison, const Results& bef
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
   constexpr std::size_t width = 100, name_width = 36;
   std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
-  if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n";
-  for (const std::string& line : comparison.objections)
-    out += wrapped(printable(line, 2 * width), width) + "\n";
+  if (const std::string moved = machine_sentence(comparison); !moved.empty()) {
+    out += wrapped(moved, width) + "\n";
+  }
+  for (const auto* list : {&comparison.failures, &comparison.objections}) {
+    for (const std::string& line : *list) out += wrapped(printable(line, 2 * width), width) + "\n";
+  }
   if (const std::string none = withheld_sentence(before, after); !none.empty()) {
     out += wrapped(printable(none, none.size()), width) + "\n";
   }

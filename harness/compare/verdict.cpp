@@ -139,6 +139,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
 
 /// The verdict on a row that cannot be judged by its times; nothing when it can.
 std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
+  if (now.failed) return Ruling{Standing::skipped, now.skipped};
   if (!now.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + now.skipped};
   if (!now.agreement.agrees) {
     return Ruling{Standing::wrong, "disagrees with the oracle: " + now.agreement.detail};
@@ -146,7 +147,10 @@ std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* t
   if (then == nullptr && !has_samples) {
     return Ruling{Standing::added, "is not in the results it is compared with"};
   }
-  if (!is_measured(now)) return Ruling{Standing::not_comparable, "was not measured"};
+  if (!is_measured(now)) {
+    return Ruling{Standing::not_comparable,
+                  "was not measured" + (now.remark.empty() ? "" : ": " + now.remark)};
+  }
   if (has_samples) return std::nullopt;
   if (!is_measured(*then)) {
     return Ruling{Standing::not_comparable,
@@ -182,6 +186,9 @@ Comparison compare_sides(const Results& current, const Results& newest,
   std::map<std::string, Verdict> verdicts;
   for (const TrialResult& trial : current.trials) {
     const auto then = earlier.find(trial.key);
+    if (trial.failed && then != earlier.end() && is_measured(*then->second)) {
+      out.failures.push_back(fmt::format("{} had a time before, and now {}", trial.key, trial.skipped));
+    }
     auto ruling =
         without_times(trial, then == earlier.end() ? nullptr : then->second, before.rows.contains(trial.key));
     if (!out.comparable && (!ruling || ruling->standing != Standing::wrong)) {

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -52,9 +55,25 @@ double seconds_per_unit(const JsonField& benchmark) {
   return found->second;
 }
 
-bool is_measurement(const JsonField& benchmark) {
-  // Versions before 1.5 wrote no run_type; their aggregates had no repetition counts to tell them by either.
-  return benchmark.text_or("run_type", "iteration") == "iteration" && !benchmark.find("aggregate_name");
+using Names = std::set<std::string, std::less<>>;
+
+/// Whether the name is that of an aggregate, `X_mean`, of a benchmark that is there. What is fitted over the
+/// sizes of a family is named for the family, `X_BigO` of `X/8`.
+bool names_aggregate(std::string_view name, const Names& names) {
+  for (const std::string_view suffix : {"_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"}) {
+    if (!name.ends_with(suffix)) continue;
+    const std::string_view of = name.substr(0, name.size() - suffix.size());
+    const auto first = names.lower_bound(std::string(of) + "/");
+    return names.contains(of) || (first != names.end() && first->starts_with(std::string(of) + "/"));
+  }
+  return false;
+}
+
+bool is_measurement(const JsonField& benchmark, const Names& names) {
+  if (benchmark.find("aggregate_name")) return false;
+  if (const auto type = benchmark.find("run_type")) return type->text() == "iteration";
+  // Versions before 1.5 wrote no run_type; their aggregates can be told by their names alone.
+  return !names_aggregate(benchmark.at("name").text(), names);
 }
 
 /// A trial of the name, with what our own writer left about it.
@@ -76,19 +95,40 @@ TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
   return trial;
 }
 
-void add_repetition(TrialResult& trial, const JsonField& benchmark) {
-  // `error_occurred` until 1.7, `skipped` with a reason since.
-  const auto failed = benchmark.find("error_occurred"), skipped = benchmark.find("skipped");
-  if ((failed && failed->boolean()) || skipped) {
-    const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
-    trial.skipped = "reported: " + message;
-    trial.launches.clear();
-    return;
+/// Nothing for a number that was not finite, and was written as such. Throws Error for one that is no time at
+/// all.
+std::optional<double> real_time_of(const JsonField& benchmark) {
+  const auto time = benchmark.find("real_time");
+  if (!time) {
+    if (benchmark.value().contains("real_time")) return std::nullopt;
+    benchmark.refuse("has no \"real_time\"");
   }
+  const double value = time->number();
+  if (value < 0) time->refuse(fmt::format("is {}, must be a time", value));
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// Whether it says of itself that it cannot be timed; then so does the trial.
+bool take_report(TrialResult& trial, const JsonField& benchmark) {
+  // Errors have `error_occurred`. What is left out on purpose has `skipped`, since 1.8.
+  const auto error = benchmark.find("error_occurred");
+  const bool failed = error && error->boolean();
+  if (!failed && !benchmark.find("skipped")) return false;
+  const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
+  // Ours come with everything that has no time as an error, since the format knows nothing else.
+  const bool ours = benchmark.find("assay").has_value();
+  trial.failed = trial.failed || (failed && (!ours || message.starts_with("disagrees")));
+  trial.skipped = fmt::format("reports{}: {}", trial.failed ? " an error" : "", message);
+  trial.launches.clear();
+  return true;
+}
+
+void add_repetition(TrialResult& trial, const JsonField& benchmark) {
+  if (take_report(trial, benchmark)) return;
   const double unit = seconds_per_unit(benchmark);
-  const double seconds = benchmark.number_or("real_time", 0) * unit;
-  if (!(seconds > 0) || std::isinf(seconds)) {
-    trial.remark = "some repetitions report no time and were left out";
+  const double seconds = real_time_of(benchmark).value_or(0) * unit;
+  if (!(seconds > 0)) {
+    trial.remark = "some repetitions report no finite time above 0 and were left out";
     return;
   }
   Slice slice{.seconds = seconds, .cpu_seconds = benchmark.number_or("cpu_time", 0) * unit};
@@ -105,6 +145,8 @@ Machine machine_of(const JsonField& context) {
     machine.facts.push_back({"cores", std::to_string(machine.cores)});
   }
   // Hosted machines get another name and clock each time without being another machine.
+  // Of the library that times, which is not the program's own: worth knowing, and no other machine.
+  machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
   machine.facts.push_back({"host", context.text_or("host_name", ""), false});
   machine.facts.push_back({"megahertz", fmt::format("{:.0f}", context.number_or("mhz_per_cpu", 0)), false});
   return machine;
@@ -122,9 +164,12 @@ Results results_from_google_benchmark(const std::string& text, const std::string
       .machine = machine_of(context),
       .commit = "unknown",
       .date = context.text_or("date", "")};
+  const auto benchmarks = file.at("benchmarks").items();
+  Names names;
+  for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
   std::map<std::string, std::size_t> position;
-  for (const JsonField& benchmark : file.at("benchmarks").items()) {
-    if (!is_measurement(benchmark)) continue;
+  for (const JsonField& benchmark : benchmarks) {
+    if (!is_measurement(benchmark, names)) continue;
     const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
     const auto [at, is_new] = position.try_emplace(name, results.trials.size());
     if (is_new) results.trials.push_back(trial_of(benchmark, name));

@@ -1,5 +1,6 @@
 #include "exchange/google_benchmark.hpp"
 
+#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "exchange/read_results.hpp"
 
@@ -54,7 +55,73 @@ TEST(GoogleBenchmarkJson, IsReadWithEachRepetitionAsALaunch) {
   EXPECT_DOUBLE_EQ(a.launches[0][0].seconds, 1.5e-6);
   EXPECT_DOUBLE_EQ(a.launches[1][0].seconds, 1.7e-6);
   EXPECT_EQ(a.launches[0][0].calls, 100);
-  EXPECT_EQ(results.trials[1].skipped, "reported: no luck");
+  EXPECT_EQ(results.trials[1].skipped, "reports an error: no luck");
+  EXPECT_TRUE(results.trials[1].failed);
+}
+
+/// A file of one benchmark `A` with these members beside its name.
+std::string one_benchmark(const std::string& members) {
+  return R"({"context": {}, "benchmarks": [{"name": "A", )" + members + R"(, "time_unit": "ns"}]})";
+}
+
+TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
+  const auto skipped = results_from_google_benchmark(
+      one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");
+  EXPECT_EQ(skipped.trials[0].skipped, "reports: no such device");
+  EXPECT_FALSE(skipped.trials[0].failed);
+  const Results ours = results_from_google_benchmark(google_benchmark_json(sample()), "f.json");
+  EXPECT_TRUE(ours.trials[1].failed) << "it disagrees with the oracle";
+  EXPECT_FALSE(ours.trials[2].failed) << "it needs another processor";
+}
+
+TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFinite) {
+  const auto reading = [](const std::string& members) {
+    return [members] { results_from_google_benchmark(one_benchmark(members), "f.json"); };
+  };
+  EXPECT_THAT(
+      reading(R"("real_time": -5)"),
+      Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0].real_time: is -5, must be a time"))));
+  EXPECT_THAT(reading(R"("cpu_time": 5)"),
+              Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0]: has no \"real_time\""))));
+  for (const char* word : {"NaN", "Infinity", "-nan", "0"}) {
+    const auto results =
+        results_from_google_benchmark(one_benchmark(std::string("\"real_time\": ") + word), "f.json");
+    EXPECT_TRUE(results.trials[0].launches.empty()) << word;
+    EXPECT_THAT(results.trials[0].remark, HasSubstr("no finite time above 0")) << word;
+  }
+}
+
+TEST(GoogleBenchmarkJson, KnowsAggregatesByTheirNamesWhereNoTypeIsWritten) {
+  const Results results = results_from_google_benchmark(R"({"context": {}, "benchmarks": [
+    {"name": "A/8", "real_time": 1}, {"name": "A/8", "real_time": 2}, {"name": "A/8_mean", "real_time": 1.5},
+    {"name": "A/8_stddev", "real_time": 0.5}, {"name": "A_BigO", "real_time": 1}, {"name": "A_RMS", "real_time": 1},
+    {"name": "harmonic_mean", "real_time": 3}]})",
+                                                        "old.json");
+  ASSERT_EQ(results.trials.size(), 2U);
+  EXPECT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_EQ(results.trials[1].key, "harmonic_mean") << "no benchmark is called harmonic";
+}
+
+TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMachine) {
+  const auto of = [](const std::string& type) {
+    return results_from_google_benchmark(R"({"context": {"library_build_type": ")" + type +
+                                             R"("}, "benchmarks": [{"name": "A", "real_time": 1}]})",
+                                         "f.json");
+  };
+  const auto comparison = compare(of("release"), of("debug"), {});
+  EXPECT_TRUE(comparison.comparable);
+  EXPECT_THAT(comparison.differences, testing::ElementsAre("library build type: release -> debug"));
+}
+
+TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
+  const Results before = results_from_google_benchmark(one_benchmark("\"real_time\": 1"), "f.json");
+  const Results after = results_from_google_benchmark(
+      one_benchmark(R"("error_occurred": true, "error_message": "boom")"), "f.json");
+  EXPECT_THAT(compare(before, after, {}).failures,
+              testing::ElementsAre("A had a time before, and now reports an error: boom"));
+  EXPECT_THAT(compare(after, after, {}).failures, testing::IsEmpty());
+  const std::string text = comparison_text(compare(before, after, {}), before, after);
+  EXPECT_THAT(text, HasSubstr("now reports an error: boom"));
 }
 
 TEST(GoogleBenchmarkJson, OfOursIsReadBackWithItsVariants) {

@@ -69,6 +69,7 @@ struct Comparison {
   bool no_naive = false;
   std::string unfit;  ///< why the machine cannot be judged on, so that nothing is decided; empty when it can
   std::vector<std::string> objections;  ///< what fails besides the rows: acceptances that ran out
+  std::vector<std::string> failures;    ///< trials that had a time before and report an error now
   std::size_t count(Standing standing) const;
 };
 

@@ -38,6 +38,7 @@ struct TrialResult {
   std::string workload;  ///< results of different workloads are not comparable
   Cost cost;
   std::string skipped;  ///< why it did not run here; nothing below is set then
+  bool failed = false;  ///< it ran, and `skipped` is the error that a foreign program reported of it
   Agreement agreement;
   std::vector<Launch> launches;  ///< empty when it disagreed or was not measured
   double allocations_per_call = 0;
