@@ -108,6 +108,38 @@ std::string markdown_details(std::string_view title, const std::string& content)
   return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", title, content);
 }
 
+/// What has no numbers of its own: of a row without a verdict, why there is none.
+std::string reason_of(const Verdict& verdict) {
+  return verdict.why.substr(0, verdict.why.find(": time after"));
+}
+
+/// Each reason why rows have no verdict once, with the row it holds for or how many.
+std::vector<std::string> why_open(const std::vector<Row>& rows) {
+  std::vector<std::pair<const Verdict*, std::size_t>> known;
+  for (const Row& row : rows) {
+    const Verdict& verdict = *row.verdict;
+    const bool open = verdict.standing == Standing::undecided ||
+                      verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
+                      verdict.standing == Standing::wrong;
+    if (!open || verdict.why.empty()) continue;
+    const auto same = std::ranges::find_if(known, [&](const auto& one) {
+      return one.first->standing == verdict.standing && reason_of(*one.first) == reason_of(verdict);
+    });
+    if (same == known.end()) {
+      known.emplace_back(&verdict, 1);
+    } else {
+      ++same->second;
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [verdict, count] : known) {
+    out.push_back(fmt::format("{}, {}: {}", to_string(verdict->standing),
+                              count == 1 ? verdict->key : fmt::format("{} trials", count),
+                              reason_of(*verdict)));
+  }
+  return out;
+}
+
 bool needs_reason(Standing standing) {
   return standing != Standing::same && standing != Standing::added && standing != Standing::gone;
 }
@@ -139,7 +171,9 @@ std::string comparison_markdown(const Comparison& comparison, const Results& bef
   for (const Standing standing : folded) {
     const auto rows = rows_of(comparison, before, after, std::array{standing});
     if (rows.empty()) continue;
-    out += markdown_details(fmt::format("{} {}", rows.size(), to_string(standing)), markdown_table(rows));
+    std::string content = markdown_table(rows);
+    for (const std::string& reason : why_open(rows)) content += "\n" + inert(reason) + ".\n";
+    out += markdown_details(fmt::format("{} {}", rows.size(), to_string(standing)), content);
   }
   return out;
 }
@@ -172,6 +206,9 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
     if (verdict.ratio.coverage > 0) line += fmt::format(" limit {:.2f}", verdict.limit);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
+  }
+  for (const std::string& reason : why_open(rows)) {
+    out += wrapped(printable(reason, 4 * width), width) + "\n";
   }
   return out;
 }

@@ -86,6 +86,47 @@ TEST(ComparisonText, FitsInAHundredColumns) {
   EXPECT_THAT(text, HasSubstr("1.50x slower [1.46, 1.54]"));
 }
 
+TEST(ComparisonText, BlamesNoMachineWhereNothingIsNaive) {
+  Comparison foreign = sample();
+  foreign.no_naive = true;
+  for (const std::string& text :
+       {comparison_text(foreign, times(), times()), comparison_markdown(foreign, times(), times())}) {
+    EXPECT_THAT(text, HasSubstr("All trials took 1.20 times as long as before (median)."));
+    EXPECT_THAT(text, Not(HasSubstr("naive variants")));
+  }
+}
+
+TEST(ComparisonText, ShowsTheTimeThatTheVerdictRestsOn) {
+  Comparison comparison = sample();
+  Results after = times();
+  after.again = after.trials;
+  after.again[0].launches = {{{.seconds = 5.6e-3}}};
+  EXPECT_THAT(comparison_text(comparison, times(), after), Not(HasSubstr("5.60 ms")));
+  comparison.verdicts[1].afresh = true;
+  EXPECT_THAT(comparison_text(comparison, times(), after), HasSubstr("1.23 ms   5.60 ms  1.09x slower"));
+}
+
+TEST(ComparisonTables, SayEachReasonForNoVerdictOnce) {
+  Comparison comparison;
+  const auto row = [](const std::string& key, Standing standing, const std::string& why) {
+    return Verdict{.key = key, .standing = standing, .why = why};
+  };
+  comparison.verdicts = {
+      row("a", Standing::undecided, "the interval reaches across the limit: time after / before 1.01"),
+      row("b", Standing::undecided, "the interval reaches across the limit: time after / before 1.02"),
+      row("c", Standing::skipped, "did not run here: needs AVX-512"),
+      row("d", Standing::not_comparable, "was not measured"),
+      row("e", Standing::same, "within its limit: time after / before 1.00")};
+  const std::string text = comparison_text(comparison, {}, {});
+  EXPECT_THAT(text, HasSubstr("\nundecided, 2 trials: the interval reaches across the limit\n"));
+  EXPECT_THAT(text, HasSubstr("\nskipped, c: did not run here: needs AVX-512\n"));
+  EXPECT_THAT(text, HasSubstr("\nnot comparable, d: was not measured\n"));
+  EXPECT_THAT(text, Not(HasSubstr("within")));
+  const std::string markdown = comparison_markdown(comparison, {}, {});
+  EXPECT_THAT(markdown, HasSubstr("skipped, c: did not run here: needs AVX-512."));
+  EXPECT_THAT(markdown, HasSubstr("not comparable, d: was not measured."));
+}
+
 TEST(ComparisonText, KeepsColumnsStraightWhateverTheUnit) {
   Results micro = times();
   micro.trials[0].launches = {{{.seconds = 412e-6}}};
