@@ -206,6 +206,38 @@ TEST_F(Program, RefusesAnUnusableBaselineBeforeItMeasures) {
   const Finished foreign = run(std::string("gate --suite tiny.json --launches 1 --baselines b ") + few);
   EXPECT_EQ(foreign.exit_code, 2);
   EXPECT_THAT(foreign.errors, HasSubstr("assay.baseline/9"));
+
+  std::string nameless = whole;
+  nameless.replace(nameless.find("m=24,n=24,k=25#1\""), 17, "m=24,n=24,k=25\"");
+  folder_.write(file, nameless);
+  const Finished refused = run(std::string("gate --suite tiny.json --launches 1 --baselines b ") + few);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("the fields beside it make gemm/"));
+  EXPECT_THAT(refused.output, IsEmpty());
+}
+
+TEST_F(Program, GatePassesNothingThatItCouldNotDecide) {
+  const std::string gate = std::string("gate --suite tiny.json --baselines b ") + few;
+  ASSERT_EQ(run(gate + " --launches 3 --record-missing b").exit_code, 0);
+  const Finished few_launches = run(gate + " --launches 1");
+  EXPECT_EQ(few_launches.exit_code, 3) << few_launches.output;
+  EXPECT_THAT(few_launches.last_lines(1),
+              HasSubstr("UNDECIDED: no verdict could be reached on any of 6 trials"));
+  EXPECT_THAT(few_launches.output,
+              HasSubstr("undecided, 6 trials: 3 launches before and 1 after are too few"));
+
+  const std::string file = folder_.listing().substr(0, folder_.listing().find('\n'));
+  Json baseline = Json::parse(folder_.read(file));
+  for (Json& trial : baseline.at("recordings")[0].at("results").at("trials")) {
+    for (Json& launch : trial.at("launches")) {
+      for (Json& seconds : launch.at("seconds")) seconds = seconds.get<double>() / 20;
+    }
+  }
+  folder_.write(file, baseline.dump());
+  const Finished unfit = run(gate + " --launches 3 --junit j.xml");
+  EXPECT_EQ(unfit.exit_code, 3) << unfit.output;
+  EXPECT_THAT(unfit.last_lines(1), HasSubstr("MACHINE UNFIT: the 3 naive variants took"));
+  EXPECT_THAT(folder_.read("j.xml"), HasSubstr("<error type=\"undecided\" message=\"MACHINE UNFIT"));
 }
 
 TEST_F(Program, LeavesNoHalfFileWhenTheResultsCannotBeWritten) {

@@ -93,8 +93,9 @@ TEST_F(LedgerProgram, PassesASlowDownThatWasAcceptedUntilTheDayIsPast) {
 
 TEST_F(LedgerProgram, FailsForAPromiseThatWasNotKeptOnAMachineWithoutABaseline) {
   ASSERT_EQ(accept(1, "2026-10-20").exit_code, 0);
-  const Finished done = gate(21, "--reports r");
+  const Finished done = gate(21, "--reports r --junit j.xml");
   EXPECT_EQ(done.exit_code, 1) << done.output;
+  EXPECT_THAT(folder_.read("j.xml"), HasSubstr("<failure type=\"expired\""));
   EXPECT_THAT(done.last_lines(1), HasSubstr("EXPIRED"));
   const std::filesystem::directory_iterator machine(folder_.path() / "r");
   EXPECT_THAT(folder_.read("r/" + machine->path().filename().string() + "/tiny.md"),

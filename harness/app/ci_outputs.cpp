@@ -20,8 +20,9 @@ std::string variable(const char* name) {
 }
 
 /// A stand-in where nothing was compared, so that agreement is reported all the same.
-Comparison without_baseline(const Results& results, const Ending& ending) {
-  Comparison out;
+Comparison without_baseline(const Results& results, const Findings& findings) {
+  const Ending& ending = findings.ending;
+  Comparison out{.objections = findings.objections};
   for (const TrialResult& trial : results.trials) {
     Verdict verdict{.key = trial.key, .standing = Standing::not_comparable};
     verdict.why = results.partial ? "the run was interrupted" : "there is no baseline that it compares with";
@@ -42,12 +43,22 @@ Comparison without_baseline(const Results& results, const Ending& ending) {
 std::string word_of(const Comparison& comparison, int code) {
   switch (code) {
     case exit_code::passed: return "passed";
-    case exit_code::found: return comparison.count(Standing::wrong) > 0 ? "wrong" : "regression";
+    case exit_code::found:
+      if (comparison.count(Standing::wrong) > 0) return "wrong";
+      return comparison.count(Standing::slower) > 0 || comparison.objections.empty() ? "regression"
+                                                                                     : "expired";
     case exit_code::undecided: return "undecided";
     case exit_code::all_skipped: return "skipped";
     case exit_code::interrupted: return "interrupted";
     default: return "unusable";
   }
+}
+
+/// The last line of an ending that leaves open what was asked; empty for others.
+std::string nothing_decided(const Ending& ending) {
+  if (ending.code != exit_code::undecided && ending.code != exit_code::interrupted) return "";
+  const std::size_t line = ending.text.rfind('\n');
+  return line == std::string::npos ? ending.text : ending.text.substr(line + 1);
 }
 
 void append(const std::string& file, const std::string& text, const char* name) {
@@ -80,9 +91,10 @@ void put_github_outputs(const Options& options, const Findings& findings, const 
 
 void put_ci_outputs(const Options& options, const Findings& findings) {
   const Comparison comparison =
-      findings.comparison ? *findings.comparison : without_baseline(*findings.after, findings.ending);
+      findings.comparison ? *findings.comparison : without_baseline(*findings.after, findings);
   if (!options.junit.empty()) {
-    write_file(options.junit, to_junit(comparison, *findings.after, findings.command));
+    write_file(options.junit,
+               to_junit(comparison, *findings.after, findings.command, nothing_decided(findings.ending)));
   }
   if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options, findings, comparison);
 }

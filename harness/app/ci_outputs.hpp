@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -16,7 +17,8 @@ struct Findings {
   const Results* before = nullptr;
   const Results* after = nullptr;
   Ending ending;
-  std::string command;  ///< that repeats it for the rows that a `-k` behind it selects
+  std::vector<std::string> objections;  ///< where nothing was compared; else the comparison has them
+  std::string command;                  ///< that repeats it for the rows that a `-k` behind it selects
 };
 
 /// Writes the file that `--junit` names, and what GitHub Actions reads, when this runs there. Annotations go

@@ -260,6 +260,7 @@ int gate_verb(const Options& options, const Registry& registry) {
                            .before = baseline ? &baseline->recordings.back().results : nullptr,
                            .after = &results,
                            .ending = ending,
+                           .objections = judged.objections,
                            .command = command_of(options, request)});
   return ending.code;
 }

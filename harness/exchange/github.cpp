@@ -93,16 +93,20 @@ std::string shortened(const std::string& text, std::size_t room) {
 
 std::string github_annotations(const Comparison& comparison, const std::string& suite,
                                const std::string& command) {
-  std::string out;
-  const auto rows = worst(comparison);
-  for (std::size_t i = 0; i < std::min(rows.size(), most_annotations); ++i) {
-    const char* const kind = rows[i]->standing == Standing::wrong ? "disagreement" : "regression";
-    out += fmt::format("::error title={}::{}\n", escaped(fmt::format("{} in {}", kind, suite), true),
-                       escaped(message_of(*rows[i], command)));
+  std::vector<std::string> errors;
+  const auto add = [&](const char* kind, const std::string& message) {
+    errors.push_back(fmt::format("::error title={}::{}\n",
+                                 escaped(fmt::format("{} in {}", kind, suite), true), escaped(message)));
+  };
+  for (const Verdict* row : worst(comparison)) {
+    add(row->standing == Standing::wrong ? "disagreement" : "regression", message_of(*row, command));
   }
-  if (rows.size() > most_annotations) {
-    out +=
-        fmt::format("::error title={}::and {} more\n", escaped(suite, true), rows.size() - most_annotations);
+  for (const std::string& objection : comparison.objections) add("expired acceptance", objection);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(errors.size(), most_annotations); ++i) out += errors[i];
+  if (errors.size() > most_annotations) {
+    out += fmt::format("::error title={}::and {} more\n", escaped(suite, true),
+                       errors.size() - most_annotations);
   }
   return out;
 }

@@ -48,6 +48,12 @@ TEST(GithubAnnotations, AreTheGoldenOnes) {
 )");
 }
 
+TEST(GithubAnnotations, SayWhichAcceptancesRanOut) {
+  const Comparison expired{.objections = {"the acceptance of a/b#1 ran out on 2026-10-20"}};
+  EXPECT_EQ(github_annotations(expired, "tiny", "a"),
+            "::error title=expired acceptance in tiny::the acceptance of a/b#1 ran out on 2026-10-20\n");
+}
+
 TEST(GithubAnnotations, StayWithinTheTenThatGithubShows) {
   const auto lines = [](int count) {
     return std::ranges::count(github_annotations(with_slower_rows(count), "s", "a"), '\n');

@@ -85,20 +85,38 @@ std::string test_case(const Verdict& verdict, const std::string& suite, const st
                      escaped(fmt::format("{}: {}", in_words(verdict), verdict.why)));
 }
 
-}  // namespace
+/// A test case of the whole: `what` is the element that says why it does not pass.
+std::string case_of_all(const std::string& suite, const std::string& name, const std::string& what,
+                        const std::string& type, const std::string& message) {
+  return fmt::format("  <testcase classname=\"{}\" name=\"{}\"><{} type=\"{}\" message=\"{}\"/></testcase>\n",
+                     escaped(suite), escaped(name), what, type, escaped(message));
+}
 
-std::string to_junit(const Comparison& comparison, const Results& current, const std::string& command) {
+std::string counts_of(const Comparison& comparison, bool has_error) {
   const auto& verdicts = comparison.verdicts;
   const auto failures = std::ranges::count_if(verdicts, [](const Verdict& v) { return fails(v.standing); });
   const auto passed = std::ranges::count_if(verdicts, [](const Verdict& v) { return passes(v.standing); });
-  const auto all = static_cast<std::ptrdiff_t>(verdicts.size());
-  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"", all,
-                                         failures, all - failures - passed);
+  const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
+  const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
+  const int errors = has_error ? 1 : 0;
+  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", rows + objections + errors,
+                     failures + objections, errors, rows - failures - passed);
+}
+
+}  // namespace
+
+std::string to_junit(const Comparison& comparison, const Results& current, const std::string& command,
+                     const std::string& undecided) {
+  const std::string counts = counts_of(comparison, !undecided.empty());
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n"
       " <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n",
       counts, escaped(current.suite), escaped(current.machine.key), escaped(current.date), counts);
-  for (const Verdict& verdict : verdicts) out += test_case(verdict, current.suite, command);
+  for (const Verdict& verdict : comparison.verdicts) out += test_case(verdict, current.suite, command);
+  for (const std::string& objection : comparison.objections) {
+    out += case_of_all(current.suite, objection, "failure", "expired", objection);
+  }
+  if (!undecided.empty()) out += case_of_all(current.suite, "verdict", "error", "undecided", undecided);
   return out + " </testsuite>\n</testsuites>\n";
 }
 

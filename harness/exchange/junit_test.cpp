@@ -70,6 +70,23 @@ TEST(JUnit, LetsNoNameFromOutsideBecomeMarkup) {
   EXPECT_THAT(text, HasSubstr("name=\"s&quot; x=&quot;&lt;\""));
 }
 
+TEST(JUnit, FailsForEveryAcceptanceThatRanOut) {
+  const Comparison expired{.verdicts = {row("a/b#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")},
+                           .objections = {"the acceptance of a/b#1 ran out on 2026-10-20"}};
+  const std::string text = to_junit(expired, current(), "assay gate");
+  EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(text,
+              HasSubstr("name=\"the acceptance of a/b#1 ran out on 2026-10-20\"><failure type=\"expired\""));
+}
+
+TEST(JUnit, HasAnErrorWhereNothingWasDecidedThatShouldHaveBeen) {
+  const Comparison open{.verdicts = {row("a/b#1", Standing::undecided, {}, "too wide")}};
+  const std::string text = to_junit(open, current(), "assay gate", "MACHINE UNFIT: <it> moved");
+  EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
+  EXPECT_THAT(text, HasSubstr("<error type=\"undecided\" message=\"MACHINE UNFIT: &lt;it&gt; moved\"/>"));
+  EXPECT_THAT(to_junit(open, current(), "assay gate"), Not(HasSubstr("<error")));
+}
+
 // Of each kind of text that XML 1.0 cannot hold: a control character, a byte that begins nothing, a character
 // that is cut off, an overlong one, half of a surrogate pair, a number beyond the last, U+FFFE. Two bytes of
 // U+00B5 and four of U+1F600 are characters and stay.
