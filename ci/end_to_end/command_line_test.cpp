@@ -181,6 +181,8 @@ TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
                         {"compare missing.json tiny.json", "missing.json"},
                         {"compare tiny.json tiny.json", "tiny.json"},
                         {"report tiny.json", "tiny.json"},
+                        {"gate --suite tiny.json --baselines mistyped", "mistyped: is no folder"},
+                        {"run --suite tiny.json --benchmark_min_time=inf", "is not a finite number"},
                         {"dance", "dance"}}) {
     const Finished done = run(arguments);
     EXPECT_EQ(done.exit_code, 2) << arguments << "\n" << done.output << done.errors;

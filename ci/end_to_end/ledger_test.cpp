@@ -21,8 +21,8 @@ class LedgerProgram : public ::testing::Test {
   }
   /// On a day in October 2026.
   Finished run(int day, const std::string& arguments, const std::string& plant = "") {
-    return run_shell("SOURCE_DATE_EPOCH=$((1790812800 + 86400 * " + std::to_string(day - 1) +
-                         ")) ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments,
+    return run_shell("ASSAY_TODAY=2026-10-" + std::string(day < 10 ? "0" : "") + std::to_string(day) +
+                         " ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments,
                      folder_.path());
   }
   Finished record(int day, const std::string& arguments) {
@@ -104,6 +104,8 @@ TEST_F(LedgerProgram, FailsForAPromiseThatWasNotKeptOnAMachineWithoutABaseline) 
 
 TEST_F(LedgerProgram, RecordsNoStepAcrossAGapAndFindsOutBeforeItMeasures) {
   const std::string step = "gate --suite tiny.json --baselines b --launches 2 --record-step";
+  EXPECT_THAT(run(1, step).errors, HasSubstr("--baselines b: is no folder"));
+  folder_.write("b/made", "");
   EXPECT_THAT(run(1, step).errors, HasSubstr("there is no ledger of this suite"));
   ASSERT_EQ(record(1, "--release deadbeef").exit_code, 0);
   ASSERT_EQ(gate(1).exit_code, 0);

@@ -1,5 +1,6 @@
 // The verbs that read files instead of measuring: compare and report; and doctor.
 
+#include "app/ledger_use.hpp"
 #include "app/output.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
@@ -50,6 +51,7 @@ int compare_verb(const Options& options) {
 
 int report_verb(const Options& options) {
   const Results results = results_from_json(read_file(options.first), options.first.string());
+  require_baselines(options);
   std::optional<Baseline> baseline;
   for (const auto& folder : options.baselines) {
     if (!baseline) baseline = load_baseline(baseline_path(folder, results.machine.key, results.suite));

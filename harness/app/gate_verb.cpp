@@ -103,7 +103,14 @@ std::string expired(const Comparison& comparison) {
   return fmt::format("EXPIRED: {}", fmt::join(comparison.objections, "; "));
 }
 
-Ending verdict_of(const Comparison& comparison, const Options& options) {
+/// A ratio that this row keeps below when it is measured again: beyond its interval by what a case of its
+/// spread moves by itself.
+double acceptable(const Verdict& verdict) {
+  return std::ceil(100 * verdict.ratio.high * verdict.limit) / 100;
+}
+
+/// `suite` with what commands need beside it.
+Ending verdict_of(const Comparison& comparison, const Options& options, const std::string& suite) {
   std::string slower;
   for (const Verdict& v : comparison.verdicts) {
     if (v.standing != Standing::slower) continue;
@@ -117,11 +124,10 @@ Ending verdict_of(const Comparison& comparison, const Options& options) {
   if (!rest.empty()) rest.insert(0, ", ");
   if (count > 0) {
     const Verdict& first = *std::ranges::find(comparison.verdicts, Standing::slower, &Verdict::standing);
-    // Rounded up, so that what was seen is covered.
     slower += fmt::format(
         "to accept one for a time: assay record --suite {} --accept '{}' --ratio {:.2f} "
         "--until DATE --reason TEXT\n",
-        options.suite.string(), first.key, std::ceil(100 * first.ratio.high) / 100);
+        suite, first.key, acceptable(first));
     return {exit_code::found,
             fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit{}", slower, count, compared,
                         count == 1 ? "is" : "are", count == 1 ? "its" : "their", rest)};
@@ -153,7 +159,7 @@ Ending without_baseline(const Options& options, const Results& results) {
   if (options.record_missing.empty()) {
     return {exit_code::undecided, fmt::format("next: assay record --suite {} --reason \"first recording\"\n"
                                               "UNDECIDED: no comparable baseline of suite {} for machine {}",
-                                              options.suite.string(), results.suite, key)};
+                                              suite_in_commands(options, {}), results.suite, key)};
   }
   const auto file = baseline_path(options.record_missing, key, results.suite);
   Baseline baseline =
@@ -212,7 +218,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   const auto ledger = find_ledger(options, request.suite.name);
   const Occasion occasion{.today = today(),
                           .base = commit_before(baseline, machine),
-                          .suite = options.suite.string(),
+                          .suite = suite_in_commands(options, ledger),
                           .drift_limit = options.drift_limit};
   require_recordable(options, ledger, occasion.base, build_info().commit);
   const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);
@@ -240,7 +246,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   Ending ending = ending_of(results);
   if (results.partial && comparison) ending.text += ", and what looked slower was not measured a second time";
   if (comparison && comparison->comparable) {
-    const Ending verdict = verdict_of(*comparison, options);
+    const Ending verdict = verdict_of(*comparison, options, occasion.suite);
     if (ending.code == exit_code::passed)
       ending = verdict;
     else if (verdict.code == exit_code::found)

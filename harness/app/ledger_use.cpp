@@ -5,43 +5,62 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <string_view>
 
 namespace assay {
 
+namespace {
+
+constexpr const char* day_variable = "ASSAY_TODAY";
+constexpr const char* usual_baselines = "baselines";
+
+}  // namespace
+
+void require_baselines(const Options& options) {
+  for (const auto& folder : options.baselines) {
+    // The usual one need not be there, and nobody may have named it.
+    if (folder == usual_baselines || folder == options.record_missing) continue;
+    if (std::filesystem::is_directory(folder)) continue;
+    throw Error("--baselines " + folder.string(), "is no folder",
+                "name one that is there; `assay record` and --record-missing make theirs");
+  }
+}
+
 std::optional<StoredLedger> find_ledger(const Options& options, const std::string& suite) {
+  require_baselines(options);
   for (const auto& folder : options.baselines) {
     const auto file = ledger_path(folder, suite);
-    if (auto ledger = load_ledger(file)) return StoredLedger{file, *std::move(ledger)};
+    auto ledger = load_ledger(file);
+    if (!ledger) continue;
+    if (std::getenv(day_variable) != nullptr) {
+      fmt::print(stderr, "today is taken to be {}, as {} says\n", date_text(today()), day_variable);
+    }
+    return StoredLedger{file, *std::move(ledger)};
   }
   return std::nullopt;
 }
 
+std::string suite_in_commands(const Options& options, const std::optional<StoredLedger>& stored) {
+  const auto folder = stored ? stored->file.parent_path() : options.baselines.front();
+  return options.suite.string() + (folder == usual_baselines ? "" : " --baselines " + folder.string());
+}
+
 Date today() {
-  using std::chrono::system_clock;
-  const char* const given = std::getenv("SOURCE_DATE_EPOCH");
-  if (given == nullptr) return std::chrono::floor<std::chrono::days>(system_clock::now());
-  // From 1970 to the year 9999, which dates of four digits can tell.
-  constexpr long long last = 253402300799;
-  const std::string_view text = given;
-  long long seconds = -1;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (failure != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > last) {
-    throw Error("SOURCE_DATE_EPOCH", fmt::format("is \"{}\", which is no number of seconds since 1970", text),
-                "unset it, or set it to what `date +%s` prints");
-  }
-  return std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+  const char* const given = std::getenv(day_variable);
+  if (given == nullptr) return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  if (const auto day = date_from(given)) return *day;
+  throw Error(day_variable, fmt::format("is \"{}\", which is no day", given),
+              "unset it, or write it as 2026-10-01");
 }
 
 void require_recordable(const Options& options, const std::optional<StoredLedger>& stored,
                         const std::string& base, const std::string& head) {
   if (!options.record_step) return;
   if (stored) return require_next(stored->ledger, base, head);
-  throw Error("--record-step", "there is no ledger of this suite",
-              fmt::format("begin one: assay record --suite {} --release TEXT", options.suite.string()));
+  throw Error(
+      "--record-step", "there is no ledger of this suite",
+      fmt::format("begin one: assay record --suite {} --release TEXT", suite_in_commands(options, stored)));
 }
 
 std::string step_end(const StoredLedger& stored, const std::string& commit) {

@@ -17,11 +17,21 @@ struct StoredLedger {
   Ledger ledger;
 };
 
-/// The first folder of baselines that has one. Throws Error when it cannot be used.
+/// The first folder of baselines that has one. Says on standard error which day is assumed, where one is.
+/// Throws Error when the ledger cannot be used, or a folder that was named is not there.
 std::optional<StoredLedger> find_ledger(const Options& options, const std::string& suite);
 
-/// The day in UTC; that of SOURCE_DATE_EPOCH where it is set, so that a run can be repeated.
-/// Throws Error when it is no number of seconds.
+/// A mistyped folder would be one without baselines and acceptances. Throws Error for each that was named and
+/// is not there; the folder of --record-missing is made when it is needed.
+void require_baselines(const Options& options);
+
+/// The suite as commands name it, `suites/smoke.json --baselines FOLDER`: with the folder that has the
+/// ledger, or else the first, unless that is the usual one.
+std::string suite_in_commands(const Options& options, const std::optional<StoredLedger>& stored);
+
+/// The day in UTC; that of ASSAY_TODAY where it is set, so that a gate can be repeated. SOURCE_DATE_EPOCH
+/// does not count: build systems set it to a day long past, on which no acceptance has run out. Throws Error
+/// when it is no day.
 Date today();
 
 /// Throws Error where --record-step could not be done, so that it does not take a measurement to find out.

@@ -18,17 +18,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Today, IsTheDayOfSourceDateEpochWhereThatIsSet) {
-  ::setenv("SOURCE_DATE_EPOCH", "86399", 1);
-  EXPECT_EQ(date_text(today()), "1970-01-01");
-  ::setenv("SOURCE_DATE_EPOCH", "1790812800", 1);  // date -ud 2026-10-01 +%s
+TEST(Today, IsTheDayThatTheVariableNames) {
+  ::setenv("ASSAY_TODAY", "2026-10-01", 1);
   EXPECT_EQ(date_text(today()), "2026-10-01");
-  for (const char* bad : {"", "soon", "-1", "12x", "99999999999999999999", "253402300800"}) {
-    ::setenv("SOURCE_DATE_EPOCH", bad, 1);
-    EXPECT_THAT([] { today(); }, ThrowsMessage<Error>(HasSubstr("no number of seconds"))) << bad;
+  for (const char* bad : {"", "soon", "2026-02-30", "1790812800"}) {
+    ::setenv("ASSAY_TODAY", bad, 1);
+    EXPECT_THAT([] { today(); }, ThrowsMessage<Error>(HasSubstr("is no day"))) << bad;
   }
+  ::unsetenv("ASSAY_TODAY");
+}
+
+TEST(Today, IsNotTheDayOfASource) {
+  ::setenv("SOURCE_DATE_EPOCH", "86399", 1);
+  EXPECT_GT(today(), hand_made::day("2026-01-01")) << "acceptances that ran out would be in force again";
   ::unsetenv("SOURCE_DATE_EPOCH");
-  EXPECT_GT(today(), hand_made::day("2026-01-01"));
 }
 
 class LedgerUse : public testing::Test {
@@ -38,6 +41,7 @@ class LedgerUse : public testing::Test {
     folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     options.suite = "suites/smoke.json";
     options.baselines = {folder / "none", folder / "some"};
+    fs::create_directories(folder / "none");
     save_ledger(ledger_path(folder / "some", "smoke"), hand_made::ledger());
   }
   ~LedgerUse() override { fs::remove_all(folder); }
@@ -50,6 +54,23 @@ TEST_F(LedgerUse, TakesTheFirstLedgerThatThereIs) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->file, folder / "some" / "smoke.ledger.json");
   EXPECT_FALSE(find_ledger(options, "full"));
+}
+
+TEST_F(LedgerUse, RefusesAFolderOfBaselinesThatIsNotThere) {
+  options.baselines = {folder / "mistyped"};
+  EXPECT_THAT([&] { find_ledger(options, "smoke"); },
+              ThrowsMessage<Error>(HasSubstr("mistyped: is no folder")));
+  options.record_missing = folder / "mistyped";
+  EXPECT_FALSE(find_ledger(options, "smoke")) << "that one is made when it is needed";
+  options.baselines = {"baselines"};
+  EXPECT_NO_THROW(find_ledger(options, "smoke")) << "nobody named it";
+}
+
+TEST_F(LedgerUse, NamesTheFolderInCommandsUnlessItIsTheUsualOne) {
+  EXPECT_EQ(suite_in_commands(options, find_ledger(options, "smoke")),
+            "suites/smoke.json --baselines " + (folder / "some").string());
+  options.baselines = {"baselines"};
+  EXPECT_EQ(suite_in_commands(options, std::nullopt), "suites/smoke.json");
 }
 
 TEST_F(LedgerUse, RecordsAStepThatContinuesIt) {
@@ -71,7 +92,8 @@ TEST_F(LedgerUse, RefusesToRecordAcrossAGapOrWithoutALedger) {
   EXPECT_THAT([&] { require_recordable(options, stored, commit(5), commit(6)); },
               ThrowsMessage<Error>(HasSubstr("the ledger ends at c0ffee2")));
   EXPECT_THAT([&] { require_recordable(options, std::nullopt, commit(2), commit(3)); },
-              ThrowsMessage<Error>(HasSubstr("assay record --suite suites/smoke.json --release")));
+              ThrowsMessage<Error>(HasSubstr("assay record --suite suites/smoke.json --baselines " +
+                                             (folder / "none").string() + " --release")));
 }
 
 TEST_F(LedgerUse, RecordsNoStepThatEstimatesNothing) {

@@ -1,3 +1,4 @@
+#include "app/ledger_use.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/verbs.hpp"
@@ -29,7 +30,7 @@ int record_verb(const Options& options, const Registry& registry) {
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
-  text += fmt::format("next: assay gate --suite {}\n", options.suite.string());
+  text += fmt::format("next: assay gate --suite {}\n", suite_in_commands(options, {}));
   text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
                       file.string());
   put(options, text, json);
