@@ -63,6 +63,11 @@ TEST_F(Engine, RunsAShardOnEachOfTwoJobsAndMergesThem) {
   EXPECT_EQ(report.exit_code, 0) << report.errors;
   EXPECT_THAT(report.output, Not(HasSubstr("No prediction: this is one of")));
 
+  for (const char* option : {"--md c.md", "--on-undecided fail", "--baselines b", "--drift-limit 1.1"}) {
+    const Finished refused = run(std::string("merge s1.json s0.json -o less.json ") + option);
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    EXPECT_THAT(refused.errors, HasSubstr("is for shards of a gate of two builds")) << option;
+  }
   const Finished lacking = run("merge s1.json -o less.json");
   EXPECT_EQ(lacking.exit_code, 2);
   EXPECT_THAT(lacking.errors, HasSubstr("lacks shard 0 of 0 to 1"));

@@ -15,6 +15,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -33,9 +34,31 @@ std::vector<File> files_of(const Options& options, const Json& first, const Read
   return out;
 }
 
+/// These judge, and results of runs are merged without a judgement.
+void require_no_gate_options(const Options& options) {
+  const Options usual;
+  const std::vector<std::filesystem::path> usual_folders{"baselines"};
+  for (const auto& [option, given] :
+       {std::pair{"--md", !options.markdown.empty()}, std::pair{"--on-undecided", options.undecided_fails},
+        std::pair{"--baselines", options.baselines != usual_folders},
+        std::pair{"--drift-limit", options.drift_limit != usual.drift_limit}}) {
+    if (!given) continue;
+    throw Error(
+        option, "is for shards of a gate of two builds, and these are of a run",
+        fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
+  }
+}
+
 int merge_gates(const Options& options, const Json& first) {
   const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
   return end_two_builds(options, run, find_ledger(options, run.suite));
+}
+
+/// A commit with changes is any number of programs.
+std::string doubt_about(const Results& results) {
+  if (results.commit.find("+changes") == std::string::npos) return "";
+  return fmt::format("warning: built from {}: nothing tells whether all shards ran the same program\n",
+                     results.commit);
 }
 
 }  // namespace
@@ -49,6 +72,7 @@ int merge_verb(const Options& options) {
   }
   const Json first = parsed(options.shards.front());
   if (holds_two_builds(first)) return merge_gates(options, first);
+  require_no_gate_options(options);
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
   const Results results = merged(files_of<ShardFile>(options, first, read));
   write_file(options.output, to_json(results) + "\n");
@@ -58,7 +82,7 @@ int merge_verb(const Options& options) {
   text += fmt::format("MERGED: {} trials of suite {}, of {} shards, into {}\n", results.trials.size(),
                       results.suite, results.merged_shards, options.output.string());
   if (!ending.text.empty()) text += ending.text + "\n";
-  put(options, text, to_json(results));
+  put(options, doubt_about(results) + text, to_json(results));
   return ending.code;
 }
 

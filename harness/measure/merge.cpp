@@ -44,6 +44,14 @@ void require_shard(const ShardFile& file) {
               "merge what `run` or `gate` wrote with --shard-index and --shard-count");
 }
 
+/// What the command says of an option, as `--launches 6` or `--benchmark_repetitions=9`.
+std::string setting(const Results& results, const std::string& option) {
+  const std::size_t at = results.command.find(" " + option);
+  if (at == std::string::npos) return "the usual";
+  const std::size_t value = at + 1 + option.size() + 1;
+  return results.command.substr(value, results.command.find(' ', value) - value);
+}
+
 void require_same_run(const ShardFile& file, const ShardFile& first) {
   const Results &a = file.results, &b = first.results;
   const ShardRecord &r = *a.shard, &s = *b.shard;
@@ -55,6 +63,9 @@ void require_same_run(const ShardFile& file, const ShardFile& first) {
   require_equal(both, "number of selected cases", std::to_string(r.cases), std::to_string(s.cases));
   require_equal(both, "fingerprint of the selected cases", r.fingerprint, s.fingerprint);
   require_equal(both, "commit", a.commit, b.commit);
+  for (const char* option : {"--launches", "--benchmark_repetitions", "--benchmark_min_time"}) {
+    require_equal(both, option, setting(a, option), setting(b, option));
+  }
   const auto different = differences(facts_of_build(b.machine), facts_of_build(a.machine), true);
   if (different.empty()) return;
   throw Error(file.name, fmt::format("is of another build than {}: {}", first.name, different.front()),
