@@ -95,6 +95,12 @@ class Parser {
     if (selects && options_.filter.empty() && options_.benchmark.filter.empty()) {
       options_.filter = variable("TESTBRIDGE_TEST_ONLY");
     }
+    // What `--record-step excludes --filter` says of the command line holds for the variable as well.
+    if (options_.record_step && !options_.filter.empty()) {
+      throw Error("TESTBRIDGE_TEST_ONLY",
+                  "selects trials, and --record-step writes down a step of all of them",
+                  "unset it, or gate without --record-step");
+    }
     if (options_.verb == Verb::gate && options_.junit.empty()) options_.junit = variable("XML_OUTPUT_FILE");
   }
 

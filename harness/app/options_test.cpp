@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 namespace assay {
 namespace {
 
@@ -183,6 +185,15 @@ TEST(CommandLine, ReadsAGate) {
   EXPECT_THAT(line.options->threads, ElementsAre(1, 2));
   EXPECT_TRUE(line.options->undecided_fails);
   EXPECT_EQ(line.options->limit, 1.1);
+}
+
+TEST(CommandLine, RecordsNoStepOfWhatATestRunnerSelects) {
+  ::setenv("TESTBRIDGE_TEST_ONLY", "gemm", 1);
+  const CommandLine line = parsed({"gate", "--suite", "s.json", "--record-step"});
+  EXPECT_EQ(line.exit_code, 2);
+  EXPECT_THAT(line.errors, HasSubstr("TESTBRIDGE_TEST_ONLY: selects trials"));
+  EXPECT_TRUE(parsed({"gate", "--suite", "s.json"}).options.has_value());
+  ::unsetenv("TESTBRIDGE_TEST_ONLY");
 }
 
 TEST(CommandLine, ReadsWhatAMeasuredJobDoesNotSay) {
