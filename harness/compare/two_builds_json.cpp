@@ -5,7 +5,12 @@
 #include "compare/two_builds_value.hpp"
 #include "measure/json_file.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -115,6 +120,9 @@ SequentialPolicy policy_from(const JsonField& field) {
   if (const auto family = field.find("family")) out.family = count_from(*family, 0);
   for (const JsonField& look : field.at("looks").items()) out.looks.push_back(count_from(look, 1));
   if (out.looks.empty()) field.at("looks").refuse("is empty");
+  if (std::ranges::adjacent_find(out.looks, std::greater_equal{}) != out.looks.end()) {
+    field.at("looks").refuse("does not ascend");
+  }
   return out;
 }
 
@@ -151,6 +159,22 @@ Standing left_out_from(const JsonField& field) {
   field.refuse("is '" + text + "', which is no reason to leave a trial out");
 }
 
+/// Sides take turns, so that slices stand beside each other by their number. Foreign programs, which have no
+/// variants, time themselves, and may leave out a repetition.
+PairedLaunch launch_from(const JsonField& field, bool in_turns) {
+  PairedLaunch out{.base = seconds_from(field.at("base"), false),
+                   .head = seconds_from(field.at("head"), false),
+                   .control = seconds_from(field.at("control"), true),
+                   .base_link = count_from(field.at("base_link"), 0),
+                   .head_link = count_from(field.at("head_link"), 0)};
+  for (const auto& [side, seconds] : {std::pair{"head", &out.head}, std::pair{"control", &out.control}}) {
+    if (!in_turns || seconds->empty() || seconds->size() == out.base.size()) continue;
+    field.at(side).refuse("has " + std::to_string(seconds->size()) + " slices, the base has " +
+                          std::to_string(out.base.size()));
+  }
+  return out;
+}
+
 PairedTrial trial_from(const JsonField& field) {
   PairedTrial out{.trial = {.key = field.at("key").text(),
                             .operation = field.at("operation").text(),
@@ -174,11 +198,7 @@ PairedTrial trial_from(const JsonField& field) {
   }
   if (!out.tested()) out.left_out = left_out_from(field.at("left_out"));
   for (const JsonField& launch : field.at("launches").items()) {
-    out.launches.push_back({.base = seconds_from(launch.at("base"), false),
-                            .head = seconds_from(launch.at("head"), false),
-                            .control = seconds_from(launch.at("control"), true),
-                            .base_link = count_from(launch.at("base_link"), 0),
-                            .head_link = count_from(launch.at("head_link"), 0)});
+    out.launches.push_back(launch_from(launch, !out.trial.variant.empty()));
   }
   return out;
 }
@@ -262,7 +282,12 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
   if (const auto planted = field.find("planted")) {
     for (const auto& [key, slowdown] : planted->value().items()) out.planted[key] = planted->at(key).number();
   }
-  for (const JsonField& trial : field.at("trials").items()) out.trials.push_back(trial_from(trial));
+  std::set<std::string> keys;
+  for (const JsonField& trial : field.at("trials").items()) {
+    out.trials.push_back(trial_from(trial));
+    const std::string& key = out.trials.back().trial.key;
+    if (!keys.insert(key).second) trial.refuse("repeats the trial " + key);
+  }
   return out;
 }
 
