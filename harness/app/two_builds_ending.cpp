@@ -5,6 +5,7 @@
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/unjudged.hpp"
+#include "compare/drift.hpp"
 #include "exchange/repeat.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,25 @@ namespace assay {
 namespace {
 
 std::size_t count(const GateRuling& ruling, Standing standing) { return ruling.comparison.count(standing); }
+
+/// Rows that are slower than the base were measured here; rows that crept are slower than a release by steps
+/// of which none was, and those of identical machine code were not even measured.
+std::string regression(const Comparison& comparison, std::size_t measured) {
+  std::size_t slower = 0, crept = 0, summed = 0;
+  std::string release;
+  for (const Verdict& verdict : comparison.verdicts) {
+    if (estimate_of(verdict)) ++summed;
+    if (verdict.standing != Standing::slower) continue;
+    ++(verdict.crept_since.empty() ? slower : crept);
+    if (!verdict.crept_since.empty()) release = verdict.crept_since;
+  }
+  const std::string than_base =
+      fmt::format("{} of {} trials {} slower than the base", slower, measured, slower == 1 ? "is" : "are");
+  if (crept == 0) return "REGRESSION: " + than_base;
+  return fmt::format(
+      "REGRESSION: {}{} of {} trials {} slower than at release {}, by the sum of the steps since",
+      slower > 0 ? than_base + "; " : "", crept, summed, crept == 1 ? "is" : "are", release);
+}
 
 Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
   const std::size_t measured = ruling.rulings.trials.size(), slower = count(ruling, Standing::slower),
@@ -37,10 +57,7 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
   }
   std::string rest = unjudged_text(ruling.comparison);
   if (!rest.empty()) rest.insert(0, ", ");
-  if (slower > 0) {
-    return {exit_code::found, fmt::format("REGRESSION: {} of {} trials {} slower than the base{}", slower,
-                                          measured, slower == 1 ? "is" : "are", rest)};
-  }
+  if (slower > 0) return {exit_code::found, regression(ruling.comparison, measured) + rest};
   if (run.shard && run.trials.empty()) {
     return {exit_code::passed,
             fmt::format("PASSED: this shard holds none of the {} trials", run.shard->trials)};
@@ -78,7 +95,8 @@ std::string next_commands(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out;
   if (run.partial) return out;
   for (const Verdict& verdict : ruling.comparison.verdicts) {
-    if (verdict.standing != Standing::slower) continue;
+    // No repetition of this gate shows what several steps add up to.
+    if (verdict.standing != Standing::slower || !verdict.crept_since.empty()) continue;
     out += fmt::format("again: {}\n", repeat_command(run.command, verdict.key));
   }
   return out;

@@ -206,6 +206,7 @@ class Application {
     verdict.standing = Standing::slower;
     verdict.ratio = row.sum.interval(verdict_coverage);
     verdict.limit = limit;
+    verdict.crept_since = ledger_.release;
     out_.fails = true;
   }
 
