@@ -53,8 +53,10 @@ std::string change(Ledger& ledger, const Options& options, const Suite& suite, c
   }
   if (edit.release) {
     begin_release(ledger, *edit.release, build_info().commit, today());
-    return fmt::format("RELEASED: steps are summed from {} ({}) on; {} acceptances stay", ledger.release,
-                       ledger.release_commit, ledger.acceptances.size());
+    return fmt::format(
+        "RELEASED: steps are summed from {} ({}) on; {} acceptances still run out on their day, and "
+        "cover nothing that is compared with this release or a later commit",
+        ledger.release, ledger.release_commit, ledger.acceptances.size());
   }
   const std::string& key = edit.accept.value();
   require_planned(key, suite, registry);

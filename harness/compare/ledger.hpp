@@ -71,8 +71,9 @@ bool is_commit(std::string_view text);
 void accept(Ledger& ledger, Acceptance acceptance);
 /// Throws Error when nothing was accepted for `key`.
 void withdraw(Ledger& ledger, std::string_view key);
-/// A new sum begins; acceptances stay. The commit is `release` itself where that is one.
-/// Throws Error when there is no commit to begin at.
+/// A new sum begins. Acceptances stay, and still run out, but cover nothing that is compared with the release
+/// or what follows it: what they accepted counts as in the base. The commit is `release` itself where that is
+/// one. Throws Error when there is no commit to begin at.
 void begin_release(Ledger& ledger, const std::string& release, const std::string& commit, Date today);
 
 /// Steps from the release to `commit`; nothing when the ledger does not know it.

@@ -105,9 +105,12 @@ class Application {
     }
     if (position_ && one->release != ledger_.release) {
       verdict.why += fmt::format(
-          "; what was accepted until {} is in the base already, so this is another slow-down: to accept it, "
-          "withdraw the other",
-          date_text(one->until));
+          "; it was accepted until {}, before release {}, and counts as in the base already: an acceptance "
+          "covers "
+          "nothing that is compared with a later release or what follows it. To accept this, withdraw that "
+          "one "
+          "and accept it anew",
+          date_text(one->until), ledger_.release);
       return;
     }
     const double spent = used(*one);
