@@ -33,7 +33,7 @@ inline constexpr std::size_t fewest_launches = 3;
 inline constexpr double farthest_drift = 2;
 
 /// Deviations of a case's own spread that count as the same. The spread is estimated from few numbers and has
-/// heavy tails; three keep 60 rows of unchanged code green together
+/// heavy tails; two keep 60 rows of unchanged code green together
 /// with the confirmation (judge_simulation_test).
 inline constexpr double deviations_allowed = 2;
 

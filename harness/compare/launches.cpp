@@ -37,6 +37,10 @@ double movement(const std::vector<Witness>& witnesses, std::size_t launch) {
   return deviations.empty() ? missing : median(deviations);
 }
 
+double robust_deviation_or_none(const std::vector<double>& logs) {
+  return logs.empty() ? 0 : robust_deviation(logs);
+}
+
 }  // namespace
 
 bool is_measured(const TrialResult& trial) {
@@ -108,8 +112,8 @@ double spread_of(const Paired& paired) {
     recordings[paired.recording[i]].push_back(paired.before[i]);
   }
   if (recordings.size() < 2) {
-    return std::max(paired.before.empty() ? 0 : robust_deviation(paired.before),
-                    paired.after.empty() ? 0 : robust_deviation(paired.after));
+    const bool known = paired.before.size() > 1;
+    return robust_deviation_or_none(known ? paired.before : paired.after);
   }
   std::vector<double> centres;
   for (const auto& [recording, logs] : recordings) centres.push_back(median(logs));
