@@ -13,14 +13,15 @@ namespace assay {
 namespace {
 
 constexpr const char* day_variable = "ASSAY_TODAY";
-constexpr const char* usual_baselines = "baselines";
+
+bool is_usual(const std::filesystem::path& folder) { return folder == usual_baselines().front(); }
 
 }  // namespace
 
 void require_baselines(const Options& options) {
   for (const auto& folder : options.baselines) {
     // The usual one need not be there, and nobody may have named it.
-    if (folder == usual_baselines || folder == options.record_missing) continue;
+    if (is_usual(folder) || folder == options.record_missing) continue;
     if (std::filesystem::is_directory(folder)) continue;
     throw Error("--baselines " + folder.string(), "is no folder",
                 "name one that is there; `assay record` and --record-missing make theirs");
@@ -43,7 +44,7 @@ std::optional<StoredLedger> find_ledger(const Options& options, const std::strin
 
 std::string suite_in_commands(const Options& options, const std::optional<StoredLedger>& stored) {
   const auto folder = stored ? stored->file.parent_path() : options.baselines.front();
-  return options.suite.string() + (folder == usual_baselines ? "" : " --baselines " + folder.string());
+  return options.suite.string() + (is_usual(folder) ? "" : " --baselines " + folder.string());
 }
 
 Date today() {

@@ -37,10 +37,9 @@ std::vector<File> files_of(const Options& options, const Json& first, const Read
 /// These judge, and results of runs are merged without a judgement.
 void require_no_gate_options(const Options& options) {
   const Options usual;
-  const std::vector<std::filesystem::path> usual_folders{"baselines"};
   for (const auto& [option, given] :
        {std::pair{"--md", !options.markdown.empty()}, std::pair{"--on-undecided", options.undecided_fails},
-        std::pair{"--baselines", options.baselines != usual_folders},
+        std::pair{"--baselines", options.baselines != usual_baselines()},
         std::pair{"--drift-limit", options.drift_limit != usual.drift_limit}}) {
     if (!given) continue;
     throw Error(

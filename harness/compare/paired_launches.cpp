@@ -73,6 +73,10 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   const auto snapshot = std::make_shared<const Snapshot>(programs);
   return [programs = std::move(programs), snapshot, hooks](
              TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
+    if (launch == 0 && !can_fix_addresses()) {
+      run.restriction =
+          "address randomization stays on here (containers forbid turning it off): launches differ by more";
+    }
     hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
     const PairRequest request = request_for(run, trials, launch, programs, *snapshot);
     auto sides = sample_sides(request, hooks);

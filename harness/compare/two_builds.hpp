@@ -75,6 +75,7 @@ struct TwoBuilds {
   double budget_seconds = 0, seconds = 0;
   double screen_seconds = 0;           ///< the part of `seconds` that the screen took; 0: not known
   bool partial = false;                ///< interrupted
+  std::string restriction;             ///< what the method asks for and this machine does not allow
   std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
   int merged_shards = 0;               ///< put together from so many
   /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.

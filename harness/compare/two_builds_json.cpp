@@ -213,7 +213,6 @@ std::string to_json(const TwoBuilds& run) {
   Json out = {
       {"schema", two_builds_schema},
       {"suite", run.suite},
-
       {"date", run.date},
       {"seed", run.seed},
       {"command", run.command},
@@ -238,6 +237,7 @@ std::string to_json(const TwoBuilds& run) {
   if (run.merged_shards > 0) out["merged_shards"] = run.merged_shards;
   if (!run.mixed_machines.empty()) out["mixed_machines"] = run.mixed_machines;
   if (!run.unfit_shard.empty()) out["unfit_shard"] = run.unfit_shard;
+  if (!run.restriction.empty()) out["restriction"] = run.restriction;
   return json_text(out);
 }
 
@@ -254,7 +254,6 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
   require_schema(field, two_builds_schema);
   const JsonField machine = field.at("machine"), weather = field.at("weather");
   TwoBuilds out{.suite = field.at("suite").text(),
-
                 .base = build_from(field.at("base")),
                 .head = build_from(field.at("head")),
                 .date = field.at("date").text(),
@@ -279,6 +278,7 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
   }
   if (const auto why = field.find("mixed_machines")) out.mixed_machines = why->text();
   if (const auto why = field.find("unfit_shard")) out.unfit_shard = why->text();
+  if (const auto what = field.find("restriction")) out.restriction = what->text();
   if (const auto planted = field.find("planted")) {
     for (const auto& [key, slowdown] : planted->value().items()) out.planted[key] = planted->at(key).number();
   }

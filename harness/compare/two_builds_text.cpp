@@ -90,6 +90,7 @@ std::string side_text(const Build& build) {
 /// What makes the whole comparison doubtful, whatever its rows say.
 std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) {
   std::vector<std::string> out;
+  if (!run.restriction.empty()) out.push_back(run.restriction);
   for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
     const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
     if (type == build->facts.end() || type->value == "Release") continue;
@@ -191,7 +192,7 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
           "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
           seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
           row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
-      if (standing == Standing::wrong || row.verdict->ratio.middle <= 0) {
+      if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
         out += "    " + printable(row.verdict->why, width - 4) + "\n";
       }
       if (standing != Standing::slower) continue;

@@ -42,6 +42,21 @@ TEST(TwoBuildsText, SaysWhatMakesAComparisonDoubtfulInAPullRequestToo) {
   EXPECT_THAT(two_builds_markdown(run, ruling_of(run)), Not(HasSubstr("\n- ")));
 }
 
+TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {
+  TwoBuilds run = run_of_one_trial(1);
+  run.restriction = "address randomization stays on here";
+  run = two_builds_from_json(to_json(run), "run.json");
+  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("\n  address randomization stays on here\n"));
+  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)),
+              HasSubstr("\n- address randomization stays on here\n"));
+}
+
+TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
+  TwoBuilds run = run_of_one_trial(1.05);
+  run.trials.front().launches.resize(9);
+  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("\n    9 launches do not decide it\n"));
+}
+
 TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {
   TwoBuilds run = run_of_one_trial(1);
   run.trials.push_back(run_of_one_trial(1.05).trials.front());

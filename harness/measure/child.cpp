@@ -72,6 +72,15 @@ pid_t start_child(const std::filesystem::path& program, const std::vector<std::s
   return child;
 }
 
+bool can_fix_addresses() {
+  constexpr unsigned long ask = 0xffffffff;
+  const int now = personality(ask);
+  if (now < 0) return false;
+  const bool can = personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) >= 0;
+  personality(static_cast<unsigned long>(now));
+  return can;
+}
+
 std::string ChildEnd::text() const {
   if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
   if (exit_code == cannot_start) return "could not be started";

@@ -29,6 +29,9 @@ struct ChildSetting {
 pid_t start_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                   const ChildSetting& setting);
 
+/// Whether address randomization can be turned off: containers may forbid it.
+bool can_fix_addresses();
+
 /// A child that a kernel took down with it: the program exits as if it had crashed itself.
 class ChildCrash : public Error {
   using Error::Error;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/personality.h>
+
 #include <cstdlib>
 
 namespace assay {
@@ -26,6 +28,14 @@ TEST(Children, HaveVariablesSetOrTakenOutOfTheirOwnEnvironmentAlone) {
   EXPECT_EQ(printed("${ASSAY_CHILD_TEST-none}", {{"ASSAY_CHILD_TEST", "set"}}), "set");
   EXPECT_EQ(printed("${ASSAY_CHILD_TEST-none}", {{"ASSAY_CHILD_TEST", std::nullopt}}), "none");
   EXPECT_STREQ(std::getenv("ASSAY_CHILD_TEST"), "inherited");
+}
+
+// Asking leaves this process as it was.
+TEST(Children, AreAskedWhetherTheirAddressesCanBeFixed) {
+  const int before = personality(0xffffffff);
+  const bool can = can_fix_addresses();
+  EXPECT_EQ(personality(0xffffffff), before);
+  EXPECT_EQ(can_fix_addresses(), can);
 }
 
 }  // namespace
