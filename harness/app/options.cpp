@@ -1,6 +1,6 @@
 #include "app/options.hpp"
 
-#include "app/option_checks.hpp"
+#include "app/options_checks.hpp"
 #include "app/options_selftest.hpp"
 #include "app/options_two_builds.hpp"
 #include "assay/error.hpp"

@@ -1,6 +1,6 @@
 #include "app/options_epoch.hpp"
 
-#include "app/option_checks.hpp"
+#include "app/options_checks.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 #include "app/options_tune.hpp"
 
-#include "app/option_checks.hpp"
+#include "app/options_checks.hpp"
 #include "tune/decision.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,9 @@
 /// What the text of an option must be before anybody acts on it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class Validator;
+}
 
 namespace assay {
 

@@ -1,6 +1,7 @@
-#include "app/option_checks.hpp"
+#include "app/options_checks.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 
