@@ -81,6 +81,13 @@ Ending recorded(StoredLedger stored, Step step, const Ending& passed) {
   if (step.rows.empty()) {
     return {exit_code::undecided, "UNDECIDED: no trial has an estimate, so there is no step to record"};
   }
+  // The measurement took minutes, in which another job may have recorded this step or accepted something.
+  if (auto now = load_ledger(stored.file)) stored.ledger = *std::move(now);
+  try {
+    require_next(stored.ledger, step.base, step.head);
+  } catch (const Error& failure) {
+    return {exit_code::unusable, passed.text + ", but no step was recorded: " + failure.what()};
+  }
   const std::string line = fmt::format("recorded the step {} to {}, {} trials: commit {} by itself\n",
                                        step.base, step.head, step.rows.size(), stored.file.string());
   stored.ledger.steps.push_back(std::move(step));

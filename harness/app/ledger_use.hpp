@@ -43,8 +43,8 @@ void require_recordable(const Options& options, const std::optional<StoredLedger
 /// here are themselves.
 std::string step_end(const StoredLedger& stored, const std::string& commit);
 
-/// Writes the step of a gate that passed into the ledger: `passed` with a line that says so, or what is in
-/// the way.
+/// Writes the step of a gate that passed into the ledger as it is by now: `passed` with a line that says so,
+/// or what is in the way.
 Ending recorded(StoredLedger stored, Step step, const Ending& passed);
 
 }  // namespace assay

@@ -85,6 +85,20 @@ TEST_F(LedgerUse, RecordsAStepThatContinuesIt) {
   EXPECT_EQ(after->ledger.steps[2].head, "c0ffee3");
 }
 
+TEST_F(LedgerUse, KeepsWhatAnotherJobWroteWhileThisOneMeasured) {
+  const auto stored = find_ledger(options, "smoke");
+  Ledger meanwhile = stored->ledger;
+  meanwhile.acceptances.push_back(hand_made::acceptance());
+  save_ledger(stored->file, meanwhile);
+  EXPECT_EQ(recorded(*stored, hand_made::step(2, 0.01), {0, "PASSED"}).code, 0);
+  EXPECT_EQ(find_ledger(options, "smoke")->ledger.acceptances.size(), 1U);
+  const Ending again = recorded(*stored, hand_made::step(2, 0.01), {0, "PASSED"});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.text,
+              AllOf(HasSubstr("PASSED, but no step was recorded"), HasSubstr("has c0ffee3 already")));
+  EXPECT_EQ(find_ledger(options, "smoke")->ledger.steps.size(), 3U);
+}
+
 TEST_F(LedgerUse, RefusesToRecordAcrossAGapOrWithoutALedger) {
   const auto stored = find_ledger(options, "smoke");
   EXPECT_NO_THROW(require_recordable(options, stored, commit(5), commit(6))) << "nobody asked for a record";

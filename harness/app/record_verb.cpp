@@ -14,11 +14,12 @@ int record_verb(const Options& options, const Registry& registry) {
   const RunRequest request = run_request(options, registry, usual_launches);
   const Machine machine = this_machine();
   const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);
-  // Read first: a baseline that cannot be read must not cost the user a measurement.
-  std::optional<Baseline> stored = load_baseline(file);
-  Baseline baseline = stored && !options.replace
-                          ? *std::move(stored)
-                          : Baseline{.suite = request.suite.name, .machine_key = machine.key};
+  const auto stored = [&] {
+    auto found = load_baseline(file);
+    if (found && !options.replace) return *std::move(found);
+    return Baseline{.suite = request.suite.name, .machine_key = machine.key};
+  };
+  stored();  // a baseline that cannot be read must not cost the user a measurement
   Results results = run_with_progress(registry, request);
   const std::string json = to_json(results);
   const Ending ending = ending_of(results);
@@ -27,6 +28,8 @@ int record_verb(const Options& options, const Registry& registry) {
     put(options, text + ending.text + "; nothing was recorded\n", json);
     return ending.code;
   }
+  // Another job may have recorded meanwhile.
+  Baseline baseline = stored();
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
