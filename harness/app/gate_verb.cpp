@@ -157,9 +157,10 @@ Ending verdict_of(const Comparison& comparison, const Options& options, const st
 Ending without_baseline(const Options& options, const Results& results) {
   const std::string& key = results.machine.key;
   if (options.record_missing.empty()) {
-    return {exit_code::undecided, fmt::format("next: assay record --suite {} --reason \"first recording\"\n"
-                                              "UNDECIDED: no comparable baseline of suite {} for machine {}",
-                                              suite_in_commands(options, {}), results.suite, key)};
+    return {exit_code::undecided,
+            fmt::format("next: assay record --suite {} --reason \"first recording\"\n"
+                        "UNDECIDED: no comparable baseline of suite {} for machine {}",
+                        suite_in_commands(options.suite.string(), options, {}), results.suite, key)};
   }
   const auto file = baseline_path(options.record_missing, key, results.suite);
   Baseline baseline =
@@ -218,7 +219,7 @@ int gate_verb(const Options& options, const Registry& registry) {
   const auto ledger = find_ledger(options, request.suite.name);
   const Occasion occasion{.today = today(),
                           .base = commit_before(baseline, machine),
-                          .suite = suite_in_commands(options, ledger),
+                          .suite = suite_in_commands(options.suite.string(), options, ledger),
                           .drift_limit = options.drift_limit};
   require_recordable(options, ledger, occasion.base, build_info().commit);
   const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);

@@ -42,9 +42,10 @@ std::optional<StoredLedger> find_ledger(const Options& options, const std::strin
   return std::nullopt;
 }
 
-std::string suite_in_commands(const Options& options, const std::optional<StoredLedger>& stored) {
+std::string suite_in_commands(const std::string& suite, const Options& options,
+                              const std::optional<StoredLedger>& stored) {
   const auto folder = stored ? stored->file.parent_path() : options.baselines.front();
-  return options.suite.string() + (is_usual(folder) ? "" : " --baselines " + folder.string());
+  return suite + (is_usual(folder) ? "" : " --baselines " + folder.string());
 }
 
 Date today() {
@@ -59,9 +60,9 @@ void require_recordable(const Options& options, const std::optional<StoredLedger
                         const std::string& base, const std::string& head) {
   if (!options.record_step) return;
   if (stored) return require_next(stored->ledger, base, head);
-  throw Error(
-      "--record-step", "there is no ledger of this suite",
-      fmt::format("begin one: assay record --suite {} --release TEXT", suite_in_commands(options, stored)));
+  throw Error("--record-step", "there is no ledger of this suite",
+              fmt::format("begin one: assay record --suite {} --release TEXT",
+                          suite_in_commands(options.suite.string(), options, stored)));
 }
 
 std::string step_end(const StoredLedger& stored, const std::string& commit) {

@@ -27,7 +27,8 @@ void require_baselines(const Options& options);
 
 /// The suite as commands name it, `suites/smoke.json --baselines FOLDER`: with the folder that has the
 /// ledger, or else the first, unless that is the usual one.
-std::string suite_in_commands(const Options& options, const std::optional<StoredLedger>& stored);
+std::string suite_in_commands(const std::string& suite, const Options& options,
+                              const std::optional<StoredLedger>& stored);
 
 /// The day in UTC; that of ASSAY_TODAY where it is set, so that a gate can be repeated. SOURCE_DATE_EPOCH
 /// does not count: build systems set it to a day long past, on which no acceptance has run out. Throws Error

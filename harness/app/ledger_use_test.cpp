@@ -67,10 +67,10 @@ TEST_F(LedgerUse, RefusesAFolderOfBaselinesThatIsNotThere) {
 }
 
 TEST_F(LedgerUse, NamesTheFolderInCommandsUnlessItIsTheUsualOne) {
-  EXPECT_EQ(suite_in_commands(options, find_ledger(options, "smoke")),
+  EXPECT_EQ(suite_in_commands("suites/smoke.json", options, find_ledger(options, "smoke")),
             "suites/smoke.json --baselines " + (folder / "some").string());
   options.baselines = {"baselines"};
-  EXPECT_EQ(suite_in_commands(options, std::nullopt), "suites/smoke.json");
+  EXPECT_EQ(suite_in_commands("suites/smoke.json", options, std::nullopt), "suites/smoke.json");
 }
 
 TEST_F(LedgerUse, RecordsAStepThatContinuesIt) {

@@ -33,7 +33,8 @@ int record_verb(const Options& options, const Registry& registry) {
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
-  text += fmt::format("next: assay gate --suite {}\n", suite_in_commands(options, {}));
+  text +=
+      fmt::format("next: assay gate --suite {}\n", suite_in_commands(options.suite.string(), options, {}));
   text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
                       file.string());
   put(options, text, json);

@@ -131,7 +131,8 @@ LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
                {.today = today(),
                 .base = is_commit(base) ? base : "",
                 // Stored samples know the suite's name; its file is the user's.
-                .suite = options.suite.empty() ? run.suite + ".json" : options.suite.string(),
+                .suite = suite_in_commands(
+                    options.suite.empty() ? run.suite + ".json" : options.suite.string(), options, ledger),
                 .drift_limit = options.drift_limit,
                 .part = run.shard.has_value()});
 }

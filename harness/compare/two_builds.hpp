@@ -23,7 +23,7 @@ struct Build {
   std::string commit;
   std::vector<Fact> facts;
   std::size_t links = 1;      ///< differently ordered links that took turns
-  std::string layout_remark;  ///< what a single link leaves open; empty with several
+  std::string layout_remark;  ///< what a single link leaves open, or why there are fewer than asked for
 };
 
 /// One launch of one trial: seconds per call of the slices of each side, slice by slice together.
