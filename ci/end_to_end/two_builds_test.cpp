@@ -39,6 +39,7 @@ TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
   folder_.write("other.json",
                 R"({"schema": 1, "name": "other", "about": "x", "cases": [{"op": "no_such"}]})");
   folder_.write("results.json", R"({"schema": "assay.results/1", "trials": []})");
+  folder_.write("kept/README.md", "");
   const Finished done =
       gate("-k gemm/packed --threads 1 --baselines kept -o run.json --md comment.md", "slower=4");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
