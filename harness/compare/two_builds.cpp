@@ -187,13 +187,14 @@ std::vector<double> log_ratios(std::span<const double> slices, std::span<const d
 
 TrialLogs logs_of(const PairedTrial& trial) {
   TrialLogs out;
+  const bool several = several_layouts(trial);
   for (const PairedLaunch& launch : trial.launches) {
     out.head.push_back(median(log_ratios(launch.head, launch.base)));
     if (!launch.control.empty()) {
       out.control.push_back(median(log_ratios(launch.control, launch.base)));
       out.to_control.push_back(median(log_ratios(launch.head, launch.control)));
     }
-    if (several_layouts(trial)) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
+    if (several) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
   }
   return out;
 }

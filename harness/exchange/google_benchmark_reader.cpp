@@ -144,9 +144,9 @@ Machine machine_of(const JsonField& context) {
     machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
     machine.facts.push_back({"cores", std::to_string(machine.cores)});
   }
-  // Hosted machines get another name and clock each time without being another machine.
   // Of the library that times, which is not the program's own: worth knowing, and no other machine.
   machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
+  // Hosted machines get another name and clock each time without being another machine.
   machine.facts.push_back({"host", context.text_or("host_name", ""), false});
   machine.facts.push_back({"megahertz", fmt::format("{:.0f}", context.number_or("mhz_per_cpu", 0)), false});
   return machine;
