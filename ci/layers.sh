@@ -1,50 +1,57 @@
 #!/bin/sh
-# Usage: ci/layers.sh [ROOT]   Fails on an #include that goes against the layers, on a file of more than 400
-# lines and on a file named for no purpose; says file:line and the rule. Exit codes: 0 none found, 1 found.
+# Usage: ci/layers.sh [ROOT]   Fails on an #include that goes against the layers and on a file named for no purpose;
+# says file:line and the rule. Exit codes: 0 none found, 1 found.
 #
 #   harness <- reference <- kernels <- the assay executable
-#   statistics, figures, registry <- code <- machine <- plan <- check <- measure <- compare, exchange <- epoch <- tune <- report <- app
+#   harness/core <- harness/bench, harness/training <- harness/app; bench and training know nothing of each other
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 
-# Public headers whose stage is neither their name nor the folder of the source of the same name.
-stages='agreement:registry error:registry random:registry typed:registry plugin:registry training:registry interval:statistics
-  suite:plan results:measure pipeline:app'
-for source in $(find harness -name '*.cpp' ! -name '*_test.cpp'); do
-  folder=${source%/*}
-  name=${source##*/}
-  stages="$stages ${name%.cpp}:${folder#harness/}"
+# Rooms of each wing, lowest first: a room includes those below it.
+rooms='core/statistics core/registry core/text core/json core/files core/code core/machine core/plan core/check
+  bench/measure bench/compare bench/exchange bench/ledger bench/programs bench/gate bench/tune bench/report
+  training/job training/epoch training/tune training/report app'
+
+# The room of each public header: that of the source of its name, but for these.
+public='agreement=core/registry error=core/registry hooks=core/registry random=core/registry typed=core/registry
+  training=core/registry plugin=core/registry interval=core/statistics files=core/files machine=core/machine
+  check=core/check plan=core/plan suite=core/plan compare=bench/compare epoch=bench/report measure=bench/measure
+  report=bench/report results=bench/measure pipeline=app'
+for header in harness/include/assay/*.hpp; do
+  name=$(basename "$header" .hpp)
+  case " $public" in *[[:space:]]"$name="*) continue ;; esac
+  for source in harness/core/*/"$name.cpp" harness/bench/*/"$name.cpp" harness/training/*/"$name.cpp"; do
+    [ ! -e "$source" ] || { room=${source%/*}; public="$public $name=${room#harness/}"; }
+  done
 done
 
 found=$(
-  find harness reference kernels suites ci -name '*.cpp' -o -name '*.hpp' -o -name '*.h' | xargs awk -v stages="$stages" '
+  find harness reference kernels suites ci -name '*.cpp' -o -name '*.hpp' -o -name '*.h' |
+    xargs awk -v rooms="$rooms" -v public="$public" '
     BEGIN {
-      count = split("statistics figures registry code machine plan check measure compare epoch tune report app", order, " ")
-      for (i = 1; i <= count; ++i) { rank[order[i]] = i; stage_of[order[i]] = order[i] }
-      rank["exchange"] = rank["compare"]
-      count = split(stages, pairs, " ")
-      for (i = 1; i <= count; ++i) { split(pairs[i], p, ":"); if (!(p[1] in stage_of)) stage_of[p[1]] = p[2] }
+      count = split(rooms, order, " ")
+      for (i = 1; i <= count; ++i) rank[order[i]] = i
+      count = split(public, pairs, " ")
+      for (i = 1; i <= count; ++i) { split(pairs[i], p, "="); room_of[p[1]] = p[2] }
     }
     function fail(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, what, rule }
-    function stage_of_header(path,   parts, n) {   # of a header as spelled in an #include; "" when unknown
+    function wing(room) { sub(/\/.*/, "", room); return room }
+    function room_of_public(path,   parts, n) {  # as spelled in an #include, assay/…; "" when unknown
       n = split(path, parts, "/")
-      if (path !~ /^assay\//) return n > 1 ? parts[1] : own_stage
       sub(/\.h(pp)?$/, "", parts[n])
-      return stage_of[parts[n]]
+      return room_of[parts[n]]
+    }
+    function room_of_file(path,   parts, n) {  # below harness/
+      if (path ~ /^include\//) return room_of_public(substr(path, 9))
+      n = split(path, parts, "/")
+      return parts[1] == "app" ? "app" : n > 2 ? parts[1] "/" parts[2] : parts[1]
     }
     FNR == 1 {
       is_public = FILENAME ~ /^(harness|reference)\/include\//
       is_test = FILENAME ~ /_test\.(cpp|hpp)$/
       is_cpp = FILENAME ~ /\.cpp$/
-      own_stage = ""
-      if (FILENAME ~ /^harness\/include\//) {
-        own_stage = stage_of_header(substr(FILENAME, length("harness/include/") + 1))
-      } else if (FILENAME ~ /^harness\//) {
-        split(FILENAME, folders, "/")
-        own_stage = folders[2]
-      }
+      own = FILENAME ~ /^harness\// ? room_of_file(substr(FILENAME, 9)) : ""
     }
-    FNR == 401 { what = "more than 400 lines"; fail("a file has one purpose and at most 400 lines") }
     !/^[ \t]*#[ \t]*include[ \t]*[<"]/ { next }
     {
       what = $0
@@ -62,8 +69,13 @@ found=$(
       if (header ~ /^CLI\// && FILENAME !~ /^harness\/app\/options[a-z_]*\.cpp$/)
         fail("CLI11 is included by harness/app/options*.cpp only")
       # and by a program that a test takes for a foreign one
-      if (header ~ /^benchmark\// && FILENAME != "harness/measure/sampler.cpp" && FILENAME !~ /^ci\/end_to_end\/foreign_/)
-        fail("Google Benchmark is included by harness/measure/sampler.cpp only")
+      if (header ~ /^benchmark\// && FILENAME != "harness/bench/measure/sampler.cpp" &&
+          FILENAME !~ /^ci\/end_to_end\/foreign_/)
+        fail("Google Benchmark is included by harness/bench/measure/sampler.cpp only")
+      # Tests of the whole program read its files by another reader than its own.
+      if (header ~ /^nlohmann\// && FILENAME != "harness/core/json/json.cpp" &&
+          FILENAME !~ /^(harness\/core\/json|suites|ci\/end_to_end)\/.*_test\.cpp$/)
+        fail("nlohmann-json is included by harness/core/json/json.cpp and tests of it only")
       if (is_public && !standard && !ours && !(FILENAME ~ /\/plugin\.h$/ && from_c))
         fail("a public header includes the standard library and assay/ only")
 
@@ -71,15 +83,15 @@ found=$(
         if (header ~ /(^|\/)(ops|reference|kernels)\// || header == "cblas.h") {
           fail("the harness knows no hot path")
         } else if (ours || what ~ /^"/) {
-          theirs = stage_of_header(header)
-          if (!(own_stage in rank)) fail("the stage of " FILENAME " is unknown: list it in ci/layers.sh")
-          else if (!(theirs in rank)) fail("the stage of this header is unknown: list it in ci/layers.sh")
-          else if (own_stage == "statistics" && theirs != "statistics" && header != "assay/random.hpp")
+          theirs = ours ? room_of_public(header) : room_of_file(header)
+          if (!(own in rank)) fail("the room of " FILENAME " is unknown: list it in ci/layers.sh")
+          else if (!(theirs in rank)) fail("the room of this header is unknown: list it in ci/layers.sh")
+          else if (own == "core/statistics" && theirs != own && header != "assay/random.hpp")
             fail("statistics is pure: it includes itself and assay/random.hpp only")
-          else if (own_stage == "figures" && theirs != "figures" && header != "assay/interval.hpp")
-            fail("figures is pure: it includes itself and assay/interval.hpp only")
-          else if (rank[theirs] > rank[own_stage] && !is_test && header != "assay/random.hpp")
-            fail("a stage includes earlier stages only, and " own_stage " comes before " theirs)
+          else if (wing(own) != wing(theirs) && wing(own) != "app" && wing(theirs) != "core")
+            fail("bench and training stand on core alone, and core on nothing: " wing(own) " includes no " wing(theirs))
+          else if (wing(own) == wing(theirs) && rank[theirs] > rank[own] && !is_test && header != "assay/random.hpp")
+            fail("a room includes the rooms below it, and " own " is below " theirs)
         }
       } else if (ours && header ~ /\/detail\//) {
         fail("assay/detail/ is for the harness alone")
@@ -94,10 +106,6 @@ found=$(
         close(name)
       }
     }'
-  find ci -name '*.sh' -type f | while read -r script; do
-    lines=$(wc -l < "$script")
-    [ "$lines" -le 400 ] || echo "$script:401: more than 400 lines: a file has one purpose and at most 400 lines"
-  done
   find harness reference kernels suites baselines reports ci 2>/dev/null |
     grep -E '/(utils?|common|helpers?|misc)(_test)?(\.[a-z]+)?$' |
     sed 's/$/:1: a file is named for its purpose, not utils, common, helpers or misc/' || true

@@ -55,7 +55,7 @@ else()
 endif()
 
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include "machine/build_info.hpp"
+#include "core/machine/build_info.hpp"
 
 namespace assay {
 

@@ -1,6 +1,6 @@
 # assay_code_table(program): links into the program a table of what identifies the machine code of each variant,
 # so that two builds know which variants cannot have changed. Objects of the kernels and the reference are read
-# after they were compiled; harness/code/identity.hpp says what counts.
+# after they were compiled; harness/core/code/identity.hpp says what counts.
 function(assay_code_table program)
   # The reader runs here. Without it, codes are unknown, which counts as changed.
   if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)

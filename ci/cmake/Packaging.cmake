@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
 
 install(TARGETS assay)
-install(TARGETS assay_core assay_harness assay_harness_main assay_reference assay_reference_archive EXPORT assayTargets
+install(TARGETS assay_core assay_bench assay_training assay_app assay_harness_main assay_reference assay_reference_archive EXPORT assayTargets
   FILE_SET HEADERS)
 # Apart, so that who brings only kernels of their own needs none of the libraries that ours use.
 install(TARGETS assay_kernels assay_kernels_archive EXPORT assayKernelsTargets)

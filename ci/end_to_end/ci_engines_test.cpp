@@ -118,7 +118,8 @@ TEST_F(Engine, SaysThatCornerCasesAreNotDivided) {
 TEST_F(Engine, RecordsNoBaselineOfAPart) {
   const Finished done = run(std::string("gate --record-missing b --shard-count 2 --shard-index 0") + few);
   EXPECT_EQ(done.exit_code, 2);
-  EXPECT_THAT(done.errors, HasSubstr("--record-missing: speaks for the whole suite, and this is one of 2 shards"));
+  EXPECT_THAT(done.errors,
+              HasSubstr("--record-missing: speaks for the whole suite, and this is one of 2 shards"));
 }
 
 TEST_F(Engine, GatesAShardAgainstTheBaselineOfTheWhole) {

@@ -7,7 +7,7 @@
 
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "compare/revision.hpp"
+#include "bench/programs/revision.hpp"
 
 #include <cstdio>
 #include <filesystem>

@@ -3,9 +3,9 @@
 #include "app/sharding.hpp"
 #include "app/verbs.hpp"
 #include "assay/pipeline.hpp"
+#include "core/json/json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,6 @@
 
 namespace assay {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t details_shown = 3;
 
@@ -204,7 +202,7 @@ int check_verb(const Options& options, const Registry& registry) {
         fmt::format("AGREE: {}{}\n", counts, checks.shard ? "; " + in_words(*checks.shard) : std::string());
   }
   json["exit_code"] = code;
-  put(options, text, json.dump(1));
+  put(options, text, json_text(json));
   return code;
 }
 

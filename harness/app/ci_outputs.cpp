@@ -1,8 +1,8 @@
 #include "app/ci_outputs.hpp"
 
 #include "assay/error.hpp"
-#include "exchange/github.hpp"
-#include "exchange/junit.hpp"
+#include "bench/exchange/github.hpp"
+#include "bench/exchange/junit.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "assay/compare.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "exchange/read_results.hpp"
+#include "bench/exchange/read_results.hpp"
 
 #include <fmt/format.h>
 

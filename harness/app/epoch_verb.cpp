@@ -4,11 +4,11 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "epoch/epoch_log.hpp"
-#include "epoch/timeline.hpp"
-#include "figures/figures.hpp"
-#include "machine/build_info.hpp"
-#include "report/forecast_report.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/text/figures.hpp"
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/timeline.hpp"
+#include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
 

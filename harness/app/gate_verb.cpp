@@ -9,9 +9,9 @@
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
-#include "machine/build_info.hpp"
-#include "plan/filter.hpp"
-#include "report/content.hpp"
+#include "bench/report/content.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

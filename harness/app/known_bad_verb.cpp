@@ -2,16 +2,14 @@
 #include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/pipeline.hpp"
+#include "core/json/json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <map>
 
 namespace assay {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What came of one variant that has to be rejected.
 struct Rejection {
@@ -91,7 +89,7 @@ int known_bad_verb(const Options& options, const Registry& registry) {
     text += fmt::format("REJECTED: all {} known-bad variant{}\n", found.size(), found.size() == 1 ? "" : "s");
   }
   json["exit_code"] = code;
-  put(options, text, json.dump(1));
+  put(options, text, json_text(json));
   return code;
 }
 

@@ -1,7 +1,7 @@
 #include "app/ledger_use.hpp"
 
 #include "assay/error.hpp"
-#include "compare/repository.hpp"
+#include "bench/programs/repository.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "app/measuring.hpp"
 #include "app/options.hpp"
-#include "compare/ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "app/ledger_use.hpp"
 
 #include "assay/error.hpp"
-#include "compare/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger.hpp"
 
 #include <gmock/gmock.h>
 

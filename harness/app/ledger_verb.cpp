@@ -4,8 +4,8 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "machine/build_info.hpp"
-#include "plan/near_names.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/text/near_names.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,16 +2,14 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "machine/build_info.hpp"
-#include "plan/filter.hpp"
+#include "core/json/json.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace assay {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Listed {
   const Operation* operation;
@@ -79,7 +77,8 @@ Json json_of(const Listed& listed) {
   for (const FieldRule& rule : operation.fields()) {
     Json field{{"name", rule.name}, {"low", rule.low}, {"high", rule.high}};
     if (rule.fallback) field["default"] = *rule.fallback;
-    if (!rule.words.empty()) field["words"] = std::vector<std::string>(rule.words.begin(), rule.words.end());
+    if (!rule.words.empty())
+      field["words"] = std::vector<std::string_view>(rule.words.begin(), rule.words.end());
     out["fields"].push_back(std::move(field));
   }
   for (const Fill fill : operation.fills()) out["fills"].push_back(to_string(fill));
@@ -115,7 +114,7 @@ int list_verb(const Options& options, const Registry& registry) {
     text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
                         build.reference_flags);
   }
-  put(options, text, json.dump(2));
+  put(options, text, json_text(json));
   return exit_code::passed;
 }
 

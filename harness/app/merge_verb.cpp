@@ -5,11 +5,11 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
-#include "compare/two_builds_shards.hpp"
-#include "compare/two_builds_value.hpp"
-#include "measure/json_file.hpp"
-#include "measure/merge.hpp"
-#include "measure/results_value.hpp"
+#include "bench/gate/two_builds_shards.hpp"
+#include "bench/gate/two_builds_value.hpp"
+#include "bench/measure/merge.hpp"
+#include "bench/measure/results_value.hpp"
+#include "core/json/json.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "app/options_two_builds.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "machine/build_info.hpp"
+#include "core/machine/build_info.hpp"
 
 #include <CLI/CLI.hpp>
 

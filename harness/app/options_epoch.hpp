@@ -1,7 +1,7 @@
 /// Options of `epoch` and `tune`.
 #pragma once
 
-#include "tune/rounds.hpp"
+#include "training/tune/rounds.hpp"
 
 #include <filesystem>
 #include <vector>

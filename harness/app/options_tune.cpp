@@ -1,7 +1,7 @@
 #include "app/options_tune.hpp"
 
 #include "app/options_checks.hpp"
-#include "tune/decision.hpp"
+#include "core/statistics/decision.hpp"
 
 #include <CLI/CLI.hpp>
 

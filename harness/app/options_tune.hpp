@@ -1,7 +1,7 @@
 /// Options of `tune threshold` and `tune library`, which need no training job.
 #pragma once
 
-#include "tune/threshold_rounds.hpp"
+#include "bench/tune/threshold_rounds.hpp"
 
 #include <filesystem>
 #include <string>

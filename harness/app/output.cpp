@@ -1,7 +1,7 @@
 #include "app/output.hpp"
 
 #include "assay/error.hpp"
-#include "assay/results.hpp"
+#include "assay/files.hpp"
 
 #include <fmt/format.h>
 

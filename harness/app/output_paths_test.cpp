@@ -2,8 +2,8 @@
 #include "app/output_paths.hpp"
 
 #include "assay/error.hpp"
-#include "assay/results.hpp"
-#include "measure/scratch.hpp"
+#include "assay/files.hpp"
+#include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,8 @@
 #include "assay/pipeline.hpp"
+#include "assay/check.hpp"
 
 #include "app/clock.hpp"
-#include "machine/build_info.hpp"
+#include "core/machine/build_info.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,11 +4,11 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "epoch/forecast.hpp"
-#include "exchange/read_job.hpp"
-#include "exchange/read_results.hpp"
-#include "report/forecast_report.hpp"
-#include "report/prediction_text.hpp"
+#include "bench/exchange/read_results.hpp"
+#include "bench/report/prediction_text.hpp"
+#include "training/epoch/forecast.hpp"
+#include "training/job/read_job.hpp"
+#include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
 

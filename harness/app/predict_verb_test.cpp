@@ -1,8 +1,8 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "exchange/scratch_file.hpp"
-#include "report/hand_made.hpp"
+#include "bench/report/hand_made.hpp"
+#include "training/job/scratch_file.hpp"
 
 #include <gmock/gmock.h>
 

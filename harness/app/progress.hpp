@@ -1,7 +1,7 @@
 /// Progress on standard error: one rewritten line on a terminal, a line now and then elsewhere.
 #pragma once
 
-#include "assay/check.hpp"
+#include "assay/hooks.hpp"
 
 namespace assay {
 

@@ -4,7 +4,7 @@
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/report.hpp"
-#include "exchange/google_benchmark.hpp"
+#include "bench/exchange/google_benchmark.hpp"
 
 #include <fmt/format.h>
 

@@ -6,14 +6,14 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "compare/paired_launches.hpp"
-#include "compare/selftest.hpp"
-#include "exchange/repeat.hpp"
-#include "machine/build_info.hpp"
-#include "measure/busy.hpp"
-#include "measure/calibration.hpp"
-#include "plan/filter.hpp"
-#include "statistics/statistics.hpp"
+#include "bench/gate/paired_launches.hpp"
+#include "bench/gate/selftest.hpp"
+#include "bench/measure/busy.hpp"
+#include "bench/measure/calibration.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/plan/filter.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 

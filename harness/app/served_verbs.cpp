@@ -3,8 +3,8 @@
 #include "app/interrupt.hpp"
 #include "app/verbs.hpp"
 #include "assay/pipeline.hpp"
-#include "measure/description.hpp"
-#include "measure/turns.hpp"
+#include "bench/measure/description.hpp"
+#include "bench/measure/turns.hpp"
 
 namespace assay {
 

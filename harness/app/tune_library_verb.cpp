@@ -5,13 +5,13 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "compare/paired_launches.hpp"
-#include "machine/build_info.hpp"
-#include "machine/openblas.hpp"
-#include "machine/processor.hpp"
-#include "tune/decision.hpp"
-#include "tune/library_record.hpp"
-#include "tune/library_rounds.hpp"
+#include "bench/gate/paired_launches.hpp"
+#include "bench/tune/library_record.hpp"
+#include "bench/tune/library_rounds.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
+#include "core/statistics/decision.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

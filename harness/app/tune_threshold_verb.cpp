@@ -3,8 +3,8 @@
 #include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/pipeline.hpp"
-#include "machine/build_info.hpp"
-#include "tune/threshold_header.hpp"
+#include "bench/tune/threshold_header.hpp"
+#include "core/machine/build_info.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

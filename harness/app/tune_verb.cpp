@@ -4,10 +4,10 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "exchange/repeat.hpp"
-#include "machine/build_info.hpp"
-#include "tune/decision.hpp"
-#include "tune/decision_record.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/statistics/decision.hpp"
+#include "core/text/command.hpp"
+#include "training/tune/decision_record.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

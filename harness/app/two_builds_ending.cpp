@@ -5,8 +5,8 @@
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/unjudged.hpp"
-#include "compare/drift.hpp"
-#include "exchange/repeat.hpp"
+#include "bench/ledger/drift.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

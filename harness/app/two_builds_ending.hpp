@@ -3,7 +3,7 @@
 
 #include "app/ledger_use.hpp"
 #include "app/options.hpp"
-#include "compare/two_builds.hpp"
+#include "bench/gate/two_builds.hpp"
 
 namespace assay {
 

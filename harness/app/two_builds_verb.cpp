@@ -5,13 +5,13 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "compare/paired_launches.hpp"
-#include "compare/pointers.hpp"
-#include "compare/revision.hpp"
-#include "compare/two_builds_shards.hpp"
-#include "exchange/benchmark_programs.hpp"
-#include "exchange/repeat.hpp"
-#include "plan/filter.hpp"
+#include "bench/gate/benchmark_programs.hpp"
+#include "bench/gate/paired_launches.hpp"
+#include "bench/gate/pointers.hpp"
+#include "bench/gate/two_builds_shards.hpp"
+#include "bench/programs/revision.hpp"
+#include "core/plan/filter.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 

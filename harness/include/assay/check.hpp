@@ -1,26 +1,15 @@
 /// Checking: every trial against the oracle, before anything is timed.
 #pragma once
 
+#include "assay/hooks.hpp"
 #include "assay/plan.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay {
-
-/// How a long stage speaks while it runs. Both may be empty.
-struct Hooks {
-  std::function<void(std::string_view what)> progress;
-  std::function<bool()> stop;  ///< true once the user interrupted: finish nothing more
-  void say(std::string_view what) const {
-    if (progress) progress(what);
-  }
-  bool stopped() const { return stop && stop(); }
-};
 
 /// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
 /// Up to 2^30 FLOPs a case is checked with every fill of its contract; larger ones with the first, and once

@@ -100,7 +100,7 @@ void save_baseline(const std::filesystem::path& file, const Baseline& baseline);
 
 /// Current results against the recordings. A regression must show in the time and in the time relative to the
 /// naive variant of the same case; a case's tolerance is its own spread between recordings where that is
-/// larger. compare/judge.hpp states the rules.
+/// larger. bench/compare/judge.hpp states the rules.
 Comparison compare(const Results& current, const Baseline& baseline, const GatePolicy& policy);
 
 /// One results file against another.

@@ -1,7 +1,8 @@
 /// Measuring: variants of one case sampled in mixed order, in short slices, in several process starts.
 #pragma once
 
-#include "assay/check.hpp"
+#include "assay/hooks.hpp"
+#include "assay/registry.hpp"
 #include "assay/results.hpp"
 
 #include <filesystem>

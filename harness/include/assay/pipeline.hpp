@@ -1,7 +1,7 @@
 /// The whole program: register, plan, check, measure, compare, report.
 #pragma once
 
-#include "assay/check.hpp"
+#include "assay/hooks.hpp"
 #include "assay/measure.hpp"
 #include "assay/plan.hpp"
 #include "assay/registry.hpp"

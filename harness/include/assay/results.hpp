@@ -3,11 +3,11 @@
 #pragma once
 
 #include "assay/agreement.hpp"
+#include "assay/files.hpp"
 #include "assay/machine.hpp"
 #include "assay/operation.hpp"
 #include "assay/shard.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,13 +74,6 @@ struct Results {
 
 /// The trial's case without the variant: operation/problem.
 std::string case_of(const TrialResult& trial);
-
-/// Written to a temporary name, flushed to the disk and renamed, so that no reader ever sees half a file and
-/// a full disk leaves the old one. What is no regular file (`/dev/stdout`, a pipe) is written to directly.
-/// Folders are not made: a mistyped one is an Error, like everything else that fails.
-void write_file(const std::filesystem::path& file, const std::string& content);
-/// Throws Error when it cannot be read.
-std::string read_file(const std::filesystem::path& file);
 
 /// What to_json() writes under "schema", and the only thing results_from_json() reads.
 inline constexpr std::string_view results_schema = "assay.result/1";

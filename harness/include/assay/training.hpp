@@ -29,8 +29,9 @@ struct TrainingPlan {
   Index validation_samples =
       0;                       ///< records behind the first `samples`: forward and loss, after the last step
   Index checkpoint_every = 0;  ///< steps between writes of parameters and moments; 0: none
-  double batch_delay = 0;  ///< seconds that making a batch sleeps, as on a slow disk: a known answer for tuning
-  std::uint64_t seed = 42;     ///< of parameters, order and generated records
+  double batch_delay =
+      0;  ///< seconds that making a batch sleeps, as on a slow disk: a known answer for tuning
+  std::uint64_t seed = 42;        ///< of parameters, order and generated records
   std::filesystem::path records;  ///< an existing record file; empty for a generated one
 
   /// Steps of an epoch; the last may be smaller.
@@ -110,8 +111,8 @@ class Training {
   virtual ~Training() = default;
   /// Loads otherwise from now on. The rest of the plan stays.
   virtual void load_with(Index workers, Index prefetch, bool in_order) = 0;
-  /// Whether the records' pages are dropped from memory before each run from now on; if not, all are in memory
-  /// and mapped.
+  /// Whether the records' pages are dropped from memory before each run from now on; if not, all are in
+  /// memory and mapped.
   virtual void start_cold(bool cold) = 0;
   /// Drops them now.
   virtual void drop_pages() = 0;

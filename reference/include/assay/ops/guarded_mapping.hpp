@@ -43,8 +43,8 @@ class GuardedMapping {
   bool lost() const;
   /// Pages that are in memory, as a share of all. 0 where the kernel does not say.
   double resident() const;
-  /// Reads a byte of each page, so that all are in memory and mapped: later reads find them as they would after a
-  /// pass over the file.
+  /// Reads a byte of each page, so that all are in memory and mapped: later reads find them as they would
+  /// after a pass over the file.
   void map_pages() const;
   /// Takes the pages out of the page table, so that the file's own may be dropped.
   void unmap_pages() const;

@@ -1,0 +1,100 @@
+// Stored baselines: recordings of one suite on one machine, in one file that a commit can show as a diff.
+#include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "bench/measure/results_value.hpp"
+#include "core/json/shortened.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+constexpr std::string_view baseline_schema = "assay.baseline/1";
+constexpr const char* remedy = "restore it from version control, or delete it and record again: assay record";
+
+Results with_short_times(Results results) {
+  for (TrialResult& trial : results.trials) {
+    for (Launch& launch : trial.launches) {
+      for (Slice& slice : launch) {
+        slice.seconds = shortened(slice.seconds);
+        slice.cpu_seconds = shortened(slice.cpu_seconds);
+      }
+    }
+  }
+  return results;
+}
+
+/// A file in the wrong place would be compared with the wrong thing.
+void require_place(const JsonField& field, std::string_view what, const std::string& is,
+                   const std::string& expected) {
+  if (is == expected) return;
+  field.refuse(fmt::format("is of {} {}, but lies where that of {} belongs", what, is, expected));
+}
+
+void require_one_folder(std::string_view name) {
+  if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.')) return;
+  throw Error(std::string(name), "cannot name a baseline", "use letters, digits, '_' and '-'");
+}
+
+}  // namespace
+
+double shortened(double value) {
+  const std::string text = fmt::format("{:.7g}", value);
+  double out = value;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view machine_key,
+                                    std::string_view suite) {
+  require_one_folder(machine_key);
+  require_one_folder(suite);
+  return folder / machine_key / fmt::format("{}.json", suite);
+}
+
+std::string to_json(const Baseline& baseline) {
+  Json recordings = Json::array();
+  for (const Recording& recording : baseline.recordings) {
+    recordings.push_back(
+        {{"reason", recording.reason}, {"results", results_value(with_short_times(recording.results))}});
+  }
+  return json_text({{"schema", baseline_schema},
+                    {"suite", baseline.suite},
+                    {"machine_key", baseline.machine_key},
+                    {"recordings", std::move(recordings)}});
+}
+
+void save_baseline(const std::filesystem::path& file, const Baseline& baseline) {
+  std::error_code failure;
+  std::filesystem::create_directories(file.parent_path(), failure);
+  if (failure) {
+    throw Error(file.parent_path().string(), fmt::format("cannot make this folder: {}", failure.message()),
+                "check its permissions, or name another folder with --baselines");
+  }
+  write_file(file, to_json(baseline) + "\n");
+}
+
+std::optional<Baseline> load_baseline(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(file, failure);
+  if (!std::filesystem::exists(status)) return std::nullopt;
+  const Json value = parse_json(read_file(file), file.string());
+  const JsonField field(value, file.string(), remedy);
+  require_schema(field, baseline_schema);
+  Baseline baseline{.suite = field.at("suite").text(), .machine_key = field.at("machine_key").text()};
+  require_place(field, "suite", baseline.suite, file.stem().string());
+  require_place(field, "machine", baseline.machine_key, file.parent_path().filename().string());
+  for (const JsonField& one : field.at("recordings").items()) {
+    const auto results = one.at("results");
+    baseline.recordings.push_back({.reason = one.at("reason").text(), .results = results_from(results)});
+    require_place(results, "suite", baseline.recordings.back().results.suite, baseline.suite);
+  }
+  if (baseline.recordings.empty())
+    field.at("recordings").refuse("is empty: there is nothing to compare with");
+  return baseline;
+}
+
+}  // namespace assay

@@ -1,0 +1,89 @@
+#include "bench/compare/judge.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+Interval about(double middle) { return {middle * 0.98, middle, middle * 1.02, 0.95}; }
+
+Evidence evidence(double time, double beside_case, double beside_suite) {
+  return {.launches_before = 6,
+          .launches_after = 6,
+          .time = about(time),
+          .beside_case = about(beside_case),
+          .beside_suite = about(beside_suite),
+          .case_witness = "the naive variant of its case",
+          .limit = 1.05,
+          .plain_limit = 1.05};
+}
+
+TEST(Judge, CallsSlowerWhatAllWitnessesCallSlower) {
+  const auto ruling = judge(evidence(1.3, 1.3, 1.3));
+  EXPECT_EQ(ruling.standing, Standing::slower);
+  EXPECT_THAT(ruling.why, HasSubstr("time after / before 1.30 [1.27, 1.33]"));
+  EXPECT_THAT(ruling.why, HasSubstr("95 % over 6 and 6 launches, limit 1.05"));
+}
+
+TEST(Judge, CallsFasterTheMirrorImage) {
+  EXPECT_EQ(judge(evidence(1 / 1.3, 1 / 1.3, 1 / 1.3)).standing, Standing::faster);
+}
+
+TEST(Judge, DoesNotBlameTheCodeForASlowMachine) {
+  EXPECT_EQ(judge(evidence(1.3, 1, 1)).standing, Standing::same);
+}
+
+TEST(Judge, SeesARegressionThatAFasterMachineHalfHides) {
+  EXPECT_EQ(judge(evidence(1.1, 1.3, 1.3)).standing, Standing::slower);
+}
+
+TEST(Judge, IsUndecidedWhenOneWitnessDisagrees) {
+  EXPECT_THAT(judge(evidence(1.3, 1, 1.3)).why, HasSubstr("the naive variant of its case moved with it"));
+  EXPECT_EQ(judge(evidence(1.3, 1, 1.3)).standing, Standing::undecided);
+  EXPECT_EQ(judge(evidence(1.3, 1.3, 1)).standing, Standing::same) << "only its own naive variant moved";
+  EXPECT_THAT(judge(evidence(1, 1.3, 1.3)).why, HasSubstr("its own time hardly did"));
+  EXPECT_EQ(judge(evidence(1, 1.3, 1.3)).standing, Standing::undecided);
+}
+
+TEST(Judge, NeedsTheWholeIntervalBeyondTheLimit) {
+  const auto ruling = judge(evidence(1.06, 1.06, 1.06));
+  EXPECT_EQ(ruling.standing, Standing::undecided);
+  EXPECT_THAT(ruling.why, HasSubstr("reaches across the limit"));
+}
+
+TEST(Judge, DecidesNothingFromTwoLaunches) {
+  for (const double ratio : {0.3, 1.0, 3.0}) {
+    auto few = evidence(ratio, ratio, ratio);
+    few.launches_after = 2;
+    EXPECT_EQ(judge(few).standing, Standing::undecided) << ratio;
+    EXPECT_THAT(judge(few).why, HasSubstr("6 launches before and 2 after are too few"));
+  }
+}
+
+TEST(Judge, CallsNothingTheSameThatMovedWithTrialsThatMayHaveChangedAsWell) {
+  auto foreign = evidence(1.3, 1, 1);
+  foreign.beside_case.reset();
+  foreign.suite_is_naive = false;
+  EXPECT_EQ(judge(foreign).standing, Standing::undecided);
+  EXPECT_THAT(judge(foreign).why, HasSubstr("all trials moved alike"));
+  EXPECT_THAT(judge(foreign).why, HasSubstr("relative to the other trials 1.00"));
+  foreign.time = about(1.03);
+  EXPECT_EQ(judge(foreign).standing, Standing::same);
+}
+
+TEST(Judge, BelievesOnlyWhatIsNoDriftWithoutWitnesses) {
+  auto alone = evidence(1.6, 1, 1);
+  alone.beside_case.reset();
+  alone.beside_suite.reset();
+  EXPECT_EQ(judge(alone).standing, Standing::undecided);
+  EXPECT_THAT(judge(alone).why, HasSubstr("nothing was measured beside it"));
+  alone.time = about(2.5);
+  EXPECT_EQ(judge(alone).standing, Standing::slower);
+  alone.time = about(1);
+  EXPECT_EQ(judge(alone).standing, Standing::same);
+}
+
+}  // namespace
+}  // namespace assay

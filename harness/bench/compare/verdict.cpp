@@ -1,0 +1,277 @@
+// From two sets of results to a verdict per row: who is compared with whom, and beside which witnesses.
+#include "assay/compare.hpp"
+#include "bench/compare/judge.hpp"
+#include "bench/compare/launches.hpp"
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace assay {
+namespace {
+
+using Trials = std::map<std::string, const TrialResult*>;
+
+/// Naive variants that must have moved together before they speak for the machine as a whole.
+constexpr std::size_t fewest_for_machine = 3;
+
+bool is_naive(const TrialResult& trial) { return trial.variant == "naive"; }
+
+Trials by_key(const Results& results) {
+  Trials out;
+  for (const TrialResult& trial : results.trials) out[trial.key] = &trial;
+  return out;
+}
+
+/// A row with numbers on both sides.
+struct Judged {
+  const TrialResult* trial;
+  std::vector<std::string> case_witnesses, suite_witnesses;
+  double spread = 0;
+};
+
+std::vector<std::string> keys_where(const std::vector<const TrialResult*>& rows, const auto& condition) {
+  std::vector<std::string> out;
+  for (const TrialResult* row : rows) {
+    if (condition(*row)) out.push_back(row->key);
+  }
+  return out;
+}
+
+/// Who stands witness for whom. A naive variant is judged beside the other variants of its case. Results of
+/// foreign programs have no naive variants at all; there all other rows speak for the machine,
+/// if they are enough.
+std::vector<Judged> with_witnesses(const std::vector<const TrialResult*>& rows, bool any_naive) {
+  std::vector<Judged> out;
+  for (const TrialResult* row : rows) {
+    const auto beside = keys_where(rows, [&](const TrialResult& other) {
+      return case_of(other) == case_of(*row) && is_naive(other) != is_naive(*row);
+    });
+    const auto elsewhere = keys_where(rows, [&](const TrialResult& other) {
+      return other.key != row->key && (is_naive(other) || !any_naive);
+    });
+    const bool enough = any_naive ? !elsewhere.empty() : elsewhere.size() >= fewest_for_machine;
+    out.push_back({row, beside, enough ? elsewhere : std::vector<std::string>{}});
+  }
+  return out;
+}
+
+Interval ratio_beside(const Side& before, const Side& after, const std::string& key,
+                      const std::vector<std::string>& witnesses) {
+  return ratio_of(relative(before, after, key, witnesses));
+}
+
+std::size_t launches_in(const Logs& logs) {
+  return static_cast<std::size_t>(std::ranges::count_if(logs, [](double x) { return !std::isnan(x); }));
+}
+
+Evidence evidence_for(const Judged& row, const Side& before, const Side& after, double limit,
+                      const GatePolicy& policy, bool any_naive) {
+  const std::string& key = row.trial->key;
+  Evidence out{.launches_before = launches_in(before.rows.at(key).logs),
+               .launches_after = launches_in(after.rows.at(key).logs),
+               .time = ratio_beside(before, after, key, {}),
+               .case_witness =
+                   is_naive(*row.trial) ? "the other variants of its case" : "the naive variant of its case",
+               .suite_is_naive = any_naive,
+               .limit = limit,
+               .plain_limit = policy.limit};
+  if (!row.case_witnesses.empty()) out.beside_case = ratio_beside(before, after, key, row.case_witnesses);
+  if (!row.suite_witnesses.empty()) out.beside_suite = ratio_beside(before, after, key, row.suite_witnesses);
+  return out;
+}
+
+/// The tolerance of a case with this spread.
+double limit_of(double spread, const GatePolicy& policy) {
+  return std::max(policy.limit, std::exp(deviations_allowed * spread));
+}
+
+/// How far those that speak for the machine moved together: the naive variants, or all rows where none is.
+/// Says in `unfit` when that is no drift.
+void judge_machine(Comparison& out, const std::vector<double>& ratios) {
+  if (ratios.empty()) return;
+  out.machine_moved = median(ratios);
+  const std::size_t fewest = fewest_for_machine + (out.no_naive ? 1 : 0);
+  if (ratios.size() < fewest || std::max(out.machine_moved, 1 / out.machine_moved) <= farthest_drift) return;
+  out.unfit = fmt::format(
+      "the {} {} took {:.2f} times as long as before (median), which is no drift: another "
+      "state of the machine, or another build; nothing can be judged",
+      ratios.size(), out.no_naive ? "trials" : "naive variants", out.machine_moved);
+}
+
+void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
+                const Side& after, const GatePolicy& policy) {
+  const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
+  auto rows = with_witnesses(measured, any_naive);
+  std::vector<double> spreads, machine_ratios;
+  for (Judged& row : rows) {
+    const auto& witnesses = row.suite_witnesses.empty() ? row.case_witnesses : row.suite_witnesses;
+    row.spread = spread_of(relative(before, after, row.trial->key, witnesses));
+    spreads.push_back(row.spread);
+    if (any_naive && !is_naive(*row.trial)) continue;
+    machine_ratios.push_back(ratio_beside(before, after, row.trial->key, {}).middle);
+  }
+  out.no_naive = !any_naive;
+  judge_machine(out, machine_ratios);
+  for (const Judged& row : rows) {
+    // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
+    // this comparison.
+    const double spread = std::max(row.spread, median(spreads));
+    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive);
+    auto ruling = judge(evidence);
+    if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
+    out.verdicts.push_back({.key = row.trial->key,
+                            .standing = ruling.standing,
+                            .ratio = judged_ratio(evidence),
+                            .limit = evidence.limit,
+                            .why = std::move(ruling.why),
+                            .time_ratio = evidence.time,
+                            .to_naive = evidence.beside_case.value_or(Interval{}),
+                            .launches = std::min(evidence.launches_before, evidence.launches_after),
+                            .spread = spread});
+  }
+}
+
+/// The verdict on a row that cannot be judged by its times; nothing when it can.
+std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
+  if (now.failed) return Ruling{Standing::skipped, now.skipped};
+  if (!now.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + now.skipped};
+  if (!now.agreement.agrees) {
+    return Ruling{Standing::wrong, "disagrees with the oracle: " + now.agreement.detail};
+  }
+  if (then == nullptr && !has_samples) {
+    return Ruling{Standing::added, "is not in the results it is compared with"};
+  }
+  if (!is_measured(now)) {
+    return Ruling{Standing::not_comparable,
+                  "was not measured" + (now.remark.empty() ? "" : ": " + now.remark)};
+  }
+  if (has_samples) return std::nullopt;
+  if (!is_measured(*then)) {
+    return Ruling{Standing::not_comparable,
+                  then->skipped.empty() ? "was not measured before" : "was skipped before: " + then->skipped};
+  }
+  return Ruling{Standing::not_comparable,
+                fmt::format("is another workload than before ({} -> {}): inputs, seed or contract changed",
+                            then->workload, now.workload)};
+}
+
+std::string why_gone(const TrialResult& trial, const Results& current) {
+  if (current.shard && !contains(current.shard->shard, trial.operation, trial.problem)) {
+    return "belongs to another shard than these results";
+  }
+  return current.partial ? "is missing: the run was interrupted" : "was there before and is not any more";
+}
+
+/// `recordings`: those of the same machine. `newest` says which rows there should be.
+Comparison compare_sides(const Results& current, const Results& newest,
+                         const std::vector<const Results*>& recordings, const GatePolicy& policy) {
+  Comparison out{.differences = differences(newest.machine.facts, current.machine.facts, false),
+                 .comparable = !recordings.empty()};
+  if (newest.suite != current.suite) {
+    out.differences.push_back(fmt::format("suite: {} -> {}", newest.suite, current.suite));
+  }
+  if (!newest.mixed_machines.empty()) out.differences.push_back("machines before: " + newest.mixed_machines);
+  if (!current.mixed_machines.empty()) out.differences.push_back("machines after: " + current.mixed_machines);
+  const Results* const now[] = {&current};
+  const Side before = side_of(recordings, current), after = side_of(now, current);
+  const Trials earlier = by_key(newest), present = by_key(current);
+
+  std::vector<const TrialResult*> judged;
+  std::map<std::string, Verdict> verdicts;
+  for (const TrialResult& trial : current.trials) {
+    const auto then = earlier.find(trial.key);
+    if (trial.failed && then != earlier.end() && is_measured(*then->second)) {
+      out.failures.push_back(fmt::format("{} had a time before, and now {}", trial.key, trial.skipped));
+    }
+    auto ruling =
+        without_times(trial, then == earlier.end() ? nullptr : then->second, before.rows.contains(trial.key));
+    if (!out.comparable && (!ruling || ruling->standing != Standing::wrong)) {
+      ruling = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
+    }
+    if (ruling) {
+      verdicts[trial.key] = {.key = trial.key, .standing = ruling->standing, .why = ruling->why};
+    } else {
+      judged.push_back(&trial);
+    }
+  }
+  if (!judged.empty()) judge_rows(out, judged, before, after, policy);
+  for (Verdict& verdict : out.verdicts) verdicts[verdict.key] = std::move(verdict);
+  out.verdicts.clear();
+  for (const TrialResult& trial : current.trials) out.verdicts.push_back(std::move(verdicts.at(trial.key)));
+  for (const TrialResult& trial : newest.trials) {
+    if (present.contains(trial.key)) continue;
+    out.verdicts.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
+  }
+  return out;
+}
+
+bool same_machine(const Results& before, const Results& after) {
+  // Of a merge nobody knows which shard ran where the next time, and witnesses of another machine say
+  // nothing.
+  if (!before.mixed_machines.empty() || !after.mixed_machines.empty()) return false;
+  return differences(before.machine.facts, after.machine.facts, true).empty();
+}
+
+}  // namespace
+
+// All recordings of this machine are pooled. The nearest one would be a choice in the code's favour, and
+// would let slow-downs creep in below the limit, one recording at a time.
+Comparison compare(const Results& current, const Baseline& baseline, const GatePolicy& policy) {
+  assert(!baseline.recordings.empty());
+  std::vector<const Results*> recordings;
+  for (const Recording& recording : baseline.recordings) {
+    if (same_machine(recording.results, current)) recordings.push_back(&recording.results);
+  }
+  const Results& newest = recordings.empty() ? baseline.recordings.back().results : *recordings.back();
+  return compare_sides(current, newest, recordings, policy);
+}
+
+Comparison compare(const Results& before, const Results& after, const GatePolicy& policy) {
+  std::vector<const Results*> recordings;
+  if (same_machine(before, after)) recordings.push_back(&before);
+  return compare_sides(after, before, recordings, policy);
+}
+
+Comparison confirmed(Comparison first, const Comparison& again) {
+  for (Verdict& verdict : first.verdicts) {
+    if (verdict.standing != Standing::slower && verdict.standing != Standing::undecided) continue;
+    const auto second = std::ranges::find(again.verdicts, verdict.key, &Verdict::key);
+    // Rows of other cases are gone from a comparison of a few.
+    if (second == again.verdicts.end() || second->standing == Standing::gone) {
+      if (verdict.standing == Standing::undecided) continue;
+      verdict.standing = Standing::undecided;
+      verdict.why = "was not measured a second time; the first time: " + verdict.why;
+    } else if (verdict.standing == Standing::slower || second->standing != Standing::slower) {
+      const Standing before = verdict.standing;
+      verdict = *second;
+      verdict.afresh = true;
+      verdict.why =
+          fmt::format("first {}, then {}: {}", to_string(before), to_string(second->standing), second->why);
+    } else {
+      verdict.why = fmt::format("first undecided, then slower ({}), which is not twice slower: {}",
+                                in_words(*second), verdict.why);
+    }
+  }
+  return first;
+}
+
+Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolicy& policy,
+                     const MeasureAfresh& afresh) {
+  std::vector<std::string> suspects;
+  for (const Verdict& verdict : first.verdicts) {
+    if (verdict.standing == Standing::slower) suspects.push_back(verdict.key);
+  }
+  if (suspects.empty()) return {std::move(first), std::nullopt};
+  Results again = afresh(suspects);
+  // An interrupted measurement has too few launches, and not of all witnesses.
+  const Comparison second = again.partial ? Comparison{} : compare(again, baseline, policy);
+  return {confirmed(std::move(first), second), std::move(again)};
+}
+
+}  // namespace assay

@@ -1,0 +1,285 @@
+#include "bench/compare/scripted_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using scripted::key;
+using scripted::Script;
+using testing::Each;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr scripted::Noise quiet{.launch = 0.003, .slice = 0.01};
+
+Results measured(std::map<std::string, double> changed = {}, std::uint64_t seed = 2) {
+  Rng rng(seed);
+  return scripted::results({.cases = 5, .changed = std::move(changed), .noise = quiet}, rng);
+}
+
+Baseline recorded() {
+  Rng rng(1);
+  return scripted::baseline({scripted::results({.cases = 5, .noise = quiet}, rng)});
+}
+
+TrialResult& trial(Results& results, const std::string& name) {
+  return *std::ranges::find(results.trials, name, &TrialResult::key);
+}
+
+Verdict verdict(const Comparison& comparison, const std::string& name) {
+  const auto found = std::ranges::find(comparison.verdicts, name, &Verdict::key);
+  return found == comparison.verdicts.end() ? Verdict{.why = "no such row"} : *found;
+}
+
+TEST(Compare, CallsUnchangedRowsTheSame) {
+  const auto comparison = compare(measured(), recorded(), {});
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+  EXPECT_NEAR(comparison.machine_moved, 1, 0.02);
+}
+
+TEST(Compare, SaysWhatARatioRestsOn) {
+  // Two recordings without any noise, in the second of which one row takes 1.1 times as long: half of ln(1.1)
+  // on either side of their median.
+  Rng rng(1);
+  const scripted::Script still{.cases = 5}, once_slower{.cases = 5, .changed = {{key(1, "simd"), 1.1}}};
+  const auto baseline =
+      scripted::baseline({scripted::results(still, rng), scripted::results(once_slower, rng)});
+  const auto comparison = compare(scripted::results({.cases = 5, .launches = 4}, rng), baseline, {});
+  EXPECT_NEAR(verdict(comparison, key(1, "simd")).spread, 1.4826 * std::log(1.1) / 2, 1e-5);
+  EXPECT_NEAR(verdict(comparison, key(1, "packed")).spread, 0, 1e-9);
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).launches, 4U) << "of 12 and 4";
+}
+
+TEST(Compare, FindsTheOneSlowRowAndTheOneFastRow) {
+  const auto comparison = compare(measured({{key(1, "packed"), 1.3}, {key(2, "simd"), 0.7}}), recorded(), {});
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).standing, Standing::slower);
+  EXPECT_THAT(in_words(verdict(comparison, key(1, "packed"))), testing::StartsWith("1.3"));
+  EXPECT_EQ(verdict(comparison, key(2, "simd")).standing, Standing::faster);
+  EXPECT_EQ(comparison.count(Standing::same), 13U);
+}
+
+TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
+  const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
+  EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);
+  EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::same);
+}
+
+TEST(Compare, TakesASlowMachineForWhatItIs) {
+  Results now = measured();
+  for (auto& t : now.trials) {
+    for (auto& launch : t.launches) {
+      for (auto& slice : launch) slice.seconds *= 1.4;
+    }
+  }
+  const auto comparison = compare(now, recorded(), {});
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+  EXPECT_NEAR(comparison.machine_moved, 1.4, 0.02);
+  for (auto& t : now.trials) {
+    for (auto& launch : t.launches) {
+      for (auto& slice : launch) slice.seconds *= 2;
+    }
+  }
+  const auto unfit = compare(now, recorded(), {});
+  EXPECT_EQ(unfit.count(Standing::undecided), 15U) << "2.8 times is no drift";
+  EXPECT_THAT(unfit.verdicts[0].why, HasSubstr("another state of the machine"));
+  EXPECT_THAT(unfit.unfit, HasSubstr("the 5 naive variants took 2.8"));
+  EXPECT_THAT(comparison.unfit, testing::IsEmpty());
+}
+
+TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
+  Results now = measured();
+  now.machine.facts[0].value = "another";
+  trial(now, key(0, "packed")).agreement = {.agrees = false, .detail = "c[0] is nan"};
+  const auto comparison = compare(now, recorded(), {});
+  EXPECT_FALSE(comparison.comparable);
+  EXPECT_THAT(comparison.differences, testing::ElementsAre("processor: scripted -> another"));
+  EXPECT_EQ(comparison.count(Standing::not_comparable), 14U);
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::wrong);
+}
+
+TEST(Compare, UsesTheRecordingsOfThisMachineOnly) {
+  Baseline baseline = recorded();
+  baseline.recordings.push_back(baseline.recordings[0]);
+  baseline.recordings[1].results.machine.facts[0].value = "older compiler";
+  const auto comparison = compare(measured(), baseline, {});
+  EXPECT_TRUE(comparison.comparable);
+  EXPECT_EQ(comparison.count(Standing::same), 15U);
+}
+
+TEST(Compare, NamesEveryRowThatHasNoCounterpart) {
+  Baseline baseline = recorded();
+  Results now = measured();
+  trial(now, key(0, "packed")).workload = "other";
+  trial(now, key(1, "packed")).skipped = "needs AVX-512";
+  trial(now, key(2, "packed")).launches.clear();
+  trial(now, key(3, "packed")).key = "gemm/new/m=3#1";
+  trial(baseline.recordings[0].results, key(4, "packed")).agreement.agrees = false;
+  const auto comparison = compare(now, baseline, {});
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::not_comparable);
+  EXPECT_THAT(verdict(comparison, key(0, "packed")).why, HasSubstr("another workload"));
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).standing, Standing::skipped);
+  EXPECT_EQ(verdict(comparison, key(2, "packed")).standing, Standing::not_comparable);
+  EXPECT_EQ(verdict(comparison, "gemm/new/m=3#1").standing, Standing::added);
+  EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::gone);
+  EXPECT_EQ(verdict(comparison, key(4, "packed")).standing, Standing::not_comparable);
+  EXPECT_EQ(comparison.verdicts.size(), 16U);
+  EXPECT_EQ(comparison.count(Standing::same), 10U);
+}
+
+TEST(Compare, LetsACaseKeepTheSpreadBetweenItsRecordings) {
+  std::vector<Results> recordings;
+  for (const double factor : {0.8, 1.0, 1.25, 1.0}) {
+    recordings.push_back(measured({{key(0, "simd"), factor}}, 3 + recordings.size()));
+  }
+  const auto comparison = compare(measured({{key(0, "simd"), 1.15}, {key(1, "simd"), 1.15}}),
+                                  scripted::baseline(std::move(recordings)), {});
+  EXPECT_GT(verdict(comparison, key(0, "simd")).limit, 1.2);
+  EXPECT_NE(verdict(comparison, key(0, "simd")).standing, Standing::slower);
+  EXPECT_EQ(verdict(comparison, key(1, "simd")).standing, Standing::slower);
+}
+
+TEST(Compare, WorksBetweenTwoFilesAndMirrorsWhenTheyAreExchanged) {
+  const Results before = measured({}, 5), after = measured({{key(1, "packed"), 1.3}}, 6);
+  EXPECT_EQ(verdict(compare(before, after, {}), key(1, "packed")).standing, Standing::slower);
+  EXPECT_EQ(verdict(compare(after, before, {}), key(1, "packed")).standing, Standing::faster);
+}
+
+TEST(Compare, LetsOtherRowsStandWitnessWhereNothingIsNaive) {
+  Rng rng(7);
+  Script script{.cases = 5, .variants = {"a"}, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  script.changed[key(2, "a")] = 1.3;
+  const auto comparison = compare(before, scripted::results(script, rng), {});
+  EXPECT_EQ(verdict(comparison, key(2, "a")).standing, Standing::slower);
+  EXPECT_EQ(comparison.count(Standing::same), 4U);
+}
+
+/// Two runs of a program without naive variants, the second of which takes `factor` times as long.
+Comparison of_a_uniform_change(double factor) {
+  Rng rng(9);
+  Script script{.cases = 5, .variants = {"a"}, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  for (std::size_t i = 0; i < script.cases; ++i) script.changed[key(i, "a")] = factor;
+  return compare(before, scripted::results(script, rng), {});
+}
+
+TEST(Compare, NeverCallsTheSameWhatAllMovedTogetherWhereNothingIsNaive) {
+  for (const double factor : {1.5, 1 / 1.5}) {
+    const auto comparison = of_a_uniform_change(factor);
+    EXPECT_NEAR(comparison.machine_moved, factor, 0.02) << factor;
+    EXPECT_THAT(comparison.unfit, testing::IsEmpty());
+    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
+    EXPECT_THAT(comparison.verdicts[0].why, HasSubstr("code and machine cannot be told apart")) << factor;
+  }
+  EXPECT_EQ(of_a_uniform_change(1.01).count(Standing::same), 5U);
+}
+
+TEST(Compare, TakesWhatMovedFartherThanAnyDriftForAnotherMachineWhereNothingIsNaive) {
+  for (const double factor : {10.0, 0.1}) {
+    const auto comparison = of_a_uniform_change(factor);
+    EXPECT_THAT(comparison.unfit, HasSubstr("the 5 trials took")) << factor;
+    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
+  }
+}
+
+TEST(Compare, DecidesNothingFromOneLaunch) {
+  Rng rng(8);
+  Script script{.cases = 5, .launches = 1, .noise = quiet};
+  const Results before = scripted::results(script, rng);
+  script.changed[key(2, "simd")] = 3;
+  const auto comparison = compare(before, scripted::results(script, rng), {});
+  EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided)));
+}
+
+TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
+  const auto row = [](const std::string& name, Standing standing) {
+    return Verdict{.key = name, .standing = standing};
+  };
+  Comparison first, again;
+  first.verdicts = {row("twice", Standing::slower), row("once", Standing::slower),
+                    row("late", Standing::undecided), row("lost", Standing::slower),
+                    row("fine", Standing::same)};
+  again.verdicts = {row("twice", Standing::slower), row("once", Standing::same),
+                    row("late", Standing::slower), row("fine", Standing::slower)};
+  const auto both = confirmed(first, again);
+  EXPECT_EQ(verdict(both, "twice").standing, Standing::slower);
+  EXPECT_EQ(verdict(both, "once").standing, Standing::same);
+  EXPECT_EQ(verdict(both, "late").standing, Standing::undecided);
+  EXPECT_EQ(verdict(both, "lost").standing, Standing::undecided);
+  EXPECT_EQ(verdict(both, "fine").standing, Standing::same);
+}
+
+TEST(Confirmed, LeavesRowsOfOtherCasesAsTheyWere) {
+  const auto row = [](const std::string& name, Standing standing) {
+    return Verdict{.key = name, .standing = standing, .why = "first"};
+  };
+  Comparison first, again;
+  first.verdicts = {row("slow", Standing::slower), row("open", Standing::undecided)};
+  again.verdicts = {row("slow", Standing::slower), row("open", Standing::gone)};
+  const auto both = confirmed(first, again);
+  EXPECT_EQ(verdict(both, "open").standing, Standing::undecided)
+      << "it was not measured again, so it is not gone";
+  EXPECT_EQ(verdict(both, "open").why, "first");
+  EXPECT_TRUE(verdict(both, "slow").afresh);
+  EXPECT_FALSE(verdict(both, "open").afresh);
+  again.verdicts[0].standing = Standing::gone;
+  EXPECT_EQ(verdict(confirmed(first, again), "slow").standing, Standing::undecided);
+}
+
+TEST(Confirm, MeasuresSlowerRowsAloneASecondTime) {
+  std::vector<std::string> measured_again;
+  const auto afresh = [&](const std::vector<std::string>& keys) {
+    measured_again = keys;
+    return measured({{key(1, "packed"), 1.3}}, 7);
+  };
+  const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
+  const Confirmation both = confirm(slower, recorded(), {}, afresh);
+  EXPECT_THAT(measured_again, testing::ElementsAre(key(1, "packed")));
+  EXPECT_EQ(verdict(both.comparison, key(1, "packed")).standing, Standing::slower);
+  ASSERT_TRUE(both.again) << "the second launches are kept";
+  EXPECT_EQ(both.again->trials.size(), 15U);
+  EXPECT_FALSE(confirm(compare(measured(), recorded(), {}), recorded(), {}, afresh).again);
+}
+
+TEST(Confirm, DecidesNothingFromASecondMeasurementThatWasInterrupted) {
+  const auto afresh = [](const std::vector<std::string>&) {
+    Results again = measured();
+    again.partial = true;
+    return again;
+  };
+  const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
+  const Verdict row = verdict(confirm(slower, recorded(), {}, afresh).comparison, key(1, "packed"));
+  EXPECT_EQ(row.standing, Standing::undecided);
+  EXPECT_THAT(row.why, HasSubstr("was not measured a second time; the first time: slower by every measure"));
+}
+
+TEST(Compare, JudgesNoTimesOfMixedMachines) {
+  Results mixed = measured();
+  mixed.mixed_machines = "the shards ran on machines that differ in cores";
+  for (const auto& comparison : {compare(measured(), mixed, {}), compare(mixed, measured(), {}),
+                                 compare(mixed, mixed, {}), compare(mixed, recorded(), {})}) {
+    EXPECT_FALSE(comparison.comparable);
+    EXPECT_EQ(comparison.count(Standing::not_comparable), 15U);
+    EXPECT_THAT(comparison.differences, testing::Contains(HasSubstr(mixed.mixed_machines)));
+  }
+}
+
+TEST(Compare, SaysThatRowsOfOtherShardsAreThere) {
+  Results shard = measured();
+  const auto is_ours = [](const TrialResult& t) { return contains({0, 2}, t.operation, t.problem); };
+  std::erase_if(shard.trials, [&](const TrialResult& t) { return !is_ours(t); });
+  shard.shard = ShardRecord{.shard = {0, 2}};
+  const auto comparison = compare(measured(), shard, {});
+  ASSERT_GT(comparison.count(Standing::gone), 0U);
+  for (const Verdict& one : comparison.verdicts) {
+    if (one.standing != Standing::gone) continue;
+    EXPECT_THAT(one.why, HasSubstr("another shard")) << one.key;
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,150 @@
+// Verdicts in words: no signed percentages, since tools disagree on what their sign means.
+#include "bench/compare/words.hpp"
+
+#include "core/json/json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// A limit of one percent asks for tenths of one.
+std::string factor(double ratio, double limit) {
+  const int decimals = ratio >= 100 ? 0 : limit > 1 && limit < 1.02 ? 3 : 2;
+  return fmt::format("{:.{}f}", ratio, decimals);
+}
+
+bool has_ratio(const Verdict& verdict) {
+  switch (verdict.standing) {
+    case Standing::same:
+    case Standing::faster:
+    case Standing::slower:
+    case Standing::accepted: return verdict.ratio.middle > 0;
+    case Standing::undecided: return verdict.ratio.middle > 0 && verdict.ratio.coverage > 0;
+    default: return false;  // no times stand behind it
+  }
+}
+
+/// Low and high end, for faster rows as factors of speed.
+std::pair<double, double> ends(const Verdict& verdict) {
+  if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
+  return {verdict.ratio.low, verdict.ratio.high};
+}
+
+Json to_value(const Interval& interval) {
+  return {{"low", json_number(interval.low)},
+          {"middle", json_number(interval.middle)},
+          {"high", json_number(interval.high)},
+          {"coverage", json_number(interval.coverage)},
+          {"over", interval.basis == Basis::launches ? "launches" : "slices"}};
+}
+
+}  // namespace
+
+std::string_view to_string(Standing standing) {
+  switch (standing) {
+    case Standing::same: return "same";
+    case Standing::faster: return "faster";
+    case Standing::slower: return "slower";
+    case Standing::accepted: return "accepted";
+    case Standing::undecided: return "undecided";
+    case Standing::not_comparable: return "not comparable";
+    case Standing::wrong: return "wrong";
+    case Standing::skipped: return "skipped";
+    case Standing::added: return "added";
+    case Standing::gone: return "gone";
+  }
+  return "unknown";
+}
+
+std::size_t Comparison::count(Standing standing) const {
+  return static_cast<std::size_t>(std::ranges::count(verdicts, standing, &Verdict::standing));
+}
+
+std::string change_in_words(const Verdict& verdict) {
+  const double ratio = verdict.ratio.middle, limit = verdict.limit;
+  if (verdict.standing == Standing::slower) return factor(ratio, limit) + "x slower";
+  if (verdict.standing == Standing::faster) return factor(1 / ratio, limit) + "x faster";
+  if (verdict.standing == Standing::accepted) return "accepted " + factor(ratio, limit) + "x";
+  return std::string(to_string(verdict.standing));
+}
+
+std::string interval_in_words(const Verdict& verdict) {
+  if (!has_ratio(verdict)) return "";
+  const auto [low, high] = ends(verdict);
+  return factor(low, verdict.limit) + " to " + factor(high, verdict.limit);
+}
+
+std::string in_words(const Verdict& verdict) {
+  if (!has_ratio(verdict)) return change_in_words(verdict);
+  const auto [low, high] = ends(verdict);
+  return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low, verdict.limit),
+                     factor(high, verdict.limit));
+}
+
+std::string limit_in_words(const Verdict& verdict) { return factor(verdict.limit, verdict.limit); }
+
+std::string verdict_sentence(const Comparison& comparison) {
+  const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),
+                    slower = comparison.count(Standing::slower),
+                    accepted = comparison.count(Standing::accepted),
+                    decided =
+                        comparison.count(Standing::same) + comparison.count(Standing::faster) + accepted,
+                    objections = comparison.objections.size();
+  std::string out;
+  if (total == 0) return "Nothing was compared: there are no trials";
+  if (wrong > 0) {
+    out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  if (objections > 0) {
+    out += fmt::format("{} acceptance{} ran out; ", objections, objections == 1 ? "" : "s");
+  }
+  if (!comparison.unfit.empty()) {
+    out += "the machine is unfit: nothing is decided";
+  } else if (!comparison.comparable) {
+    out += "not comparable: the machines or builds differ";
+  } else if (slower > 0) {
+    out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
+                       slower == 1 ? "its" : "their");
+  } else if (decided + comparison.count(Standing::undecided) == 0) {
+    out += fmt::format("none of {} trials could be compared", total);
+  } else if (decided == 0) {
+    out += fmt::format("no verdict could be reached on any of {} trials", total);
+  } else {
+    out += fmt::format("none of {} trials is slower than its limit{}", total,
+                       accepted > 0 ? " without being accepted" : "");
+  }
+  std::string counts;
+  for (const Standing standing :
+       {Standing::accepted, Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable,
+        Standing::added, Standing::gone, Standing::skipped}) {
+    const std::size_t count = comparison.count(standing);
+    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "; " : ", ", count, to_string(standing));
+  }
+  return out + counts;
+}
+
+std::string to_json(const Comparison& comparison) {
+  Json verdicts = Json::array();
+  for (const Verdict& verdict : comparison.verdicts) {
+    verdicts.push_back({{"key", verdict.key},
+                        {"standing", to_string(verdict.standing)},
+                        {"limit", json_number(verdict.limit)},
+                        {"why", verdict.why},
+                        {"ratio", to_value(verdict.ratio)},
+                        {"time_ratio", to_value(verdict.time_ratio)},
+                        {"to_naive", to_value(verdict.to_naive)}});
+  }
+  return json_text({{"schema", "assay.comparison/1"},
+                    {"comparable", comparison.comparable},
+                    {"machine_moved", json_number(comparison.machine_moved)},
+                    {"differences", comparison.differences},
+                    {"unfit", comparison.unfit},
+                    {"objections", comparison.objections},
+                    {"verdicts", std::move(verdicts)}});
+}
+
+}  // namespace assay

@@ -1,0 +1,184 @@
+// Google Benchmark's JSON read as results.
+#include "bench/exchange/google_benchmark.hpp"
+#include "core/json/json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr const char* remedy = "write it again with --benchmark_out=FILE --benchmark_out_format=json";
+
+/// Text with the bare words for non-finite numbers, which any counter may hold, replaced by null.
+std::string with_nulls(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (quoted && c == '\\' && i + 1 < text.size()) {
+      out += text.substr(i, 2);
+      i += 2;
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    if (!quoted) {
+      const auto rest = std::string_view(text).substr(i);
+      const auto words = {"-Infinity", "Infinity", "-NaN", "NaN", "-inf", "inf", "-nan", "nan"};
+      const auto word = std::ranges::find_if(words, [&](std::string_view w) { return rest.starts_with(w); });
+      if (word != words.end()) {
+        out += "null";
+        i += std::string_view(*word).size();
+        continue;
+      }
+    }
+    out += c;
+    ++i;
+  }
+  return out;
+}
+
+double seconds_per_unit(const JsonField& benchmark) {
+  const std::string unit = benchmark.text_or("time_unit", "ns");
+  const std::map<std::string, double, std::less<>> known{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  const auto found = known.find(unit);
+  if (found == known.end())
+    benchmark.at("time_unit").refuse(fmt::format("is {}, must be ns, us, ms or s", unit));
+  return found->second;
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+/// Whether the name is that of an aggregate, `X_mean`, of a benchmark that is there. What is fitted over the
+/// sizes of a family is named for the family, `X_BigO` of `X/8`.
+bool names_aggregate(std::string_view name, const Names& names) {
+  for (const std::string_view suffix : {"_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"}) {
+    if (!name.ends_with(suffix)) continue;
+    const std::string_view of = name.substr(0, name.size() - suffix.size());
+    const auto first = names.lower_bound(std::string(of) + "/");
+    return names.contains(of) || (first != names.end() && first->starts_with(std::string(of) + "/"));
+  }
+  return false;
+}
+
+bool is_measurement(const JsonField& benchmark, const Names& names) {
+  if (benchmark.find("aggregate_name")) return false;
+  if (const auto type = benchmark.find("run_type")) return type->text() == "iteration";
+  // Versions before 1.5 wrote no run_type; their aggregates can be told by their names alone.
+  return !names_aggregate(benchmark.at("name").text(), names);
+}
+
+/// A trial of the name, with what our own writer left about it.
+TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
+  TrialResult trial{.key = name, .operation = name};
+  if (const auto threads = benchmark.find("threads")) {
+    trial.threads = static_cast<int>(threads->integer(1, 1 << 20));
+  }
+  if (const auto ours = benchmark.find("assay")) {
+    trial.operation = ours->text_or("operation", name);
+    trial.variant = ours->text_or("variant", "");
+    trial.problem = ours->text_or("problem", "");
+    trial.workload = ours->text_or("workload", "");
+    trial.per_step = ours->number_or("per_step", 0);
+    trial.cost = {.flops = ours->number_or("flops", 0),
+                  .bytes_read = ours->number_or("bytes_read", 0),
+                  .bytes_written = ours->number_or("bytes_written", 0)};
+  }
+  return trial;
+}
+
+/// Nothing for a number that was not finite, and was written as such. Throws Error for one that is no time at
+/// all.
+std::optional<double> real_time_of(const JsonField& benchmark) {
+  const auto time = benchmark.find("real_time");
+  if (!time) {
+    if (benchmark.value().contains("real_time")) return std::nullopt;
+    benchmark.refuse("has no \"real_time\"");
+  }
+  const double value = time->number();
+  if (value < 0) time->refuse(fmt::format("is {}, must be a time", value));
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// Whether it says of itself that it cannot be timed; then so does the trial.
+bool take_report(TrialResult& trial, const JsonField& benchmark) {
+  // Errors have `error_occurred`. What is left out on purpose has `skipped`, since 1.8.
+  const auto error = benchmark.find("error_occurred");
+  const bool failed = error && error->boolean();
+  if (!failed && !benchmark.find("skipped")) return false;
+  const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
+  // Ours come with everything that has no time as an error, since the format knows nothing else.
+  const bool ours = benchmark.find("assay").has_value();
+  trial.failed = trial.failed || (failed && (!ours || message.starts_with("disagrees")));
+  trial.skipped = fmt::format("reports{}: {}", trial.failed ? " an error" : "", message);
+  trial.launches.clear();
+  return true;
+}
+
+void add_repetition(TrialResult& trial, const JsonField& benchmark) {
+  if (take_report(trial, benchmark)) return;
+  const double unit = seconds_per_unit(benchmark);
+  const double seconds = real_time_of(benchmark).value_or(0) * unit;
+  if (!(seconds > 0)) {
+    trial.remark = "some repetitions report no finite time above 0 and were left out";
+    return;
+  }
+  Slice slice{.seconds = seconds, .cpu_seconds = benchmark.number_or("cpu_time", 0) * unit};
+  if (const auto calls = benchmark.find("iterations")) {
+    slice.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));
+  }
+  if (trial.skipped.empty()) trial.launches.push_back({slice});
+}
+
+Machine machine_of(const JsonField& context) {
+  Machine machine;
+  if (const auto cores = context.find("num_cpus")) {
+    machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
+    machine.facts.push_back({"cores", std::to_string(machine.cores)});
+  }
+  // Of the library that times, which is not the program's own: worth knowing, and no other machine.
+  machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
+  // Hosted machines get another name and clock each time without being another machine.
+  machine.facts.push_back({"host", context.text_or("host_name", ""), false});
+  machine.facts.push_back({"megahertz", fmt::format("{:.0f}", context.number_or("mhz_per_cpu", 0)), false});
+  return machine;
+}
+
+}  // namespace
+
+Results results_from_google_benchmark(const std::string& text, const std::string& where) {
+  const Json value = parse_json(with_nulls(text), where);
+  const JsonField file(value, where, remedy);
+  const auto context = file.at("context");
+  Results results{
+      .suite = std::filesystem::path(context.text_or("executable", "benchmarks")).filename().string(),
+      .about = "read from Google Benchmark's JSON; each repetition counts as a launch",
+      .machine = machine_of(context),
+      .commit = "unknown",
+      .date = context.text_or("date", "")};
+  const auto benchmarks = file.at("benchmarks").items();
+  Names names;
+  for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
+  std::map<std::string, std::size_t> position;
+  for (const JsonField& benchmark : benchmarks) {
+    if (!is_measurement(benchmark, names)) continue;
+    const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
+    const auto [at, is_new] = position.try_emplace(name, results.trials.size());
+    if (is_new) results.trials.push_back(trial_of(benchmark, name));
+    add_repetition(results.trials[at->second], benchmark);
+  }
+  if (results.trials.empty()) {
+    file.at("benchmarks").refuse("holds no measurement: aggregates alone cannot be compared");
+  }
+  return results;
+}
+
+}  // namespace assay

@@ -1,0 +1,193 @@
+#include "bench/exchange/google_benchmark.hpp"
+
+#include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "bench/exchange/read_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Property;
+using testing::Throws;
+
+Results sample() {
+  TrialResult naive{.key = "gemm/naive/m=2#1", .operation = "gemm", .variant = "naive", .problem = "m=2"};
+  naive.workload = "0a";
+  naive.launches = {{{1e-6, 1e-6, 10}, {3e-6, 3e-6, 10}, {2e-6, 2e-6, 10}}, {{4e-6, 4e-6, 5}}};
+  TrialResult wrong{.key = "gemm/bad/m=2#1", .operation = "gemm", .variant = "bad", .problem = "m=2"};
+  wrong.agreement.agrees = false;
+  wrong.agreement.worst_error = std::numeric_limits<double>::infinity();
+  wrong.agreement.detail = "c[0] is \"nan\"";
+  TrialResult skipped{.key = "gemm/wide/m=2#1", .operation = "gemm", .variant = "wide", .problem = "m=2"};
+  skipped.skipped = "needs AVX-512";
+  return {.suite = "smoke", .machine = {.key = "cpu_2", .cores = 2}, .trials = {naive, wrong, skipped}};
+}
+
+/// As Google Benchmark 1.7.1 writes it, shortened: a counter that is NaN, aggregates, an error.
+const char* const foreign = R"({"context": {"date": "d", "executable": "./conv_bench", "num_cpus": 2},
+  "benchmarks": [
+    {"name": "A/8 NaN", "run_name": "A/8 NaN", "run_type": "iteration", "repetition_index": 0, "threads": 2,
+     "iterations": 100, "real_time": 1.5e+00, "cpu_time": 3.0, "time_unit": "us", "c": NaN, "d": -Infinity},
+    {"name": "A/8 NaN", "run_name": "A/8 NaN", "run_type": "iteration", "repetition_index": 1, "threads": 2,
+     "iterations": 100, "real_time": 1.7, "cpu_time": 3.0, "time_unit": "us", "c": NaN},
+    {"name": "A/8 NaN_mean", "run_name": "A/8 NaN", "run_type": "aggregate", "aggregate_name": "mean",
+     "iterations": 2, "real_time": 1.6, "cpu_time": 3.0, "time_unit": "us"},
+    {"name": "B", "run_name": "B", "run_type": "iteration",
+     "error_occurred": true, "error_message": "no luck",
+     "iterations": 1, "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns"}]})";
+
+TEST(GoogleBenchmarkJson, IsReadWithEachRepetitionAsALaunch) {
+  const Results results = results_from_google_benchmark(foreign, "f.json");
+  EXPECT_EQ(results.suite, "conv_bench");
+  ASSERT_EQ(results.trials.size(), 2U);
+  const TrialResult& a = results.trials[0];
+  EXPECT_EQ(a.key, "A/8 NaN") << "text in quotes stays";
+  EXPECT_EQ(a.threads, 2);
+  ASSERT_EQ(a.launches.size(), 2U) << "the mean is no measurement";
+  EXPECT_DOUBLE_EQ(a.launches[0][0].seconds, 1.5e-6);
+  EXPECT_DOUBLE_EQ(a.launches[1][0].seconds, 1.7e-6);
+  EXPECT_EQ(a.launches[0][0].calls, 100);
+  EXPECT_EQ(results.trials[1].skipped, "reports an error: no luck");
+  EXPECT_TRUE(results.trials[1].failed);
+}
+
+/// A file of one benchmark `A` with these members beside its name.
+std::string one_benchmark(const std::string& members) {
+  return R"({"context": {}, "benchmarks": [{"name": "A", )" + members + R"(, "time_unit": "ns"}]})";
+}
+
+TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
+  const auto skipped = results_from_google_benchmark(
+      one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");
+  EXPECT_EQ(skipped.trials[0].skipped, "reports: no such device");
+  EXPECT_FALSE(skipped.trials[0].failed);
+  const Results ours = results_from_google_benchmark(google_benchmark_json(sample()), "f.json");
+  EXPECT_TRUE(ours.trials[1].failed) << "it disagrees with the oracle";
+  EXPECT_FALSE(ours.trials[2].failed) << "it needs another processor";
+}
+
+TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFinite) {
+  const auto reading = [](const std::string& members) {
+    return [members] { results_from_google_benchmark(one_benchmark(members), "f.json"); };
+  };
+  EXPECT_THAT(
+      reading(R"("real_time": -5)"),
+      Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0].real_time: is -5, must be a time"))));
+  EXPECT_THAT(reading(R"("cpu_time": 5)"),
+              Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0]: has no \"real_time\""))));
+  for (const char* word : {"NaN", "Infinity", "-nan", "0"}) {
+    const auto results =
+        results_from_google_benchmark(one_benchmark(std::string("\"real_time\": ") + word), "f.json");
+    EXPECT_TRUE(results.trials[0].launches.empty()) << word;
+    EXPECT_THAT(results.trials[0].remark, HasSubstr("no finite time above 0")) << word;
+  }
+}
+
+TEST(GoogleBenchmarkJson, KnowsAggregatesByTheirNamesWhereNoTypeIsWritten) {
+  const Results results = results_from_google_benchmark(R"({"context": {}, "benchmarks": [
+    {"name": "A/8", "real_time": 1}, {"name": "A/8", "real_time": 2}, {"name": "A/8_mean", "real_time": 1.5},
+    {"name": "A/8_stddev", "real_time": 0.5}, {"name": "A_BigO", "real_time": 1}, {"name": "A_RMS", "real_time": 1},
+    {"name": "harmonic_mean", "real_time": 3}]})",
+                                                        "old.json");
+  ASSERT_EQ(results.trials.size(), 2U);
+  EXPECT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_EQ(results.trials[1].key, "harmonic_mean") << "no benchmark is called harmonic";
+}
+
+TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMachine) {
+  const auto of = [](const std::string& type) {
+    return results_from_google_benchmark(R"({"context": {"library_build_type": ")" + type +
+                                             R"("}, "benchmarks": [{"name": "A", "real_time": 1}]})",
+                                         "f.json");
+  };
+  const auto comparison = compare(of("release"), of("debug"), {});
+  EXPECT_TRUE(comparison.comparable);
+  EXPECT_THAT(comparison.differences, testing::ElementsAre("library build type: release -> debug"));
+}
+
+TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
+  const Results before = results_from_google_benchmark(one_benchmark("\"real_time\": 1"), "f.json");
+  const Results after = results_from_google_benchmark(
+      one_benchmark(R"("error_occurred": true, "error_message": "boom")"), "f.json");
+  EXPECT_THAT(compare(before, after, {}).failures,
+              testing::ElementsAre("A had a time before, and now reports an error: boom"));
+  EXPECT_THAT(compare(after, after, {}).failures, testing::IsEmpty());
+  const std::string text = comparison_text(compare(before, after, {}), before, after);
+  EXPECT_THAT(text, HasSubstr("now reports an error: boom"));
+}
+
+TEST(GoogleBenchmarkJson, OfOursIsReadBackWithItsVariants) {
+  const Results results = results_from_google_benchmark(google_benchmark_json(sample()), "f.json");
+  ASSERT_EQ(results.trials.size(), 3U);
+  EXPECT_EQ(results.trials[0].variant, "naive");
+  EXPECT_EQ(results.trials[0].workload, "0a");
+  ASSERT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[0][0].seconds, 2e-6);
+  EXPECT_EQ(results.trials[0].launches[0][0].calls, 30);
+  EXPECT_FALSE(results.trials[1].skipped.empty());
+}
+
+TEST(GoogleBenchmarkJson, IsRefusedWhenItHoldsNoMeasurement) {
+  const auto reading = [](const std::string& text) {
+    return [text] { results_from_google_benchmark(text, "f.json"); };
+  };
+  EXPECT_THAT(reading(R"({"context": {}, "benchmarks": []})"),
+              Throws<Error>(Property(&Error::what, HasSubstr("f.json: benchmarks: holds no measurement"))));
+  EXPECT_THAT(reading(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"),
+              Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0].time_unit: is h, must be"))));
+}
+
+class ResultFile : public testing::Test {
+ protected:
+  ResultFile()
+      : file(std::filesystem::temp_directory_path() / ("assay_exchange_" + std::to_string(::getpid()))) {}
+  ~ResultFile() override { std::filesystem::remove(file); }
+  std::filesystem::path file;
+};
+
+TEST_F(ResultFile, IsReadWhateverItIs) {
+  write_file(file, to_json(sample()));
+  EXPECT_EQ(read_any_results(file).suite, "smoke");
+  write_file(file, foreign);
+  EXPECT_EQ(read_any_results(file).suite, "conv_bench");
+  write_file(file, "{\"results\": []}");
+  EXPECT_THROW(read_any_results(file), Error);
+}
+
+TEST_F(ResultFile, OfOursPassesThroughGoogleBenchmarksOwnTool) {
+  const std::string tool = "/usr/share/benchmark/compare.py";
+  if (!std::filesystem::exists(tool))
+    GTEST_SKIP() << tool << " is not installed: apt install libbenchmark-tools";
+  if (std::system("/usr/bin/python3 -c 'import scipy' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "compare.py needs scipy: apt install python3-scipy";
+  }
+  write_file(file, google_benchmark_json(sample()));
+  const std::string command =
+      "/usr/bin/python3 " + tool + " benchmarks " + file.string() + " " + file.string();
+  EXPECT_EQ(std::system((command + " >/dev/null").c_str()), 0) << command;
+}
+
+TEST(GoogleBenchmarkCsv, HasItsColumnsInEveryRow) {
+  const std::string text = google_benchmark_csv(sample());
+  EXPECT_THAT(text, testing::StartsWith("name,iterations,real_time,cpu_time,time_unit,"));
+  EXPECT_THAT(text, HasSubstr("\n\"gemm/naive/m=2#1\",30,2000,2000,ns,,,,,\n"));
+  EXPECT_THAT(text, HasSubstr(",true,\"disagrees with the oracle: c[0] is \"\"nan\"\"\"\n"));
+}
+
+TEST(GoogleBenchmarkConsole, LaysOutItsColumns) {
+  const std::string text = google_benchmark_console(sample());
+  EXPECT_THAT(text, HasSubstr("Benchmark                 Time             CPU   Iterations\n"));
+  EXPECT_THAT(text, HasSubstr("gemm/naive/m=2#1       2000 ns         2000 ns           30\n"));
+  EXPECT_THAT(text, HasSubstr("gemm/wide/m=2#1  ERROR OCCURRED: 'skipped: needs AVX-512'"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,123 @@
+#include "bench/exchange/junit.hpp"
+
+#include "bench/compare/words.hpp"
+#include "core/text/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 when it begins with none that XML 1.0 allows.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  std::uint32_t code = first & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  const std::uint32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < least || code > 0x10FFFF || surrogate || code == 0xFFFE || code == 0xFFFF ? 0 : length;
+}
+
+/// For content and for attributes in double quotes.
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    switch (length == 0 ? '\0' : text.front()) {
+      case '\0': out += replacement; break;
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\t':
+      case '\n':
+      case '\r': out += fmt::format("&#{};", static_cast<int>(text.front())); break;
+      default: out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(1, length));
+  }
+  return out;
+}
+
+bool fails(Standing standing) { return standing == Standing::slower || standing == Standing::wrong; }
+
+bool passes(Standing standing) { return standing == Standing::same || standing == Standing::faster; }
+
+std::string failure(const Verdict& verdict, const std::string& command) {
+  const bool slower = verdict.standing == Standing::slower;
+  const std::string message =
+      slower ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict)) : verdict.why;
+  std::string body = escaped(verdict.why) + '\n';
+  if (slower) {
+    body += fmt::format("time after / time before {:.4g}, {:.0f} % interval {:.4g} to {:.4g}\n",
+                        verdict.ratio.middle, 100 * verdict.ratio.coverage, verdict.ratio.low,
+                        verdict.ratio.high);
+  }
+  body += "again: " + escaped(repeat_command(command, verdict.key)) + '\n';
+  return fmt::format("<failure type=\"{}\" message=\"{}\">\n{}</failure>",
+                     slower ? "regression" : "disagreement", escaped(message), body);
+}
+
+std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {
+  const std::size_t slash = verdict.key.find('/');
+  const bool split = slash != std::string::npos;
+  const std::string start = fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\"", escaped(suite),
+                                        escaped(split ? verdict.key.substr(0, slash) : verdict.key),
+                                        escaped(split ? verdict.key.substr(slash + 1) : verdict.key));
+  if (passes(verdict.standing)) {
+    return fmt::format("{}><system-out>{}</system-out></testcase>\n", start, escaped(in_words(verdict)));
+  }
+  if (fails(verdict.standing)) return fmt::format("{}>{}</testcase>\n", start, failure(verdict, command));
+  return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start,
+                     escaped(fmt::format("{}: {}", in_words(verdict), verdict.why)));
+}
+
+/// A test case of the whole: `what` is the element that says why it does not pass.
+std::string case_of_all(const std::string& suite, const std::string& name, const std::string& what,
+                        const std::string& type, const std::string& message) {
+  return fmt::format("  <testcase classname=\"{}\" name=\"{}\"><{} type=\"{}\" message=\"{}\"/></testcase>\n",
+                     escaped(suite), escaped(name), what, type, escaped(message));
+}
+
+std::string counts_of(const Comparison& comparison, bool has_error) {
+  const auto& verdicts = comparison.verdicts;
+  const auto failures = std::ranges::count_if(verdicts, [](const Verdict& v) { return fails(v.standing); });
+  const auto passed = std::ranges::count_if(verdicts, [](const Verdict& v) { return passes(v.standing); });
+  const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
+  const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
+  const int errors = has_error ? 1 : 0;
+  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", rows + objections + errors,
+                     failures + objections, errors, rows - failures - passed);
+}
+
+}  // namespace
+
+std::string to_junit(const Comparison& comparison, const Results& current, const std::string& command,
+                     const std::string& undecided) {
+  const std::string counts = counts_of(comparison, !undecided.empty());
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n"
+      " <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n",
+      counts, escaped(current.suite), escaped(current.machine.key), escaped(current.date), counts);
+  for (const Verdict& verdict : comparison.verdicts) out += test_case(verdict, current.suite, command);
+  for (const std::string& objection : comparison.objections) {
+    out += case_of_all(current.suite, objection, "failure", "expired", objection);
+  }
+  if (!undecided.empty()) out += case_of_all(current.suite, "verdict", "error", "undecided", undecided);
+  return out + " </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace assay

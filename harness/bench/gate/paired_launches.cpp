@@ -1,0 +1,125 @@
+#include "bench/gate/paired_launches.hpp"
+
+#include "assay/random.hpp"
+#include "core/files/scratch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace assay {
+namespace {
+
+enum : std::size_t { base_side, head_side, control_side };
+
+/// Copies of programs that may be built anew while they are measured. Those with several links are kept ones,
+/// which nobody overwrites.
+struct Snapshot {
+  explicit Snapshot(const PairedPrograms& programs)
+      : base(of(programs.base, "base")), head(of(programs.head, "head")) {}
+  ScratchFolder folder;
+  std::vector<std::filesystem::path> base, head;
+
+ private:
+  std::vector<std::filesystem::path> of(const std::vector<std::filesystem::path>& links, const char* name) {
+    if (links.size() != 1) return links;
+    std::filesystem::copy_file(links.front(), folder.path() / name);
+    return {folder.path() / name};
+  }
+};
+
+PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& trials, int launch,
+                        const PairedPrograms& programs, const Snapshot& snapshot) {
+  PairRequest request{.policy = programs.policy,
+                      .draw = draw_of(run.seed, launch),
+                      .check = launch == 0,
+                      .shared_bytes = programs.shared_bytes};
+  request.policy.seed = run.seed;
+  const std::size_t base = link_of(run.seed, launch, programs.base.size()),
+                    head = link_of(run.seed, launch, programs.head.size());
+  request.sides = {{.name = "base", .program = snapshot.base[base], .known_as = programs.base[base]},
+                   {.name = "head", .program = snapshot.head[head], .known_as = programs.head[head]},
+                   {.name = "control", .program = snapshot.base[base], .known_as = programs.base[base]}};
+  request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    request.trials.push_back(run.trials[trials[i]].trial);
+    request.patience.push_back(run.trials[trials[i]].patience);
+    const auto planted = programs.planted.find(request.trials.back().key);
+    if (planted != programs.planted.end()) request.slowdowns[head_side][i] = planted->second;
+  }
+  return request;
+}
+
+void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample& head) {
+  if (!head.agrees) {
+    trial.left_out = Standing::wrong;
+    trial.why_left_out = "disagrees with the oracle: " + head.disagreement;
+  } else if (!base.agrees) {
+    trial.left_out = Standing::not_comparable;
+    trial.why_left_out = "the base disagrees with the oracle: " + base.disagreement;
+  }
+}
+
+}  // namespace
+
+std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
+  const auto turn = static_cast<std::size_t>(launch);
+  Rng rng(seed + 7919 * (turn / links + 1));
+  return drawn_permutation(links, rng)[turn % links];
+}
+
+PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
+  const auto snapshot = std::make_shared<const Snapshot>(programs);
+  return [programs = std::move(programs), snapshot, hooks](
+             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
+    if (launch == 0 && !can_fix_addresses()) {
+      run.restriction =
+          "address randomization stays on here (containers forbid turning it off): launches differ by more";
+    }
+    hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
+    const PairRequest request = request_for(run, trials, launch, programs, *snapshot);
+    auto sides = sample_sides(request, hooks);
+    if (sides.empty()) return;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      PairedTrial& trial = run.trials[trials[i]];
+      TurnSample& base = sides[base_side][i];
+      TurnSample& head = sides[head_side][i];
+      if (request.check) note_agreement(trial, base, head);
+      if (!trial.tested()) continue;
+      trial.base_allocations = base.allocations_per_call;
+      trial.base_allocated_bytes = base.allocated_bytes_per_call;
+      trial.head_allocations = head.allocations_per_call;
+      trial.head_allocated_bytes = head.allocated_bytes_per_call;
+      trial.launches.push_back({.base = std::move(base.seconds),
+                                .head = std::move(head.seconds),
+                                .control = std::move(sides[control_side][i].seconds),
+                                .base_link = link_of(run.seed, launch, programs.base.size()),
+                                .head_link = link_of(run.seed, launch, programs.head.size())});
+    }
+  };
+}
+
+void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites) {
+  for (PairedTrial& trial : trials) {
+    for (const Suite& suite : suites) {
+      double per_step = 0;
+      for (const Case& row : suite.cases) {
+        if (row.operation == trial.trial.operation && row.problem == trial.trial.problem)
+          per_step += row.per_step;
+      }
+      const double per_epoch = per_step * suite.steps_per_epoch;
+      if (per_epoch > 0) trial.occurrences.push_back({suite.name, per_epoch});
+    }
+  }
+}
+
+std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
+  constexpr double slack = 64 * 1024 * 1024;
+  double largest = 0;
+  for (const Case& row : cases)
+    largest = std::max(largest, registry.at(row.operation).footprint(row.problem));
+  return static_cast<std::size_t>(1.25 * largest + slack);
+}
+
+}  // namespace assay

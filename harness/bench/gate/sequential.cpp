@@ -1,0 +1,209 @@
+#include "bench/gate/sequential.hpp"
+
+#include "core/statistics/signs.hpp"
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+using Logs = std::span<const double>;
+
+/// As many degrees of freedom as make Student's distribution the normal one.
+constexpr int many_launches = 200;
+
+/// Of a trial still open at a look.
+struct Open {
+  std::size_t trial;
+  double p_slower, p_faster;
+  bool slower_than_all, faster_than_all;    ///< than the copy of the base as well
+  bool slower_by_layout, faster_by_layout;  ///< not in all layouts
+};
+
+Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
+  return Logs(logs).first(std::min(policy.screen, logs.size()));
+}
+
+/// Neither moved by the margin nor, at this level, slower by what `same` excludes.
+bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
+  return std::abs(median(logs)) < std::log(policy.margin) &&
+         p_below(logs, std::log(policy.same_limit)) <= level;
+}
+
+/// One look more than there are numbers: the last one, when time runs out.
+double looks_of(const SequentialPolicy& policy) { return static_cast<double>(policy.looks.size() + 1); }
+double look_level(const SequentialPolicy& policy) { return policy.level / looks_of(policy); }
+
+/// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
+template <class PValue>
+void step_down(std::vector<Open>& open, std::size_t& left, double level, const PValue& p, Standing standing,
+               std::size_t launches, Rulings& out) {
+  std::ranges::sort(open, {}, p);
+  auto first = open.begin();
+  for (; first != open.end() && left > 0 && p(*first) <= level / static_cast<double>(left); ++first, --left) {
+    out.trials[first->trial].standing = standing;
+    out.trials[first->trial].launches = launches;
+  }
+  open.erase(open.begin(), first);
+}
+
+/// Whether each layout moved beyond the limit, a logarithm: above one that is positive, below one that is
+/// negative. Of two launches in the middle the farther one counts: two of a layout are few, and luck within a
+/// layout is what the sign test is for.
+bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double limit) {
+  std::map<std::size_t, std::vector<double>> by_layout;
+  for (std::size_t i = 0; i < std::min(launches, trial.layouts.size()); ++i) {
+    by_layout[trial.layouts[i]].push_back(limit > 0 ? trial.head[i] : -trial.head[i]);
+  }
+  return std::ranges::all_of(by_layout, [limit](auto& layout) {
+    auto& logs = layout.second;
+    const auto middle = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 2);
+    std::ranges::nth_element(logs, middle);
+    return *middle > std::abs(limit);
+  });
+}
+
+Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
+             const SequentialPolicy& policy) {
+  const double margin = std::log(policy.margin);
+  const Logs to_base = Logs(trial.head).first(launches);
+  const Logs to_control = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
+  return {.trial = index,
+          .p_slower = p_above(to_base, margin),
+          .p_faster = p_below(to_base, -margin),
+          .slower_than_all = to_control.empty() || p_above(to_control, margin) <= policy.level,
+          .faster_than_all = to_control.empty() || p_below(to_control, -margin) <= policy.level,
+          .slower_by_layout = !moved_in_all_layouts(trial, launches, margin),
+          .faster_by_layout = !moved_in_all_layouts(trial, launches, -margin)};
+}
+
+/// Of the trials with as many launches; of those that have no more where it is their last.
+void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
+          std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
+  std::vector<Open> open;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
+    if (last && trials[i].head.size() > launches) continue;
+    open.push_back(open_at(trials[i], i, launches, policy));
+  }
+  step_down(
+      open, left, look_level(policy),
+      [](const Open& o) { return o.slower_than_all && !o.slower_by_layout ? o.p_slower : 1; },
+      Standing::slower, launches, out);
+  step_down(
+      open, left_faster, look_level(policy),
+      [](const Open& o) { return o.faster_than_all && !o.faster_by_layout ? o.p_faster : 1; },
+      Standing::faster, launches, out);
+  const double same_level = policy.same_level / looks_of(policy);
+  for (const Open& o : open) {
+    SequentialRuling& ruling = out.trials[o.trial];
+    ruling.launches = launches;
+    const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(1, left));
+    ruling.by_layout =
+        (o.slower_by_layout && o.p_slower <= level) || (o.faster_by_layout && o.p_faster <= level);
+    if (is_same(Logs(trials[o.trial].head).first(launches), same_level, policy)) {
+      ruling.standing = Standing::same;
+      ruling.by_layout = false;
+    }
+  }
+}
+
+/// Launches after which time ran out: one number, or one for each shard.
+std::set<std::size_t> last_looks(std::span<const TrialLogs> trials, const SequentialPolicy& policy,
+                                 const Rulings& rulings) {
+  std::set<std::size_t> out;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::size_t launches = trials[i].head.size();
+    const bool looked = std::ranges::find(policy.looks, launches) != policy.looks.end();
+    if (rulings.trials[i].standing == Standing::undecided && launches > policy.screen && !looked) {
+      out.insert(launches);
+    }
+  }
+  return out;
+}
+
+/// The control of one trial, in either direction, with the launches that its ruling rests on. `left` is what
+/// the level of the last trial was divided by that moved: a control that moved as that trial did must show.
+bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t left,
+                   const SequentialPolicy& policy) {
+  const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), ruling.launches));
+  if (seen.empty()) return false;
+  const double margin = std::log(policy.margin);
+  const double level = look_level(policy) / static_cast<double>(left);
+  return std::min(p_above(seen, margin), p_below(seen, -margin)) <= level;
+}
+
+/// All trials of the control together: the median over the trials, launch by launch of the screen. A shard
+/// gets the whole level, since eight launches have no p-value small enough for a part of it: four shards are
+/// wrongly unfit four times as often, which is no false alarm.
+std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+  constexpr std::size_t fewest_trials = 5;  // below that one trial's luck is the median
+  std::vector<double> medians;
+  for (std::size_t launch = 0; launch < policy.screen; ++launch) {
+    std::vector<double> moved;
+    for (const TrialLogs& trial : trials) {
+      if (launch < trial.control.size()) moved.push_back(trial.control[launch]);
+    }
+    if (moved.size() >= fewest_trials) medians.push_back(median(moved));
+  }
+  if (medians.size() < policy.screen) return "";
+  const double margin = std::log(policy.control_margin);
+  if (std::min(p_above(medians, margin), p_below(medians, -margin)) > policy.level / 2) return "";
+  return fmt::format(
+      "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} launches of {}",
+      std::exp(median(medians)), medians.size(), medians.size());
+}
+
+}  // namespace
+
+Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+  Rulings out{.trials = std::vector<SequentialRuling>(trials.size()),
+              .family = std::max(trials.size(), policy.family)};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Logs screen = screen_of(trials[i].head, policy);
+    SequentialRuling& ruling = out.trials[i];
+    ruling.launches = screen.size();
+    if (screen.size() == policy.screen && is_same(screen, policy.same_level, policy)) {
+      ruling.standing = Standing::same;
+      ruling.screened = true;
+    }
+  }
+  std::size_t left = out.family, left_faster = out.family;
+  for (const std::size_t launches : policy.looks)
+    look(trials, launches, false, left, left_faster, policy, out);
+  for (const std::size_t launches : last_looks(trials, policy, out)) {
+    look(trials, launches, true, left, left_faster, policy, out);
+  }
+
+  out.unfit = control_moved_as_a_whole(trials, policy);
+  const std::size_t at_last = std::min(out.family, std::min(left, left_faster) + 1);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], at_last, policy);
+  }
+  return out;
+}
+
+double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
+                        const SequentialPolicy& policy, double by_layout) {
+  if (trial.control.empty() || trial.control.size() < policy.screen) return 0;
+  const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(family, 1));
+  const auto count = static_cast<int>(std::min(launches, policy.looks.back()));
+  const double chance = needed_chance(needed_count(count, level), count, 0.95);
+  if (chance >= 1) return 0;
+  // A slow-down moves every launch by as much: it must lift the quantile of 1 - chance above the margin. A
+  // few launches have no such quantile beyond their smallest, so that it is at least that of a normal
+  // distribution.
+  const double deviation = robust_deviation(trial.control);
+  const double below = std::max(median(trial.control) - quantile(trial.control, 1 - chance),
+                                chance > 0.5 ? deviation * student_quantile(1 - chance, many_launches) : 0);
+  const double wider = deviation > 0 ? std::hypot(deviation, by_layout) / deviation : 1;
+  return std::max(std::exp(std::log(policy.margin) + wider * below), policy.same_limit);
+}
+
+}  // namespace assay

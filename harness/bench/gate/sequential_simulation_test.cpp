@@ -1,0 +1,130 @@
+// How often the rules cry wolf, and what they overlook, on scripted launches with fixed seeds. No clock is
+// involved.
+#include "bench/gate/sequential.hpp"
+
+#include "assay/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+/// Sum of twelve uniforms: near enough to a normal distribution.
+double normal(Rng& rng) {
+  double out = -6;
+  for (int i = 0; i < 12; ++i) out += rng.unit();
+  return out;
+}
+
+/// Launches as observed on a shared virtual machine: most lie close together, one in eight is off by several
+/// percent.
+double launch_noise(Rng& rng, double deviation) {
+  const double noise = normal(rng);
+  const bool stray = rng.unit() < 0.125;
+  return noise * (stray ? 8 * deviation : deviation);
+}
+
+struct Outcome {
+  std::size_t slower = 0, undecided = 0, launches = 0;
+  bool planted_found = false, unfit = false;
+};
+
+/// One run of the gate: screens all, then follows what is open through the looks, as the driver does.
+/// With a deviation of eight layouts they take turns, and each moves all launches of a trial that run it.
+Outcome gated(std::size_t count, double deviation, double planted, Rng& rng, double by_layout = 0) {
+  constexpr std::size_t layouts = 8;
+  const SequentialPolicy policy;
+  std::vector<TrialLogs> trials(count);
+  std::vector<double> moved(by_layout > 0 ? count * layouts : 0);
+  for (double& log : moved) log = normal(rng) * by_layout;
+  const auto launch = [&](std::size_t i) {
+    const std::size_t layout = trials[i].head.size() % layouts;
+    trials[i].head.push_back((i == 0 ? std::log(planted) : 0) + launch_noise(rng, deviation));
+    trials[i].control.push_back(launch_noise(rng, deviation));
+    if (!moved.empty()) {
+      trials[i].layouts.push_back(layout);
+      trials[i].head.back() += moved[i * layouts + layout];
+    }
+    trials[i].to_control.push_back(trials[i].head.back() - trials[i].control.back());
+  };
+  Outcome out;
+  for (std::size_t l = 0; l < policy.screen; ++l) {
+    for (std::size_t i = 0; i < count; ++i) launch(i);
+  }
+  std::size_t launches = policy.screen;
+  Rulings rulings = rule(trials, policy);
+  for (const std::size_t look : policy.looks) {
+    for (; launches < look; ++launches) {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (rulings.trials[i].standing == Standing::undecided) launch(i);
+      }
+    }
+    rulings = rule(trials, policy);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const SequentialRuling& ruling = rulings.trials[i];
+    out.launches += trials[i].head.size();
+    out.unfit = out.unfit || ruling.control_moved || !rulings.unfit.empty();
+    if (ruling.standing == Standing::undecided) ++out.undecided;
+    if (ruling.standing != Standing::slower) continue;
+    if (i == 0 && planted > 1) {
+      out.planted_found = true;
+    } else {
+      ++out.slower;
+    }
+  }
+  return out;
+}
+
+TEST(SequentialRules, CallUnchangedSuitesOfAHundredTrialsRedLessThanOnceInAHundred) {
+  Rng rng(1);
+  std::size_t red = 0, unfit = 0, undecided = 0;
+  for (int run = 0; run < 300; ++run) {
+    const Outcome outcome = gated(100, run % 2 == 0 ? 0.003 : 0.01, 1, rng);
+    red += outcome.slower > 0 ? 1 : 0;
+    unfit += outcome.unfit ? 1 : 0;
+    undecided += outcome.undecided;
+  }
+  EXPECT_LE(red, 3U);
+  EXPECT_LE(unfit, 3U);
+  EXPECT_LE(undecided, 300U) << "a gate that decides nothing proves nothing";
+}
+
+TEST(SequentialRules, SeeThreePercentInOneTrialOfAHundred) {
+  Rng rng(2);
+  std::size_t found = 0;
+  for (int run = 0; run < 100; ++run) {
+    if (gated(100, 0.006, 1.03, rng).planted_found) ++found;
+  }
+  EXPECT_GE(found, 95U);
+}
+
+// Eight layouts are eight samples, however many launches run them. Without a look at layouts, half of these
+// suites were red.
+TEST(SequentialRules, CallNothingSlowerThatOnlySomeLayoutsMoved) {
+  Rng rng(5);
+  std::size_t red = 0;
+  for (int run = 0; run < 100; ++run) red += gated(38, 0.003, 1, rng, 0.02).slower > 0 ? 1 : 0;
+  EXPECT_LE(red, 1U);
+}
+
+TEST(SequentialRules, SeeThreePercentThroughLayoutsThatMoveItByHalfAPercent) {
+  Rng rng(6);
+  std::size_t found = 0;
+  for (int run = 0; run < 100; ++run) found += gated(38, 0.006, 1.03, rng, 0.005).planted_found ? 1 : 0;
+  EXPECT_GE(found, 95U);
+}
+
+TEST(SequentialRules, SeeFivePercentThroughTwiceTheNoise) {
+  Rng rng(3);
+  std::size_t found = 0;
+  for (int run = 0; run < 100; ++run) {
+    if (gated(100, 0.012, 1.05, rng).planted_found) ++found;
+  }
+  EXPECT_GE(found, 99U);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,305 @@
+// Matching, sampling in rounds, and verdicts of two builds. Times come in through a function, so that all of
+// this is tested without a clock.
+#include "bench/gate/two_builds.hpp"
+
+#include "assay/error.hpp"
+#include "bench/gate/patience.hpp"
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+namespace assay {
+namespace {
+
+/// The share of what the first launch left of the budget that the rest of the screen may take, of trials
+/// whose calls are long: what is left then decides what the screen left open.
+constexpr double screen_share = 0.5;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+PairedTrial paired(const DescribedTrial& described) {
+  return {
+      .trial = {described.key, described.operation, described.variant, described.problem, described.threads}};
+}
+
+void leave_out(PairedTrial& trial, Standing standing, std::string why) {
+  trial.left_out = standing;
+  trial.why_left_out = std::move(why);
+}
+
+void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
+  trial.base_code = base.code;
+  trial.head_code = head.code;
+  if (!head.skipped.empty() && !base.skipped.empty()) {
+    leave_out(trial, Standing::skipped, "did not run here: " + head.skipped);
+  } else if (!head.skipped.empty()) {
+    leave_out(trial, Standing::not_comparable, "the base runs it, the head skips it: " + head.skipped);
+  } else if (!base.skipped.empty()) {
+    leave_out(trial, Standing::not_comparable, "the base skips it: " + base.skipped);
+  } else if (base.workload != head.workload) {
+    leave_out(trial, Standing::not_comparable,
+              "is another workload in the base: inputs, seed or contract changed");
+  } else if (skip_identical && !base.code.empty() && base.code == head.code) {
+    leave_out(trial, Standing::same, "the machine code is identical");
+  }
+}
+
+std::vector<std::size_t> tested(const TwoBuilds& run) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    if (run.trials[i].tested()) out.push_back(i);
+  }
+  return out;
+}
+
+/// More than a side ever has.
+constexpr std::size_t most_links = 1 << 16;
+
+bool several_layouts(const PairedTrial& trial) {
+  return std::ranges::any_of(trial.launches,
+                             [](const PairedLaunch& l) { return l.base_link != 0 || l.head_link != 0; });
+}
+
+std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+  std::vector<TrialLogs> out;
+  for (const std::size_t i : trials) out.push_back(logs_of(run.trials[i]));
+  return out;
+}
+
+/// The trials that are still open, once all have been screened. Those that were dropped count, as they do in
+/// the verdicts: what is told here must be told there.
+std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+  SequentialPolicy policy = run.policy;
+  policy.family = std::max(policy.family, tested(run).size());
+  const Rulings rulings = rule(logs_of(run, trials), policy);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (rulings.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
+  }
+  return out;
+}
+
+/// What a launch takes per second that is sampled: starting, filling inputs, calibrating.
+constexpr double launch_overhead = 2;
+
+/// Trials whose calls are so long that the screen would not end within its share, longest first, are left
+/// alone after the first launch. That launch itself is no measure: it checked all variants as well.
+void drop_the_longest(const TwoBuilds& run, double seconds_left, std::vector<std::size_t>& trials) {
+  const auto cost = [&](std::size_t i) {
+    return launch_overhead * static_cast<double>(run.policy.screen - 1) * usual_slice_seconds(run.trials[i]);
+  };
+  double expected = 0;
+  for (const std::size_t i : trials) expected += cost(i);
+  std::ranges::stable_sort(trials, std::less{}, cost);
+  for (; expected > screen_share * seconds_left && trials.size() > 1; trials.pop_back()) {
+    expected -= cost(trials.back());
+  }
+  std::ranges::sort(trials);
+}
+
+std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
+                     const TwoBuilds& run) {
+  if (logs.head.size() < run.policy.screen) {
+    return fmt::format("{} of {} launches of the screen {}", logs.head.size(), run.policy.screen,
+                       run.partial ? "were over when it was interrupted" : "fitted the budget");
+  }
+  std::string out = ruling.screened ? fmt::format("decided by the screen of {} launches", ruling.launches)
+                                    : fmt::format("decided by {} launches", ruling.launches);
+  if (ruling.standing == Standing::undecided) {
+    out = fmt::format("{} launches do not decide it", ruling.launches);
+  }
+  if (ruling.by_layout) out += "; it moved in some layouts of the code and not in others";
+  if (ruling.control_moved) out += "; a copy of the base moved against the base in the same launches";
+  if (trial.base_allocations != trial.head_allocations ||
+      trial.base_allocated_bytes != trial.head_allocated_bytes) {
+    out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes",
+                       trial.base_allocations, trial.base_allocated_bytes, trial.head_allocations,
+                       trial.head_allocated_bytes);
+  }
+  return out;
+}
+
+/// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
+Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
+  std::span<const double> seen(logs.head);
+  if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
+  return exponential(centre(seen));
+}
+
+Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
+                   const TwoBuilds& run) {
+  const SequentialPolicy& policy = run.policy;
+  Verdict out{.key = trial.trial.key,
+              .standing = ruling.standing,
+              .limit = policy.margin,
+              .why = sentence(trial, ruling, logs, run),
+              .launches = ruling.launches};
+  if (logs.head.size() < policy.screen) return out;
+  out.ratio = out.time_ratio = ratio_from(logs, ruling, policy);
+  out.unselected = exponential(centre(std::span(logs.head).first(policy.screen)));
+  out.unselected_launches = policy.screen;
+  return out;
+}
+
+}  // namespace
+
+std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
+                                 bool identical_too) {
+  std::map<std::string, const DescribedTrial*> of_base;
+  for (const DescribedTrial& trial : base.trials) of_base[trial.key] = &trial;
+  // The same code may call another version of a library, or one that chose other kernels.
+  const bool skip_identical = !identical_too && differences(base.facts, head.facts, true).empty();
+  std::vector<PairedTrial> out;
+  for (const DescribedTrial& trial : head.trials) {
+    const auto found = of_base.find(trial.key);
+    const DescribedTrial* before = found == of_base.end() ? nullptr : found->second;
+    if (before != nullptr) of_base.erase(found);
+    if (!selects(trial.key)) continue;
+    out.push_back(paired(trial));
+    if (before == nullptr) {
+      leave_out(out.back(), Standing::added, "the base does not have it");
+    } else {
+      match(out.back(), *before, trial, skip_identical);
+    }
+  }
+  for (const DescribedTrial& trial : base.trials) {
+    if (!of_base.contains(trial.key) || !selects(trial.key)) continue;
+    out.push_back(paired(trial));
+    leave_out(out.back(), Standing::gone, "the base has it, the head has not");
+  }
+  return out;
+}
+
+std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i) {
+    logs.push_back(std::log(slices[i] / base[i]));
+  }
+  return logs;
+}
+
+TrialLogs logs_of(const PairedTrial& trial) {
+  TrialLogs out;
+  const bool several = several_layouts(trial);
+  for (const PairedLaunch& launch : trial.launches) {
+    out.head.push_back(median(log_ratios(launch.head, launch.base)));
+    if (!launch.control.empty()) {
+      out.control.push_back(median(log_ratios(launch.control, launch.base)));
+      out.to_control.push_back(median(log_ratios(launch.head, launch.control)));
+    }
+    if (several) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
+  }
+  return out;
+}
+
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks) {
+  std::vector<std::size_t> trials = tested(run);
+  const WeatherStation station;
+  const auto start = std::chrono::steady_clock::now();
+  int launch = 0;
+  PatiencePlan patience;
+  const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
+  const auto go_on = [&](const std::vector<std::size_t>& some) {
+    if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
+    const double before = seconds_since(start);
+    patience.plan(run, some, static_cast<std::size_t>(launch), run.budget_seconds - before);
+    sample(run, some, launch++);
+    patience.took(seconds_since(start) - before);
+    return true;
+  };
+  if (go_on(trials)) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
+  // The first launch checks all variants: those that disagree are sampled no more.
+  std::erase_if(trials, [&](std::size_t i) { return !run.trials[i].tested(); });
+  for (std::size_t i = 1; i < run.policy.screen; ++i) {
+    if (!go_on(trials)) break;
+  }
+  run.screen_seconds = launch > 0 ? seconds_since(start) : 0;
+  auto launches = run.policy.screen;
+  for (const std::size_t look : run.policy.looks) {
+    const auto open = open_trials(run, trials);
+    bool went_on = !open.empty();
+    for (; went_on && launches < look; ++launches) went_on = go_on(open);
+    if (!went_on) break;
+  }
+  run.seconds = seconds_since(start);
+  run.weather = station.since();
+  run.partial = hooks.stopped();
+}
+
+namespace {
+
+/// How many launches a trial could have had that stayed open: where time ran out for one, or all was
+/// interrupted, those that the most patient of them had. One that was left alone after the first launch tells
+/// nothing of time.
+std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialLogs>& logs,
+                                const TwoBuilds& run) {
+  const std::size_t most = run.policy.looks.back();
+  std::size_t out = 0;
+  bool ran_out = run.partial;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const std::size_t launches = logs[i].head.size();
+    out = std::max(out, launches);
+    ran_out = ran_out || (rulings.trials[i].standing == Standing::undecided && launches < most &&
+                          launches >= run.policy.screen);
+  }
+  return ran_out || out < run.policy.screen ? std::min(out, most) : most;
+}
+
+/// Of what was not decided for a reason of the whole run no verdict stands, whoever reads them one by one.
+void take_back(Comparison& comparison, const std::string& reason) {
+  for (Verdict& verdict : comparison.verdicts) {
+    if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
+    verdict.why = fmt::format("{}; otherwise {}: {}", reason, to_string(verdict.standing), verdict.why);
+    verdict.standing = Standing::undecided;
+  }
+}
+
+}  // namespace
+
+GateRuling ruling_of(const TwoBuilds& run) {
+  const auto trials = tested(run);
+  const auto logs = logs_of(run, trials);
+  GateRuling out{.rulings = rule(logs, run.policy)};
+  out.comparison.differences = differences(run.base.facts, run.head.facts, false);
+  std::string& unfit = out.comparison.unfit = out.rulings.unfit;
+  if (unfit.empty()) unfit = run.unfit_shard;
+  const std::size_t launches = affordable_launches(out.rulings, logs, run);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    if (!trial.tested()) {
+      Verdict verdict{.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out};
+      // Identical code takes as long: exactly, for whoever sums up ratios.
+      if (trial.left_out == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
+      out.comparison.verdicts.push_back(std::move(verdict));
+      continue;
+    }
+    const SequentialRuling& ruling = out.rulings.trials[next];
+    out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run));
+    out.visible.push_back(
+        smallest_visible(logs[next], out.rulings.family, launches, run.policy, moved_by_layout(trial)));
+    if (ruling.control_moved && unfit.empty()) {
+      unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
+    }
+    ++next;
+  }
+  if (!unfit.empty()) take_back(out.comparison, "the machine is unfit");
+  if (run.partial) take_back(out.comparison, "it was interrupted");
+  return out;
+}
+
+double moved_by_layout(const PairedTrial& trial) {
+  const TrialLogs logs = logs_of(trial);
+  if (!several_layouts(trial) || logs.control.size() < 2 || logs.head.size() < 2) return 0;
+  const double head = robust_deviation(logs.head), control = robust_deviation(logs.control);
+  return std::sqrt(std::max(0.0, head * head - control * control));
+}
+
+}  // namespace assay

@@ -1,0 +1,134 @@
+/// Two builds on one machine, interleaved: what was sampled, and what follows from it.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "assay/shard.hpp"
+#include "bench/gate/sequential.hpp"
+#include "bench/measure/description.hpp"
+#include "bench/measure/turns.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One of the two builds.
+struct Build {
+  std::string name;  ///< as the user called it
+  std::string commit;
+  std::vector<Fact> facts;
+  std::size_t links = 1;      ///< differently ordered links that took turns
+  std::string layout_remark;  ///< what a single link leaves open, or why there are fewer than asked for
+};
+
+/// One launch of one trial: seconds per call of the slices of each side, slice by slice together.
+struct PairedLaunch {
+  std::vector<double> base, head, control;
+  std::size_t base_link = 0, head_link = 0;
+};
+
+/// How often a case occurs in one epoch of a suite.
+struct Occurrence {
+  std::string suite;
+  double per_epoch = 0;
+};
+
+struct PairedTrial {
+  TrialRequest trial;
+  std::vector<Occurrence> occurrences;  ///< in every suite that has this case and steps per epoch
+  std::string base_code, head_code;
+  /// Why it is not in the tested family: identical code, another workload, skipped, on one side only.
+  Standing left_out = Standing::undecided;
+  std::string why_left_out;  ///< empty for the tested family
+  std::vector<PairedLaunch> launches;
+  double base_allocations = 0, head_allocations = 0;  ///< per call, with bytes
+  double base_allocated_bytes = 0, head_allocated_bytes = 0;
+  double patience = 1;                ///< of its next launch: times the usual number of slices
+  std::vector<std::string> pointers;  ///< lines on where to look, of a trial that became slower
+
+  bool tested() const { return why_left_out.empty(); }
+};
+
+/// Which trials of a suite a run has, where several jobs divided them.
+struct ComparedShard {
+  Shard shard;
+  std::size_t trials = 0;   ///< of all shards, those that were left out included
+  std::string fingerprint;  ///< of all of them and of their code on both sides: equal in all shards
+};
+
+/// A run of the gate. Everything that was decided can be decided again from it.
+struct TwoBuilds {
+  std::string suite;
+  Build base, head;
+  Machine machine;
+  Weather weather;
+  std::string date;
+  std::uint64_t seed = 0;
+  std::string command;  ///< that repeats this run, together with -k and the filter
+  std::string filter;
+  SequentialPolicy policy;
+  double budget_seconds = 0, seconds = 0;
+  double screen_seconds = 0;           ///< the part of `seconds` that the screen took; 0: not known
+  bool partial = false;                ///< interrupted
+  std::string restriction;             ///< what the method asks for and this machine does not allow
+  std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
+  int merged_shards = 0;               ///< put together from so many
+  /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.
+  std::string mixed_machines;
+  std::string unfit_shard;  ///< why the machine of one of the merged shards could not be judged on
+  /// Slow-downs of the head by key, 0.03 for 3 %: of self-tests.
+  std::map<std::string, double> planted;
+  std::vector<PairedTrial> trials;
+};
+
+/// Whether the user asked for the trial of that key.
+using Selects = std::function<bool(const std::string& key)>;
+
+/// The trials of both sides, matched: those in the tested family, and the others with the reason. Identical
+/// code is tested where facts that decide differ between the builds, and with `identical_too`, which
+/// self-tests need.
+std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
+                                 bool identical_too);
+
+/// Logarithms of ratios to the base, of slices that ran together: as many as both sides have.
+std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
+
+/// One per launch: the median, over slices that ran together, of the logarithm of their ratio. What slows
+/// both cancels within a pair, and what hits one of them alone does not move a median.
+TrialLogs logs_of(const PairedTrial& trial);
+
+/// Runs one launch of the trials with these positions, and appends to their `launches`.
+using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_t>& trials, int launch)>;
+
+/// Screens, then goes on with what is undecided until all is decided, the looks are used up or the budget is
+/// spent.
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks);
+
+/// The verdicts, from what is in `run` alone.
+struct GateRuling {
+  Comparison comparison;        ///< one verdict per trial, in order
+  Rulings rulings;              ///< of the tested trials, in order
+  std::vector<double> visible;  ///< smallest_visible() of the tested trials, in order
+};
+GateRuling ruling_of(const TwoBuilds& run);
+
+/// What differing orders of the same code moved, as a standard deviation of the launches of head against base
+/// beyond that of the control; 0 where no side has several links.
+double moved_by_layout(const PairedTrial& trial);
+
+inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
+std::string to_json(const TwoBuilds& run);
+/// Throws Error naming `where` and the key at fault.
+TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
+
+/// For the terminal, at most 100 columns, and for a pull request. First line the verdict, the last but one
+/// the command that comes next.
+std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling);
+std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling);
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+// A stored gate of two builds is read with every sample doubted.
+#include "assay/error.hpp"
+#include "bench/gate/two_builds.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+PairedTrial trial(const std::string& key, const std::string& variant) {
+  PairedTrial out;
+  out.trial = {.key = key, .operation = "gemm", .variant = variant, .problem = "m=1", .threads = 1};
+  out.launches = {{.base = {1e-3, 2e-3}, .head = {1e-3, 2e-3}, .control = {1e-3, 2e-3}}};
+  return out;
+}
+
+TwoBuilds run_of(std::vector<PairedTrial> trials) {
+  TwoBuilds out{.suite = "tiny", .base = {.name = "v1"}, .head = {.name = "v2"}};
+  out.machine.cores = 1;
+  out.trials = std::move(trials);
+  return out;
+}
+
+auto reading(const TwoBuilds& run) {
+  return [text = to_json(run)] { two_builds_from_json(text, "run.json"); };
+}
+
+TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
+  EXPECT_THAT(reading(run_of({trial("gemm/a/m=1#1", "a"), trial("gemm/a/m=1#1", "a")})),
+              ThrowsMessage<Error>(HasSubstr("run.json: trials[1]: repeats the trial gemm/a/m=1#1")));
+}
+
+TEST(TwoBuildsJson, RefusesSidesThatDidNotTakeTheSameTurns) {
+  auto lacks_one = trial("gemm/a/m=1#1", "a");
+  lacks_one.launches[0].head.pop_back();
+  EXPECT_THAT(reading(run_of({lacks_one})),
+              ThrowsMessage<Error>(HasSubstr("launches[0].head: has 1 slices, the base has 2")));
+  auto control = trial("gemm/a/m=1#1", "a");
+  control.launches[0].control.push_back(1e-3);
+  EXPECT_THAT(reading(run_of({control})),
+              ThrowsMessage<Error>(HasSubstr("launches[0].control: has 3 slices")));
+  control.launches[0].control.clear();
+  EXPECT_NO_THROW(reading(run_of({control}))()) << "a launch may have no control";
+  lacks_one.trial.variant.clear();
+  EXPECT_NO_THROW(reading(run_of({lacks_one}))()) << "foreign programs time themselves";
+}
+
+TEST(TwoBuildsJson, RefusesLooksThatDoNotAscend) {
+  for (const std::vector<std::size_t>& looks : {std::vector<std::size_t>{16, 16}, {21, 16}}) {
+    TwoBuilds run = run_of({trial("gemm/a/m=1#1", "a")});
+    run.policy.looks = looks;
+    EXPECT_THAT(reading(run), ThrowsMessage<Error>(HasSubstr("policy.looks: does not ascend")));
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,248 @@
+// A gate of two builds in words, for the terminal and for a pull request: verdict and its evidence first.
+#include "bench/compare/row_text.hpp"
+#include "bench/compare/words.hpp"
+#include "bench/gate/two_builds.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t width = 100;
+constexpr std::size_t rows_on_screen = 20;  // of each standing
+
+/// What a reader sees row by row; the others are counted.
+constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
+                           Standing::faster, Standing::added,  Standing::gone};
+
+struct Row {
+  const PairedTrial* trial;
+  const Verdict* verdict;
+};
+
+/// Rows of that standing, largest change first.
+std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standing standing) {
+  std::vector<Row> out;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const Verdict& verdict = ruling.comparison.verdicts[i];
+    if (verdict.standing == standing) out.push_back({&run.trials[i], &verdict});
+  }
+  std::ranges::stable_sort(out, std::greater{}, [](const Row& row) {
+    const double middle = row.verdict->ratio.middle;
+    return middle > 0 ? std::max(middle, 1 / middle) : 0;
+  });
+  return out;
+}
+
+/// Three decimals: a margin of one percent asks for tenths of one.
+std::string factor(double ratio) { return fmt::format("{:.3f}", ratio); }
+
+std::string change_of(const Verdict& verdict) {
+  const Interval& r = verdict.ratio;
+  if (r.middle <= 0) return std::string(to_string(verdict.standing));
+  if (verdict.standing == Standing::faster) {
+    return fmt::format("{}x faster [{}, {}]", factor(1 / r.middle), factor(1 / r.high), factor(1 / r.low));
+  }
+  const bool slower = verdict.standing == Standing::slower;
+  return fmt::format("{} {} [{}, {}]",
+                     slower ? factor(r.middle) + "x" : std::string(to_string(verdict.standing)),
+                     slower ? "slower" : factor(r.middle), factor(r.low), factor(r.high));
+}
+
+/// 0 where nothing was measured, and where seconds are withheld.
+double seconds_of_base(const TwoBuilds& run, const PairedTrial& trial) {
+  if (!run.mixed_machines.empty()) return 0;
+  std::vector<double> quartiles;
+  for (const PairedLaunch& launch : trial.launches) quartiles.push_back(quantile(launch.base, 0.25));
+  return quartiles.empty() ? 0 : median(quartiles);
+}
+
+/// "1.20 s [1.10, 1.31] more per epoch of resnet18_cifar10", for each suite that has the case.
+std::vector<std::string> epoch_texts(const TwoBuilds& run, const Row& row) {
+  std::vector<std::string> out;
+  const double seconds = seconds_of_base(run, *row.trial);
+  if (seconds == 0) return out;
+  const Interval& ratio = row.verdict->ratio;
+  for (const Occurrence& o : row.trial->occurrences) {
+    const double epoch = seconds * o.per_epoch;
+    const Interval more{epoch * (ratio.low - 1), epoch * (ratio.middle - 1), epoch * (ratio.high - 1),
+                        ratio.coverage};
+    out.push_back(fmt::format("{} more per epoch of {}", seconds_text(more), o.suite));
+  }
+  return out;
+}
+
+std::string side_text(const Build& build) {
+  std::string out = build.name;
+  if (!build.commit.empty() && build.name.find(build.commit) == std::string::npos) {
+    out += fmt::format(" ({})", build.commit);
+  }
+  return out;
+}
+
+/// What makes the whole comparison doubtful, whatever its rows say.
+std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) {
+  std::vector<std::string> out;
+  if (!run.restriction.empty()) out.push_back(run.restriction);
+  for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
+    const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
+    if (type == build->facts.end() || type->value == "Release") continue;
+    out.push_back(fmt::format("{} is no Release build ({}): what it takes says little of one that is", side,
+                              printable(type->value, 40)));
+  }
+  for (const std::string& line : ruling.comparison.differences) out.push_back("differs: " + line);
+  return out;
+}
+
+std::string interrupted_sentence(const TwoBuilds& run) {
+  return fmt::format("Interrupted after {:.0f} s: nothing is decided", run.seconds);
+}
+
+/// Of verdicts, not of what the samples alone would say: on a machine that is unfit nothing is the same.
+std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
+  std::size_t screened = 0, same = 0, identical = 0, skipped = 0, other = 0, next = 0;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    if (trial.tested()) {
+      const SequentialRuling& one = ruling.rulings.trials[next++];
+      if (run.partial || ruling.comparison.verdicts[i].standing != Standing::same) continue;
+      ++same;
+      screened += one.screened ? 1 : 0;
+      continue;
+    }
+    if (trial.left_out == Standing::same) ++identical;
+    if (trial.left_out == Standing::skipped) ++skipped;
+    if (trial.left_out == Standing::not_comparable) ++other;
+  }
+  const std::string took = run.screen_seconds > 0 ? ", which took " + seconds_text(run.screen_seconds) : "";
+  std::string out = fmt::format("{} same ({} by the screen{})", same, screened, took);
+  if (identical > 0) out += fmt::format(", {} not measured: identical machine code", identical);
+  if (other > 0) out += fmt::format(", {} not comparable", other);
+  if (skipped > 0) out += fmt::format(", {} skipped", skipped);
+  return out;
+}
+
+std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
+  std::vector<double> moved;
+  for (const PairedTrial& trial : run.trials) {
+    const TrialLogs logs = logs_of(trial);
+    if (!logs.control.empty()) moved.push_back(std::exp(median(logs.control)));
+  }
+  if (moved.empty()) return "control: nothing was measured";
+  std::ranges::sort(moved);
+  std::string out =
+      fmt::format("control (a copy of the base): {} to {} times the base, median {}",
+                  factor(quantile(moved, 0.05)), factor(quantile(moved, 0.95)), factor(median(moved)));
+  const auto seen = [&](double ratio) {
+    return std::ranges::count_if(ruling.visible, [&](double v) { return v > 0 && v <= ratio; });
+  };
+  return out + fmt::format("\ncould have seen: 2 % in {}, 3 % in {}, 5 % in {} of {} trials measured",
+                           seen(1.02), seen(1.03), seen(1.05), ruling.visible.size());
+}
+
+std::string layout_line(const TwoBuilds& run) {
+  std::vector<double> moved;
+  for (const PairedTrial& trial : run.trials) {
+    if (const double one = moved_by_layout(trial); trial.launches.size() > 1) moved.push_back(one);
+  }
+  std::string out = fmt::format("layouts: {} of the base, {} of the head", run.base.links, run.head.links);
+  if (run.base.links + run.head.links > 2 && !moved.empty()) {
+    out += fmt::format("; their order alone moved launches by {} in the median, {} at most",
+                       percent_text(median(moved)), percent_text(std::ranges::max(moved)));
+  }
+  for (const std::string& remark : {run.base.layout_remark, run.head.layout_remark}) {
+    if (!remark.empty() && out.find(remark) == std::string::npos) out += "; " + remark;
+  }
+  const auto has_one = [](const Build& build) { return build.links < 2 && !build.layout_remark.empty(); };
+  if (has_one(run.base) || has_one(run.head)) {
+    out += "; where code lies alone can move a small kernel by some percent";
+  }
+  return out;
+}
+
+std::string shard_line(const TwoBuilds& run) {
+  if (!run.mixed_machines.empty()) return run.mixed_machines + "; seconds are withheld, ratios stand\n";
+  if (!run.shard) return "";
+  return fmt::format("shard {} of 0 to {} holds {} of {} trials; assay merge puts all shards together\n",
+                     run.shard->shard.index, run.shard->shard.count - 1, run.trials.size(),
+                     run.shard->trials);
+}
+
+}  // namespace
+
+std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
+  std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
+                                printable(side_text(run.head), width - 5));
+  if (run.partial) out += interrupted_sentence(run) + "\n";
+  for (const std::string& line : doubts(run, ruling)) out += "  " + printable(line, width - 2) + "\n";
+  out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
+  for (const Standing standing : shown) {
+    const std::vector<Row> rows = rows_of(run, ruling, standing);
+    for (std::size_t i = 0; i < std::min(rows.size(), rows_on_screen); ++i) {
+      const Row& row = rows[i];
+      const double seconds = seconds_of_base(run, *row.trial);
+      out += fmt::format(
+          "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
+          seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
+          row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
+      if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
+        out += "    " + printable(row.verdict->why, width - 4) + "\n";
+      }
+      if (standing != Standing::slower) continue;
+      for (const std::string& epoch : epoch_texts(run, row))
+        out += "    " + printable(epoch, width - 4) + "\n";
+      for (const std::string& line : row.trial->pointers) out += "    " + printable(line, width - 4) + "\n";
+    }
+    if (rows.size() > rows_on_screen) {
+      out += fmt::format("  {} more {}: -o keeps them\n", rows.size() - rows_on_screen, to_string(standing));
+    }
+  }
+  return out + count_line(run, ruling) + "\n" + shard_line(run);
+}
+
+std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
+  constexpr std::size_t most_rows = 100;
+  std::string out = fmt::format(
+      "### {}\n\n", inert(run.partial ? interrupted_sentence(run) : verdict_sentence(ruling.comparison)));
+  if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
+    out += fmt::format("**Machine unfit**: {}.\n\n", inert(unfit));
+  }
+  const std::vector<std::string> doubtful = doubts(run, ruling);
+  for (const std::string& line : doubtful) out += fmt::format("- {}\n", inert(line));
+  if (!doubtful.empty()) out += "\n";
+  out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
+                     inert(side_text(run.base)), inert(side_text(run.head)), run.seconds,
+                     inert(control_line(run, ruling)));
+  std::string rows;
+  std::size_t count = 0;
+  for (const Standing standing : shown) {
+    for (const Row& row : rows_of(run, ruling, standing)) {
+      if (++count > most_rows) continue;
+      const double seconds = seconds_of_base(run, *row.trial);
+      rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), inert(row.verdict->key),
+                          seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
+                          row.trial->launches.size(), inert(row.verdict->why));
+      if (standing != Standing::slower) continue;
+      for (const std::string& epoch : epoch_texts(run, row))
+        rows += fmt::format("| | | | {} | | |\n", inert(epoch));
+      for (const std::string& line : row.trial->pointers)
+        rows += fmt::format("| | | | {} | | |\n", inert(line));
+    }
+  }
+  if (!rows.empty())
+    out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
+  if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
+  out += fmt::format("\n{}. {}.\n", inert(count_line(run, ruling)), inert(layout_line(run)));
+  if (const std::string line = shard_line(run); !line.empty()) out += "\n" + inert(line);
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,70 @@
+// What a gate of two builds says in words: what makes it doubtful, and that it was interrupted.
+#include "bench/gate/two_builds.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TwoBuilds run_of_one_trial(double ratio) {
+  TwoBuilds run{.suite = "s", .budget_seconds = 10, .seconds = 12};
+  PairedTrial& trial = run.trials.emplace_back();
+  trial.trial.key = "gemm/packed/m=1#1";
+  trial.launches.assign(21, {.base = {1.0}, .head = {ratio}, .control = {1.0}});
+  return run;
+}
+
+TEST(TwoBuildsText, SaysThatARunWasInterruptedThoughTheMachineWasFit) {
+  TwoBuilds run = run_of_one_trial(1);
+  run.partial = true;
+  GateRuling ruling = ruling_of(run);
+  ruling.comparison.unfit.clear();
+  const std::string text = two_builds_text(run, ruling), markdown = two_builds_markdown(run, ruling);
+  EXPECT_THAT(markdown, StartsWith("### Interrupted after 12 s: nothing is decided\n"));
+  EXPECT_THAT(text, AllOf(HasSubstr("\nInterrupted after 12 s: nothing is decided\n"), HasSubstr("0 same")));
+}
+
+TEST(TwoBuildsText, SaysWhatMakesAComparisonDoubtfulInAPullRequestToo) {
+  TwoBuilds run = run_of_one_trial(1);
+  run.base.facts = {{"build type", "Release"}, {"compiler", "GCC 12"}};
+  run.head.facts = {{"build type", "Debug"}, {"compiler", "GCC 13"}};
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_THAT(two_builds_text(run, ruling),
+              AllOf(HasSubstr("  head is no Release build (Debug)"), HasSubstr("  differs: compiler")));
+  EXPECT_THAT(two_builds_markdown(run, ruling),
+              AllOf(HasSubstr("\n- head is no Release build (Debug)"), HasSubstr("\n- differs: compiler")));
+  run.base.facts = run.head.facts = {{"build type", "Release"}};
+  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)), Not(HasSubstr("\n- ")));
+}
+
+TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {
+  TwoBuilds run = run_of_one_trial(1);
+  run.restriction = "address randomization stays on here";
+  run = two_builds_from_json(to_json(run), "run.json");
+  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("\n  address randomization stays on here\n"));
+  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)),
+              HasSubstr("\n- address randomization stays on here\n"));
+}
+
+TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
+  TwoBuilds run = run_of_one_trial(1.05);
+  run.trials.front().launches.resize(9);
+  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("\n    9 launches do not decide it\n"));
+}
+
+TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {
+  TwoBuilds run = run_of_one_trial(1);
+  run.trials.push_back(run_of_one_trial(1.05).trials.front());
+  for (PairedLaunch& launch : run.trials.back().launches) launch.control = launch.head;
+  const GateRuling ruling = ruling_of(run);
+  ASSERT_NE(ruling.comparison.unfit, "");
+  EXPECT_THAT(two_builds_text(run, ruling), HasSubstr("\n0 same"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,32 @@
+#include "bench/ledger/date.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Date, IsReadAndWrittenAsIso) {
+  const auto date = date_from("2026-10-01");
+  ASSERT_TRUE(date);
+  EXPECT_EQ(*date, Date(std::chrono::year_month_day(2026y, std::chrono::October, 1d)));
+  EXPECT_EQ(date_text(*date), "2026-10-01");
+  EXPECT_EQ(date_text(*date - std::chrono::days(1)), "2026-09-30");
+}
+
+TEST(Date, KnowsLeapYears) {
+  EXPECT_TRUE(date_from("2028-02-29"));
+  EXPECT_FALSE(date_from("2026-02-29"));
+  EXPECT_FALSE(date_from("2100-02-29"));
+}
+
+TEST(Date, IsNothingWhenThereIsNoSuchDay) {
+  for (const char* text : {"", "2026-10", "2026-13-01", "2026-00-01", "2026-01-00", "2026-04-31", "2026-4-01",
+                           "2026/04/01", "2026-04-01 ", "-026-04-01", "+026-04-01", "2026-04-0x", "soon"}) {
+    EXPECT_FALSE(date_from(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,41 @@
+/// Sums of steps, and how sure they are.
+#pragma once
+
+#include "bench/ledger/ledger.hpp"
+
+#include <span>
+
+namespace assay {
+
+/// All sums of a ledger together raise a false alarm with at most this chance, Bonferroni's share each, when
+/// every trial lies exactly at the limit. Unchanged code lies far below it (drift_simulation_test).
+inline constexpr double drift_level = 0.01;
+
+/// What a row shows as an estimate, over the launches that were taken whatever they showed; nothing without
+/// an interval that tells how sure it is.
+///
+/// Steps come with order-statistic or rank intervals, so the deviation is taken from those: the half width of
+/// the logarithms over the Student quantile that belongs to the interval's coverage, 1.96 for 95 % and many
+/// launches. The row's own spread between recordings, where there is one, is added to its variance: launches
+/// of one recording share its luck. A row without any width, such as identical machine code, is exact.
+std::optional<Estimate> estimate_of(const Verdict& verdict);
+
+/// A sum of independent estimates: variances add. Degrees of freedom after Welch and Satterthwaite.
+struct DriftSum {
+  double log_ratio = 0;
+  double variance = 0;
+  /// Of each term the squared variance over its degrees of freedom: half the variance of its variance.
+  double doubt = 0;
+  std::size_t terms = 0;
+
+  void add(const Estimate& estimate);
+  /// Exceeded by the true sum unless the estimates were off by a chance of `tail`.
+  double low(double tail) const;
+  /// As time ratios.
+  Interval interval(double coverage) const;
+};
+
+/// The rows of `key` in `steps`; those that lack it are left out, which `terms` shows.
+DriftSum sum_of(std::span<const Step> steps, std::string_view key);
+
+}  // namespace assay

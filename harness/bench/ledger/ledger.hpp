@@ -1,0 +1,113 @@
+/// The ledger of a suite: slow-downs that were accepted until a day, and the steps since the last release,
+/// whose sum shows what no single comparison can.
+///
+/// A gate that looks at one commit at a time lets through whatever stays below its limit, again and again.
+/// Hence every step is written down with its estimate, and the sum is judged as well. A slow-down that is
+/// wanted is accepted up to a ratio, with a reason and a last day: a promise, which fails the gate by itself
+/// once it has run out.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "bench/ledger/date.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// A slow-down of one trial that was decided to be worth its price.
+struct Acceptance {
+  std::string key;   ///< operation/variant/problem#threads
+  double ratio = 1;  ///< time after / time before that is accepted at most, the interval included
+  std::string reason;
+  Date until{};  ///< the last day
+  Date accepted_on{};
+  std::string commit;   ///< of the program that accepted it
+  std::string release;  ///< the one whose sum holds the slow-down
+};
+
+/// How much longer a trial takes, as a logarithm, with its standard deviation.
+struct Estimate {
+  double log_ratio = 0;
+  double deviation = 0;
+  std::size_t launches = 0;  ///< on the side that has fewer; without a meaning where the deviation is 0
+};
+
+/// What one comparison that passed found, from the commit before to the commit after.
+struct Step {
+  std::string base, head;
+  Date date{};
+  std::map<std::string, Estimate> rows;  ///< by key
+};
+
+struct Ledger {
+  std::string suite;
+  std::string release;         ///< a tag or a commit, as it was named; empty before the first
+  std::string release_commit;  ///< where the sum begins
+  Date released_on{};
+  std::vector<Acceptance> acceptances;
+  std::vector<Step> steps;  ///< since the release, each beginning where the one before ended
+};
+
+/// `<folder>/<suite>.ledger.json`, whatever the machine.
+std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view suite);
+/// Nothing when there is no such file. Throws Error naming file and key when it cannot be used.
+std::optional<Ledger> load_ledger(const std::filesystem::path& file);
+std::string to_json(const Ledger& ledger);
+/// Makes the folders of `file` as needed. Throws Error.
+void save_ledger(const std::filesystem::path& file, const Ledger& ledger);
+
+/// Both name the same commit, each with seven digits or more. What was built from changed files is no commit.
+bool same_commit(std::string_view one, std::string_view other);
+/// Can be where a step begins or ends.
+bool is_commit(std::string_view text);
+
+/// Enters an acceptance; one of the same key is renewed, and stays in the sum it was in. Throws Error when
+/// there is no reason, the last day is past, or the ratio accepts nothing.
+void accept(Ledger& ledger, Acceptance acceptance);
+/// Throws Error when nothing was accepted for `key`.
+void withdraw(Ledger& ledger, std::string_view key);
+/// A new sum begins. Acceptances stay, and still run out, but cover nothing that is compared with the release
+/// or what follows it: what they accepted counts as in the base. The commit is `release` itself where that is
+/// one. Throws Error when there is no commit to begin at.
+void begin_release(Ledger& ledger, const std::string& release, const std::string& commit, Date today);
+
+/// Steps from the release to `commit`; nothing when the ledger does not know it.
+std::optional<std::size_t> steps_before(const Ledger& ledger, std::string_view commit);
+
+/// Throws Error unless a step from `base` to `head` continues the ledger: what is not written down would be
+/// missing from the sum.
+void require_next(const Ledger& ledger, const std::string& base, const std::string& head);
+/// What the comparison estimates for each trial that has a time on both sides; nothing when the machine moved
+/// so far that none can be told.
+/// To be made before the ledger is applied, which replaces what rows show.
+Step step_of(const Comparison& comparison, const std::string& base, const std::string& head, Date date);
+
+/// What was compared, when, and how it is asked for.
+struct Occasion {
+  Date today{};
+  /// Commit; empty when there is no single one. A commit that changed nothing but the ledger is none of its
+  /// ends: name the one before.
+  std::string base;
+  std::string suite;          ///< file, as commands name it
+  double drift_limit = 1.03;  ///< sum of steps since the release that is still the same
+  bool part = false;          ///< of a comparison that several jobs divided: the whole has the sums
+};
+
+struct LedgerFindings {
+  std::vector<std::string> lines;  ///< for the terminal
+  bool fails = false;              ///< a row that is slower by drift, or an acceptance that ran out
+};
+
+/// Changes the comparison to what the ledger says of it: slower rows become accepted, rows that crept become
+/// slower, with the sum as their ratio, and acceptances that ran out become objections.
+///
+/// An acceptance that ran out fails whatever the row does now. Between two builds the row looks the same, as
+/// the base has the slow-down as well; only the promise to remove it can tell.
+LedgerFindings apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion);
+
+}  // namespace assay

@@ -1,0 +1,254 @@
+// What a ledger says of a comparison: accepted, run out, crept.
+#include "bench/compare/judge.hpp"
+#include "bench/compare/launches.hpp"
+#include "bench/ledger/drift.hpp"
+#include "bench/ledger/ledger.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace assay {
+namespace {
+
+/// Two weeks are one iteration of most teams: time to remove a slow-down before the gate turns red.
+constexpr std::chrono::days warned_before{14};
+
+constexpr std::size_t keys_named = 3;
+
+class Application {
+ public:
+  Application(Comparison& comparison, const Ledger& ledger, const Occasion& occasion)
+      : comparison_(comparison),
+        ledger_(ledger),
+        occasion_(occasion),
+        position_(steps_before(ledger, occasion.base)) {}
+
+  LedgerFindings findings() {
+    say(heading());
+    for (const Acceptance& one : ledger_.acceptances) state(one);
+    for (Verdict& verdict : comparison_.verdicts) {
+      if (verdict.standing == Standing::slower) weigh(verdict);
+    }
+    sum_up();
+    return std::move(out_);
+  }
+
+ private:
+  void say(std::string line) { out_.lines.push_back(std::move(line)); }
+
+  std::string heading() const {
+    if (ledger_.release.empty()) return fmt::format("ledger of {}: no release to count from", ledger_.suite);
+    return fmt::format("ledger of {}: release {} of {}, {} step{} since", ledger_.suite, ledger_.release,
+                       date_text(ledger_.released_on), ledger_.steps.size(),
+                       ledger_.steps.size() == 1 ? "" : "s");
+  }
+
+  bool is_over(const Acceptance& one) const { return occasion_.today > one.until; }
+
+  const Acceptance* acceptance_of(const std::string& key) const {
+    const auto found = std::ranges::find(ledger_.acceptances, key, &Acceptance::key);
+    return found == ledger_.acceptances.end() ? nullptr : &*found;
+  }
+
+  /// The steps between the release and the base of this comparison.
+  std::span<const Step> steps() const { return std::span(ledger_.steps).first(position_.value_or(0)); }
+
+  void state(const Acceptance& one) {
+    const std::string what =
+        fmt::format("{} up to {:.4g}x until {} ({})", one.key, one.ratio, date_text(one.until), one.reason);
+    const std::string withdrawal =
+        fmt::format("assay record --suite {} --withdraw '{}'", occasion_.suite, one.key);
+    if (is_over(one)) {
+      say("  EXPIRED: accepted was " + what);
+      say("    when the slow-down is removed:  " + withdrawal);
+      say(fmt::format(
+          "    to accept it for longer:        assay record --suite {} --accept '{}' --ratio {:.4g} "
+          "--until DATE --reason TEXT",
+          occasion_.suite, one.key, one.ratio));
+      comparison_.objections.push_back(
+          fmt::format("the acceptance of {} ran out on {}", one.key, date_text(one.until)));
+      out_.fails = true;
+      return;
+    }
+    const auto left = one.until - occasion_.today;
+    const bool soon = left <= warned_before;
+    const bool absent =
+        std::ranges::find(comparison_.verdicts, one.key, &Verdict::key) == comparison_.verdicts.end();
+    say(fmt::format("  accepted: {}{}{}", what,
+                    soon ? fmt::format("; runs out in {} days", left.count()) : "",
+                    absent ? "; not in this comparison" : ""));
+    if (soon) say("    when the slow-down is removed:  " + withdrawal);
+  }
+
+  /// How much of what was accepted is in the base already, as a logarithm: only what the steps since then
+  /// show for sure, lest their noise eats up an acceptance that nobody used.
+  double used(const Acceptance& one) const {
+    DriftSum sum;
+    for (const Step& step : steps()) {
+      const auto row = step.rows.find(one.key);
+      if (step.date >= one.accepted_on && row != step.rows.end()) sum.add(row->second);
+    }
+    return sum.terms == 0 ? 0 : std::max(0.0, sum.low((1 - verdict_coverage) / 2));
+  }
+
+  /// Whether a slower row is one that was accepted.
+  void weigh(Verdict& verdict) const {
+    const Acceptance* one = acceptance_of(verdict.key);
+    if (one == nullptr) return;
+    if (is_over(*one)) {
+      verdict.why += fmt::format("; its acceptance ran out on {}", date_text(one->until));
+      return;
+    }
+    if (position_ && one->release != ledger_.release) {
+      verdict.why += fmt::format(
+          "; it was accepted until {}, before release {}, and counts as in the base already: an acceptance "
+          "covers "
+          "nothing that is compared with a later release or what follows it. To accept this, withdraw that "
+          "one "
+          "and accept it anew",
+          date_text(one->until), ledger_.release);
+      return;
+    }
+    const double spent = used(*one);
+    if (std::log(verdict.ratio.high) > std::log(one->ratio) - spent) {
+      verdict.why +=
+          fmt::format("; this is more than the {:.4g}x accepted until {}", one->ratio, date_text(one->until));
+      if (spent > 0) verdict.why += fmt::format(", of which {:.3g}x is in the base already", std::exp(spent));
+      return;
+    }
+    verdict.standing = Standing::accepted;
+    verdict.why = fmt::format("accepted up to {:.4g}x until {} ({}): {}", one->ratio, date_text(one->until),
+                              one->reason, verdict.why);
+  }
+
+  /// Why there is no sum to judge; empty when there is one.
+  std::string obstacle() const {
+    // Each part would spend the chance of a false alarm that all have together.
+    if (occasion_.part) return "this is one shard: `assay merge` tests the sums of all";
+    if (ledger_.release.empty()) {
+      return fmt::format("no release is set: assay record --suite {} --release TEXT", occasion_.suite);
+    }
+    if (occasion_.base.empty()) return "what this was compared with is of no single commit";
+    if (!position_) {
+      return fmt::format("this was compared with {}, which is neither the release ({}) nor the end of a step",
+                         occasion_.base, ledger_.release_commit);
+    }
+    if (std::max(comparison_.machine_moved, 1 / comparison_.machine_moved) > farthest_drift) {
+      return fmt::format("the machine moved by {:.2f}", comparison_.machine_moved);
+    }
+    return "";
+  }
+
+  /// Ratio above which the sum of a row has crept: what was accepted within the sum does not count.
+  double limit_of(const std::string& key) const {
+    const Acceptance* one = acceptance_of(key);
+    const bool covers = one != nullptr && !is_over(*one) && one->release == ledger_.release;
+    return occasion_.drift_limit * (covers ? one->ratio : 1);
+  }
+
+  struct Tested {
+    Verdict* verdict;
+    DriftSum sum;
+  };
+
+  /// Each trial with an estimate here, with its sum since the release.
+  std::vector<Tested> tested() const {
+    std::vector<Tested> out;
+    for (Verdict& verdict : comparison_.verdicts) {
+      const auto estimate = estimate_of(verdict);
+      if (!estimate) continue;
+      out.push_back({&verdict, sum_of(steps(), verdict.key)});
+      out.back().sum.add(*estimate);
+    }
+    return out;
+  }
+
+  std::string named(const std::vector<std::string>& keys) const {
+    const std::vector<std::string> first(
+        keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), keys_named)));
+    return fmt::format("{}{}", fmt::join(first, ", "), keys.size() > keys_named ? ", ..." : "");
+  }
+
+  static std::string text(const DriftSum& sum) {
+    const Interval ratio = sum.interval(verdict_coverage);
+    return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", ratio.middle, ratio.low, ratio.high);
+  }
+
+  void sum_up() {
+    if (const std::string why = obstacle(); !why.empty()) return say("  drift: not tested, since " + why);
+    const auto rows = tested();
+    if (rows.empty()) return say("  drift: not tested, since no trial has an interval here");
+    // A sum of identical machine code is exact, and no test.
+    const auto uncertain = std::ranges::count_if(rows, [](const Tested& r) { return r.sum.variance > 0; });
+    const double tail = drift_level / static_cast<double>(std::max<std::ptrdiff_t>(uncertain, 1));
+    const auto largest = std::ranges::max_element(rows, {}, [](const Tested& r) { return r.sum.log_ratio; });
+    say(fmt::format(
+        "  drift: {} trials tested over {} steps and this one, limit {:.3g}, at most {:.0f} % false "
+        "alarms together; most: {} {}",
+        rows.size(), steps().size(), occasion_.drift_limit, 100 * drift_level, largest->verdict->key,
+        text(largest->sum)));
+    for (const Tested& row : rows) judge_sum(row, tail);
+    say_what_is_missing(rows);
+  }
+
+  void judge_sum(const Tested& row, double tail) {
+    Verdict& verdict = *row.verdict;
+    const double limit = limit_of(verdict.key), low = std::exp(row.sum.low(tail));
+    if (!(low > limit)) return;
+    const std::string what = fmt::format(
+        "takes {} as long as at release {}, after {} steps; for all trials together it is at least "
+        "{:.3f}x, limit {:.3g}",
+        text(row.sum), ledger_.release, row.sum.terms, low, limit);
+    say(fmt::format("  CREPT: {} {}", verdict.key, what));
+    verdict.why =
+        fmt::format("by drift: {}; in this comparison {}: {}", what, in_words(verdict), verdict.why);
+    verdict.standing = Standing::slower;
+    verdict.ratio = row.sum.interval(verdict_coverage);
+    verdict.limit = limit;
+    verdict.crept_since = ledger_.release;
+    out_.fails = true;
+  }
+
+  /// A sum that lacks a term may be too small, and what is not here was not tested.
+  void say_what_is_missing(const std::vector<Tested>& rows) {
+    std::vector<std::string> incomplete, untested;
+    for (const Tested& row : rows) {
+      if (row.sum.terms < steps().size() + 1) incomplete.push_back(row.verdict->key);
+    }
+    std::set<std::string> in_steps;
+    for (const Step& step : steps()) {
+      for (const auto& [key, estimate] : step.rows) in_steps.insert(key);
+    }
+    for (const std::string& key : in_steps) {
+      if (std::ranges::none_of(rows, [&](const Tested& row) { return row.verdict->key == key; })) {
+        untested.push_back(key);
+      }
+    }
+    if (!incomplete.empty()) {
+      say(fmt::format("  drift: {} trials lack an estimate in some step, so their sums may be too small: {}",
+                      incomplete.size(), named(incomplete)));
+    }
+    if (!untested.empty()) {
+      say(fmt::format("  drift: {} trials of the steps have no interval here and were not tested: {}",
+                      untested.size(), named(untested)));
+    }
+  }
+
+  Comparison& comparison_;
+  const Ledger& ledger_;
+  const Occasion& occasion_;
+  std::optional<std::size_t> position_;
+  LedgerFindings out_;
+};
+
+}  // namespace
+
+LedgerFindings apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion) {
+  return Application(comparison, ledger, occasion).findings();
+}
+
+}  // namespace assay

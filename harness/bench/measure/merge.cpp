@@ -1,0 +1,272 @@
+// Merging shards: what must be equal, what must be there once, and what is left when machines differ.
+#include "bench/measure/merge.hpp"
+
+#include "assay/error.hpp"
+#include "bench/measure/shards_of_one_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr const char* one_run = "merge shards of one run: one suite, selection, seed and build";
+
+/// Deciding facts that belong to the machine, with the settings that fit a library to it. All others belong
+/// to the build or to its surroundings, and a difference there is none of machines.
+constexpr std::array<std::string_view, 8> facts_of_machine{
+    "processor",  "cores",         "instruction sets",  "caches",
+    "hypervisor", "OpenBLAS core", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"};
+
+bool is_of_machine(const Fact& fact) {
+  return std::ranges::find(facts_of_machine, fact.name) != facts_of_machine.end();
+}
+
+std::vector<Fact> facts_of_build(const Machine& machine) {
+  std::vector<Fact> out;
+  std::ranges::copy_if(machine.facts, std::back_inserter(out),
+                       [](const Fact& fact) { return !is_of_machine(fact); });
+  return out;
+}
+
+void require_shard(const ShardFile& file) {
+  if (file.results.shard) return;
+  const int merged = file.results.merged_shards;
+  throw Error(file.name, merged > 0 ? fmt::format("was merged already, of {} shards", merged) : "is no shard",
+              "merge what `run` or `gate` wrote with --shard-index and --shard-count");
+}
+
+/// What the command says of an option, as `--launches 6` or `--benchmark_repetitions=9`.
+std::string setting(const Results& results, const std::string& option) {
+  const std::size_t at = results.command.find(" " + option);
+  if (at == std::string::npos) return "the usual";
+  const std::size_t value = at + 1 + option.size() + 1;
+  return results.command.substr(value, results.command.find(' ', value) - value);
+}
+
+void require_same_run(const ShardFile& file, const ShardFile& first) {
+  const Results &a = file.results, &b = first.results;
+  const ShardRecord &r = *a.shard, &s = *b.shard;
+  const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
+  require_equal(both, "suite", a.suite, b.suite);
+  require_equal(both, "number of shards", std::to_string(r.shard.count), std::to_string(s.shard.count));
+  require_equal(both, "seed", std::to_string(a.seed), std::to_string(b.seed));
+  require_equal(both, "selection", r.selection, s.selection);
+  require_equal(both, "number of selected cases", std::to_string(r.cases), std::to_string(s.cases));
+  require_equal(both, "fingerprint of the selected cases", r.fingerprint, s.fingerprint);
+  require_equal(both, "commit", a.commit, b.commit);
+  for (const char* option : {"--launches", "--benchmark_repetitions", "--benchmark_min_time"}) {
+    require_equal(both, option, setting(a, option), setting(b, option));
+  }
+  const auto different = differences(facts_of_build(b.machine), facts_of_build(a.machine), true);
+  if (different.empty()) return;
+  throw Error(file.name, fmt::format("is of another build than {}: {}", first.name, different.front()),
+              "run all shards with the same program, libraries and variables");
+}
+
+/// Sorts by index, and throws Error unless each is there once.
+void put_in_order(std::vector<ShardFile>& files) {
+  std::ranges::stable_sort(files, {}, [](const ShardFile& f) { return f.results.shard->shard.index; });
+  std::vector<NamedShard> shards;
+  for (const ShardFile& file : files) shards.push_back({file.name, file.results.shard->shard});
+  require_each_once(shards);
+}
+
+/// The trials of all shards, each case at its place in the selection.
+std::vector<TrialResult> trials_in_order(std::vector<ShardFile>& files) {
+  struct Place {
+    std::string file;
+    std::vector<TrialResult> trials;
+  };
+  const auto cases = static_cast<std::size_t>(files.front().results.shard->cases);
+  std::size_t held = 0;
+  for (const ShardFile& file : files) held += file.results.shard->positions.size();
+  if (held != cases) {
+    throw Error("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases),
+                "merge shards of one run");
+  }
+  std::vector<Place> places(cases);
+  std::map<std::string, std::string> known;  // trials, and the files that hold them
+  for (ShardFile& file : files) {
+    const auto& positions = file.results.shard->positions;
+    std::vector<std::string> names;
+    for (TrialResult& trial : file.results.trials) {
+      const auto [other, is_new] = known.emplace(trial.key, file.name);
+      if (!is_new) {
+        throw Error(file.name, fmt::format("holds the trial {}, and so does {}", trial.key, other->second),
+                    "merge shards of one run");
+      }
+      if (names.empty() || names.back() != case_of(trial)) names.push_back(case_of(trial));
+      if (names.size() > positions.size()) break;
+      Place& place = places.at(static_cast<std::size_t>(positions[names.size() - 1]));
+      if (!place.file.empty() && place.file != file.name) {
+        throw Error(file.name,
+                    fmt::format("holds case {} of the selection, and so does {}", positions[names.size() - 1],
+                                place.file),
+                    "merge shards of one run");
+      }
+      place.file = file.name;
+      place.trials.push_back(std::move(trial));
+    }
+    if (names.size() != positions.size()) {
+      throw Error(file.name, fmt::format("lists {} cases and holds another number", positions.size()),
+                  "restore the file as it was written, or run the shard again");
+    }
+  }
+  std::vector<TrialResult> out;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].trials.empty()) {
+      throw Error("merge", fmt::format("no shard holds case {} of the {} that were selected", i, cases),
+                  "run all shards again");
+    }
+    std::ranges::move(places[i].trials, std::back_inserter(out));
+  }
+  return out;
+}
+
+/// `shards 0, 2: this; shard 1: that`, or the text alone where all say the same.
+std::string by_shard(const std::vector<ShardFile>& files,
+                     const std::function<std::string(const Results&)>& text_of) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string text = text_of(files[i].results);
+    auto group = std::ranges::find(groups, text, [](const auto& g) { return g.first; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
+    group->second.push_back(i);
+  }
+  if (groups.size() == 1) return groups.front().first;
+  std::string out;
+  for (const auto& [text, shards] : groups) {
+    out += fmt::format("{}shard{} {}: {}", out.empty() ? "" : "; ", shards.size() == 1 ? "" : "s",
+                       fmt::join(shards, ", "), text);
+  }
+  return out;
+}
+
+std::string value_of(const Machine& machine, const std::string& name) {
+  const auto fact = std::ranges::find(machine.facts, name, &Fact::name);
+  return fact == machine.facts.end() ? "(absent)" : fact->value;
+}
+
+/// All facts of all shards, with the values of each where they differ.
+std::vector<Fact> facts_of_all(const std::vector<ShardFile>& files) {
+  std::vector<Fact> out;
+  for (const ShardFile& file : files) {
+    for (const Fact& fact : file.results.machine.facts) {
+      if (std::ranges::find(out, fact.name, &Fact::name) != out.end()) continue;
+      out.push_back(
+          {.name = fact.name,
+           .value = by_shard(files, [&](const Results& r) { return value_of(r.machine, fact.name); }),
+           .decides = fact.decides});
+    }
+  }
+  return out;
+}
+
+/// Empty when seconds of all shards belong together.
+std::string why_mixed(const std::vector<ShardFile>& files) {
+  std::vector<std::string> names;
+  const Machine& first = files.front().results.machine;
+  for (const ShardFile& file : files) {
+    for (const std::string_view name : facts_of_machine) {
+      const std::string fact(name);
+      const bool known = std::ranges::find(names, fact) != names.end();
+      if (!known && value_of(file.results.machine, fact) != value_of(first, fact)) names.push_back(fact);
+    }
+  }
+  if (names.empty()) return "";
+  return fmt::format("the shards ran on machines that differ in {} ({})", fmt::join(names, ", "),
+                     by_shard(files, [](const Results& r) { return r.machine.key; }));
+}
+
+Machine machine_of_all(const std::vector<ShardFile>& files, bool mixed) {
+  Machine out = files.front().results.machine;
+  out.facts = facts_of_all(files);
+  for (const ShardFile& file : files) {
+    out.cores = std::min(out.cores, file.results.machine.cores);
+    out.memory_bytes = std::min(out.memory_bytes, file.results.machine.memory_bytes);
+  }
+  if (mixed) {
+    out.key = "mixed";  // no machine has this key, so that no baseline is taken for one of all
+    out.caches.clear();
+  }
+  return out;
+}
+
+/// Shares are means over the seconds of each shard; what one shard could not see is not visible in all.
+Weather weather_of_all(const std::vector<ShardFile>& files) {
+  Weather out;
+  const auto add_count = [](double& sum, double count) { sum = sum < 0 || count < 0 ? -1 : sum + count; };
+  for (const ShardFile& file : files) {
+    const Weather& one = file.results.weather;
+    if (one.seconds <= 0) continue;  // a shard that timed nothing
+    out.steal_share += one.seconds * one.steal_share;
+    out.other_busy_share += one.seconds * one.other_busy_share;
+    add_count(out.cpu_pressure_share, one.cpu_pressure_share < 0 ? -1 : one.seconds * one.cpu_pressure_share);
+    out.seconds += one.seconds;
+    out.involuntary_switches += one.involuntary_switches;
+    add_count(out.migrations, one.migrations);
+    out.major_faults += one.major_faults;
+  }
+  if (out.seconds <= 0) return out;
+  out.steal_share /= out.seconds;
+  out.other_busy_share /= out.seconds;
+  if (out.cpu_pressure_share > 0) out.cpu_pressure_share /= out.seconds;
+  return out;
+}
+
+/// One for each thread count, from the first shard that measured it.
+std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
+  std::map<int, Roof> roofs;
+  for (const ShardFile& file : files) {
+    for (const Roof& roof : file.results.roofs) roofs.emplace(roof.threads, roof);
+  }
+  std::vector<Roof> out;
+  for (const auto& [threads, roof] : roofs) out.push_back(roof);
+  return out;
+}
+
+/// The command of the whole: a shard's, without its shard.
+std::string command_of_all(const Results& first) {
+  const std::string ending = " " + to_options(first.shard->shard);
+  const std::size_t at = first.command.find(ending);
+  if (at == std::string::npos) return first.command;
+  return first.command.substr(0, at) + first.command.substr(at + ending.size());
+}
+
+}  // namespace
+
+Results merged(std::vector<ShardFile> files) {
+  for (const ShardFile& file : files) {
+    require_shard(file);
+    require_same_run(file, files.front());
+  }
+  put_in_order(files);
+  std::vector<TrialResult> trials = trials_in_order(files);
+  const std::string mixed = why_mixed(files);
+  Results out = files.front().results;
+  out.machine = machine_of_all(files, !mixed.empty());
+  for (const ShardFile& file : files) {
+    out.date = std::min(out.date, file.results.date);
+    out.partial = out.partial || file.results.partial;
+    if (&file != &files.front()) std::ranges::copy(file.results.again, std::back_inserter(out.again));
+  }
+  out.command = command_of_all(files.front().results);
+  out.shard.reset();
+  out.merged_shards = static_cast<int>(files.size());
+  out.mixed_machines = mixed;
+  out.roofs = mixed.empty() ? roofs_of_all(files) : std::vector<Roof>{};
+  out.weather = weather_of_all(files);
+  out.trials = std::move(trials);
+  return out;
+}
+
+}  // namespace assay

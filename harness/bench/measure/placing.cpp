@@ -1,0 +1,101 @@
+#include "bench/measure/placing.hpp"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// Nanoseconds of processor time that a thread of this process has had. glibc offers its clock by
+/// pthread_t alone; this is how the kernel numbers it.
+std::int64_t nanoseconds_of(int thread) {
+  constexpr int per_thread_scheduled = 6;
+  timespec time{};
+  if (clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | per_thread_scheduled),
+                    &time) != 0) {
+    return 0;
+  }
+  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+/// Processor time of all threads but this one; in the order in which they were made, mostly.
+std::map<int, std::int64_t> times_of_others() {
+  std::map<int, std::int64_t> out;
+  std::error_code ended;  // a thread's folder may go while it is looked at
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ended)) {
+    const std::string name = entry.path().filename().string();
+    int thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    if (thread != gettid()) out[thread] = nanoseconds_of(thread);
+  }
+  return out;
+}
+
+/// At most `count` threads that had processor time since then, in the order in which they were made. Others
+/// may have had some while they fell asleep.
+std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::size_t count) {
+  std::vector<std::pair<std::int64_t, int>> had;
+  for (const auto& [thread, time] : times_of_others()) {
+    const auto then = before.find(thread);
+    const std::int64_t more = time - (then == before.end() ? 0 : then->second);
+    if (more > 0) had.emplace_back(more, thread);
+  }
+  std::ranges::sort(had, std::greater{});
+  had.resize(std::min(count, had.size()));
+  std::vector<int> out;
+  for (const auto& [more, thread] : had) out.push_back(thread);
+  std::ranges::sort(out);
+  return out;
+}
+
+void allow(int thread, const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(thread, sizeof set, &set);
+}
+
+}  // namespace
+
+Placing::Placing(int core) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  sched_getaffinity(0, sizeof all, &all);
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(static_cast<std::size_t>(i), &all)) cores_.push_back(i);
+  const auto own = std::ranges::find(cores_, core);
+  if (own != cores_.end()) std::rotate(cores_.begin(), own, cores_.end());
+}
+
+int Placing::place(int threads, const std::function<void()>& work) const {
+  if (threads == 1) {
+    allow(0, {cores_.front()});
+    work();
+    return 1;
+  }
+  allow(0, cores_);
+  const auto before = times_of_others();
+  work();
+  const std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
+  if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
+  allow(0, {cores_.front()});
+  std::size_t place = 0;
+  for (const int helper : helpers) {
+    place = (place + 1) % cores_.size();
+    allow(helper, {cores_[place]});
+  }
+  return std::min(threads, static_cast<int>(cores_.size()));
+}
+
+}  // namespace assay

@@ -1,0 +1,97 @@
+#include "bench/measure/planted.hpp"
+
+#include "assay/error.hpp"
+#include "assay/registry.hpp"
+#include "core/machine/build_info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class PlantedTimed final : public Timed {
+ public:
+  PlantedTimed(std::unique_ptr<Timed> timed, double slowdown)
+      : timed_(std::move(timed)), slowdown_(slowdown) {}
+  void repeat(Index calls) override {
+    const auto start = Clock::now();
+    timed_->repeat(calls);
+    const auto took = Clock::now() - start;
+    const auto end = start + took + std::chrono::duration_cast<Clock::duration>(took * slowdown_);
+    while (Clock::now() < end) {
+    }
+  }
+
+ private:
+  std::unique_ptr<Timed> timed_;
+  double slowdown_;
+};
+
+[[noreturn]] void refuse(std::string_view plant) {
+  throw Error("ASSAY_PLANT", "cannot read '" + std::string(plant) + "'",
+              "write operation/variant=percent, such as gemm/packed=3, and configure anew");
+}
+
+struct Plant {
+  std::string_view operation, variant;
+  double slowdown = 0;
+};
+
+std::vector<Plant> plants_from(std::string_view plants) {
+  std::vector<Plant> out;
+  while (!plants.empty()) {
+    const std::string_view plant = plants.substr(0, plants.find(','));
+    plants.remove_prefix(std::min(plants.size(), plant.size() + 1));
+    const std::size_t slash = plant.find('/'), equals = plant.find('=');
+    if (slash == std::string_view::npos || equals == std::string_view::npos || equals < slash) refuse(plant);
+    double percent = 0;
+    const std::string_view number = plant.substr(equals + 1);
+    const auto end = std::from_chars(number.data(), number.data() + number.size(), percent);
+    if (end.ec != std::errc() || end.ptr != number.data() + number.size() || !(percent > 0)) refuse(plant);
+    out.push_back({plant.substr(0, slash), plant.substr(slash + 1, equals - slash - 1), percent / 100});
+  }
+  return out;
+}
+
+bool names(const Plant& plant, std::string_view variant) {
+  return plant.variant == variant || plant.variant == "*";
+}
+
+}  // namespace
+
+std::unique_ptr<Timed> planted(std::unique_ptr<Timed> timed, double slowdown) {
+  if (slowdown <= 0) return timed;
+  return std::make_unique<PlantedTimed>(std::move(timed), slowdown);
+}
+
+double slowdown_of_build(std::string_view operation, std::string_view variant) {
+  return planted_slowdown(build_info().planted, operation, variant);
+}
+
+void require_known_plants(std::string_view plants, const Registry& registry) {
+  for (const Plant& plant : plants_from(plants)) {
+    const std::vector<VariantInfo>& variants = registry.at(plant.operation).variants();
+    if (!std::ranges::any_of(variants, [&](const VariantInfo& one) { return names(plant, one.name); })) {
+      throw Error("ASSAY_PLANT", fmt::format("{} has no variant {}", plant.operation, plant.variant),
+                  fmt::format("assay list {} shows those that it has; configure anew", plant.operation));
+    }
+  }
+}
+
+double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant) {
+  double found = 0;
+  for (const Plant& plant : plants_from(plants)) {
+    if (plant.operation == operation && names(plant, variant)) found = plant.slowdown;
+  }
+  return found;
+}
+
+}  // namespace assay

@@ -1,0 +1,120 @@
+// Sampling of one launch: calibration, allocations, and the mixed slices of each case.
+
+#include "assay/measure.hpp"
+#include "bench/measure/allocations.hpp"
+#include "bench/measure/calibration.hpp"
+#include "bench/measure/planted.hpp"
+#include "bench/measure/sampler.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace assay {
+namespace {
+
+/// Fewer say nothing about spread.
+constexpr int fewest_slices = 3;
+
+/// Below this a plan holds the handle of the kernel and its problem: no workspace worth the name.
+constexpr double handle_bytes = 1024;
+
+/// A trial of the case at hand, made ready.
+struct Ready {
+  std::unique_ptr<Timed> timed;
+  TrialSample* sample = nullptr;
+  double call_seconds = 0;
+};
+
+/// Long calls take three slices in all: one in each of three launches, or all in the only one.
+int slices_of_long_call(const MeasurePolicy& policy, int launch) {
+  if (policy.launches >= fewest_slices) return launch < fewest_slices ? 1 : 0;
+  const int rest = fewest_slices % policy.launches;
+  return fewest_slices / policy.launches + (launch < rest ? 1 : 0);
+}
+
+int slices_of(double call_seconds, double slice_seconds, const MeasurePolicy& policy) {
+  const double affordable = policy.trial_seconds / std::max(call_seconds, slice_seconds);
+  return std::clamp(static_cast<int>(std::min(affordable, 1e6)), std::min(fewest_slices, policy.slices),
+                    policy.slices);
+}
+
+void count_allocations(Ready& trial) {
+  const Allocations found = allocations_of_one_call(*trial.timed);
+  trial.sample->allocations_per_call = found.count;
+  trial.sample->allocated_bytes_per_call = found.bytes;
+}
+
+void add_slice(TrialSample& sample, double seconds) {
+  sample.slices.push_back({.seconds = seconds, .cpu_seconds = seconds, .calls = 1});
+}
+
+void sample_case(const Registry& registry, const LaunchRequest& request, std::span<const TrialRequest> trials,
+                 std::span<TrialSample> samples, const Hooks& hooks) {
+  const MeasurePolicy& policy = request.policy;
+  const Operation& operation = registry.at(trials.front().operation);
+  const auto workload =
+      operation.open(trials.front().problem, {.fill = operation.fills().back(), .rng = Rng(policy.seed)});
+  std::vector<Ready> ready;
+  std::vector<Burst> bursts;
+  ready.reserve(trials.size());
+  static_cast<void>(workload->timed(0, {}));  // makes the output that all share: no variant's workspace
+  for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {
+    const TrialRequest& trial = trials[i];
+    hooks.say("measure " + trial.key);
+    const auto named = std::ranges::find(operation.variants(), trial.variant, &VariantInfo::name);
+    const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
+    ready.push_back({.timed = nullptr, .sample = &samples[i]});
+    Ready& next = ready.back();
+    const double kept =
+        bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
+    next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
+    next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
+    const double first_call = seconds_for(*next.timed, 1);
+    if (first_call > long_call_seconds) {
+      const int slices = slices_of_long_call(policy, request.index);
+      if (slices > 0) add_slice(samples[i], first_call);
+      for (int s = 1; s < slices && !hooks.stopped(); ++s) add_slice(samples[i], seconds_for(*next.timed, 1));
+      next.timed.reset();
+      continue;
+    }
+    count_allocations(next);
+    next.call_seconds = calibrated(*next.timed, first_call, policy.slice_seconds);
+    const Index calls = policy.calls_per_slice > 0 ? policy.calls_per_slice
+                                                   : calls_per_slice(next.call_seconds, policy.slice_seconds);
+    bursts.push_back(
+        {.name = trial.key,
+         .timed = next.timed.get(),
+         .calls = calls,
+         .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
+         .warm_up = next.call_seconds < 1e-3});
+  }
+  const std::vector<Launch> launches = sample_mixed(bursts, hooks);
+  std::size_t burst = 0;
+  for (Ready& trial : ready) {
+    if (trial.timed != nullptr) trial.sample->slices = launches[burst++];
+  }
+}
+
+}  // namespace
+
+std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
+                                     const Hooks& hooks) {
+  const auto& trials = request.trials;
+  std::vector<TrialSample> out;
+  for (const TrialRequest& trial : trials) out.push_back({.key = trial.key});
+  for (std::size_t begin = 0; begin < trials.size() && !hooks.stopped();) {
+    std::size_t end = begin + 1;
+    while (end < trials.size() && trials[end].operation == trials[begin].operation &&
+           trials[end].problem == trials[begin].problem) {
+      ++end;
+    }
+    const std::span<const TrialRequest> all(trials);
+    sample_case(registry, request, all.subspan(begin, end - begin),
+                std::span<TrialSample>(out).subspan(begin, end - begin), hooks);
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,189 @@
+#include "bench/measure/sides.hpp"
+
+#include "assay/error.hpp"
+#include "assay/random.hpp"
+#include "assay/results.hpp"
+#include "bench/measure/free_core.hpp"
+#include "bench/measure/shared_region.hpp"
+#include "core/files/child.hpp"
+#include "core/files/scratch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace assay {
+namespace {
+
+/// Of the environment's size, which moves the stack: drawn per launch, equal on all sides.
+constexpr Index most_padding = 4096;
+constexpr const char* padding = "ASSAY_PADDING";
+
+Variables common_environment(Rng& rng) {
+  return {{padding, std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
+          // Pools of threads look for work between calls of a slice, some 50 to 100 us, and sleep when it is
+          // over: one that looked on would run on the cores of the side whose turn it is.
+          {"GOMP_SPINCOUNT", "3000"},
+          {"OPENBLAS_THREAD_TIMEOUT", "17"}};
+}
+
+/// What these variables take of the stack: name, value, and a pointer to both.
+std::size_t stack_bytes(const Variables& environment) {
+  std::size_t out = 0;
+  for (const auto& [name, value] : environment) {
+    if (value) out += name.size() + value->size() + sizeof "=" + sizeof(char*);
+  }
+  return out;
+}
+
+/// The common one and that of this side, padded to `bytes` of the latter, since the sizes of environments are
+/// equal on all sides.
+Variables environment_for(const SideProgram& side, Variables common, std::size_t bytes) {
+  for (auto& [name, value] : common) {
+    if (name == padding) value->append(bytes - stack_bytes(side.environment), 'x');
+  }
+  common.insert(common.end(), side.environment.begin(), side.environment.end());
+  return common;
+}
+
+/// The trials of one case stay together; cases come in another order in each launch.
+std::vector<std::size_t> drawn_order(const std::vector<TrialRequest>& trials, Rng& rng) {
+  std::vector<std::vector<std::size_t>> cases;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const bool same =
+        i > 0 && trials[i].operation == trials[i - 1].operation && trials[i].problem == trials[i - 1].problem;
+    if (!same) cases.emplace_back();
+    cases.back().push_back(i);
+  }
+  std::vector<std::size_t> out;
+  for (const std::size_t i : drawn_permutation(cases.size(), rng)) {
+    out.insert(out.end(), cases[i].begin(), cases[i].end());
+  }
+  return out;
+}
+
+TurnsRequest turns_of(const PairRequest& request, std::size_t side, const std::vector<std::size_t>& order) {
+  TurnsRequest out{.side = static_cast<int>(side),
+                   .sides = static_cast<int>(request.sides.size()),
+                   .order = request.draw,
+                   .check = request.check && request.sides[side].name != "control",
+                   .policy = request.policy};
+  for (const std::size_t i : order) {
+    out.trials.push_back({.trial = request.trials[i],
+                          .slowdown = request.slowdowns.empty() ? 0 : request.slowdowns[side][i],
+                          .patience = request.patience.empty() ? 1 : request.patience[i]});
+  }
+  return out;
+}
+
+std::string output_of(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return "";
+  std::string text = read_file(file);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  constexpr std::size_t longest = 1000;
+  return text.size() > longest ? "..." + text.substr(text.size() - longest) : text;
+}
+
+/// Back from the order of the launch to the order asked for.
+std::vector<TurnSample> in_order(std::vector<TurnSample> samples, const std::vector<std::size_t>& order,
+                                 const std::string& side) {
+  if (samples.size() != order.size()) {
+    throw Error(side, fmt::format("answered for {} of {} trials", samples.size(), order.size()),
+                "build both programs anew");
+  }
+  std::vector<TurnSample> out(samples.size());
+  for (std::size_t i = 0; i < order.size(); ++i) out[order[i]] = std::move(samples[i]);
+  return out;
+}
+
+/// Names of equal length, since a program's own path lies on its stack.
+std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
+  return scratch.path() / fmt::format("{}{}", kind, side);
+}
+
+}  // namespace
+
+std::uint64_t draw_of(std::uint64_t seed, int launch) {
+  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(launch));
+  return rng.next();
+}
+
+std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) {
+    std::swap(out[i - 1], out[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
+  }
+  return out;
+}
+
+std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
+  const ScratchFolder scratch;
+  const SharedRegion region = SharedRegion::made(request.shared_bytes);
+  Rng rng(request.draw);
+  const auto order = drawn_order(request.trials, rng);
+  const Variables common = common_environment(rng);
+  std::size_t largest = 0;
+  for (const SideProgram& side : request.sides) largest = std::max(largest, stack_bytes(side.environment));
+  const int core = freest_core();
+  // No side is always the first to be copied and started.
+  const auto start = drawn_permutation(request.sides.size(), rng);
+  std::vector<pid_t> children;
+  for (const std::size_t side : start) {
+    TurnsRequest turns = turns_of(request, side, order);
+    turns.descriptor = region.descriptor();
+    turns.core = core;
+    write_file(file_of(scratch, 'q', side), to_json(turns));
+    std::filesystem::copy_file(request.sides[side].program, file_of(scratch, 'p', side));
+  }
+  for (const std::size_t side : start) {
+    const ChildSetting own{.environment = environment_for(request.sides[side], common, largest),
+                           .fixed_addresses = true,
+                           .output = file_of(scratch, 'o', side)};
+    children.push_back(start_child(
+        file_of(scratch, 'p', side),
+        {"turns", file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}, own));
+  }
+  const std::vector<pid_t> started = children;
+  const ChildEnd end = wait_for_all(std::move(children), hooks.stop);
+  if (hooks.stopped()) return {};
+  if (!end.passed()) {
+    const std::size_t failed =
+        start[static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin())];
+    const SideProgram& side = request.sides[failed];
+    const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
+                      remedy = "run `check` with that program",
+                      what = fmt::format("as {} {}: {}", side.name, end.text(),
+                                         output_of(file_of(scratch, 'o', failed)));
+    if (end.crashed()) throw ChildCrash(where, what, remedy);
+    throw Error(where, what, remedy);
+  }
+  std::vector<std::vector<TurnSample>> out;
+  for (std::size_t side = 0; side < request.sides.size(); ++side) {
+    const auto file = file_of(scratch, 'a', side);
+    out.push_back(
+        in_order(turn_samples_from_json(read_file(file), file.string()), order, request.sides[side].name));
+  }
+  return out;
+}
+
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
+                         const Variables& environment) {
+  const ScratchFolder scratch;
+  const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
+             output = scratch.path() / "output.txt";
+  write_file(question, to_json(request));
+  const pid_t child = start_child(program, {"describe", question.string(), answer.string()},
+                                  {.environment = environment, .output = output});
+  const ChildEnd end = wait_for_all({child}, {});
+  if (!end.passed() || !std::filesystem::exists(answer)) {
+    throw Error(
+        program.string(), fmt::format("asked to describe itself, it {}: {}", end.text(), output_of(output)),
+        "name a program of assay that knows `gate --base`; older ones must be built from a newer commit");
+  }
+  return description_from_json(read_file(answer), program.string());
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+/// Launches of two builds, or of one in several environments: fresh copies of their programs, started
+/// together, taking turns on shared data.
+#pragma once
+
+#include "assay/random.hpp"
+#include "bench/measure/description.hpp"
+#include "bench/measure/turns.hpp"
+#include "core/files/child.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One program of a launch.
+struct SideProgram {
+  std::string name;  ///< for messages: "base", "head", "control"
+  std::filesystem::path
+      program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
+  Variables environment;  ///< its own, where sides differ in that
+  std::filesystem::path known_as;  ///< to the user, where `program` is a copy
+};
+
+struct PairRequest {
+  std::vector<SideProgram> sides;  ///< the first one calibrates
+  std::vector<TrialRequest> trials;
+  /// Slow-downs by side and trial; empty, or one row per side.
+  std::vector<std::vector<double>> slowdowns;
+  std::vector<double> patience;  ///< by trial: times the usual number of slices; empty for that number
+  TurnPolicy policy;
+  std::uint64_t draw = 0;  ///< seed of what is random in this launch, and equal on all sides
+  bool check = false;
+  std::size_t shared_bytes = 0;  ///< that the largest case may take
+};
+
+/// A PairRequest::draw for each launch, from the seed of the run: the same run draws the same.
+std::uint64_t draw_of(std::uint64_t seed, int launch);
+
+/// 0 to count - 1 in an order that is drawn.
+std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
+
+/// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
+std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
+
+/// What a program says of itself in this environment. Throws Error when it is no program of assay, or one
+/// from before it could.
+Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
+                         const Variables& environment = {});
+
+}  // namespace assay

@@ -1,0 +1,207 @@
+#include "bench/measure/turns.hpp"
+
+#include "assay/error.hpp"
+#include "bench/measure/allocations.hpp"
+#include "bench/measure/baton.hpp"
+#include "bench/measure/calibration.hpp"
+#include "bench/measure/placing.hpp"
+#include "bench/measure/planted.hpp"
+#include "bench/measure/shared_region.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+namespace assay {
+namespace {
+
+/// The Board has the first page for itself: no buffer shares a line with it.
+constexpr std::size_t board_bytes = 4096;
+
+/// A call this long needs no call before it to warm what the other side evicted.
+constexpr double warm_call_seconds = 1e-3;
+
+/// Bounds on the slices of each side, two per round. Quartiles of fewer than six say little, but six calls of
+/// a long one would take all the time there is.
+Index rounds_for(double call_seconds, const TurnPolicy& policy, double patience) {
+  const Index fewest = call_seconds < 0.01 ? 3 : call_seconds < 0.05 ? 2 : 1;
+  const double slice = std::max(call_seconds, policy.slice_seconds);
+  const Index usual = std::clamp(static_cast<Index>(policy.side_seconds / (2 * slice)), fewest, Index{32});
+  return std::max(usual, static_cast<Index>(std::llround(patience * static_cast<double>(usual))));
+}
+
+/// Pools of the side before look for work a while longer, on cores that this one is about to use.
+void let_others_fall_asleep() {
+  constexpr std::chrono::microseconds pools_look{150};
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < pools_look) {
+  }
+}
+
+class Side {
+ public:
+  Side(const Registry& registry, const TurnsRequest& request, SharedRegion& region)
+      : registry_(registry),
+        request_(request),
+        board_(*reinterpret_cast<Board*>(region.data())),
+        arena_(region.data() + board_bytes, region.bytes() - board_bytes),
+        baton_(board_, request.side),
+        order_(request.order),
+        placing_(request.core),
+        everybody_(static_cast<std::size_t>(request.sides)) {
+    std::iota(everybody_.begin(), everybody_.end(), 0);
+  }
+
+  std::vector<TurnSample> walk(const Hooks& hooks) {
+    const auto& trials = request_.trials;
+    std::vector<TurnSample> out;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      hooks.say("measure " + trials[i].trial.key);
+      const bool same_case = i > 0 && trials[i].trial.operation == trials[i - 1].trial.operation &&
+                             trials[i].trial.problem == trials[i - 1].trial.problem;
+      if (!same_case) open(trials[i].trial);
+      out.push_back(sample(trials[i]));
+    }
+    return out;
+  }
+
+ private:
+  /// Each step of `sides` in order; whoever comes next after the last is `after`.
+  template <class Work>
+  void in_turn(std::span<const int> sides, int after, const Work& work) {
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      baton_.step(sides[i], i + 1 < sides.size() ? sides[i + 1] : after, work);
+    }
+  }
+
+  void open(const TrialRequest& trial) {
+    workload_.reset();
+    arena_.reset();
+    operation_ = &registry_.at(trial.operation);
+    in_turn(everybody_, 0, [&] {
+      workload_ = operation_->open(trial.problem, setting(&arena_));
+      static_cast<void>(workload_->timed(0, {}));  // makes the output that all variants share
+    });
+  }
+
+  Setting setting(std::pmr::memory_resource* memory) const {
+    return {.fill = operation_->fills().back(),
+            .rng = Rng(request_.policy.seed),
+            .placement = {.memory = memory},
+            .file = {}};
+  }
+
+  TurnSample sample(const TurnTrial& wanted) {
+    const TrialRequest& trial = wanted.trial;
+    TurnSample out{.key = trial.key};
+    const auto named = std::ranges::find(operation_->variants(), trial.variant, &VariantInfo::name);
+    if (named == operation_->variants().end()) {
+      throw Error(trial.key, "is unknown to this program", "ask it for trials that it describes");
+    }
+    const auto variant = static_cast<std::size_t>(named - operation_->variants().begin());
+    const Context context{.threads = trial.threads};
+
+    std::unique_ptr<Timed> timed;
+    double first_call = 0;
+    in_turn(everybody_, 0, [&] {
+      placing_.place(trial.threads, [&] {
+        if (request_.check) judge(trial, variant, context, out);
+        timed = planted(workload_->timed(variant, context),
+                        wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
+        first_call = seconds_for(*timed, 1);
+      });
+      const Allocations allocations = allocations_of_one_call(*timed);
+      out.allocations_per_call = allocations.count;
+      out.allocated_bytes_per_call = allocations.bytes;
+    });
+    calibrate(*timed, first_call, for_threads(trial.threads, request_.policy), wanted.patience);
+    const auto turns = drawn_turns(board_.rounds);
+    in_turn(turns, 0, [&] {
+      if (trial.threads > 1) let_others_fall_asleep();
+      take_slice(*timed, out);
+    });
+    return out;
+  }
+
+  /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
+  /// here, and nobody changes them before all have come to the next trial.
+  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy, double patience) {
+    constexpr std::array first{0};
+    in_turn(first, 0, [&] {
+      const double call = calibrated(timed, first_call, policy.slice_seconds);
+      board_.call_seconds = call;
+      board_.calls = calls_per_slice(call, policy.slice_seconds);
+      board_.rounds = rounds_for(call, policy, patience);
+    });
+    in_turn(everybody_, first_of_turns(), [] {});
+  }
+
+  void judge(const TrialRequest& trial, std::size_t variant, const Context& context, TurnSample& out) const {
+    const Agreement found =
+        operation_->open(trial.problem, setting(nullptr))->check(variant, context, /*once=*/true);
+    out.agrees = found.agrees;
+    out.disagreement = found.detail;
+  }
+
+  /// Whom drawn_turns() is about to draw first.
+  int first_of_turns() const {
+    Rng copy = order_;
+    return static_cast<int>(copy.integer(0, request_.sides - 1));
+  }
+
+  /// Rounds there and back, `B H C C H B`: drift that is linear in time falls on all sides alike. Who begins
+  /// is drawn.
+  std::vector<int> drawn_turns(Index rounds) {
+    std::vector<int> out;
+    for (Index r = 0; r < rounds; ++r) {
+      std::vector<int> there = everybody_;
+      for (std::size_t i = 0; i < there.size(); ++i) {
+        const auto last = static_cast<Index>(there.size()) - 1;
+        std::swap(there[i], there[static_cast<std::size_t>(order_.integer(static_cast<Index>(i), last))]);
+      }
+      out.insert(out.end(), there.begin(), there.end());
+      out.insert(out.end(), there.rbegin(), there.rend());
+    }
+    return out;
+  }
+
+  void take_slice(Timed& timed, TurnSample& out) const {
+    if (board_.call_seconds < warm_call_seconds) timed.repeat(1);
+    out.calls = board_.calls;
+    out.seconds.push_back(seconds_for(timed, board_.calls) / static_cast<double>(board_.calls));
+  }
+
+  const Registry& registry_;
+  const TurnsRequest& request_;
+  Board& board_;
+  Arena arena_;
+  Baton baton_;
+  Rng order_;
+  Placing placing_;
+  std::vector<int> everybody_;
+  const Operation* operation_ = nullptr;
+  std::unique_ptr<Workload> workload_;
+};
+
+}  // namespace
+
+TurnPolicy for_threads(int threads, TurnPolicy policy) {
+  if (threads > 1) {
+    policy.slice_seconds *= 5;
+    policy.side_seconds *= 2;
+  }
+  return policy;
+}
+
+std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request,
+                                   const Hooks& hooks) {
+  SharedRegion region = SharedRegion::mapped(request.descriptor);
+  return Side(registry, request, region).walk(hooks);
+}
+
+}  // namespace assay

@@ -1,0 +1,95 @@
+#include "bench/programs/cmake_build.hpp"
+
+#include "assay/files.hpp"
+#include "core/machine/build_info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool decides_machine_code(const std::string& name) {
+  constexpr std::array<std::string_view, 5> names{"CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS",
+                                                  "CMAKE_CXX_FLAGS_RELEASE", "CMAKE_EXE_LINKER_FLAGS",
+                                                  "CMAKE_PREFIX_PATH"};
+  return name.starts_with("ASSAY_WITH_") || std::ranges::find(names, name) != names.end();
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// The value of `set(NAME "value")`.
+std::string value_set(const std::string& script, std::string_view name) {
+  const std::string opening = fmt::format("set({} \"", name);
+  const std::size_t at = script.find(opening);
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + opening.size();
+  return script.substr(from, script.find('"', from) - from);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> cache_entries(std::string_view text) {
+  std::map<std::string, std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    // NAME:TYPE=value, and comments that begin with # or //.
+    const std::size_t colon = line.find(':'), equals = line.find('=');
+    if (line.empty() || line.front() == '#' || line.front() == '/') continue;
+    if (colon == std::string_view::npos || equals == std::string_view::npos || colon > equals) continue;
+    out.emplace(line.substr(0, colon), line.substr(equals + 1));
+  }
+  return out;
+}
+
+std::map<std::string, std::string> cache_entries_of(const fs::path& build) {
+  const fs::path file = build / "CMakeCache.txt";
+  return fs::exists(file) ? cache_entries(read_file(file)) : std::map<std::string, std::string>{};
+}
+
+std::string compiler_of(const fs::path& build) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(build / "CMakeFiles", ignored)) {
+    const fs::path file = entry.path() / "CMakeCXXCompiler.cmake";
+    if (!fs::exists(file)) continue;
+    const std::string script = read_file(file);
+    return fmt::format("{} {}", value_set(script, "CMAKE_CXX_COMPILER_ID"),
+                       value_set(script, "CMAKE_CXX_COMPILER_VERSION"));
+  }
+  return "";
+}
+
+BuildSettings settings_of_this_build() {
+  const BuildInfo& info = build_info();
+  BuildSettings out;
+  out.identity = fmt::format("{}\nHighway {}\nbenchmark {}\n", info.compiler, info.highway, info.benchmark);
+  const auto decide = [&](const std::string& argument) {
+    out.arguments.push_back(argument);
+    out.identity += argument + '\n';
+  };
+  const auto entries = cache_entries_of(fs::read_symlink("/proc/self/exe").parent_path());
+  if (entries.empty()) {
+    if (!variable("CXX").empty()) decide("-DCMAKE_CXX_COMPILER=" + variable("CXX"));
+    // CMake reads these by itself.
+    out.identity += fmt::format("{}\n{}\n", variable("CXXFLAGS"), variable("LDFLAGS"));
+  }
+  for (const auto& [name, value] : entries) {
+    if (decides_machine_code(name)) decide(fmt::format("-D{}={}", name, value));
+    if (name == "CMAKE_GENERATOR") decide("-G" + value);
+    // A cache of compilations makes no other machine code.
+    if (name == "CMAKE_CXX_COMPILER_LAUNCHER") out.arguments.push_back(fmt::format("-D{}={}", name, value));
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,212 @@
+#include "bench/programs/layouts.hpp"
+
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "bench/programs/cmake_build.hpp"
+#include "bench/programs/link_recipe.hpp"
+#include "core/files/child_process.hpp"
+#include "core/files/file_lock.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Why there are to be no more layouts; never seen outside this file.
+struct NoMore {
+  std::string why;
+  bool lasting = true;
+};
+
+std::string failure_of(const Words& words, int exit_code, const std::string& said) {
+  return fmt::format("`{}` ended with status {}: {}", fmt::join(words, " "), exit_code,
+                     said.substr(0, said.find('\n')));
+}
+
+std::string output_of(const Words& words, const fs::path& folder, const Hooks& hooks) {
+  Answer answer = ask_child({.words = words, .folder = folder}, hooks);
+  if (answer.exit_code != 0) throw NoMore{failure_of(words, answer.exit_code, answer.errors), false};
+  return std::move(answer.output);
+}
+
+bool same_content(const fs::path& one, const fs::path& other) {
+  return fs::file_size(one) == fs::file_size(other) && read_file(one) == read_file(other);
+}
+
+/// The functions of a program in the order of their addresses.
+std::string order_of_functions(const std::string& nm, const fs::path& program, const Hooks& hooks) {
+  const std::string table = output_of({nm, "--numeric-sort", program.string()}, program.parent_path(), hooks);
+  std::string order;
+  for (std::size_t from = 0; from < table.size();) {
+    const std::size_t end = std::min(table.find('\n', from), table.size());
+    const std::string_view line = std::string_view(table).substr(from, end - from);
+    from = end + 1;
+    // "0000000000001040 T main"; undefined symbols have no address.
+    const std::size_t kind = line.find(' ') + 1;
+    if (kind + 2 < line.size() && line[kind + 1] == ' ' &&
+        std::string_view("TtWw").find(line[kind]) != std::string_view::npos) {
+      order.append(line.substr(kind + 2)).append("\n");
+    }
+  }
+  if (order.empty()) throw NoMore{"the program has no symbols by which orders could be told apart"};
+  return order;
+}
+
+/// Makes and judges the links of one request.
+class Layouts {
+ public:
+  Layouts(const LayoutRequest& request, const Hooks& hooks)
+      : request_(request), hooks_(hooks), scratch_(request.folder / "scratch") {}
+
+  fs::path make_first() const {
+    const fs::path first = link_name(0);
+    fs::copy_file(request_.build / request_.program, first);
+    return first;
+  }
+
+  /// Appends each to `files` as soon as it is made: what fails later takes none of them back.
+  void make_others(std::vector<fs::path>& files) {
+    const auto cache = cache_entries_of(request_.build);
+    const LinkRecipe recipe = recipe_of(cache);
+    require_same_objects(recipe);
+    const auto nm = cache.find("CMAKE_NM");
+    const std::string nm_program = nm != cache.end() ? nm->second : "nm";
+    const std::string listing = listing_of(link_name(0));
+    std::set<std::string> orders{order_of_functions(nm_program, link_name(0), hooks_)};
+    for (int i = 1; i < request_.count; ++i) {
+      hooks_.say(fmt::format("linking layout {} of {}", i + 1, request_.count));
+      const fs::path link = link_name(i);
+      fs::remove_all(scratch_);
+      fs::create_directories(scratch_);
+      const auto seed = static_cast<std::uint64_t>(i);
+      for (const Words& words : reordered(recipe, seed, scratch_.string(), link.string())) run(words);
+      if (listing_of(link) != listing) {
+        throw NoMore{fmt::format("linked in another order (seed {}) it lists other operations", i)};
+      }
+      if (!orders.insert(order_of_functions(nm_program, link, hooks_)).second) {
+        throw NoMore{fmt::format("another order of objects (seed {}) leaves its functions as they were", i)};
+      }
+      files.push_back(link);
+    }
+    fs::remove_all(scratch_);
+  }
+
+ private:
+  fs::path link_name(int index) const {
+    return request_.folder / fmt::format("{}-{}", fs::path(request_.program).filename().string(), index);
+  }
+
+  LinkRecipe recipe_of(const std::map<std::string, std::string>& cache) const {
+    const auto generator = cache.find("CMAKE_GENERATOR");
+    if (generator == cache.end()) {
+      throw NoMore{fmt::format("{} has no CMakeCache.txt that names a generator", request_.build.string())};
+    }
+    if (generator->second != "Ninja") {
+      throw NoMore{fmt::format("it was built by {}; other orders are made from what Ninja knows of the link",
+                               generator->second)};
+    }
+    const auto ninja = cache.find("CMAKE_MAKE_PROGRAM");
+    const std::string program = ninja != cache.end() ? ninja->second : "ninja";
+    LinkRecipe recipe = link_recipe(
+        output_of({program, "-t", "commands", request_.program}, request_.build, hooks_), request_.program);
+    if (!recipe.unfit.empty()) throw NoMore{recipe.unfit};
+    return recipe;
+  }
+
+  /// The program must be what its link makes of its archives, bit for bit, and these what is made of their
+  /// objects.
+  void require_same_objects(const LinkRecipe& recipe) {
+    for (const auto& [name, archive] : recipe.archives) {
+      for (const std::string& object : archive.members) {
+        if (fs::last_write_time(request_.build / object) > fs::last_write_time(request_.build / name)) {
+          throw NoMore{fmt::format("{} is newer than the program; build it to the end", object)};
+        }
+      }
+    }
+    fs::create_directories(scratch_);
+    const fs::path again = scratch_ / "again";
+    run(linked_to(recipe, again.string()));
+    if (!same_content(again, link_name(0))) {
+      throw NoMore{"linking its objects again gives another program; build it to the end"};
+    }
+  }
+
+  void run(const Words& words) const {
+    const int exit_code = run_child({.words = words, .folder = request_.build}, request_.log, hooks_);
+    if (exit_code != 0) {
+      throw NoMore{fmt::format("linking ended with status {}; {} says why", exit_code, request_.log.string()),
+                   false};
+    }
+  }
+
+  std::string listing_of(const fs::path& program) const {
+    return output_of({program.string(), "list", "--json", "-"}, request_.folder, hooks_);
+  }
+
+  const LayoutRequest& request_;
+  const Hooks& hooks_;
+  fs::path scratch_;
+};
+
+}  // namespace
+
+Links make_layouts(const LayoutRequest& request, const Hooks& hooks) {
+  Layouts layouts(request, hooks);
+  const fs::path first = layouts.make_first();
+  Links out{.files = {first}, .remark = ""};
+  if (request.count < 2) return out;
+  try {
+    layouts.make_others(out.files);
+  } catch (const NoMore& reason) {
+    out.remark = reason.why;
+    out.lasting = reason.lasting;
+  } catch (const Error& failure) {
+    out.remark = failure.what();  // a tool that cannot be started, a file that is gone
+    out.lasting = false;
+  } catch (const fs::filesystem_error& failure) {
+    out.remark = failure.what();
+    out.lasting = false;
+  }
+  return out;
+}
+
+Links layouts_beside(const fs::path& program, int count, const Hooks& hooks) {
+  const fs::path build = program.parent_path(), folder = build / "layouts";
+  if (!fs::exists(build / "build.ninja")) {
+    return {{program}, fmt::format("there is no build.ninja beside {}", program.string())};
+  }
+  const auto usable = [&] {
+    auto links = kept_links(folder, count);
+    const bool kept = links && links->remark.empty() && same_content(links->files.front(), program);
+    return kept ? links : std::nullopt;
+  };
+  if (const auto links = usable()) return *links;
+  const FileLock lock(build / "layouts.lock", fmt::format("layouts of {}", program.string()), hooks);
+  if (const auto links = usable()) return *links;
+  const UnfinishedFolder unfinished(build / "layouts.part");
+  const fs::path log = build / "layouts.log";
+  fs::remove(log);
+  const Links made = make_layouts({.build = build,
+                                   .program = program.filename().string(),
+                                   .count = count,
+                                   .folder = unfinished.path(),
+                                   .log = log},
+                                  hooks);
+  fs::remove_all(folder);
+  Links out = keep_links(made, folder);
+  hooks.say(fmt::format("layouts of {}: {}, {}, in {}", program.string(), out.files.size(),
+                        bytes_text(bytes_in(folder)), folder.string()));
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+/// Layouts: the same objects linked in several orders. Where its code lies moves a small kernel by more than
+/// a regression worth catching, so that two programs are compared over several layouts of each.
+#pragma once
+
+#include "assay/hooks.hpp"
+#include "bench/programs/kept_programs.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+/// What is linked, and where it goes.
+struct LayoutRequest {
+  std::filesystem::path build;   ///< a build folder in which `program` is up to date
+  std::string program;           ///< its name there
+  int count = 1;                 ///< of links, the program as it was built included
+  std::filesystem::path folder;  ///< for the links; empty
+  std::filesystem::path log;     ///< gets what the linker says
+};
+
+/// The program as it was built, and `count` - 1 further links of its objects: the i-th one has the order
+/// drawn from i. A link counts when `list --json -` says the same of it as of the program, and when its
+/// functions stand in an order that no other link has. When that cannot be had, there are only the program
+/// and the links made before, and the remark says why. What is no Ninja build, and objects that are not
+/// those of the program, are such reasons.
+Links make_layouts(const LayoutRequest& request, const Hooks& hooks);
+
+/// The same for a program that lies in its build folder; without a build folder there is only the program.
+/// Links are kept in the folder `layouts` beside it, until the program is another one. The first link is a
+/// copy.
+Links layouts_beside(const std::filesystem::path& program, int count, const Hooks& hooks);
+
+}  // namespace assay

@@ -1,0 +1,257 @@
+#include "bench/programs/link_recipe.hpp"
+
+#include "assay/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// Takes one line apart as sh does, as far as build commands need it.
+class Splitter {
+ public:
+  explicit Splitter(std::string_view line) : rest_(line) {}
+
+  std::optional<std::vector<Words>> commands() {
+    std::vector<Words> out(1);
+    while (skip_blanks()) {
+      if (rest_.starts_with("&&")) {
+        rest_.remove_prefix(2);
+        out.emplace_back();
+      } else if (auto next = word()) {
+        out.back().push_back(std::move(*next));
+      } else {
+        return std::nullopt;
+      }
+    }
+    std::erase_if(out, [](const Words& words) { return words.empty() || words == Words{":"}; });
+    return out;
+  }
+
+ private:
+  bool skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
+    return !rest_.empty();
+  }
+
+  char take() {
+    const char next = rest_.front();
+    rest_.remove_prefix(1);
+    return next;
+  }
+
+  std::optional<std::string> word() {
+    std::string out;
+    while (!rest_.empty() && rest_.front() != ' ' && rest_.front() != '\t') {
+      const char next = take();
+      if (next == '\'') {
+        if (!single_quoted(out)) return std::nullopt;
+      } else if (next == '"') {
+        if (!double_quoted(out)) return std::nullopt;
+      } else if (next == '\\') {
+        if (rest_.empty()) return std::nullopt;
+        out += take();
+      } else if (std::string_view("|&;<>()$`*?[#~").find(next) != std::string_view::npos) {
+        return std::nullopt;
+      } else {
+        out += next;
+      }
+    }
+    return out;
+  }
+
+  bool single_quoted(std::string& out) {
+    const std::size_t end = rest_.find('\'');
+    if (end == std::string_view::npos) return false;
+    out += rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return true;
+  }
+
+  bool double_quoted(std::string& out) {
+    while (!rest_.empty()) {
+      const char next = take();
+      if (next == '"') return true;
+      if (next == '$' || next == '`') return false;
+      const bool escapes = next == '\\' && !rest_.empty() &&
+                           std::string_view("\\\"$`").find(rest_.front()) != std::string_view::npos;
+      out += escapes ? take() : next;
+    }
+    return false;
+  }
+
+  std::string_view rest_;
+};
+
+/// `ar qc libx.a a.o b.o`, under whatever name the archiver goes.
+bool makes_archive(const Words& words) {
+  if (words.size() < 3) return false;
+  const std::string tool = std::filesystem::path(words[0]).filename().string();
+  const std::string& operation = words[1];
+  return (tool == "ar" || tool.ends_with("-ar") || tool.find("-ar-") != std::string::npos) &&
+         operation.find_first_of("qr") != std::string::npos;
+}
+
+bool links(const Words& words, const std::string& program) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i - 1] == "-o" && words[i] == program) return true;
+  }
+  return false;
+}
+
+/// Whether the archives that come next are linked whole.
+class WholeArchives {
+ public:
+  void see(const std::string& word) {
+    constexpr std::string_view passed_on = "-Wl,";
+    if (!word.starts_with(passed_on)) return act(word);  // after -Xlinker
+    std::string_view rest = std::string_view(word).substr(passed_on.size());
+    for (std::size_t comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+      act(rest.substr(0, comma));
+      rest.remove_prefix(comma + 1);
+    }
+    act(rest);
+  }
+  bool now() const { return states_.back(); }
+
+ private:
+  void act(std::string_view flag) {
+    if (flag == "--whole-archive") states_.back() = true;
+    if (flag == "--no-whole-archive") states_.back() = false;
+    if (flag == "--push-state") states_.push_back(states_.back());
+    if (flag == "--pop-state" && states_.size() > 1) states_.pop_back();
+  }
+  std::vector<bool> states_{false};
+};
+
+bool is_object(const std::string& word) { return word.ends_with(".o") && !word.starts_with('-'); }
+
+/// A file whose text stands for further words.
+std::string response_file(const Words& words) {
+  const auto found =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('@'); });
+  return found == words.end() ? "" : found->substr(1);
+}
+
+void read_link(LinkRecipe& recipe, const std::map<std::string, Words>& archivers) {
+  if (const std::string file = response_file(recipe.link); !file.empty()) {
+    recipe.unfit = fmt::format("the link takes its files from the response file {}", file);
+    return;
+  }
+  WholeArchives whole;
+  for (const std::string& word : recipe.link) {
+    whole.see(word);
+    const auto made = archivers.find(word);
+    if (made == archivers.end()) continue;
+    if (const std::string file = response_file(made->second); !file.empty()) {
+      recipe.unfit = fmt::format("{} takes its members from the response file {}", word, file);
+      return;
+    }
+    OwnArchive& archive = recipe.archives[word];
+    archive.archiver = made->second.front();
+    archive.members.assign(made->second.begin() + 3, made->second.end());
+    archive.whole = archive.whole || whole.now();
+  }
+  std::ranges::copy_if(recipe.link, std::back_inserter(recipe.objects), is_object);
+  std::size_t others = 0;
+  for (const auto& [name, archive] : recipe.archives) {
+    if (archive.whole) {
+      recipe.objects.insert(recipe.objects.end(), archive.members.begin(), archive.members.end());
+    } else {
+      others = std::max(others, archive.members.size());
+    }
+  }
+  if (recipe.objects.size() < 2 && others < 2) {
+    recipe.unfit =
+        "the link names no two objects, nor archives of this build, that could stand in another order";
+  }
+}
+
+std::vector<std::string> in_drawn_order(const std::vector<std::string>& names, std::uint64_t seed) {
+  std::vector<std::pair<std::uint64_t, std::string>> drawn;
+  for (const std::string& name : names) {
+    drawn.emplace_back(Rng(fnv1a(fmt::format("{}:{}", seed, name))).next(), name);
+  }
+  std::ranges::sort(drawn);
+  std::vector<std::string> out;
+  for (auto& [place, name] : drawn) out.push_back(std::move(name));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<Words>> commands_of_line(std::string_view line) {
+  return Splitter(line).commands();
+}
+
+LinkRecipe link_recipe(std::string_view commands, const std::string& program) {
+  LinkRecipe recipe{.program = program};
+  std::map<std::string, Words> archivers;
+  while (!commands.empty()) {
+    const std::size_t end = std::min(commands.find('\n'), commands.size());
+    const auto line = commands_of_line(commands.substr(0, end));
+    commands.remove_prefix(std::min(end + 1, commands.size()));
+    if (!line) continue;
+    for (const Words& words : *line) {
+      if (words.front() == "cd") break;  // what follows names files of another folder
+      if (makes_archive(words)) archivers[words[2]] = words;
+      if (links(words, program)) recipe.link = words;
+    }
+  }
+  if (recipe.link.empty()) {
+    recipe.unfit = fmt::format("no command of the build that works without a shell links {}", program);
+  } else {
+    read_link(recipe, archivers);
+  }
+  return recipe;
+}
+
+Words linked_to(const LinkRecipe& recipe, const std::string& output) {
+  Words out;
+  for (const std::string& word : recipe.link) {
+    if (word.find("--dependency-file=") != std::string::npos) {
+      if (out.back() == "-Xlinker") out.pop_back();
+    } else {
+      out.push_back(out.empty() || out.back() != "-o" ? word : output);
+    }
+  }
+  return out;
+}
+
+std::vector<Words> reordered(const LinkRecipe& recipe, std::uint64_t seed, const std::string& scratch,
+                             const std::string& output) {
+  std::vector<Words> out;
+  std::map<std::string, std::string> made_anew;
+  for (const auto& [name, archive] : recipe.archives) {
+    if (archive.whole) continue;
+    const std::string copy = fmt::format("{}/{}.a", scratch, made_anew.size());
+    Words create{archive.archiver, "qcs", copy};
+    const auto members = in_drawn_order(archive.members, seed);
+    create.insert(create.end(), members.begin(), members.end());
+    out.push_back(std::move(create));
+    made_anew[name] = copy;
+  }
+
+  // All objects where the first one stood: whatever they refer to in an archive comes after them, as before.
+  Words link;
+  bool placed = false;
+  for (const std::string& word : linked_to(recipe, output)) {
+    const auto own = recipe.archives.find(word);
+    if (is_object(word) || (own != recipe.archives.end() && own->second.whole)) {
+      if (std::exchange(placed, true)) continue;
+      const auto objects = in_drawn_order(recipe.objects, seed);
+      link.insert(link.end(), objects.begin(), objects.end());
+    } else {
+      link.push_back(own == recipe.archives.end() ? word : made_anew.at(word));
+    }
+  }
+  out.push_back(std::move(link));
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,205 @@
+#include "bench/programs/revision.hpp"
+
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/random.hpp"
+#include "bench/programs/cmake_build.hpp"
+#include "bench/programs/kept_programs.hpp"
+#include "bench/programs/layouts.hpp"
+#include "bench/programs/repository.hpp"
+#include "core/files/child_process.hpp"
+#include "core/files/file_lock.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view program_name = "assay";
+
+/// A revision, and where its programs are kept.
+struct Target {
+  fs::path root;
+  std::string commit;
+  std::string name;  // "1f3c9d2 (origin/main)"
+  fs::path folder;   // of the finished programs
+  BuildSettings settings;
+  int layouts = 1;
+
+  /// Beside the folder, such as its log.
+  fs::path beside(std::string_view ending) const {
+    fs::path out = folder;
+    out += ending;
+    return out;
+  }
+};
+
+Programs programs_from(std::string name, std::string commit, Links links) {
+  Programs out{std::move(name), std::move(commit), std::move(links.files), ""};
+  const bool one = out.links.size() < 2;
+  if (one && links.remark.empty()) links.remark = "no more were asked for";
+  if (!links.remark.empty()) {
+    out.layout_remark = fmt::format("{}, since {}", one ? "one layout only" : "fewer layouts", links.remark);
+  }
+  return out;
+}
+
+/// The commit of a revision, which is demanded: `hint` says where revisions are found.
+std::string demanded_commit(const fs::path& root, const std::string& what, const std::string& hint,
+                            const Hooks& hooks) {
+  std::string commit = commit_of(root, what, hooks);
+  if (!commit.empty()) return commit;
+  throw Error(fmt::format("'{}'", what),
+              fmt::format("is no program file, and no revision of {}", root.string()),
+              "name a branch, a tag or a commit; " + hint);
+}
+
+Target target_of(const std::string& what, const fs::path& repository, const fs::path& cache,
+                 const std::string& common_with, const Hooks& hooks) {
+  Target target{.root = repository_root(repository, hooks)};
+  const std::string hint = is_shallow(target.root, hooks) ? "history was cut off here: git fetch --unshallow"
+                                                          : "see `git branch --all` and `git tag`";
+  target.commit = demanded_commit(target.root, what, hint, hooks);
+  std::string origin = what;
+  if (!common_with.empty()) {
+    const std::string other = demanded_commit(target.root, common_with, hint, hooks);
+    target.commit = merge_base(target.root, target.commit, other, hooks);
+    origin = fmt::format("merge base of {} and {}", what, common_with);
+    if (target.commit.empty()) {
+      throw Error(fmt::format("'{}'", what), "has no commit in common with " + common_with,
+                  "name another revision; " + hint);
+    }
+  }
+  target.name = target.commit.substr(0, 7);
+  if (!target.commit.starts_with(origin)) target.name += fmt::format(" ({})", origin);
+  target.settings = settings_of_this_build();
+  const fs::path home = cache.empty() ? target.root / ".assay" : fs::absolute(cache);
+  target.folder =
+      home / "revisions" / fmt::format("{}-{:016x}", target.commit, fnv1a(target.settings.identity));
+  return target;
+}
+
+/// Runs one step of the build, which names itself when it fails.
+void run_step(const Target& target, std::string_view doing, const Command& command, const Hooks& hooks) {
+  hooks.say(fmt::format("{}: {}", target.name, doing));
+  const fs::path log = target.beside(".log");
+  const int exit_code = run_child(command, log, hooks);
+  if (exit_code == 0) return;
+  throw Error("revision " + target.name,
+              fmt::format("cannot {}: {} ended with status {}\n{}", doing, command.words.front(), exit_code,
+                          last_lines(log, 20)),
+              "all of it: " + log.string());
+}
+
+void configure(const Target& target, const fs::path& source, const fs::path& build, const Hooks& hooks) {
+  Command command{.words = {"cmake", "--preset", "release", "-B", build.string()}, .folder = source};
+  auto& words = command.words;
+  words.insert(words.end(), target.settings.arguments.begin(), target.settings.arguments.end());
+  // A newer compiler warns of more, and warnings decide nothing that is measured.
+  words.insert(words.end(), {"-DASSAY_BUILD_TESTS=OFF", "-DASSAY_WARNINGS_AS_ERRORS=OFF"});
+  run_step(target, "configure", command, hooks);
+  const std::string compiler = compiler_of(build);
+  if (compiler != build_info().compiler) {
+    throw Error(
+        "revision " + target.name,
+        fmt::format("would be built by {}, and this program was by {}", compiler, build_info().compiler),
+        "set CXX to the compiler of this program");
+  }
+}
+
+Links build(const Target& target, const Hooks& hooks) {
+  const UnfinishedFolder unfinished(target.beside(".part"));
+  // Where the preset of a checkout has it, so that caches of compilations know the relative paths.
+  const fs::path source = unfinished.path() / "source", build = source / "build" / "release";
+  const fs::path programs = unfinished.path() / "programs";
+  fs::remove(target.beside(".log"));
+  const Worktree worktree(target.root, target.commit, source, target.beside(".log"), hooks);
+  configure(target, source, build, hooks);
+  run_step(target, "build",
+           {.words = {"cmake", "--build", build.string(), "--target", std::string(program_name)},
+            .folder = source},
+           hooks);
+  if (!fs::exists(build / program_name)) {
+    throw Error("revision " + target.name, fmt::format("its build makes no program {}", program_name),
+                "name a revision that has one");
+  }
+  fs::create_directories(programs);
+  const Links made = make_layouts({.build = build,
+                                   .program = std::string(program_name),
+                                   .count = target.layouts,
+                                   .folder = programs,
+                                   .log = target.beside(".log")},
+                                  hooks);
+  Links links = keep_links(made, target.folder);
+  hooks.say(fmt::format("{}: layouts: {}, {}, in {}", target.name, links.files.size(),
+                        bytes_text(bytes_in(target.folder)), target.folder.string()));
+  return links;
+}
+
+Links links_of(const Target& target, const Hooks& hooks) {
+  if (auto kept = kept_links(target.folder, target.layouts)) return *kept;
+  const fs::path home = target.folder.parent_path();
+  fs::create_directories(home);
+  // Revisions of before the folder was ignored are compared as well.
+  const fs::path ignored = home / ".gitignore";
+  if (!fs::exists(ignored)) write_file(ignored, "*\n");
+  const FileLock lock(target.beside(".lock"), "build of " + target.name, hooks);
+  if (auto kept = kept_links(target.folder, target.layouts)) return *kept;
+  return build(target, hooks);
+}
+
+Programs given(const std::string& what, int layouts, const Hooks& hooks) {
+  if (access(what.c_str(), X_OK) != 0) {
+    throw Error(what, "is a file, but no program that may be executed",
+                "name a program or a revision; a branch of this name is meant by heads/" + what);
+  }
+  return programs_from(what, "", layouts_beside(fs::canonical(what), layouts, hooks));
+}
+
+/// What stopped() means for a caller, and file systems that do not do what they are asked to.
+template <typename Make>
+Programs or_nothing(const Make& make) {
+  try {
+    return make();
+  } catch (const Stopped&) {
+    return {};
+  } catch (const fs::filesystem_error& failure) {
+    throw Error(failure.path1().string(), failure.code().message(),
+                "check permissions and free space, or name another folder for what is kept");
+  }
+}
+
+}  // namespace
+
+Programs programs_of(const std::string& what, const fs::path& repository, const fs::path& cache, int layouts,
+                     const Hooks& hooks, const std::string& common_with) {
+  return or_nothing([&] {
+    if (fs::is_regular_file(what)) return given(what, layouts, hooks);
+    Target target = target_of(what, repository, cache, common_with, hooks);
+    target.layouts = layouts;
+    Links links = links_of(target, hooks);
+    return programs_from(target.name, target.commit, std::move(links));
+  });
+}
+
+Programs programs_of_this(int layouts, const Hooks& hooks) {
+  return or_nothing([&] {
+    const fs::path program = fs::read_symlink("/proc/self/exe");
+    if (!fs::exists(program)) {
+      throw Error(program.string(), "was replaced since this process started", "start it again");
+    }
+    return programs_from(fmt::format("{} (this program)", build_info().commit), "",
+                         layouts_beside(program, layouts, hooks));
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+// What each operation's speed-up is worth in an epoch, from the shares that were measured.
+#include "assay/epoch.hpp"
+#include "core/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace assay {
+namespace {
+
+/// Seconds of a step by operation: one number for each launch, or a single one made of medians.
+using Steps = std::map<std::string, std::vector<double>>;
+
+const TrialResult& trial_named(const Results& results, const std::string& key) {
+  return *std::ranges::find(results.trials, key, &TrialResult::key);
+}
+
+bool of_launches(const Prediction& one) { return one.source == IntervalSource::launches; }
+
+Steps steps_of(const Results& results, const Prediction& prediction, bool by_launch) {
+  Steps out;
+  for (const Contribution& part : prediction.contributions) {
+    const TrialResult& trial = trial_named(results, part.key);
+    std::vector<double>& sums = out[trial.operation];
+    sums.resize(by_launch ? prediction.launches : 1);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += by_launch ? part.per_step * median(seconds_of(trial.launches[i])) : part.seconds_per_step;
+    }
+  }
+  return out;
+}
+
+std::vector<double> sum_of(const Steps& steps) {
+  std::vector<double> out(steps.begin()->second.size());
+  for (const auto& [operation, seconds] : steps) {
+    std::ranges::transform(out, seconds, out.begin(), std::plus{});
+  }
+  return out;
+}
+
+/// Launches pair the two sides, so their luck drops out as it does from every speed-up.
+Interval times_faster(const std::vector<double>& before, const std::vector<double>& after) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < before.size(); ++i) logs.push_back(std::log(before[i] / after[i]));
+  return exponential(centre(logs));
+}
+
+double limit_of(double share) { return 1 / (1 - share); }
+
+}  // namespace
+
+Composition composition(const Results& results, const std::vector<Prediction>& predictions) {
+  const Prediction &naive = predictions.at(0), &best = predictions.at(1);
+  for (const Prediction* one : {&naive, &best}) {
+    if (!one->impossible.empty()) return {.impossible = one->label + ": " + one->impossible};
+  }
+  const bool by_launch = of_launches(naive) && of_launches(best) && naive.launches == best.launches;
+  const Steps before = steps_of(results, naive, by_launch), after = steps_of(results, best, by_launch);
+  const std::vector<double> slow = sum_of(before), fast = sum_of(after);
+  Composition out{.together = times_faster(slow, fast)};
+  for (const auto& [operation, seconds] : before) {
+    const std::vector<double>& replacing = after.at(operation);
+    std::vector<double> replaced = slow;
+    for (std::size_t i = 0; i < slow.size(); ++i) replaced[i] += replacing[i] - seconds[i];
+    const double share = median(seconds) / median(slow), left = median(replacing) / median(fast);
+    out.effects.push_back({.operation = operation,
+                           .share = 100 * share,
+                           .speedup = times_faster(seconds, replacing),
+                           .epoch = times_faster(slow, replaced),
+                           .limit = limit_of(share),
+                           .share_left = 100 * left,
+                           .limit_left = limit_of(left)});
+  }
+  std::ranges::stable_sort(out.effects, std::greater{},
+                           [](const OperationEffect& one) { return one.epoch.middle; });
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,96 @@
+#include "assay/epoch.hpp"
+
+#include "bench/report/hand_made.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using hand_made::micro;
+using hand_made::network;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Composition composed(const Results& results) { return composition(results, predict(results)); }
+
+/// simd takes 5 µs instead of 12.5, half of naive.
+Results network_with_two_fast_operations() {
+  Results out = network();
+  for (Launch& launch : out.trials[3].launches) launch.front().seconds = 5 * micro;
+  return out;
+}
+
+// A naive step is 3 * 102 + 2 * 10 = 326 µs, one with packed 3 * 51 + 2 * 10 = 173 µs in the middle launch.
+TEST(Amdahl, WeighsTheSpeedUpOfAnOperationWithItsShare) {
+  const Composition found = composed(network());
+
+  ASSERT_THAT(found.effects, SizeIs(2));
+  const OperationEffect& gemm = found.effects[0];
+  EXPECT_EQ(gemm.operation, "gemm");
+  EXPECT_NEAR(gemm.share, 100 * 306.0 / 326, 1e-9);
+  EXPECT_NEAR(gemm.speedup.middle, 2, 1e-9);
+  EXPECT_NEAR(gemm.epoch.middle, 326.0 / 173, 1e-4);
+  EXPECT_LE(gemm.epoch.low, gemm.epoch.middle);
+  EXPECT_GE(gemm.epoch.high, gemm.epoch.middle);
+  EXPECT_NEAR(gemm.limit, 326.0 / 20, 1e-9);
+  EXPECT_NEAR(gemm.share_left, 100 * 153.0 / 173, 1e-9);
+  EXPECT_NEAR(gemm.limit_left, 173.0 / 20, 1e-9);
+}
+
+TEST(Amdahl, GivesNothingToAnOperationWhoseFastestVariantIsNaive) {
+  const OperationEffect add = composed(network()).effects.at(1);
+
+  EXPECT_EQ(add.operation, "elementwise_add");
+  EXPECT_NEAR(add.speedup.middle, 1, 1e-12);
+  EXPECT_NEAR(add.epoch.middle, 1, 1e-12);
+  EXPECT_NEAR(add.limit, 326.0 / 306, 1e-9);
+}
+
+// Twice as fast each: 326 / 163 together, though the effects one by one are 326 / 173 and 326 / 316, whose
+// product is 1.94.
+TEST(Amdahl, ComposesEffectsInsteadOfMultiplyingThem) {
+  const Composition found = composed(network_with_two_fast_operations());
+
+  EXPECT_NEAR(found.together.middle, 2, 1e-9);
+  EXPECT_NEAR(found.effects[0].epoch.middle, 326.0 / 173, 1e-4);
+  EXPECT_NEAR(found.effects[1].epoch.middle, 326.0 / 316, 1e-4);
+}
+
+TEST(Amdahl, SetsNoLimitWhereThereIsOneOperation) {
+  Results results = network();
+  results.trials.resize(2);
+
+  const Composition found = composed(results);
+
+  ASSERT_THAT(found.effects, SizeIs(1));
+  EXPECT_TRUE(std::isinf(found.effects[0].limit));
+  EXPECT_NEAR(found.together.middle, 2, 1e-9);
+}
+
+TEST(Amdahl, HasNoIntervalWhereACaseIsMissingFromALaunch) {
+  Results results = network();
+  results.trials[2].launches[1].clear();
+
+  const Composition found = composed(results);
+
+  EXPECT_EQ(found.together.coverage, 0);
+  EXPECT_NEAR(found.together.middle, 326.0 / 173, 1e-9);
+}
+
+TEST(Amdahl, ComposesNothingFromAnEpochThatCannotBePredicted) {
+  Results results = network();
+  results.partial = true;
+
+  const Composition found = composed(results);
+
+  EXPECT_THAT(found.impossible, HasSubstr("interrupted"));
+  EXPECT_THAT(found.effects, IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,103 @@
+#include "bench/report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace assay {
+namespace {
+
+/// A problem's text, taken apart: extents are numbers, and what is no number tells kinds of problems apart.
+struct Parts {
+  std::string extents, kind;
+};
+
+Parts parts_of(const std::string& problem) {
+  Parts out;
+  for (std::size_t begin = 0; begin < problem.size();) {
+    const std::size_t end = std::min(problem.find(',', begin), problem.size());
+    const std::string field = problem.substr(begin, end - begin);
+    const std::size_t value = std::min(field.find('='), field.size() - 1) + 1;
+    const bool number = field.find_first_not_of("-0123456789", value) == std::string::npos;
+    std::string& side = number ? out.extents : out.kind;
+    side += (side.empty() ? "" : ",") + field;
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string name_of(const TrialResult& trial) {
+  return trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
+}
+
+/// What a trial must beat: with several threads itself with one, otherwise naive.
+const TrialResult* rival_of(const Results& results, const TrialResult& trial) {
+  if (trial.threads == 1) return naive_for(results, trial);
+  for (const TrialResult& other : results.trials) {
+    if (other.variant == trial.variant && other.threads == 1 && case_of(other) == case_of(trial) &&
+        was_measured(other)) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+double bytes_of(const TrialResult& trial) { return trial.cost.bytes_read + trial.cost.bytes_written; }
+
+/// One size of one variant, against its rival.
+struct Size {
+  std::string extents;
+  double bytes = 0;
+  Interval ratio;  ///< of the rival's time to its own
+};
+
+BreakEven row_of(BreakEven row, std::vector<Size> sizes) {
+  std::ranges::stable_sort(sizes, {}, &Size::bytes);
+  row.sizes = sizes.size();
+  bool faster_so_far = true;  // from the largest down
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    const bool faster = size->ratio.low > 1;
+    faster_so_far = faster_so_far && faster;
+    if (faster_so_far) {
+      row.from = size->extents;
+      row.from_bytes = size->bytes;
+    }
+    if (faster) continue;
+    auto& list = size->ratio.high < 1 ? row.slower : row.undecided;
+    list.insert(list.begin(), size->extents);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<BreakEven> break_even(const Results& results) {
+  std::vector<BreakEven> rows;
+  std::vector<std::vector<Size>> sizes;
+  for (const TrialResult& trial : results.trials) {
+    const TrialResult* rival = was_measured(trial) ? rival_of(results, trial) : nullptr;
+    if (rival == nullptr || rival == &trial) continue;
+    const Interval ratio = speedup(*rival, trial);
+    if (ratio.middle <= 0) continue;  // they share no launch
+    const Parts parts = parts_of(trial.problem);
+    const BreakEven row{
+        .operation = trial.operation, .kind = parts.kind, .trial = name_of(trial), .rival = name_of(*rival)};
+    auto at = std::ranges::find_if(rows, [&](const BreakEven& r) {
+      return r.operation == row.operation && r.kind == row.kind && r.trial == row.trial;
+    });
+    if (at == rows.end()) {
+      at = rows.insert(rows.end(), row);
+      sizes.emplace_back();
+    }
+    sizes[static_cast<std::size_t>(at - rows.begin())].push_back({parts.extents, bytes_of(trial), ratio});
+  }
+  std::vector<BreakEven> out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    BreakEven row = row_of(std::move(rows[i]), std::move(sizes[i]));
+    if (row.sizes > 1 || !row.slower.empty()) out.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,142 @@
+#include "bench/report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+/// Roofs are samples too: measured within one run on a shared machine they differed by up to 3 %.
+constexpr double roof_uncertainty = 0.05;
+
+std::vector<AgreementRow> agreement_of(const Results& results) {
+  std::vector<AgreementRow> out;
+  std::map<std::string, std::set<std::string>> variants, cases;
+  for (const TrialResult& trial : results.trials) {
+    if (!trial.skipped.empty()) continue;
+    auto row = std::ranges::find(out, trial.operation, &AgreementRow::operation);
+    if (row == out.end()) row = out.insert(out.end(), {.operation = trial.operation});
+    variants[trial.operation].insert(trial.variant);
+    cases[trial.operation].insert(trial.problem);
+    ++row->trials;
+    row->compared += trial.agreement.compared;
+    row->total += trial.agreement.total;
+    if (disagrees(trial)) {
+      ++row->disagreeing;
+    } else {
+      row->worst_error = std::max(row->worst_error, trial.agreement.worst_error);
+    }
+  }
+  for (AgreementRow& row : out) {
+    row.variants = variants[row.operation].size();
+    row.cases = cases[row.operation].size();
+  }
+  return out;
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  if (baseline.recordings.empty()) return "";
+  const Recording& last = baseline.recordings.back();
+  return fmt::format("{} recording{} on `{}`, the last of {} at commit {}: {}", baseline.recordings.size(),
+                     baseline.recordings.size() == 1 ? "" : "s", baseline.machine_key, last.results.date,
+                     last.results.commit, last.reason);
+}
+
+std::vector<std::string> commands(const Results& results) {
+  std::vector<std::string> out;
+  const std::string commit = results.commit.substr(0, results.commit.find('+'));
+  if (!commit.empty() && commit != "unknown") out.push_back("git checkout " + commit);
+  out.insert(out.end(), {"cmake --preset release", "cmake --build --preset release"});
+  if (!results.command.empty()) out.push_back(results.command);
+  return out;
+}
+
+}  // namespace
+
+std::size_t sampled_launches(const TrialResult& trial) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
+}
+
+bool was_measured(const TrialResult& trial) {
+  return trial.skipped.empty() && trial.agreement.agrees && sampled_launches(trial) > 0;
+}
+
+bool disagrees(const TrialResult& trial) { return trial.skipped.empty() && !trial.agreement.agrees; }
+
+const TrialResult* naive_for(const Results& results, const TrialResult& trial) {
+  for (const TrialResult& other : results.trials) {
+    if (other.variant == "naive" && other.operation == trial.operation && other.problem == trial.problem &&
+        was_measured(other)) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive) {
+  TimeRow row{.key = trial.key,
+              .problem_case = case_of(trial),
+              .note = trial.note,
+              .variant = trial.variant,
+              .threads = trial.threads,
+              .seconds = time_of(trial),
+              .launches = sampled_launches(trial),
+              .allocations_per_call = trial.allocations_per_call,
+              .allocated_bytes_per_call = trial.allocated_bytes_per_call,
+              .workspace_bytes = trial.workspace_bytes,
+              .remark = trial.remark};
+  for (const Launch& launch : trial.launches) row.slices += launch.size();
+  if (naive != nullptr && naive != &trial) {
+    const Interval found = speedup(*naive, trial);
+    if (found.middle > 0) row.speedup = found;  // 0 when they share no launch
+  }
+  if (!results.mixed_machines.empty()) {
+    row.seconds = {};
+    return row;
+  }
+  const double bytes = trial.cost.bytes_read + trial.cost.bytes_written;
+  row.flops_per_second = trial.cost.flops / row.seconds.middle;
+  row.bytes_per_second = bytes / row.seconds.middle;
+  const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
+  if (roof != results.roofs.end()) {
+    const double at_roof = seconds_at_roof(*roof, trial.cost, bytes);
+    row.share_of_roof = at_roof / row.seconds.middle;
+    row.beats_roof = at_roof > row.seconds.high * (1 + roof_uncertainty);
+  }
+  return row;
+}
+
+Report make_report(const Results& results, const std::optional<Baseline>& baseline,
+                   const std::optional<Comparison>& comparison) {
+  Report out{.suite = results.suite,
+             .about = results.about,
+             .date = results.date,
+             .commit = results.commit,
+             .seed = results.seed,
+             .outcome = outcome_of(results, comparison),
+             .machine = results.machine,
+             .roofs = results.roofs,
+             .weather = results.weather,
+             .agreement = agreement_of(results),
+             .withheld = results.mixed_machines,
+             .comparison = comparison,
+             .reproduce = commands(results)};
+  for (const TrialResult& trial : results.trials) {
+    if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
+    if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial)));
+  }
+  // From which size on cannot be told from sizes of which each was measured elsewhere.
+  if (out.withheld.empty()) out.break_even = break_even(results);
+  const bool recorded = baseline && !baseline->recordings.empty();
+  if (recorded) out.baseline = baseline_text(*baseline);
+  out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);
+  out.composition = composition(results, out.predictions);
+  out.not_covered = not_covered(results, comparison, out.predictions);
+  return out;
+}
+
+}  // namespace assay

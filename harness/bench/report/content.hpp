@@ -1,0 +1,34 @@
+// The parts of a report's content that need more than a line.
+#pragma once
+
+#include "assay/report.hpp"
+
+namespace assay {
+
+/// Process starts in which the trial was sampled.
+std::size_t sampled_launches(const TrialResult& trial);
+/// Checked, agreed and timed.
+bool was_measured(const TrialResult& trial);
+/// Ran, and gave other numbers than the oracle.
+bool disagrees(const TrialResult& trial);
+
+/// The verdict, by what weighs most: disagreements, regressions, acceptances that ran out, interruption,
+/// nothing measured, nothing comparable, undecided trials; else passed, or merely measured when nothing was
+/// compared.
+Outcome outcome_of(const Results& results, const std::optional<Comparison>& comparison);
+
+/// Everything that this run did not check, measure or compare, with the reason.
+std::vector<std::string> not_covered(const Results& results, const std::optional<Comparison>& comparison,
+                                     const std::vector<Prediction>& predictions);
+
+/// The row of one measured trial, without seconds where machines were mixed. `naive` is that of its case, or
+/// null.
+TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive);
+
+/// Of every variant that was measured at two sizes or more, and of those that are slower at their only one.
+std::vector<BreakEven> break_even(const Results& results);
+
+/// The naive trial of the same case, if it was measured.
+const TrialResult* naive_for(const Results& results, const TrialResult& trial);
+
+}  // namespace assay

@@ -1,0 +1,221 @@
+#include "assay/epoch.hpp"
+
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace assay {
+namespace {
+
+/// Launches with samples; a trial has none in a launch that was interrupted or that it was too long for.
+std::size_t sampled_launches(const TrialResult& trial) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
+}
+
+bool measured(const TrialResult& trial) {
+  return trial.skipped.empty() && trial.agreement.agrees && sampled_launches(trial) > 0;
+}
+
+std::string why_not_measured(const TrialResult& trial) {
+  if (!trial.skipped.empty()) return "skipped, " + trial.skipped;
+  if (!trial.agreement.agrees) return "it disagrees with the oracle";
+  return "it was not measured";
+}
+
+/// A case that the network counts.
+struct Counted {
+  std::string name;
+  std::string workload;
+  double per_step = 0;
+  std::string note;
+};
+
+std::vector<Counted> counted_cases(const Results& results) {
+  std::vector<Counted> out;
+  std::set<std::string> seen;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.per_step <= 0 || !seen.insert(case_of(trial)).second) continue;
+    out.push_back({case_of(trial), trial.workload, trial.per_step, trial.note});
+  }
+  return out;
+}
+
+std::multimap<std::string, const TrialResult*> by_case(const Results& results) {
+  std::multimap<std::string, const TrialResult*> out;
+  for (const TrialResult& trial : results.trials) out.emplace(case_of(trial), &trial);
+  return out;
+}
+
+/// The trial whose time counts for a case, or why there is none.
+struct Choice {
+  const TrialResult* trial = nullptr;
+  std::string why;
+};
+
+Choice naive_of(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row) {
+  const auto [begin, end] = trials.equal_range(row.name);
+  for (auto next = begin; next != end; ++next) {
+    if (next->second->variant != "naive") continue;
+    if (measured(*next->second)) return {next->second, ""};
+    return {nullptr, why_not_measured(*next->second)};
+  }
+  return {nullptr, "there is no naive trial"};
+}
+
+Choice fastest_of(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row) {
+  Choice best{nullptr, "no variant was measured"};
+  double least = 0;
+  const auto [begin, end] = trials.equal_range(row.name);
+  for (auto next = begin; next != end; ++next) {
+    const TrialResult& trial = *next->second;
+    if (trial.workload != row.workload) {
+      if (best.trial == nullptr) best.why = "its workload is another one there";
+      continue;
+    }
+    if (!measured(trial)) continue;
+    const double seconds = time_of(trial).middle;
+    if (best.trial == nullptr || seconds < least) {
+      best = {&trial, ""};
+      least = seconds;
+    }
+  }
+  return best;
+}
+
+/// One epoch for each launch. A launch's epoch is a measurement like any other, so time_of() judges it.
+Interval from_launches(const std::vector<const TrialResult*>& chosen, const std::vector<Counted>& rows,
+                       std::size_t launches, double steps) {
+  TrialResult epochs;
+  for (std::size_t launch = 0; launch < launches; ++launch) {
+    double sum = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sum += rows[i].per_step * median(seconds_of(chosen[i]->launches[launch]));
+    }
+    epochs.launches.push_back({Slice{.seconds = steps * sum}});
+  }
+  return time_of(epochs);
+}
+
+Interval from_cases(const std::vector<Contribution>& contributions, double steps) {
+  Interval sum{.coverage = 1};
+  for (const Contribution& part : contributions) {
+    sum.low += steps * part.per_step * part.seconds.low;
+    sum.middle += steps * part.per_step * part.seconds.middle;
+    sum.high += steps * part.per_step * part.seconds.high;
+    sum.coverage = std::min(sum.coverage, part.seconds.coverage);
+  }
+  return sum;
+}
+
+std::string missing(const std::vector<std::string>& reasons) {
+  const std::string more = reasons.size() > 1 ? fmt::format(", and {} more counted case{}",
+                                                            reasons.size() - 1, reasons.size() > 2 ? "s" : "")
+                                              : "";
+  return fmt::format("{}{}: a sum over the rest would not be the epoch", reasons.front(), more);
+}
+
+using Choose =
+    std::function<Choice(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row)>;
+
+/// `results` says which cases count and how often; the times come from `times`.
+Prediction predict_from(const std::string& label, const Results& results, const Results& times,
+                        const Choose& choose) {
+  Prediction out{.label = label};
+  const std::vector<Counted> rows = counted_cases(results);
+  if (results.steps_per_epoch <= 0 || rows.empty()) {
+    out.impossible = "the suite is no network: it states no steps per epoch or counts no case";
+    return out;
+  }
+  if (times.partial) {
+    out.impossible = "the run was interrupted";
+    return out;
+  }
+  const std::string& mixed = results.mixed_machines.empty() ? times.mixed_machines : results.mixed_machines;
+  if (!mixed.empty()) {
+    out.impossible = mixed + ": their seconds do not add up";
+    return out;
+  }
+  if (results.shard && results.shard->shard.count > 1) {
+    out.impossible = fmt::format("this is one of {} shards: a sum over its cases would not be the epoch",
+                                 results.shard->shard.count);
+    return out;
+  }
+  if (results.cases_left_out > 0) {
+    out.impossible =
+        fmt::format("{} cases of the suite were not selected: a sum over the rest would not be the epoch",
+                    results.cases_left_out);
+    return out;
+  }
+  const auto trials = by_case(times);
+  std::vector<const TrialResult*> chosen;
+  std::vector<std::string> reasons;
+  for (const Counted& row : rows) {
+    const Choice choice = choose(trials, row);
+    if (choice.trial == nullptr) reasons.push_back(fmt::format("{}: {}", row.name, choice.why));
+    chosen.push_back(choice.trial);
+  }
+  if (!reasons.empty()) {
+    out.impossible = missing(reasons);
+    return out;
+  }
+
+  out.launches = sampled_launches(*chosen.front());
+  bool all_in_every_launch = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Interval seconds = time_of(*chosen[i]);
+    out.contributions.push_back({.key = chosen[i]->key,
+                                 .note = rows[i].note,
+                                 .per_step = rows[i].per_step,
+                                 .seconds = seconds,
+                                 .seconds_per_step = rows[i].per_step * seconds.middle});
+    const std::size_t sampled = sampled_launches(*chosen[i]);
+    // Launches of different shards have only their numbers in common.
+    all_in_every_launch = all_in_every_launch && times.merged_shards <= 1 &&
+                          sampled == chosen.front()->launches.size() && sampled == chosen[i]->launches.size();
+    out.launches = std::min(out.launches, sampled);
+  }
+  const double step = std::accumulate(out.contributions.begin(), out.contributions.end(), 0.0,
+                                      [](double sum, const auto& c) { return sum + c.seconds_per_step; });
+  for (Contribution& part : out.contributions) part.share = 100 * part.seconds_per_step / step;
+  std::ranges::stable_sort(out.contributions, std::greater{}, &Contribution::seconds_per_step);
+
+  out.source = all_in_every_launch && out.launches > 1 ? IntervalSource::launches : IntervalSource::cases;
+  out.seconds = out.source == IntervalSource::launches
+                    ? from_launches(chosen, rows, out.launches, results.steps_per_epoch)
+                    : from_cases(out.contributions, results.steps_per_epoch);
+  out.left_out = {
+      "what the suite does not list of a step (suites/README.md says what), data loading, start-up and "
+      "validation",
+      "what cases do to each other in one process: each was timed alone, with its operands where repeated "
+      "calls leave them"};
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(IntervalSource source) {
+  return source == IntervalSource::launches ? "the epochs of the single launches"
+                                            : "the sums of the ends of the intervals of the cases";
+}
+
+std::vector<Prediction> predict(const Results& results, const Results* baseline) {
+  std::vector<Prediction> out{predict_from("naive", results, results, naive_of),
+                              predict_from("best of each case", results, results, fastest_of)};
+  if (baseline != nullptr) out.push_back(predict_from("baseline", results, *baseline, fastest_of));
+  for (Prediction& prediction : out) {
+    if (prediction.label == "naive" || !prediction.impossible.empty()) continue;
+    prediction.left_out.push_back(
+        "that the fastest variant was chosen by the same times that are summed: where variants are close, "
+        "the sum is a little too small");
+  }
+  return out;
+}
+
+}  // namespace assay

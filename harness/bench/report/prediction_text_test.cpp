@@ -1,0 +1,34 @@
+#include "bench/report/prediction_text.hpp"
+
+#include "bench/report/hand_made.hpp"
+#include "core/text/wrapped.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+// The epochs are worked out in bench/report/prediction_test.cpp.
+TEST(PredictionText, NamesEpochsAndWhatTheyConsistOf) {
+  const std::string text = prediction_text("tiny", predict(hand_made::network()));
+  EXPECT_THAT(text, AllOf(HasSubstr("naive: 3.26 ms [3.20, 3.32] per epoch"), HasSubstr("gemm/packed/"),
+                          HasSubstr("left out: "), HasSubstr("PREDICTED: 1.73 ms")));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_THAT(display_width(line), Le(80U)) << line;
+}
+
+TEST(PredictionText, SaysWhyThereIsNone) {
+  Results results = hand_made::network();
+  results.partial = true;
+  EXPECT_THAT(prediction_text("tiny", predict(results)),
+              AllOf(HasSubstr("no prediction: the run was interrupted"), HasSubstr("\nNO PREDICTION\n")));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,255 @@
+#include "assay/report.hpp"
+
+#include "bench/report/hand_made.hpp"
+#include "core/json/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace assay {
+namespace {
+
+using hand_made::network;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Report report_of(const Results& results) { return make_report(results, std::nullopt, std::nullopt); }
+
+Comparison comparison_with(Standing standing) {
+  return {.verdicts = {{.key = "gemm/packed/m=64,n=64,k=64#1",
+                        .standing = standing,
+                        .ratio = {1.08, 1.11, 1.14, 0.95},
+                        .limit = 1.05,
+                        .why = "a reason"}},
+          .machine_moved = 1.01};
+}
+
+std::string golden(const std::string& name) {
+  std::ifstream stream(std::string(ASSAY_GOLDEN_DIR) + "/" + name);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The golden files are verified by hand from the numbers in hand_made.hpp. 524,288 operations in 102 µs are
+// 5.14 GFLOP/s, 5.14 % of the roof; 12,000 bytes in 10 µs are 1.20 GB/s, and 0.12 µs at the roof of 100 GB/s.
+// The epochs are worked out in bench/report/prediction_test.cpp.
+TEST(Report, IsTheGoldenOne) { EXPECT_EQ(to_markdown(report_of(network())), golden("golden_report.md")); }
+
+TEST(Report, WithADisagreementIsTheGoldenOne) {
+  const auto comparison = comparison_with(Standing::wrong);
+  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+  EXPECT_EQ(to_markdown(report), golden("golden_report_wrong.md"));
+}
+
+TEST(Report, PutsADisagreementBeforeARegression) {
+  const auto comparison = comparison_with(Standing::slower);
+  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+
+  EXPECT_EQ(report.outcome.word, "WRONG");
+  EXPECT_EQ(report.outcome.sentence, "1 trial of 4 disagrees with the oracle");
+  EXPECT_THAT(to_markdown(report), StartsWith("# Suite `tiny`: WRONG"));
+}
+
+TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
+  Results results = network();
+  for (const std::size_t i : {0U, 1U}) {
+    TrialResult larger = results.trials[i];
+    larger.problem = "m=128,n=128,k=128";
+    larger.key = "gemm/" + larger.variant + "/" + larger.problem + "#1";
+    results.trials.push_back(larger);
+  }
+  EXPECT_THAT(to_markdown(report_of(results)),
+              HasSubstr("1 pair of a variant and its rival is not listed: faster at every size."));
+  EXPECT_THAT(to_markdown(report_of(results)), Not(HasSubstr("| `gemm` | `packed` | `naive` |")));
+}
+
+TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
+  const auto word = [](Standing standing) {
+    return make_report(network(), std::nullopt, comparison_with(standing)).outcome.word;
+  };
+  EXPECT_EQ(word(Standing::slower), "REGRESSION");
+  EXPECT_EQ(word(Standing::undecided), "UNDECIDED");
+  EXPECT_EQ(word(Standing::not_comparable), "NOT COMPARABLE");
+  EXPECT_EQ(word(Standing::added), "NOT COMPARABLE");
+  EXPECT_EQ(word(Standing::same), "PASSED");
+}
+
+TEST(Report, PassesNothingOnAnUnfitMachine) {
+  Comparison comparison = comparison_with(Standing::undecided);
+  comparison.unfit = "the 3 naive variants took 2.80 times as long";
+  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
+  EXPECT_EQ(outcome.word, "MACHINE UNFIT");
+  EXPECT_THAT(outcome.sentence, HasSubstr(comparison.unfit));
+}
+
+TEST(Report, CountsWhatWasAcceptedAmongWhatPassed) {
+  const Outcome outcome = make_report(network(), std::nullopt, comparison_with(Standing::accepted)).outcome;
+  EXPECT_EQ(outcome.word, "PASSED");
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 slow-down is accepted for now"));
+}
+
+TEST(Report, PassesNothingWhoseAcceptanceRanOut) {
+  Comparison comparison = comparison_with(Standing::same);
+  comparison.objections = {"the acceptance of gemm/packed/m=1#1 ran out on 2026-10-01"};
+  const Report report = make_report(network(), std::nullopt, comparison);
+  EXPECT_EQ(report.outcome.word, "EXPIRED");
+  EXPECT_EQ(report.outcome.sentence,
+            "1 acceptance of a slow-down ran out and is neither withdrawn nor renewed");
+  EXPECT_THAT(to_markdown(report), HasSubstr("ran out on 2026-10-01"));
+  EXPECT_THAT(to_json(report), HasSubstr("ran out on 2026-10-01"));
+}
+
+TEST(Report, SaysHowManyVerdictsAreOpenWhereOthersPassed) {
+  Comparison comparison = comparison_with(Standing::same);
+  comparison.verdicts.push_back({.key = "another", .standing = Standing::undecided});
+  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
+  EXPECT_EQ(outcome.word, "PASSED");
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 verdict could not be decided"));
+}
+
+TEST(Report, PassesNothingThatWasNotCompared) {
+  const Report report = report_of(network());
+  EXPECT_EQ(report.outcome.word, "MEASURED");
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("no trial was compared")));
+}
+
+TEST(Report, PassesNothingThatWasNotMeasured) {
+  Results results = network();
+  for (TrialResult& trial : results.trials) trial.launches.clear();
+  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
+  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+}
+
+TEST(Report, CallsAnInterruptedRunIncomplete) {
+  Results results = network();
+  results.partial = true;
+  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
+  EXPECT_EQ(report.outcome.word, "INCOMPLETE");
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("interrupted")));
+}
+
+// 1.05 * 1.11 / 1.08 = 1.0792.
+TEST(Report, SaysHowLargeASlowDownMustBeToBeSeen) {
+  const Report report = make_report(network(), std::nullopt, comparison_with(Standing::same));
+  EXPECT_NEAR(report.outcome.visible_in_half, 1.05 * 1.11 / 1.08 - 1, 1e-12);
+  EXPECT_THAT(to_markdown(report), HasSubstr("a slow-down of 7.92 % would have been seen in half of them"));
+}
+
+TEST(Report, DoesNotBelieveMoreThanTheRoof) {
+  Results results = network();
+  results.roofs[0].flops_per_second = 5e9;  // 524,288 operations in 51 µs are 10.3 GFLOP/s
+  EXPECT_THAT(to_markdown(report_of(results)), HasSubstr("206 %, above the measured roof: not believed"));
+}
+
+TEST(Report, SaysHowManyOutputsOfASampleWereCompared) {
+  Results results = network();
+  for (TrialResult& trial : results.trials) trial.agreement.compared = trial.agreement.total = 0;
+  results.trials[0].agreement.compared = 4096;
+  results.trials[0].agreement.total = 1048576;
+  const Report report = report_of(results);
+  EXPECT_THAT(to_markdown(report), HasSubstr("4,096 of 1,048,576"));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("1 trial checked on a seeded sample")));
+}
+
+TEST(Report, WithholdsSecondsOfMixedMachinesAndSaysWhyWhereverItDoes) {
+  Results results = network();
+  results.mixed_machines = "the shards ran on machines that differ in cores";
+  results.roofs.clear();
+  const Report report = report_of(results);
+  for (const TimeRow& row : report.times) EXPECT_EQ(row.seconds.middle, 0) << row.key;
+  EXPECT_NEAR(report.times.at(1).speedup->middle, 2, 1e-9) << "a ratio within a case stands";
+  EXPECT_THAT(report.break_even, IsEmpty());
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("withheld: the shards ran on machines that differ")));
+
+  const std::string text = to_markdown(report);
+  EXPECT_THAT(text, Not(HasSubstr("µs")));
+  EXPECT_THAT(text, Not(HasSubstr("FLOP/s")));
+  EXPECT_THAT(text, HasSubstr("| `packed` | 1 | 3 x 1 | withheld | 2.00x [2.00, 2.00] | withheld |"));
+  for (const char* place : {"Times and rates are withheld: ", "\n\nWithheld: ", "No prediction: "}) {
+    EXPECT_THAT(text, HasSubstr(place + results.mixed_machines)) << place;
+  }
+  const auto json = Json::parse(to_json(report));
+  EXPECT_EQ(json.at("withheld"), results.mixed_machines);
+  for (const char* key : {"seconds", "flops_per_second", "bytes_per_second", "share_of_roof"}) {
+    EXPECT_TRUE(json.at("times").at(1).at(key).is_null()) << key;
+  }
+  EXPECT_FALSE(json.at("times").at(1).at("speedup").is_null());
+}
+
+TEST(Report, OfAShardSaysWhatTheOthersHold) {
+  Results results = network();
+  results.shard = ShardRecord{.shard = {1, 4}, .cases = 23, .positions = {3, 7}};
+  EXPECT_THAT(report_of(results).not_covered,
+              Contains("this is shard 1 of 0 to 3: 21 of the 23 selected cases are in the others"));
+  results.trials.clear();
+  EXPECT_EQ(report_of(results).outcome.sentence, "this shard holds none of the 23 cases");
+}
+
+TEST(Report, ListsWhatDidNotRunWithItsReason) {
+  Results results = network();
+  results.trials[3].launches.clear();
+  results.trials[3].skipped = "needs AVX2";
+  results.trials[2].remark = "one call takes over 2 s: timed 3 times and no more";
+  results.machine.facts.push_back({"OpenBLAS", "not linked", true});
+  results.commit = "abc123+changes";
+
+  const Report report = report_of(results);
+
+  EXPECT_THAT(report.not_covered, Contains("1 trial did not run: elementwise_add/simd@avx2: needs AVX2"));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("timed 3 times and no more")));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("OpenBLAS was not built in")));
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr("in no commit: abc123+changes")));
+}
+
+TEST(Report, ShowsTimesThatNoCheckStandsBehindAsSuch) {
+  Results results = network();
+  results.trials[0].agreement.compared = results.trials[0].agreement.total = 0;
+  EXPECT_THAT(report_of(results).not_covered, Contains(HasSubstr("timed with no output compared")));
+}
+
+TEST(Report, GivesNoSpeedupWithoutNaive) {
+  Results results = network();
+  results.trials[0].launches.clear();
+  const Report report = report_of(results);
+  EXPECT_FALSE(report.times.at(0).speedup);
+  EXPECT_THAT(report.not_covered, Contains("gemm/m=64,n=64,k=64: no speed-up, since naive has no time"));
+}
+
+TEST(Report, LetsNoNameFromOutsideBecomeMarkup) {
+  Results results = hand_made::network_with_a_disagreement();
+  results.about = "<img> @team #1 | x";
+  results.trials[1].agreement.detail = "<b>`|`";
+  results.trials[0].note = "*layer*";
+  const std::string text = to_markdown(report_of(results));
+  EXPECT_THAT(text, Not(HasSubstr("<img>")));
+  EXPECT_THAT(text, Not(HasSubstr("@team")));
+  EXPECT_THAT(text, Not(HasSubstr("<b>")));
+  EXPECT_THAT(text, HasSubstr("\\*layer\\*"));
+}
+
+TEST(Report, AsJsonHasTheSameContentInSiUnits) {
+  const auto json = Json::parse(to_json(report_of(network())));
+  EXPECT_EQ(json.at("schema"), "assay.report/1");
+  EXPECT_EQ(json.at("outcome").at("word"), "MEASURED");
+  EXPECT_EQ(json.at("times").size(), 4U);
+  EXPECT_NEAR(json.at("times").at(1).at("seconds").at("middle").number(), 51e-6, 1e-12);
+  EXPECT_NEAR(json.at("times").at(1).at("speedup").at("middle").number(), 2, 1e-9);
+  EXPECT_TRUE(json.at("times").at(0).at("speedup").is_null());
+  EXPECT_NEAR(json.at("predictions").at(0).at("seconds").at("middle").number(), 3260e-6, 1e-12);
+  EXPECT_TRUE(json.at("comparison").is_null());
+}
+
+TEST(Report, OfAnEmptyRunSaysThatNothingWasMeasured) {
+  const Report report = report_of({.suite = "empty"});
+  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+  EXPECT_THAT(to_markdown(report), HasSubstr("It rests on no measurement."));
+  EXPECT_THAT(report.times, IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,108 @@
+#include "bench/report/content.hpp"
+#include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t widest = 100;
+using Cells = std::array<std::string, 7>;
+
+std::string brackets(const Interval& interval, double unit) {
+  return fmt::format("[{}, {}]", figure(interval.low / unit), figure(interval.high / unit));
+}
+
+Cells cells_of(const TimeRow& row) {
+  Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads)};
+  if (row.seconds.middle > 0) {
+    const std::string time = seconds_text(row.seconds);
+    const std::size_t bracket = time.find(" [");
+    out[1] = time.substr(0, bracket);
+    out[2] = time.substr(bracket + 1);
+  } else {
+    out[1] = "withheld";
+  }
+  if (row.speedup) {
+    out[3] = figure(row.speedup->middle) + "x";
+    out[4] = brackets(*row.speedup, 1);
+  }
+  if (row.share_of_roof > 0) {
+    out[5] = percent_text(row.share_of_roof) + (row.beats_roof ? " (above the roof)" : "");
+  }
+  out[6] = count_text(row.allocations_per_call);
+  return out;
+}
+
+/// One line below the cells of a case: what a trial without a time has instead.
+std::string instead_of_time(const TrialResult& trial) {
+  if (!trial.skipped.empty()) return "skipped: " + trial.skipped;
+  if (!trial.agreement.agrees) return "DISAGREES: " + trial.agreement.detail;
+  if (sampled_launches(trial) == 0) return "agrees, not measured";
+  return trial.remark;
+}
+
+struct Block {
+  std::string title;
+  std::vector<Cells> rows;
+  std::vector<std::string> lines;
+};
+
+std::vector<Block> blocks_of(const Results& results) {
+  std::vector<Block> out;
+  for (const TrialResult& trial : results.trials) {
+    if (out.empty() || out.back().title != case_of(trial)) out.push_back({case_of(trial), {}, {}});
+    Block& block = out.back();
+    if (was_measured(trial)) {
+      block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial))));
+    }
+    const std::string line = instead_of_time(trial);
+    if (!line.empty()) {
+      const std::string name =
+          trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
+      block.lines.push_back(fmt::format("  {}  {}", name, line));
+    }
+  }
+  return out;
+}
+
+std::string line_of(const Cells& cells, const std::array<std::size_t, 7>& widths) {
+  std::string out = "  " + cells[0] + std::string(widths[0] - display_width(cells[0]), ' ');
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    // Brackets stand right behind their figure.
+    out += (i == 2 || i == 4) ? " " : "  ";
+    out += std::string(widths[i] - display_width(cells[i]), ' ') + cells[i];
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string to_table(const Results& results) {
+  const Cells heading{"", "time", "[interval]", "vs naive", "[interval]", "of roof", "allocs"};
+  std::array<std::size_t, 7> widths{};
+  const std::vector<Block> blocks = blocks_of(results);
+  const auto widen = [&](const Cells& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
+  };
+  widen(heading);
+  for (const Block& block : blocks) std::ranges::for_each(block.rows, widen);
+
+  std::string out = line_of(heading, widths);
+  for (const Block& block : blocks) {
+    out += wrapped(block.title, widest, "    ") + "\n";
+    for (const Cells& cells : block.rows) out += line_of(cells, widths);
+    for (const std::string& line : block.lines) out += wrapped(line, widest, "      ") + "\n";
+  }
+  if (!results.mixed_machines.empty()) {
+    out += wrapped("times and roofs are withheld: " + results.mixed_machines, widest, "  ") + "\n";
+  }
+  return out;
+}
+
+}  // namespace assay

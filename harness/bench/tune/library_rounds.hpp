@@ -1,0 +1,49 @@
+/// Measuring core types of OpenBLAS against each other: which there are to try, and rounds in which all of
+/// them take turns.
+#pragma once
+
+#include "assay/hooks.hpp"
+#include "bench/measure/sides.hpp"
+#include "bench/tune/library.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// The environment of an attempt: the variable set, or taken out for the default.
+Variables environment_of(const CoreAttempt& attempt);
+
+/// What OpenBLAS says it uses in an environment: `Haswell`.
+using ReportedCore = std::function<std::string(const Variables&)>;
+
+/// The default first, then the core types asked for, or all that can be executed, in the order of
+/// openblas_cores(). Those that OpenBLAS does not take, or takes by itself, are left out with the reason.
+/// Throws Error for one that is unknown, and for one that this processor cannot execute: it is never tried.
+std::vector<CoreAttempt> core_attempts(const std::vector<std::string>& wanted,
+                                       const std::vector<std::string>& features,
+                                       const ReportedCore& reported);
+
+struct LibraryPolicy {
+  int rounds = 10;
+  std::uint64_t seed = 42;
+  std::filesystem::path program;  ///< every side runs it
+  std::size_t shared_bytes = 0;   ///< that the largest case may take
+};
+
+/// How sample_sides() is called.
+using SampleSides =
+    std::function<std::vector<std::vector<TurnSample>>(const PairRequest& request, const Hooks& hooks)>;
+
+/// In every round each attempt is a process of its own, and a second default is the control; they take turns
+/// slice by slice, in an order that is drawn, on the same core and the same data. The first round checks
+/// every variant in its process: what disagrees with the oracle has no part in the others. Rounds are whole:
+/// an interrupt leaves out the one it fell in. Ends when the default itself is wrong.
+void measure_core_types(std::vector<CoreAttempt>& attempts, std::span<const TrialRequest> trials,
+                        const LibraryPolicy& policy, const SampleSides& sample, const Hooks& hooks);
+
+}  // namespace assay

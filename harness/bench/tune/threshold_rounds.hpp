@@ -1,0 +1,53 @@
+/// The two variants of a threshold at one size: checked, then sampled against each other.
+#pragma once
+
+#include "assay/check.hpp"
+#include "assay/interval.hpp"
+#include "assay/measure.hpp"
+#include "bench/tune/threshold_question.hpp"
+
+#include <map>
+#include <string>
+
+namespace assay {
+
+struct ThresholdPolicy {
+  int rounds = 12;  ///< launches at each size
+  std::uint64_t seed = 42;
+};
+
+/// What was found at one size.
+struct PairTimes {
+  Interval first, second;  ///< seconds per call
+  Interval ratio;          ///< of the first by the second, round by round
+};
+
+/// Measures sizes one by one. A round is a launch: slices of both variants in one process, shuffled together,
+/// on the same inputs and into the same output. Its ratio is one sample.
+class ThresholdRounds {
+ public:
+  ThresholdRounds(const ThresholdQuestion& question, ThresholdPolicy policy, Sample sample, Hooks hooks);
+
+  /// Checks both variants at this size, then times them. Once ended() is true the answer means nothing.
+  /// Throws Error when a call takes so long that there cannot be enough rounds.
+  Interval ratio_at(Index size);
+
+  /// Interrupted, or a variant is wrong.
+  bool ended() const { return hooks_.stopped() || !wrong_.empty(); }
+  /// Which variant disagrees with the oracle, at which size and how. Empty when none does.
+  const std::string& wrong() const { return wrong_; }
+  /// The last answer for each size.
+  const std::map<Index, PairTimes>& times() const { return times_; }
+
+ private:
+  Trial trial_at(const Contestant& contestant, const std::string& problem) const;
+
+  const ThresholdQuestion& question_;
+  ThresholdPolicy policy_;
+  Sample sample_;
+  Hooks hooks_;
+  std::string wrong_;
+  std::map<Index, PairTimes> times_;
+};
+
+}  // namespace assay

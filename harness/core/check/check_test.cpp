@@ -1,0 +1,280 @@
+// Plants every fault a kernel is known for and demands that checking finds it, in the right place.
+
+#include "assay/check.hpp"
+
+#include "assay/error.hpp"
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using testing::doubled;
+using testing::Doubling;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+using Problem = Doubling::Problem;
+using Input = Doubling::Input;
+using Output = Doubling::Output;
+using Kernel = void (*)(const Problem&, const Input&, Output&);
+
+Agreement outcome_of(Kernel kernel, std::string_view problem = "rows=3,columns=5", Fill fill = Fill::exact) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "planted", .run = kernel});
+  const Operation& operation = registry.at("doubling");
+  const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(7)});
+  return workload->check(testing::variant_index(operation, "planted"), {});
+}
+
+void copied(const Problem&, const Input& in, Output& out) {
+  for (Index i = 0; i < in.x.size(); ++i) out.y[i] = in.x[i];
+}
+
+TEST(Check, LetsARightKernelPass) {
+  const Agreement outcome = outcome_of(doubled);
+  EXPECT_TRUE(outcome.agrees) << outcome.detail;
+  EXPECT_EQ(outcome.worst_error, 0);
+  EXPECT_EQ(outcome.compared, 15);
+  EXPECT_EQ(outcome.total, 15);
+}
+
+TEST(Check, FindsOneWrongElementAndNamesIt) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    out.y[7] += 1;
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("y[1, 2]"));
+  EXPECT_THAT(outcome.detail, HasSubstr("1 of 15"));
+}
+
+TEST(Check, FindsTheLastBitOfOneElement) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    out.y[0] = std::nextafter(out.y[0], std::numeric_limits<float>::infinity());
+  });
+  EXPECT_FALSE(outcome.agrees);
+}
+
+TEST(Check, FindsAnUnwrittenTailAndSaysWhichColumns) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    for (Index r = 0; r < p.rows; ++r) {
+      for (Index c = 0; c + 1 < p.columns; ++c) out.y[r * p.columns + c] = 2 * in.x[r * p.columns + c];
+    }
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("all in y[any, 4]"));
+}
+
+TEST(Check, FindsNaN) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    out.y[3] = std::numeric_limits<float>::quiet_NaN();
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_TRUE(std::isinf(outcome.worst_error));
+}
+
+TEST(Check, FindsInfinity) {
+  const Agreement outcome = outcome_of(
+      [](const Problem& p, const Input& in, Output& out) {
+        doubled(p, in, out);
+        out.y[3] = std::numeric_limits<float>::infinity();
+      },
+      "rows=3,columns=5", Fill::uniform);
+  EXPECT_FALSE(outcome.agrees);
+}
+
+TEST(Check, FindsAllZeros) {
+  const Agreement outcome = outcome_of([](const Problem&, const Input&, Output& out) {
+    for (float& y : out.y) y = 0;
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("15 of 15"));
+}
+
+TEST(Check, FindsSwappedRows) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    for (Index c = 0; c < p.columns; ++c) std::swap(out.y[c], out.y[p.columns + c]);
+  });
+  EXPECT_FALSE(outcome.agrees);
+}
+
+// Within the 256 guard bytes, yet outside the payload, so that no sanitizer sees it first.
+TEST(Check, FindsAWriteOnePastTheEnd) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    out.y.data()[p.rows * p.columns] = 1;
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("outside y"));
+}
+
+TEST(Check, FindsAWriteBeforeTheStart) {
+  const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    out.y.data()[-64] = 1;
+  });
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("outside y"));
+}
+
+TEST(Check, FindsAKernelThatIsRightTheFirstTimeOnly) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "planted", .prepare = [](const Problem& p, const Input&, const Context&) {
+                            return [p, calls = 0](const Input& in, Output& out) mutable {
+                              doubled(p, in, out);
+                              if (calls++ > 0) out.y[0] = 0;
+                            };
+                          }});
+  const Operation& operation = registry.at("doubling");
+  const auto workload = operation.open("rows=2,columns=2", {});
+  const Agreement outcome = workload->check(testing::variant_index(operation, "planted"), {});
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("second call"));
+}
+
+TEST(Check, FindsAFaultThatOnlyMisalignedBuffersShow) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "planted", .run = [](const Problem& p, const Input& in, Output& out) {
+                            doubled(p, in, out);
+                            if (reinterpret_cast<std::uintptr_t>(out.y.data()) % 64 != 0) out.y[0] = 0;
+                          }});
+  std::size_t wrong = 0;
+  for (const CornerCheck& c : check_corners(registry, "doubling/planted", 2, 42, {})) {
+    if (c.agreement.agrees) continue;
+    ++wrong;
+    EXPECT_EQ(c.skew, 1);
+  }
+  EXPECT_EQ(wrong, 2 * Doubling::corner_cases().size());
+}
+
+TEST(Check, TakesThreadedVariantsThroughOneTwoAndAllThreads) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "threaded", .threaded = true, .run = doubled});
+  std::set<int> counts;
+  for (const CornerCheck& c : check_corners(registry, "doubling/threaded", 8, 42, {}))
+    counts.insert(c.threads);
+  EXPECT_EQ(counts, (std::set<int>{1, 2, 8}));
+}
+
+TEST(Check, SkipsAnUnfitVariantWithItsReason) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "exotic", .run = doubled, .unfit = [](const Problem&, const Context&) {
+                            return std::optional<std::string>("needs a unicorn");
+                          }});
+  EXPECT_THAT(check_corners(registry, "exotic", 1, 42, {}),
+              Each(Field(&CornerCheck::skipped, "needs a unicorn")));
+}
+
+TEST(Check, KeepsKnownBadVariantsApartFromTheSoundOnes) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "plausible", .known_bad = "nowhere: forgets to double", .run = copied});
+  EXPECT_THAT(check_corners(registry, "", 1, 42, {}), Each(Field(&CornerCheck::variant, "naive")));
+  const auto bad = check_corners(registry, "", 1, 42, {}, Kin::known_bad);
+  EXPECT_THAT(bad, Each(Field(&CornerCheck::variant, "plausible")));
+  EXPECT_TRUE(std::ranges::any_of(bad, [](const CornerCheck& c) { return !c.agreement.agrees; }));
+  EXPECT_THROW(check_corners(registry, "naive", 1, 42, {}, Kin::known_bad), Error);
+}
+
+/// Takes its problem from a file, and remarks on what it wrote.
+struct FromFile : Doubling {
+  static constexpr std::string_view name = "from_file";
+  static Problem problem_of(const std::filesystem::path& file) {
+    if (file != "two_by_three") throw Error(file.string(), "is no such file", "give another");
+    return {2, 3};
+  }
+  static Input make_input(const Problem& p, Setting& setting) {
+    EXPECT_EQ(setting.file, "two_by_three");
+    return Doubling::make_input(p, setting);
+  }
+  static std::string remark(const Problem&, const Input&, const Expected&, const Output& out) {
+    return std::to_string(out.y.size()) + " elements";
+  }
+};
+
+TEST(CheckFile, ChecksOnTheProblemOfTheFileAndRemarks) {
+  Registry registry;
+  registry.add<FromFile>({.name = "naive", .run = doubled});
+  registry.add<FromFile>({.name = "wrong", .run = copied});
+  registry.add<FromFile>({.name = "plausible", .known_bad = "nowhere", .run = copied});
+  const auto checks = check_file(registry, "from_file", "two_by_three", 42, {});
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].problem, "rows=2,columns=3");
+  EXPECT_TRUE(checks[0].agreement.agrees);
+  EXPECT_EQ(checks[0].remark, "6 elements");
+  EXPECT_FALSE(checks[1].agreement.agrees);
+  EXPECT_EQ(checks[1].remark, "");
+  EXPECT_THROW(check_file(registry, "from_file", "elsewhere", 42, {}), Error);
+}
+
+TEST(CheckFile, RefusesAnOperationThatTakesNone) {
+  EXPECT_THAT([] { check_file(testing::doubling_registry(), "", "any", 42, {}); },
+              ThrowsMessage<Error>(HasSubstr("takes no file")));
+}
+
+/// An operation whose name begins with that of another.
+struct DoublingTwice : Doubling {
+  static constexpr std::string_view name = "doubling_twice";
+};
+
+TEST(Check, TakesTheWholeNameOfAnOperationForThatOneAlone) {
+  Registry registry = testing::doubling_registry();
+  registry.add<DoublingTwice>({.name = "naive", .run = doubled});
+  EXPECT_THAT(check_corners(registry, "doubling", 1, 42, {}),
+              Each(Field(&CornerCheck::operation, "doubling")));
+  EXPECT_THAT(check_corners(registry, "-doubling", 1, 42, {}),
+              Each(Field(&CornerCheck::operation, "doubling_twice")));
+  EXPECT_EQ(check_corners(registry, "doubl", 1, 42, {}).size(),
+            2 * check_corners(registry, "doubling_twice", 1, 42, {}).size());
+}
+
+TEST(Check, RefusesASelectionOfNothing) {
+  const Registry registry = testing::doubling_registry();
+  EXPECT_THROW(check_corners(registry, "no_such_variant", 1, 42, {}), Error);
+  EXPECT_THROW(check_corners(registry, "(", 1, 42, {}), Error);
+}
+
+TEST(Teeth, FindsNoSurvivorWhereTheJudgeLooksAtEverything) {
+  const Registry registry = testing::doubling_registry();
+  const auto workload =
+      registry.at("doubling").open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(3)});
+  EXPECT_THAT(workload->surviving_corruptions(1, 20), IsEmpty());
+}
+
+/// A judge that forgets the last column, as a hurried author might.
+struct Toothless : Doubling {
+  static constexpr std::string_view name = "toothless";
+  static Agreement judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+    Agreement all;
+    for (Index r = 0; r < p.rows; ++r) {
+      const auto begin = static_cast<std::size_t>(r * p.columns),
+                 count = static_cast<std::size_t>(p.columns - 1);
+      all =
+          all & within({"y", {p.columns - 1}}, std::span<const float>(out.y).subspan(begin, count),
+                       std::span(want.y).subspan(begin, count), std::span(want.bound).subspan(begin, count));
+    }
+    return all;
+  }
+};
+
+TEST(Teeth, FindsTheCorruptionsThatAToothlessJudgeLetsPass) {
+  Registry registry;
+  registry.add<Toothless>({.name = "naive", .run = doubled});
+  const auto workload =
+      registry.at("toothless").open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(3)});
+  EXPECT_THAT(workload->surviving_corruptions(1, 20), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,295 @@
+#include "core/code/identity.hpp"
+
+#include "assay/random.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// Parts of mangled names (Itanium C++ ABI, 5.1). An operation's contract stands between prefix and suffix.
+constexpr std::string_view registration = "_ZN5assay8RegisterC";
+constexpr std::string_view operation = "N5assay6detail14TypedOperationI", operation_suffix = "EE";
+constexpr std::string_view loop_prefix = "_ZN5assay6detail10TypedTimedI", loop_suffix = "E6repeatEl";
+
+/// A member of TypedOperation (`_ZN…`, const `_ZNK…`) or one of its tables (`_ZTVN…`, `_ZTIN…`).
+bool is_of_operation(std::string_view name) {
+  for (const std::string_view before : {"_Z", "_ZTV", "_ZTI", "_ZTS"}) {
+    if (name.starts_with(before) && name.substr(before.size()).starts_with(operation)) return true;
+  }
+  return name.starts_with("_ZNK") && name.substr(4).starts_with(operation.substr(1));
+}
+
+/// Where a symbol is defined: the object and the symbol in it.
+struct Definition {
+  std::size_t object;
+  std::uint32_t symbol;
+};
+
+bool is_defined(const ElfSymbol& symbol) { return symbol.section != SHN_UNDEF; }
+
+/// All objects, and the names that they define for each other.
+class Program {
+ public:
+  explicit Program(const std::vector<CodeObject>& objects) {
+    for (const CodeObject& object : objects) objects_.push_back(&object);
+    std::ranges::sort(objects_, {}, [](const CodeObject* object) { return object->source; });
+    for (std::size_t o = 0; o < objects_.size(); ++o) {
+      const auto& symbols = objects_[o]->elf.symbols;
+      for (std::uint32_t s = 0; s < symbols.size(); ++s) {
+        if (symbols[s].binding != STB_LOCAL && is_defined(symbols[s])) note({o, s});
+      }
+    }
+  }
+  std::size_t size() const { return objects_.size(); }
+  const CodeObject& object(std::size_t at) const { return *objects_[at]; }
+  const ElfSymbol& symbol(Definition where) const {
+    return objects_[where.object]->elf.symbols[where.symbol];
+  }
+  std::optional<Definition> definition(std::string_view name) const {
+    const auto found = definitions_.find(name);
+    return found == definitions_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  /// The first of several weak definitions, unless one is not weak.
+  void note(Definition here) {
+    const auto [known, is_new] = definitions_.try_emplace(symbol(here).name, here);
+    const bool stronger = symbol(known->second).binding != STB_GLOBAL && symbol(here).binding == STB_GLOBAL;
+    if (!is_new && stronger) known->second = here;
+  }
+
+  std::vector<const CodeObject*> objects_;
+  std::map<std::string_view, Definition> definitions_;
+};
+
+enum class Border { before_operations, none };
+
+/// Visits sections in the order in which relocations lead to them, each once. A section is known to the hash
+/// by its number in this order, so that neither names nor places of what is local count.
+class Walk {
+ public:
+  Walk(const Program& program, Border border) : program_(program), border_(border) {}
+
+  void from_initialization(std::size_t object) { initialize(object); }
+  void from_symbol(Definition where) {
+    add(program_.symbol(where).value);
+    number_of({where.object, program_.symbol(where).section});
+  }
+  /// Visits all that can be reached, and returns the hash of it.
+  std::uint64_t run() {
+    for (std::size_t next = 0; next < order_.size(); ++next) visit(order_[next]);
+    return hash_;
+  }
+  /// The contracts, as mangled, that the visited code registers for.
+  const std::set<std::string>& contracts() const { return contracts_; }
+
+ private:
+  struct Place {
+    std::size_t object;
+    std::size_t section;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  void add(std::string_view text) {
+    add(text.size());
+    hash_ = fnv1a(text, hash_);
+  }
+  void add(std::uint64_t number) {
+    char bytes[8];
+    for (char& byte : bytes) {
+      byte = static_cast<char>(number & 0xff);
+      number >>= 8;
+    }
+    hash_ = fnv1a({bytes, sizeof(bytes)}, hash_);
+  }
+
+  std::size_t number_of(Place place) {
+    const auto [known, is_new] = numbers_.try_emplace(place, order_.size());
+    if (is_new) {
+      order_.push_back(place);
+      // What is writable holds what static initialization put there. Tables of addresses are writable for
+      // the loader only.
+      const ElfSection& section = program_.object(place.object).elf.sections[place.section];
+      if ((section.flags & SHF_WRITE) != 0 && !section.name.starts_with(".data.rel.ro")) {
+        initialize(place.object);
+      }
+    }
+    return known->second;
+  }
+
+  void initialize(std::size_t object) {
+    if (!initialized_.insert(object).second) return;
+    const auto& sections = program_.object(object).elf.sections;
+    std::vector<std::pair<std::string_view, std::size_t>> found;
+    for (std::size_t s = 0; s < sections.size(); ++s) {
+      if (sections[s].type == SHT_INIT_ARRAY) found.emplace_back(sections[s].name, s);
+    }
+    std::ranges::sort(found);  // by priority, which stands in the name
+    for (const auto& [name, s] : found) number_of({object, s});
+  }
+
+  void visit(Place place) {
+    const ElfSection& section = program_.object(place.object).elf.sections[place.section];
+    add(section.type);
+    add(section.flags & ~std::uint64_t{SHF_GROUP});
+    add(section.alignment);
+    add(section.size);
+    std::string bytes(section.bytes);
+    std::vector<ElfRelocation> relocations = section.relocations;
+    leave_out_locations(place.object, relocations, bytes);
+    add(bytes);
+    for (const ElfRelocation& relocation : relocations) {
+      add(relocation.at);
+      add(relocation.type);
+      add_target(place.object, relocation);
+    }
+  }
+
+  /// A std::source_location is the names of file and function, line and column. Of one in its own file only
+  /// the first is kept, so that a comment above a registration changes nothing.
+  void leave_out_locations(std::size_t object, std::vector<ElfRelocation>& relocations,
+                           std::string& bytes) const {
+    for (std::size_t r = 0; r + 1 < relocations.size(); ++r) {
+      const std::uint64_t at = relocations[r].at;
+      if (relocations[r].type != R_X86_64_64 || relocations[r + 1].at != at + 8 || at + 24 > bytes.size() ||
+          std::filesystem::path(text_at(object, relocations[r])).lexically_normal() !=
+              program_.object(object).source) {
+        continue;
+      }
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 8, 16, '\0');
+      relocations.erase(relocations.begin() + static_cast<std::ptrdiff_t>(r) + 1);
+    }
+  }
+
+  std::string_view text_at(std::size_t object, const ElfRelocation& relocation) const {
+    const ElfFile& elf = program_.object(object).elf;
+    const ElfSymbol& symbol = elf.symbols[relocation.symbol];
+    if (symbol.section == SHN_UNDEF || symbol.section >= elf.sections.size()) return {};
+    const ElfSection& section = elf.sections[symbol.section];
+    const bool strings = (section.flags & SHF_STRINGS) != 0 && section.entry_size == 1;
+    return strings ? merged(section, offset_in_merged(symbol, relocation)) : std::string_view();
+  }
+
+  /// Sections whose elements the linker merges hold those of all functions of a file: only the one that is
+  /// referred to counts, by its content.
+  static std::string_view merged(const ElfSection& section, std::uint64_t offset) {
+    if (offset >= section.bytes.size()) return {};
+    if ((section.flags & SHF_STRINGS) == 0) {
+      const std::uint64_t size = std::max<std::uint64_t>(section.entry_size, 1);
+      return section.bytes.substr(offset / size * size, size);
+    }
+    const std::string_view rest = section.bytes.substr(offset);
+    return section.entry_size == 1 ? rest.substr(0, rest.find('\0')) : rest;
+  }
+  /// Relative to a section, the addend says which element; of a field that is relative to the next
+  /// instruction, four less. Relative to a symbol, the symbol does.
+  static std::uint64_t offset_in_merged(const ElfSymbol& symbol, const ElfRelocation& relocation) {
+    if (symbol.type != STT_SECTION) return symbol.value;
+    const bool absolute =
+        relocation.type == R_X86_64_64 || relocation.type == R_X86_64_32 || relocation.type == R_X86_64_32S;
+    return symbol.value + static_cast<std::uint64_t>(relocation.addend) + (absolute ? 0 : 4);
+  }
+
+  void add_target(std::size_t object, const ElfRelocation& relocation) {
+    Definition target{object, relocation.symbol};
+    const ElfSymbol* symbol = &program_.symbol(target);
+    if (symbol->binding != STB_LOCAL) {
+      if (border_ == Border::before_operations && is_of_operation(symbol->name)) {
+        note_contract(symbol->name);
+        return add(symbol->name);
+      }
+      if (!is_defined(*symbol)) {
+        const auto found = program_.definition(symbol->name);
+        add(static_cast<std::uint64_t>(relocation.addend));
+        if (!found) return add(symbol->name);
+        target = *found;
+        symbol = &program_.symbol(target);
+      }
+    }
+    const ElfFile& elf = program_.object(target.object).elf;
+    if (symbol->section == SHN_UNDEF || symbol->section >= elf.sections.size()) {  // none, absolute, common
+      add(symbol->name);
+      add(symbol->value);
+      return add(symbol->size);
+    }
+    const ElfSection& section = elf.sections[symbol->section];
+    if ((section.flags & SHF_MERGE) != 0) {
+      const std::uint64_t offset = offset_in_merged(*symbol, relocation);
+      if (symbol->type != STT_SECTION) add(static_cast<std::uint64_t>(relocation.addend));
+      if ((section.flags & SHF_STRINGS) == 0) add(offset % std::max<std::uint64_t>(section.entry_size, 1));
+      return add(merged(section, offset));
+    }
+    add(number_of({target.object, symbol->section}));
+    add(symbol->value + static_cast<std::uint64_t>(relocation.addend));
+  }
+
+  /// Every registration refers to a table of its operation: `_ZTV`, its functions, or `_ZTI`, its type.
+  void note_contract(std::string_view name) {
+    if (!name.starts_with("_ZT") || !name.ends_with(operation_suffix)) return;
+    name.remove_prefix(4 + operation.size());
+    name.remove_suffix(operation_suffix.size());
+    contracts_.emplace(name);
+  }
+
+  const Program& program_;
+  Border border_;
+  std::uint64_t hash_ = fnv1a("");
+  std::vector<Place> order_;
+  std::map<Place, std::size_t> numbers_;
+  std::set<std::size_t> initialized_;
+  std::set<std::string> contracts_;
+};
+
+/// The loop that times calls of an operation's kernels; nothing where it is in none of the objects.
+std::optional<std::uint64_t> loop_hash(const Program& program, const std::string& contract) {
+  const auto where = program.definition(fmt::format("{}{}{}", loop_prefix, contract, loop_suffix));
+  if (!where) return std::nullopt;
+  Walk walk(program, Border::none);
+  walk.from_symbol(*where);
+  return walk.run();
+}
+
+std::string identity(const Program& program, std::size_t object) {
+  Walk walk(program, Border::before_operations);
+  walk.from_initialization(object);
+  std::uint64_t hash = walk.run();
+  for (const std::string& contract : walk.contracts()) {
+    const auto loop = loop_hash(program, contract);
+    if (!loop) return "";
+    hash = fnv1a(fmt::format("{} {:016x}", contract, *loop), hash);
+  }
+  return walk.contracts().empty() ? "" : fmt::format("{:016x}", hash);
+}
+
+}  // namespace
+
+std::string why_unknown(const ElfFile& elf) {
+  for (const ElfSection& section : elf.sections) {
+    if (section.name.starts_with(".gnu.lto_")) return "is to be compiled when it is linked";
+  }
+  return "";
+}
+
+std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects) {
+  const Program program(objects);
+  std::vector<CodeIdentity> out;
+  for (std::size_t o = 0; o < program.size(); ++o) {
+    const auto registers = [](const ElfSymbol& symbol) { return symbol.name.starts_with(registration); };
+    if (std::ranges::any_of(program.object(o).elf.symbols, registers)) {
+      out.push_back({program.object(o).source, identity(program, o)});
+    }
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,241 @@
+#include "core/code/identity.hpp"
+
+#include "core/code/compiled.hpp"
+#include "core/code/table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace assay {
+namespace {
+
+using ::testing::Key;
+using ::testing::UnorderedElementsAre;
+
+/// What a registration looks like to the linker, without the compilation of the real headers. LOOP stands for
+/// an edit of the loop that is timed.
+constexpr const char* harness = R"(
+#pragma once
+#include <source_location>
+#ifndef LOOP
+#define LOOP
+#endif
+namespace assay {
+#ifdef __cpp_lib_source_location
+using SourceLocation = std::source_location;
+#else
+struct SourceLocation {
+  static constexpr SourceLocation current(const char* file = __builtin_FILE()) { return {file}; }
+  const char* file;
+};
+#endif
+struct Operation { virtual ~Operation() = default; };
+using Run = float (*)(float);
+namespace detail {
+template <class Op> struct TypedTimed {
+  virtual ~TypedTimed() = default;
+  virtual void repeat(long calls) { LOOP; for (long i = 0; i < calls; ++i) last = run(last); }
+  Run run; float last = 0;
+};
+template <class Op> struct TypedOperation : Operation {
+  void add(Run r) { run = r; }
+  virtual TypedTimed<Op>* timed() { return new TypedTimed<Op>; }
+  virtual bool agrees(float x) { return Op::judge(x); }
+  Run run = nullptr;
+};
+}
+struct Registry {
+  Operation* slot = nullptr;
+  template <class Op> void add(Run run) {
+    if (slot == nullptr) slot = new detail::TypedOperation<Op>;
+    if (auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(slot)) typed->add(run);
+  }
+};
+struct Register {
+  explicit Register(void (*fill)(Registry&), SourceLocation where = SourceLocation::current()) noexcept;
+  void (*fill_)(Registry&);
+};
+struct Gemm { static bool judge(float x); };
+struct Relu { static bool judge(float x); };
+extern template struct detail::TypedOperation<Gemm>;
+extern template struct detail::TypedOperation<Relu>;
+float planned(float x);
+float also_planned(float x);
+}
+)";
+
+/// A reference: the contract, its judge, and naive.
+std::string reference(const std::string& contract, const std::string& limit = "1") {
+  return "#include \"harness.hpp\"\nnamespace assay { namespace {\n"
+         "float naive(float x) { return x / 3; }\n"
+         "const Register registered{[](Registry& r) { r.add<" +
+         contract + ">(naive); }};\n}\nbool " + contract + "::judge(float x) { return x < " + limit +
+         "; }\ntemplate struct detail::TypedOperation<" + contract + ">;\n}\n";
+}
+
+/// A file of kernels/: `above` the registration of `run`, whose body is given.
+std::string kernel(const std::string& body, const std::string& above = "",
+                   const std::string& contract = "Gemm", const std::string& registered = "run") {
+  return "#include \"harness.hpp\"\nnamespace assay { namespace {\nfloat run(float x) { " + body + " }\n" +
+         above + "\nconst Register registered{[](Registry& r) { r.add<" + contract + ">(" + registered +
+         "); }};\n}}\n";
+}
+
+using Sources = std::map<std::string, std::string>;
+
+const Sources usual{
+    {"reference/gemm.cpp", reference("Gemm")},
+    {"reference/relu.cpp", reference("Relu")},
+    {"kernels/gemm/plan.cpp",
+     "#include \"harness.hpp\"\nnamespace assay {\nfloat planned(float x) { return x + 5; }\n"
+     "float also_planned(float x) { return x + 6; }\n}\n"},
+    {"kernels/gemm/packed.cpp", kernel("return x * 2.5f;")},
+    {"kernels/gemm/threaded.cpp", kernel("return planned(x) - 7;")},
+    {"kernels/relu/flat.cpp", kernel("return x > 0 ? x : 0;", "", "Relu")},
+};
+
+std::vector<std::filesystem::path> compiled(const testing::CompiledFolder& folder, const Sources& sources,
+                                            const std::string& flags) {
+  folder.write("harness.hpp", harness);
+  std::vector<std::filesystem::path> objects;
+  for (const auto& [source, text] : sources) {
+    folder.write(source, text);
+    const std::size_t slash = source.find('/');
+    const std::string object =
+        "build/" + source.substr(0, slash) + "/CMakeFiles/all.dir" + source.substr(slash) + ".o";
+    objects.push_back(folder.compile(object, flags + " -I. -c '" + (folder.path() / source).string() + "'"));
+  }
+  return objects;
+}
+
+using Codes = std::map<std::string, std::string>;
+
+/// Compiled in a folder that no other call has.
+Codes codes(const Sources& sources, const std::string& flags = "") {
+  const testing::CompiledFolder folder;
+  std::vector<CodeObject> objects;
+  for (const auto& path : compiled(folder, sources, flags)) {
+    objects.push_back({source_of(path, folder.path() / "build"), read_elf(path).file});
+  }
+  Codes out;
+  for (const CodeIdentity& one : code_identities(objects)) out[one.source] = one.code;
+  return out;
+}
+
+Sources with(const std::string& source, const std::string& text) {
+  Sources out = usual;
+  out[source] = text;
+  return out;
+}
+
+/// Files whose code is not what it usually is.
+std::vector<std::string> changed(const Sources& sources, const std::string& flags = "") {
+  const Codes before = codes(usual), after = codes(sources, flags);
+  std::vector<std::string> out;
+  for (const auto& [source, code] : before) {
+    const auto found = after.find(source);
+    if (code.empty() || found == after.end() || found->second != code) out.push_back(source);
+  }
+  return out;
+}
+
+TEST(CodeIdentity, IsKnownForEveryFileThatRegistersAndForNoOther) {
+  const Codes all = codes(usual);
+  EXPECT_THAT(all, UnorderedElementsAre(Key("reference/gemm.cpp"), Key("reference/relu.cpp"),
+                                        Key("kernels/gemm/packed.cpp"), Key("kernels/gemm/threaded.cpp"),
+                                        Key("kernels/relu/flat.cpp")));
+  for (const auto& [source, code] : all) EXPECT_EQ(code.size(), 16U) << source;
+}
+
+TEST(CodeIdentity, IsTheSameInEveryBuildFolder) { EXPECT_THAT(changed(usual), ::testing::IsEmpty()); }
+
+TEST(CodeIdentity, ChangesWithOneConstantOfAKernelAndForThatFileAlone) {
+  EXPECT_THAT(changed(with("kernels/gemm/packed.cpp", kernel("return x * 3.5f;"))),
+              ::testing::ElementsAre("kernels/gemm/packed.cpp"));
+}
+
+TEST(CodeIdentity, StaysWithACommentAndWithOtherNames) {
+  std::string text = kernel("const float twice = x * 2.5f; return twice;", "// One line\n// and another.",
+                            "Gemm", "renamed");
+  text.replace(text.find("float run("), 10, "float renamed(");
+  EXPECT_THAT(changed(with("kernels/gemm/packed.cpp", text)), ::testing::IsEmpty());
+}
+
+TEST(CodeIdentity, StaysWithACommentWhereTheCompilerSpellsThePathInItsWay) {
+  const auto code_at = [](const std::string& line) {
+    const std::string above = "#line " + line + " \"kernels/gemm/./packed.cpp\"";
+    return codes(with("kernels/gemm/packed.cpp", kernel("return x;", above))).at("kernels/gemm/packed.cpp");
+  };
+  EXPECT_EQ(code_at("5"), code_at("9"));
+}
+
+TEST(CodeIdentity, StaysWhenFunctionsChangePlaces) {
+  const std::string one = "float planned(float x) { return x + 5; }\n";
+  const std::string two = "float also_planned(float x) { return x + 6; }\n";
+  const std::string before = "#include \"harness.hpp\"\nnamespace assay {\n";
+  EXPECT_THAT(changed(with("kernels/gemm/plan.cpp", before + two + one + "}\n")), ::testing::IsEmpty());
+}
+
+TEST(CodeIdentity, ChangesWithWhatItCallsInAnotherFileOnly) {
+  std::string text = usual.at("kernels/gemm/plan.cpp");
+  text.replace(text.find("x + 5"), 5, "x + 9");
+  EXPECT_THAT(changed(with("kernels/gemm/plan.cpp", text)),
+              ::testing::ElementsAre("kernels/gemm/threaded.cpp"));
+  text = usual.at("kernels/gemm/plan.cpp");
+  text.replace(text.find("x + 6"), 5, "x + 9");
+  EXPECT_THAT(changed(with("kernels/gemm/plan.cpp", text)), ::testing::IsEmpty());
+}
+
+TEST(CodeIdentity, StaysWhenAJudgeChanges) {
+  EXPECT_THAT(changed(with("reference/gemm.cpp", reference("Gemm", "2"))), ::testing::IsEmpty());
+}
+
+TEST(CodeIdentity, ChangesWithTheLoopThatIsTimedForAllVariantsOfTheOperation) {
+  std::string text = reference("Gemm");
+  text = "#define LOOP calls += 1\n" + text;
+  EXPECT_THAT(
+      changed(with("reference/gemm.cpp", text)),
+      ::testing::ElementsAre("kernels/gemm/packed.cpp", "kernels/gemm/threaded.cpp", "reference/gemm.cpp"));
+}
+
+TEST(CodeIdentity, ChangesWhenTheRegistrationNamesAnotherFunction) {
+  const std::string other =
+      "float other(float x) { return x * 2; }\nfloat (*volatile both[])(float) = {run, other};";
+  const Codes before = codes(with("kernels/gemm/packed.cpp", kernel("return x;", other, "Gemm", "run")));
+  const Codes after = codes(with("kernels/gemm/packed.cpp", kernel("return x;", other, "Gemm", "other")));
+  EXPECT_NE(before.at("kernels/gemm/packed.cpp"), after.at("kernels/gemm/packed.cpp"));
+}
+
+TEST(CodeIdentity, ChangesWithATableThatIsFilledBeforeMain) {
+  const auto plan = [](const std::string& first) {
+    return "#include \"harness.hpp\"\nnamespace assay {\nnamespace { volatile int zero;\n"
+           "float table[] = {float(" +
+           first + " + zero), 2}; }\nfloat planned(float x) { return x + table[0]; }\n}\n";
+  };
+  EXPECT_NE(codes(with("kernels/gemm/plan.cpp", plan("1"))).at("kernels/gemm/threaded.cpp"),
+            codes(with("kernels/gemm/plan.cpp", plan("3"))).at("kernels/gemm/threaded.cpp"));
+}
+
+TEST(CodeIdentity, ChangesWithFlagsThatMoveCode) {
+  EXPECT_THAT(changed(usual, "-falign-functions=256"), ::testing::SizeIs(5));
+}
+
+TEST(CodeIdentity, IsUnknownWhereTheTimedLoopIsNotAmongTheObjects) {
+  Sources sources = usual;
+  sources.erase("reference/gemm.cpp");
+  const Codes all = codes(sources);
+  EXPECT_EQ(all.at("kernels/gemm/packed.cpp"), "");
+  EXPECT_NE(all.at("kernels/relu/flat.cpp"), "");
+}
+
+TEST(CodeIdentity, IsUnknownWhenTheMachineCodeIsMadeByTheLinker) {
+  const testing::CompiledFolder folder;
+  std::string unknown;
+  const std::string text = table_of(compiled(folder, usual, "-flto"), folder.path() / "build", unknown);
+  EXPECT_THAT(unknown, ::testing::HasSubstr(".cpp.o is "));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("CodeRow")));
+}
+
+}  // namespace
+}  // namespace assay

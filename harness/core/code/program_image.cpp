@@ -1,0 +1,93 @@
+#include "core/code/program_image.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace assay {
+
+ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
+  std::string_view file;
+  for (const ElfSymbol& symbol : elf_.symbols) {
+    if (symbol.type == STT_FILE) file = symbol.name;
+    const bool placed = symbol.section != SHN_UNDEF && symbol.section < elf_.sections.size();
+    if (!placed || symbol.size == 0 || (symbol.type != STT_FUNC && symbol.type != STT_OBJECT)) continue;
+    named_.push_back({symbol.value, symbol.size, symbol.name, symbol.binding == STB_LOCAL ? file : ""});
+    const ElfSection& section = elf_.sections[symbol.section];
+    const std::uint64_t offset = symbol.value - section.address;
+    if (symbol.type != STT_FUNC || offset > section.bytes.size()) continue;
+    functions_.push_back(
+        {symbol.name, named_.back().file, symbol.value, section.bytes.substr(offset, symbol.size)});
+  }
+  // Of several names of one address the first, so that both programs choose the same.
+  const auto by_place = [](const auto& a, const auto& b) {
+    return std::pair(a.address, a.name) < std::pair(b.address, b.name);
+  };
+  const auto same_place = [](const auto& a, const auto& b) { return a.address == b.address; };
+  std::ranges::sort(functions_, by_place);
+  functions_.erase(std::unique(functions_.begin(), functions_.end(), same_place), functions_.end());
+  std::ranges::sort(named_, by_place);
+  named_.erase(std::unique(named_.begin(), named_.end(), same_place), named_.end());
+
+  for (const ElfRelocation& relocation : elf_.dynamic_relocations) {
+    if (relocation.symbol != 0) {
+      by_loader_[relocation.at] = elf_.dynamic_symbols[relocation.symbol].name;
+    } else if (const Named* named = named_at(static_cast<std::uint64_t>(relocation.addend))) {
+      by_loader_[relocation.at] = named->name;
+    }
+  }
+}
+
+const ElfSection* ProgramImage::section_at(std::uint64_t address) const {
+  const auto found = std::ranges::find_if(elf_.sections, [&](const ElfSection& section) {
+    return (section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_TLS) == 0 && address >= section.address &&
+           address - section.address < section.size;
+  });
+  return found == elf_.sections.end() ? nullptr : &*found;
+}
+
+const ProgramImage::Named* ProgramImage::named_at(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(named_, address, {}, &Named::address);
+  if (after == named_.begin()) return nullptr;
+  const Named& before = *std::prev(after);
+  return address - before.address < before.size ? &before : nullptr;
+}
+
+/// An entry of a table of jumps: `jmp *distance(%rip)`, ff 25, to what the loader put there.
+std::string ProgramImage::import_behind(const ElfSection& section, std::uint64_t address) const {
+  const std::uint64_t offset = address - section.address;
+  const std::string_view entry = section.bytes.substr(offset, 16);
+  const std::size_t jump = entry.find("\xff\x25");
+  if (jump == std::string_view::npos || jump + 6 > entry.size()) return "";
+  std::int32_t distance = 0;
+  std::memcpy(&distance, entry.data() + jump + 2, sizeof(distance));
+  const std::uint64_t slot = address + jump + 6 + static_cast<std::uint64_t>(std::int64_t{distance});
+  const auto found = by_loader_.find(slot);
+  return found == by_loader_.end() ? "" : "import " + found->second;
+}
+
+std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const {
+  if (const auto found = by_loader_.find(address); found != by_loader_.end()) return "to " + found->second;
+  if (const Named* named = named_at(address)) {
+    return fmt::format("{}:{}+{}", named->file, named->name, address - named->address);
+  }
+  const ElfSection* section = section_at(address);
+  if (section == nullptr || section->bytes.empty()) return "";
+  if (section->name.starts_with(".plt")) return import_behind(*section, address);
+  if ((section->flags & (SHF_WRITE | SHF_EXECINSTR)) != 0) return "";
+  const std::string_view rest = section->bytes.substr(address - section->address);
+  const std::size_t end = size == text ? rest.find('\0') : size;
+  return fmt::format("= {}", rest.substr(0, end > 0 ? end : 8));
+}
+
+bool ProgramImage::is_nameless(std::uint64_t address) const {
+  if (by_loader_.contains(address)) return true;
+  const ElfSection* section = section_at(address);
+  return section != nullptr && !section->bytes.empty() &&
+         (section->flags & (SHF_WRITE | SHF_EXECINSTR)) == 0 && named_at(address) == nullptr;
+}
+
+}  // namespace assay

@@ -1,0 +1,55 @@
+// A linked program: its functions, and what stands at an address, in terms that survive another link.
+#pragma once
+
+#include "core/code/elf.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct LinkedFunction {
+  std::string_view name;  // as mangled
+  std::string_view file;  // of a local function, without folders: the symbol table says no more; else empty
+  std::uint64_t address = 0;
+  std::string_view bytes;
+};
+
+class ProgramImage {
+ public:
+  explicit ProgramImage(ElfFile elf);
+
+  // One per address. Empty for a stripped program.
+  const std::vector<LinkedFunction>& functions() const { return functions_; }
+
+  // In place of a size: up to the zero byte, or eight bytes where that comes first.
+  static constexpr std::size_t text = 0;
+
+  // The function or object and the distance from its start, the import that a jump table leads to, or else
+  // the first `size` bytes of the constant. Empty where nothing is known to stand.
+  std::string meaning(std::uint64_t address, std::size_t size) const;
+
+  // Whether a constant without a name or an address from the loader stands there, to which bytes of code that
+  // are equal in two programs may refer and mean different things.
+  bool is_nameless(std::uint64_t address) const;
+
+ private:
+  struct Named {
+    std::uint64_t address, size;
+    std::string_view name, file;
+  };
+  const ElfSection* section_at(std::uint64_t address) const;
+  const Named* named_at(std::uint64_t address) const;
+  std::string import_behind(const ElfSection& section, std::uint64_t address) const;
+
+  ElfFile elf_;
+  std::vector<LinkedFunction> functions_;
+  std::vector<Named> named_;                        // functions and objects, by address
+  std::map<std::uint64_t, std::string> by_loader_;  // what the loader writes to an address
+};
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+// The table of code identities that a program carries, as a source file to compile into it.
+#pragma once
+
+#include "core/code/identity.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// The source of an object that CMake placed: <build>/kernels/CMakeFiles/<target>.dir/gemm/packed.cpp.o comes
+/// from kernels/gemm/packed.cpp.
+std::string source_of(const std::filesystem::path& object, const std::filesystem::path& build);
+
+/// A source file with one CodeTable.
+std::string table_text(const std::vector<CodeIdentity>& identities);
+
+/// Reads the objects and returns their table. One that cannot be read leaves all codes unknown, since any
+/// variant may call it: the table is then empty, and `unknown` says why.
+std::string table_of(const std::vector<std::filesystem::path>& objects, const std::filesystem::path& build,
+                     std::string& unknown);
+
+}  // namespace assay

@@ -1,0 +1,123 @@
+#include "assay/files.hpp"
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int code) { return std::generic_category().message(code); }
+
+/// An open file that reports what goes wrong, and closes itself when it does.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  bool is_open() const { return value_ >= 0; }
+
+  /// 0, or the error.
+  int write(std::string_view content) const {
+    while (!content.empty()) {
+      const ssize_t count = ::write(value_, content.data(), content.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno;
+      content.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return 0;
+  }
+  int flush() const { return ::fsync(value_) == 0 ? 0 : errno; }
+  /// Network file systems report a full disk only here.
+  int close() {
+    const int status = ::close(std::exchange(value_, -1));
+    return status == 0 ? 0 : errno;
+  }
+
+ private:
+  int value_;
+};
+
+[[noreturn]] void cannot(const fs::path& file, std::string_view doing, int code, const std::string& remedy) {
+  throw Error(file.string(), fmt::format("cannot {}: {}", doing, reason(code)), remedy);
+}
+
+void write_directly(const fs::path& file, const std::string& content) {
+  // Appending, since /dev/stdout may stand for a file that others write to as well.
+  Descriptor out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!out.is_open()) cannot(file, "open for writing", errno, "check its permissions");
+  if (const int code = out.write(content))
+    cannot(file, "write", code, "free some space or name another file");
+  if (const int code = out.close()) cannot(file, "write", code, "free some space or name another file");
+}
+
+bool is_written_directly(const fs::path& file) {
+  std::error_code ignored;
+  const auto status = fs::status(file, ignored);
+  return (fs::exists(status) && !fs::is_regular_file(status)) || file.string().starts_with("/dev/");
+}
+
+/// The file that a link stands for: renaming over the link would replace it.
+fs::path behind_links(const fs::path& file) {
+  std::error_code failure;
+  fs::path target = fs::canonical(file, failure);
+  return failure ? file : target;
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, const std::string& content) {
+  if (fs::is_directory(file)) throw Error(file.string(), "is a folder", "name a file in it");
+  if (is_written_directly(file)) return write_directly(file, content);
+  const fs::path target = behind_links(file);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder)) {
+    throw Error(file.string(), fmt::format("there is no folder {}", folder.string()),
+                fmt::format("make it: mkdir -p '{}'", folder.string()));
+  }
+  fs::path temporary = target;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+
+  Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!out.is_open())
+    cannot(file, fmt::format("write into {}", folder.string()), errno, "check its permissions");
+  const auto give_up = [&](std::string_view doing, int code) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    cannot(file, doing, code, "free some space or name another file; the old content is untouched");
+  };
+  if (const int code = out.write(content)) give_up("write", code);
+  if (const int code = out.flush()) give_up("write", code);
+  if (const int code = out.close()) give_up("write", code);
+  std::error_code failure;
+  fs::rename(temporary, target, failure);
+  if (failure) give_up("rename the finished file", failure.value());
+}
+
+std::string read_file(const fs::path& file) {
+  std::error_code failure;
+  const auto status = fs::status(file, failure);
+  if (!fs::exists(status)) throw Error(file.string(), "there is no such file", "check the name");
+  if (fs::is_directory(status)) throw Error(file.string(), "is a folder", "name a file in it");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) cannot(file, "open", errno, "check its permissions");
+  std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad()) cannot(file, "read", errno, "check the disk");
+  return content;
+}
+
+}  // namespace assay

@@ -1,0 +1,444 @@
+#include "core/json/json.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <limits>
+#include <ostream>
+
+namespace assay {
+namespace {
+
+using Library = nlohmann::json;
+
+constexpr std::size_t widest_line = 110;
+
+std::string compact(const Json& value) { return value.dump(); }
+
+bool holds_plain_values(const Json& value) {
+  if (value.is_array()) return std::ranges::none_of(value.items(), &Json::is_structured);
+  return std::ranges::none_of(value.members(), &Json::is_structured, &Json::Member::second);
+}
+
+void append(std::string& out, const Json& value, std::size_t indent) {
+  if (!value.is_structured() || holds_plain_values(value)) {
+    out += compact(value);
+    return;
+  }
+  if (std::string line = compact(value); line.size() + indent <= widest_line) {
+    out += line;
+    return;
+  }
+  bool first = true;
+  const auto add_line = [&](std::string_view name, const Json& item) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    out.append(indent + 1, ' ');
+    out += name;
+    append(out, item, indent + 1);
+  };
+  const bool object = value.is_object();
+  out += object ? "{" : "[";
+  if (object) {
+    for (const auto& [key, item] : value.members()) add_line(compact(key) + ": ", item);
+  } else {
+    for (const Json& item : value.items()) add_line("", item);
+  }
+  out += '\n';
+  out.append(indent, ' ');
+  out += object ? "}" : "]";
+}
+
+/// What is written here nests less than ten deep. Reading, writing and comparing values descend by calls, and
+/// a hostile file would use up the stack.
+constexpr std::size_t deepest = 200;
+
+void require_shallow(std::string_view text, const std::string& where) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if ((c == '{' || c == '[') && ++depth > deepest) {
+      throw Error(where, fmt::format("nests more than {} deep at byte {}", deepest, i + 1),
+                  "write it again, or name another file");
+    }
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+  }
+}
+
+std::string_view kind(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "an array";
+  if (value.is_string()) return "a string";
+  if (value.is_boolean()) return "a boolean";
+  if (value.is_number()) return "a number";
+  return "null";
+}
+
+/// For messages: the value itself, but what holds others only by its kind.
+std::string shown(const Json& value) {
+  return value.is_structured() ? std::string(kind(value)) : compact(value);
+}
+
+/// Nothing when `value` stands for no number.
+std::optional<double> as_number(const Json& value) {
+  if (value.is_number()) return value.number();
+  if (!value.is_string()) return std::nullopt;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (value.text() == "inf") return infinity;
+  if (value.text() == "-inf") return -infinity;
+  if (value.text() == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
+/// What the library says is wrong, without its number of the error.
+std::string_view detail_of(const Library::exception& error) {
+  std::string_view text = error.what();
+  for (const std::string_view start : {"syntax error", "number overflow"}) {
+    if (const auto at = text.find(start); at != std::string_view::npos) return text.substr(at);
+  }
+  return text;
+}
+
+/// Builds a value from the library's events, whose names these are.
+class Builder : public nlohmann::json_sax<Library> {
+ public:
+  bool null() override { return add(nullptr); }
+  bool boolean(bool one) override { return add(one); }
+  bool number_integer(number_integer_t one) override { return add(one); }
+  bool number_unsigned(number_unsigned_t one) override { return add(one); }
+  bool number_float(number_float_t one, const string_t&) override { return add(one); }
+  bool string(string_t& one) override { return add(std::move(one)); }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    keys_.back() = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
+    byte = position;
+    detail = detail_of(error);
+    return false;
+  }
+
+  Json value;
+  std::size_t byte = 0;  ///< of a fault; the first is 1
+  std::string detail;
+
+ private:
+  bool add(Json item) {
+    if (open_.empty()) {
+      value = std::move(item);
+    } else if (open_.back().is_array()) {
+      open_.back().push_back(std::move(item));
+    } else {
+      open_.back()[keys_.back()] = std::move(item);
+    }
+    return true;
+  }
+  bool open(Json container) {
+    open_.push_back(std::move(container));
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    Json closed = std::move(open_.back());
+    open_.pop_back();
+    keys_.pop_back();
+    return add(std::move(closed));
+  }
+
+  std::vector<Json> open_;
+  std::vector<std::string> keys_;  ///< the last one of each open container
+};
+
+/// Hands the library's events on.
+class Scanner : public nlohmann::json_sax<Library> {
+ public:
+  Scanner(JsonEvents& events, const std::string& where) : events_(events), where_(where) {}
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool string(string_t& value) override { return events_.text(value), true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return events_.start_object(), true; }
+  bool end_object() override { return events_.end_object(), true; }
+  bool start_array(std::size_t) override { return events_.start_array(), true; }
+  bool end_array() override { return events_.end_array(), true; }
+  bool key(string_t& name) override { return events_.key(name), true; }
+  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
+    const std::string_view detail = detail_of(error);
+    if (detail.find("unexpected end of input") != std::string_view::npos) {
+      throw Error(where_, fmt::format("ends in the middle, after {} characters", position),
+                  "the file is cut off: write it again");
+    }
+    throw Error(where_, fmt::format("invalid JSON at character {}: {}", position, detail),
+                "mend the file or write it again");
+  }
+
+ private:
+  bool number(double value) { return events_.number(value), true; }
+
+  JsonEvents& events_;
+  const std::string& where_;
+};
+
+std::string text_of_plain(const Library& value) {
+  return value.dump(-1, ' ', false, Library::error_handler_t::replace);
+}
+
+void dump_to(std::string& out, const Json& value) {
+  if (value.is_array()) {
+    const char* before = "[";
+    for (const Json& item : value.items()) {
+      out += std::exchange(before, ",");
+      dump_to(out, item);
+    }
+    out += value.empty() ? "[]" : "]";
+  } else if (value.is_object()) {
+    const char* before = "{";
+    for (const auto& [key, item] : value.members()) {
+      out += std::exchange(before, ",") + text_of_plain(key) + ":";
+      dump_to(out, item);
+    }
+    out += value.empty() ? "{}" : "}";
+  } else if (value.is_string()) {
+    out += text_of_plain(value.text());
+  } else if (const auto whole = value.index()) {
+    out += std::to_string(*whole);
+  } else if (const auto large = value.unsigned_integer()) {
+    out += std::to_string(*large);
+  } else if (value.is_number()) {
+    out += text_of_plain(value.number());
+  } else {
+    out += value.is_boolean() ? (value.boolean() ? "true" : "false") : "null";
+  }
+}
+
+}  // namespace
+
+bool Json::is_unsigned() const {
+  if (std::holds_alternative<std::uint64_t>(value_)) return true;
+  const auto* number = std::get_if<std::int64_t>(&value_);
+  return number != nullptr && *number >= 0;
+}
+
+double Json::number() const {
+  if (const auto* number = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*number);
+  if (const auto* number = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*number);
+  return std::get<double>(value_);
+}
+
+std::optional<Index> Json::index() const {
+  if (const auto* number = std::get_if<std::int64_t>(&value_)) return *number;
+  const auto* number = std::get_if<std::uint64_t>(&value_);
+  if (number == nullptr || *number > std::uint64_t{std::numeric_limits<Index>::max()}) return std::nullopt;
+  return static_cast<Index>(*number);
+}
+
+std::optional<std::uint64_t> Json::unsigned_integer() const {
+  if (const auto* number = std::get_if<std::uint64_t>(&value_)) return *number;
+  const auto* number = std::get_if<std::int64_t>(&value_);
+  if (number == nullptr || *number < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
+std::size_t Json::size() const {
+  if (const auto* array = std::get_if<Array>(&value_)) return array->size();
+  const auto* object = std::get_if<Object>(&value_);
+  return object == nullptr ? 0 : object->size();
+}
+
+const Json* Json::find(std::string_view key) const {
+  const auto* object = std::get_if<Object>(&value_);
+  if (object == nullptr) return nullptr;
+  const auto member = std::ranges::find(*object, key, &Member::first);
+  return member == object->end() ? nullptr : &member->second;
+}
+
+const Json& Json::at(std::string_view key) const {
+  const Json* member = find(key);
+  if (member == nullptr) throw Error("JSON", fmt::format("has no \"{}\"", key), "");
+  return *member;
+}
+
+Json& Json::operator[](std::string_view key) {
+  if (is_null()) value_ = Object();
+  auto& object = std::get<Object>(value_);
+  const auto member = std::ranges::find(object, key, &Member::first);
+  return member == object.end() ? object.emplace_back(key, Json()).second : member->second;
+}
+
+void Json::push_back(Json item) {
+  if (is_null()) value_ = Array();
+  std::get<Array>(value_).push_back(std::move(item));
+}
+
+void Json::erase(std::string_view key) {
+  std::erase_if(std::get<Object>(value_), [&](const Member& member) { return member.first == key; });
+}
+
+std::string Json::dump() const {
+  std::string out;
+  dump_to(out, *this);
+  return out;
+}
+
+bool operator==(const Json& a, const Json& b) {
+  if (a.is_integer() && b.is_integer()) {
+    return a.index() == b.index() && a.unsigned_integer() == b.unsigned_integer();
+  }
+  return a.is_number() && b.is_number() ? a.number() == b.number() : a.value_ == b.value_;
+}
+
+std::ostream& operator<<(std::ostream& out, const Json& value) { return out << value.dump(); }
+
+Json Json::parse(const std::string& text) { return parse_json(text, "JSON"); }
+
+void scan_json(std::istream& in, JsonEvents& events, const std::string& where) {
+  Scanner scanner(events, where);
+  Library::sax_parse(in, &scanner);
+}
+
+Json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+std::string json_text(const Json& value) {
+  std::string out;
+  append(out, value, 0);
+  return out;
+}
+
+Json parse_json(const std::string& text, const std::string& where) {
+  require_shallow(text, where);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw Error(where, "is empty", "write it again, or name another file");
+  }
+  Builder builder;
+  if (Library::sax_parse(text, &builder)) return std::move(builder.value);
+  const std::size_t byte = std::min(builder.byte > 0 ? builder.byte - 1 : 0, text.size());
+  if (text.find_first_not_of(" \t\r\n", byte) == std::string::npos) {
+    throw Error(where, fmt::format("ends in the middle, after {} bytes", text.size()),
+                "the file is cut off: write it again");
+  }
+  const auto before = std::string_view(text).substr(0, byte);
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  throw Error(
+      where,
+      fmt::format("invalid JSON at line {}, column {}: {}", line, byte - line_start + 1, builder.detail),
+      "mend the file or write it again");
+}
+
+JsonField::JsonField(const Json& value, std::string where, std::string remedy)
+    : value_(&value), where_(std::move(where)), remedy_(std::move(remedy)) {}
+
+JsonField::JsonField(const Json& value, const JsonField& parent, const std::string& step)
+    : value_(&value),
+      where_(parent.where_),
+      path_(parent.path_.empty() || step.starts_with('[') ? parent.path_ + step : parent.path_ + '.' + step),
+      remedy_(parent.remedy_) {}
+
+void JsonField::refuse(const std::string& what) const {
+  throw Error(path_.empty() ? where_ : where_ + ": " + path_, what, remedy_);
+}
+
+std::optional<JsonField> JsonField::find(std::string_view key) const {
+  if (!value_->is_object()) refuse(fmt::format("is {}, must be an object", kind(*value_)));
+  const Json* member = value_->find(key);
+  if (member == nullptr || member->is_null()) return std::nullopt;
+  return JsonField(*member, *this, std::string(key));
+}
+
+JsonField JsonField::at(std::string_view key) const {
+  auto member = find(key);
+  if (!member) refuse(fmt::format("has no \"{}\"", key));
+  return *std::move(member);
+}
+
+std::vector<JsonField> JsonField::items() const {
+  if (!value_->is_array()) refuse(fmt::format("is {}, must be an array", kind(*value_)));
+  std::vector<JsonField> out;
+  out.reserve(value_->size());
+  for (const Json& item : value_->items())
+    out.push_back(JsonField(item, *this, fmt::format("[{}]", out.size())));
+  return out;
+}
+
+std::string JsonField::text() const {
+  if (!value_->is_string()) refuse(fmt::format("is {}, must be a string", kind(*value_)));
+  return value_->text();
+}
+
+double JsonField::number() const {
+  const auto number = as_number(*value_);
+  if (!number) refuse(fmt::format("is {}, must be a number", kind(*value_)));
+  return *number;
+}
+
+Index JsonField::integer(Index low, Index high) const {
+  const auto value = value_->index();
+  if (!value || *value < low || *value > high) {
+    refuse(fmt::format("is {}, must be an integer from {} to {}", shown(*value_), low, high));
+  }
+  return *value;
+}
+
+std::uint64_t JsonField::unsigned_integer() const {
+  const auto value = value_->unsigned_integer();
+  if (!value) refuse(fmt::format("is {}, must be an integer from 0", shown(*value_)));
+  return *value;
+}
+
+bool JsonField::boolean() const {
+  if (!value_->is_boolean()) refuse(fmt::format("is {}, must be true or false", kind(*value_)));
+  return value_->boolean();
+}
+
+std::vector<double> JsonField::numbers() const {
+  if (!value_->is_array()) refuse(fmt::format("is {}, must be an array", kind(*value_)));
+  std::vector<double> out;
+  out.reserve(value_->size());
+  for (const Json& item : value_->items()) {
+    const auto number = as_number(item);
+    // The place is spelled out only here: files hold tens of thousands of samples.
+    if (!number) JsonField(item, *this, fmt::format("[{}]", out.size())).number();
+    out.push_back(*number);
+  }
+  return out;
+}
+
+std::string JsonField::text_or(std::string_view key, std::string fallback) const {
+  const auto member = find(key);
+  return member ? member->text() : fallback;
+}
+
+double JsonField::number_or(std::string_view key, double fallback) const {
+  const auto member = find(key);
+  return member ? member->number() : fallback;
+}
+
+void require_schema(const JsonField& file, std::string_view expected) {
+  const std::string schema = file.text_or("schema", "");
+  if (schema == expected) return;
+  file.refuse(schema.empty() ? fmt::format("has no \"schema\", so it is no {} file", expected)
+                             : fmt::format("is of schema {}; this program reads {} here", schema, expected));
+}
+
+}  // namespace assay

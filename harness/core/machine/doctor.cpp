@@ -1,0 +1,221 @@
+#include "core/machine/doctor.hpp"
+
+#include "core/machine/text_fields.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+using Severity = Finding::Severity;
+
+constexpr std::size_t columns = 90;
+
+std::string shortened(std::string text) {
+  if (text.size() <= columns) return text;
+  text.resize(columns - 3);
+  return text + "...";
+}
+
+std::string counted(int count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+Finding of_processor(const Symptoms& s) {
+  std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
+  if (s.processor.family >= 0) {
+    text += fmt::format(" (family {} model {})", s.processor.family, s.processor.model_number);
+  }
+  text += fmt::format(", {}, {}", counted(s.machine.cores, "core"), spoken_features(s.processor.features));
+  return {"CPU", shortened(text)};
+}
+
+Finding of_memory(const Symptoms& s) {
+  std::string text;
+  for (const auto& cache : s.machine.caches) {
+    text += fmt::format("L{} {}, ", cache.level, bytes_text(cache.bytes));
+  }
+  text += fmt::format("{} free for us", bytes_text(s.machine.memory_bytes));
+  if (!s.processor.hypervisor.empty()) text += fmt::format(", virtual machine ({})", s.processor.hypervisor);
+  return {"memory", shortened(text)};
+}
+
+Finding of_build(const Symptoms& s) {
+  const auto flags = words(s.build.kernel_flags);
+  Finding out{"build",
+              shortened(fmt::format("{}, {}, {}", s.build.compiler,
+                                    s.build.build_type.empty() ? "no build type" : s.build.build_type,
+                                    s.build.kernel_flags))};
+  const auto changes_results = std::ranges::find_if(flags, [](const std::string& flag) {
+    return flag == "-ffast-math" || flag == "-Ofast" || flag.starts_with("-march=") ||
+           flag.starts_with("-fsanitize");
+  });
+  if (s.build.build_type != "Release") {
+    out.severity = Severity::warning;
+    out.remedy = "measure with: cmake --workflow --preset release";
+  } else if (changes_results != flags.end()) {
+    out.severity = Severity::warning;
+    out.remedy = fmt::format("build without {}: such times compare with no other build's", *changes_results);
+  }
+  return out;
+}
+
+Finding of_threads(const Symptoms& s) {
+  if (!s.omp_num_threads) {
+    return {"threads", fmt::format("OMP_NUM_THREADS unset, {} usable", counted(s.machine.cores, "core")),
+            Severity::note, "set it where results are to be compared: it is part of the fingerprint"};
+  }
+  Finding out{"threads", shortened(fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
+                                               counted(s.machine.cores, "core")))};
+  const auto threads = number(*s.omp_num_threads);
+  if (threads && *threads > s.machine.cores) {
+    out.severity = Severity::warning;
+    out.remedy =
+        fmt::format("set OMP_NUM_THREADS={}: more threads than cores wait for each other", s.machine.cores);
+  }
+  return out;
+}
+
+Finding of_openblas(const Symptoms& s) {
+  if (!s.openblas.linked) {
+    return {"OpenBLAS", "not linked: gemm has no peer here", Severity::note,
+            "install OpenBLAS (apt install libopenblas-dev) and build again"};
+  }
+  const auto configuration = words(s.openblas.configuration);
+  const std::string version = configuration.size() > 1 ? configuration[1] : "of unknown version";
+  Finding out{"OpenBLAS", shortened(fmt::format("{}, core {}", version, s.openblas.core))};
+  const std::string better = better_openblas_core(s.processor.features, s.openblas.core);
+  if (better.empty()) return out;
+  out.severity = Severity::warning;
+  out.text = shortened(out.text + ": narrower vectors than this processor has");
+  if (!s.openblas.chooses_core) {
+    out.remedy = "use an OpenBLAS built with DYNAMIC_ARCH";
+  } else if (s.openblas_coretype) {
+    out.remedy = fmt::format("the environment sets OPENBLAS_CORETYPE: unset it, or set {}", better);
+  } else {
+    out.remedy = fmt::format("set OPENBLAS_CORETYPE={}", better);
+  }
+  return out;
+}
+
+Finding of_counters(const Symptoms& s) {
+  std::string hardware = "available";
+  if (!s.counters.hardware) {
+    hardware = s.counters.why_not;
+    if (!s.processor.hypervisor.empty()) hardware += " in this virtual machine";
+  }
+  return {"counters", fmt::format("hardware: {}; software: {}", hardware,
+                                  s.counters.software ? "available" : "not available")};
+}
+
+Finding of_noise(const Symptoms& s) {
+  const Weather& w = s.noise.weather;
+  // A twentieth of all processors is more than a system left alone uses; a hundredth stolen already shows.
+  constexpr double busy = 0.05, stolen = 0.01;
+  std::string text = fmt::format("spread {}, stolen {}, others use {}", percent_text(s.noise.spread),
+                                 percent_text(w.steal_share), percent_text(w.other_busy_share));
+  if (w.cpu_pressure_share >= 0) text += fmt::format(", pressure {}", percent_text(w.cpu_pressure_share));
+  Finding out{"noise", shortened(fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text))};
+  if (w.other_busy_share > busy) {
+    out.severity = Severity::warning;
+    out.remedy = "something else is running: stop it, or expect wider intervals";
+  } else if (w.steal_share > stolen) {
+    out.severity = Severity::warning;
+    out.remedy = "the host runs others on our processors: measure later, or on a machine of its own";
+  }
+  return out;
+}
+
+Finding of_roof(const Roof& roof) {
+  std::string text =
+      fmt::format("{}: {} GFLOP/s;", counted(roof.threads, "thread"), figure(roof.flops_per_second / 1e9));
+  for (const auto& level : roof.bandwidth) {
+    text += fmt::format(" {} {}", level.level, figure(level.bytes_per_second / 1e9));
+  }
+  return {"roof", shortened(text + " GB/s")};
+}
+
+std::vector<Finding> of_roofs(const std::vector<Roof>& roofs) {
+  std::vector<Finding> out;
+  for (const auto& roof : roofs) out.push_back(of_roof(roof));
+  if (roofs.size() < 2) return out;
+  const double one = roofs.front().flops_per_second / roofs.front().threads;
+  const double all = roofs.back().flops_per_second / roofs.back().threads;
+  // Arithmetic in registers shares nothing but the core: below this, two threads have less than two cores.
+  constexpr double cores_of_their_own = 0.75;
+  if (one > 0 && all < cores_of_their_own * one) {
+    out.back().severity = Severity::warning;
+    out.back().remedy = fmt::format("each thread of {} reaches {} of one alone: cores are shared or busy",
+                                    roofs.back().threads, percent_text(all / one));
+  }
+  return out;
+}
+
+Finding of_random_lines(const RandomLines& lines) {
+  return {"lines", fmt::format("1 thread: {} million random lines of 64 B per second, from {}",
+                               figure(lines.per_second / 1e6), bytes_text(lines.working_set_bytes))};
+}
+
+Finding of_gate(const NoiseProbe& noise) {
+  const auto tightest = tightest_gate_percent(noise.smallest_visible);
+  Finding out{"can see",
+              fmt::format("changes of {} and more with 30 launches", percent_text(noise.smallest_visible))};
+  if (noise.smallest_visible > 0.05) {
+    out.severity = Severity::warning;
+    out.remedy = tightest ? fmt::format("gate with a limit of {} % here, or on a quieter machine", *tightest)
+                          : "gate on a quieter machine: nothing usual can be told apart from noise here";
+  }
+  return out;
+}
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+}  // namespace
+
+std::optional<int> tightest_gate_percent(double smallest_visible) {
+  for (const int limit : {3, 5, 10, 20}) {
+    if (smallest_visible <= limit / 100.0) return limit;
+  }
+  return std::nullopt;
+}
+
+std::vector<Finding> diagnose(const Symptoms& s) {
+  std::vector<Finding> out{of_processor(s), of_memory(s),   of_build(s), of_threads(s),
+                           of_openblas(s),  of_counters(s), of_noise(s)};
+  std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
+  if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
+  out.push_back(of_gate(s.noise));
+  return out;
+}
+
+Examination examine() {
+  // Long enough for some hundred slices of each level, and for two dozen groups of
+  // the probe's slowest kernel.
+  constexpr double roof_seconds = 1, lines_seconds = 0.3, probe_seconds = 2;
+  Symptoms s{.machine = this_machine(),
+             .processor = this_processor(),
+             .build = build_info(),
+             .openblas = linked_openblas(),
+             .counters = available_counters(),
+             .omp_num_threads = variable("OMP_NUM_THREADS"),
+             .openblas_coretype = variable("OPENBLAS_CORETYPE")};
+  s.roofs.push_back(measure_roof(s.machine, 1, roof_seconds));
+  if (s.machine.cores > 1) s.roofs.push_back(measure_roof(s.machine, s.machine.cores, roof_seconds));
+  s.random_lines = measure_random_lines(s.machine.memory_bytes, lines_seconds);
+  s.noise = probe_noise(probe_seconds);
+  return {.machine = s.machine,
+          .roofs = s.roofs,
+          .random_lines_per_second = s.random_lines.per_second,
+          .noise = s.noise,
+          .findings = diagnose(s),
+          .fit_for_five_percent_gate = s.noise.smallest_visible <= 0.05};
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+// From what is known of a machine to what its user should hear.
+#pragma once
+
+#include "assay/machine.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/machine/counters.hpp"
+#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
+#include "core/machine/random_lines.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct Symptoms {
+  Machine machine;
+  Processor processor;
+  BuildInfo build;
+  OpenBlas openblas;
+  Counters counters;
+  std::optional<std::string> omp_num_threads, openblas_coretype;  // of the environment
+  std::vector<Roof> roofs;                                        // one thread, then all
+  RandomLines random_lines;
+  NoiseProbe noise;
+};
+
+// In the order processor, build, threads, OpenBLAS, counters, noise, roofs, random lines where they
+// were measured, gate.
+std::vector<Finding> diagnose(const Symptoms& symptoms);
+
+// The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10
+// or 20; nothing when none of them.
+std::optional<int> tightest_gate_percent(double smallest_visible);
+
+}  // namespace assay

@@ -1,0 +1,182 @@
+// this_machine(): everything that makes two results comparable or not, as named facts.
+
+#include "assay/machine.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/machine/caches.hpp"
+#include "core/machine/limits.hpp"
+#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
+#include "core/machine/text_fields.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+namespace assay {
+namespace {
+
+const std::string not_visible = "not visible";
+
+std::string or_not_visible(std::string value) { return value.empty() ? not_visible : value; }
+
+std::string processor_text(const Processor& p) {
+  const std::string model = or_not_visible(p.model);
+  if (p.family < 0) return model;
+  return fmt::format("{}, family {} model {} stepping {}", model, p.family, p.model_number, p.stepping);
+}
+
+std::string cache_text(const std::vector<Cache>& caches) {
+  std::string out;
+  for (const auto& cache : caches) {
+    out += fmt::format("{}L{} {}", out.empty() ? "" : ", ", cache.level, bytes_text(cache.bytes));
+    if (cache.sharers > 1) out += fmt::format(" shared by {}", cache.sharers);
+  }
+  return or_not_visible(out);
+}
+
+std::string kernel_release() {
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{} {}", names.sysname, names.release) : not_visible;
+}
+
+std::string c_library() {
+#ifdef __GLIBC__
+  return fmt::format("glibc {}", gnu_get_libc_version());
+#else
+  return not_visible;
+#endif
+}
+
+// "always [madvise] never" → madvise
+std::string huge_pages() {
+  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  const auto from = line.find('['), to = line.find(']');
+  if (from == std::string::npos || to == std::string::npos || to < from) return not_visible;
+  return line.substr(from + 1, to - from - 1);
+}
+
+// Which of the kernel's mitigations cost time here, and what is left open.
+std::string mitigations() {
+  std::vector<std::string> mitigated, open;
+  std::error_code error;
+  for (const auto& file :
+       std::filesystem::directory_iterator("/sys/devices/system/cpu/vulnerabilities", error)) {
+    const std::string state = first_line(file.path().string());
+    if (state.starts_with("Mitigation")) mitigated.push_back(file.path().filename().string());
+    if (state.starts_with("Vulnerable")) open.push_back(file.path().filename().string());
+  }
+  if (error) return not_visible;
+  std::ranges::sort(mitigated);
+  std::ranges::sort(open);
+  return fmt::format("on: {}; open: {}",
+                     mitigated.empty() ? "none" : fmt::format("{}", fmt::join(mitigated, " ")),
+                     open.empty() ? "none" : fmt::format("{}", fmt::join(open, " ")));
+}
+
+// Variables that change how the same program runs. The first few are always listed,
+// since unset is a setting too.
+void add_environment(std::vector<Fact>& facts) {
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "OMP_PROC_BIND"}) {
+    const char* value = std::getenv(name);
+    facts.push_back({name, value == nullptr ? "unset" : value});
+  }
+  std::vector<Fact> set;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    const bool matters = name.starts_with("MALLOC_") || name.starts_with("OPENBLAS_") ||
+                         name == "GLIBC_TUNABLES" || name == "LD_PRELOAD" || name == "OMP_PLACES" ||
+                         name == "OMP_WAIT_POLICY" || name == "OMP_DYNAMIC" || name == "GOMP_CPU_AFFINITY" ||
+                         name == "GOMP_SPINCOUNT";
+    const bool listed = std::ranges::any_of(facts, [&](const Fact& fact) { return fact.name == name; });
+    if (matters && !listed && equals != std::string_view::npos) {
+      set.push_back({std::string(name), std::string(text.substr(equals + 1))});
+    }
+  }
+  std::ranges::sort(set, {}, &Fact::name);
+  std::ranges::move(set, std::back_inserter(facts));
+}
+
+const Fact* find(const std::vector<Fact>& facts, std::string_view name) {
+  const auto found = std::ranges::find(facts, name, &Fact::name);
+  return found == facts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Machine this_machine() {
+  const Processor processor = this_processor();
+  const Limits limits = control_group_limits(try_read);
+  const BuildInfo& build = build_info();
+  const OpenBlas blas = linked_openblas();
+
+  Machine machine;
+  machine.cores = usable_cores(cores_allowed_by_affinity(), limits.processors);
+  machine.key = machine_key(processor, machine.cores);
+  machine.memory_bytes = available_memory(try_read, limits);
+  machine.caches = data_caches(try_read, machine.cores);
+
+  auto& facts = machine.facts;
+  facts = {
+      {"processor", processor_text(processor)},
+      {"cores", fmt::format("{}", machine.cores)},
+      {"instruction sets", or_not_visible(fmt::format("{}", fmt::join(processor.features, " ")))},
+      {"caches", cache_text(machine.caches)},
+      {"hypervisor", processor.hypervisor.empty() ? "none seen" : processor.hypervisor},
+      {"compiler", build.compiler},
+      {"build type", build.build_type.empty() ? "none" : build.build_type},
+      {"kernel flags", build.kernel_flags},
+      {"reference flags", build.reference_flags},
+      {"C library", c_library()},
+      {"Highway", or_not_visible(build.highway)},
+      {"Google Benchmark", or_not_visible(build.benchmark)},
+      {"OpenBLAS", blas.linked ? or_not_visible(blas.configuration) : "not linked"},
+      {"OpenBLAS core", blas.linked ? or_not_visible(blas.core) : "not linked"},
+  };
+  add_environment(facts);
+  const double memory = total_memory(try_read, limits);
+  const std::vector<Fact> others = {
+      {"memory", memory > 0 ? bytes_text(memory) : not_visible, false},
+      {"assay", fmt::format("{} ({})", build.version, build.commit), false},
+      {"system", kernel_release(), false},
+      {"microcode", or_not_visible(field_of(try_read("/proc/cpuinfo").value_or(""), "microcode")), false},
+      {"frequency governor",
+       or_not_visible(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")), false},
+      {"transparent huge pages", huge_pages(), false},
+      {"mitigations", mitigations(), false},
+  };
+  facts.insert(facts.end(), others.begin(), others.end());
+  return machine;
+}
+
+std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
+                                     bool deciding_only) {
+  const std::string absent = "(absent)";
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& name, const Fact* was, const Fact* is) {
+    const bool decides = (was != nullptr && was->decides) || (is != nullptr && is->decides);
+    if (deciding_only && !decides) return;
+    if (was != nullptr && is != nullptr && was->value == is->value) return;
+    out.push_back(fmt::format("{}: {} -> {}", name, was == nullptr ? absent : was->value,
+                              is == nullptr ? absent : is->value));
+  };
+  for (const auto& fact : before) add(fact.name, &fact, find(after, fact.name));
+  for (const auto& fact : after) {
+    if (find(before, fact.name) == nullptr) add(fact.name, nullptr, &fact);
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,153 @@
+#include "core/machine/limits.hpp"
+
+#include "core/machine/text_fields.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace assay {
+namespace {
+
+void tighten(std::optional<double>& limit, std::optional<double> other) {
+  if (other && (!limit || *other < *limit)) limit = other;
+}
+
+std::optional<double> number_in(const ReadFile& read, const std::string& path) {
+  return number(trimmed(read(path).value_or("")));
+}
+
+// The folder of a group and of each of its parents, innermost first. In a container the path that
+// /proc/self/cgroup names often does not exist under the mount, whose top is the container's own group.
+std::vector<std::string> group_and_parents(const std::string& mount, std::string group) {
+  std::vector<std::string> out;
+  while (group.size() > 1) {
+    out.push_back(mount + group);
+    group.resize(group.rfind('/'));
+  }
+  out.push_back(mount);
+  return out;
+}
+
+struct MemoryFiles {
+  const char *limit, *used, *inactive_cache;
+};
+
+void tighten_memory(const ReadFile& read, const std::string& folder, const MemoryFiles& files,
+                    Limits& limits) {
+  const auto limit = number_in(read, folder + "/" + files.limit);
+  // Version 1 writes "unlimited" as a number near 2^63.
+  constexpr double unlimited = 1e18;
+  if (!limit || *limit >= unlimited) return;
+  const double used = number_in(read, folder + "/" + files.used).value_or(0);
+  const double cache =
+      number(field_of(read(folder + "/memory.stat").value_or(""), files.inactive_cache)).value_or(0);
+  tighten(limits.memory_limit_bytes, limit);
+  tighten(limits.memory_bytes, std::max(0.0, *limit - used + cache));
+}
+
+void read_version_2(const ReadFile& read, const std::string& group, Limits& limits) {
+  constexpr MemoryFiles files{"memory.max", "memory.current", "inactive_file"};
+  for (const std::string mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    for (const auto& folder : group_and_parents(mount, group)) {
+      tighten(limits.processors, quota_of_cpu_max(read(folder + "/cpu.max").value_or("")));
+      tighten_memory(read, folder, files, limits);
+    }
+  }
+}
+
+void read_version_1(const ReadFile& read, const std::string& controller, const std::string& group,
+                    Limits& limits) {
+  if (controller == "cpu") {
+    for (const std::string mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
+      for (const auto& folder : group_and_parents(mount, group)) {
+        const auto quota = number_in(read, folder + "/cpu.cfs_quota_us");
+        const auto period = number_in(read, folder + "/cpu.cfs_period_us");
+        if (quota && period && *quota > 0 && *period > 0) tighten(limits.processors, *quota / *period);
+      }
+    }
+  } else if (controller == "memory") {
+    constexpr MemoryFiles files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+    for (const auto& folder : group_and_parents("/sys/fs/cgroup/memory", group)) {
+      tighten_memory(read, folder, files, limits);
+    }
+  }
+}
+
+double meminfo(const ReadFile& read, std::string_view field) {
+  // "24337368 kB"
+  const auto value = words(field_of(read("/proc/meminfo").value_or(""), field));
+  return value.empty() ? 0 : number(value.front()).value_or(0) * 1024;
+}
+
+double pages(int name) {
+  const auto count = sysconf(name), size = sysconf(_SC_PAGESIZE);
+  return count > 0 && size > 0 ? static_cast<double>(count) * static_cast<double>(size) : 0;
+}
+
+double within(double bytes, std::optional<double> limit) { return limit ? std::min(bytes, *limit) : bytes; }
+
+}  // namespace
+
+std::optional<double> quota_of_cpu_max(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() != 2) return std::nullopt;
+  const auto quota = number(parts[0]), period = number(parts[1]);
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+Limits control_group_limits(const ReadFile& read) {
+  Limits limits;
+  const std::string text = read("/proc/self/cgroup").value_or("0::/\n1:cpu:/\n2:memory:/\n");
+  // hierarchy:controller,controller:/group
+  for (const auto& line : words(text)) {
+    const auto first = line.find(':');
+    const auto second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string group = line.substr(second + 1);
+    if (!group.starts_with('/')) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (controllers.empty()) read_version_2(read, group, limits);
+    for (const std::string name : {"cpu", "memory"}) {
+      if (("," + controllers + ",").find("," + name + ",") != std::string::npos) {
+        read_version_1(read, name, group, limits);
+      }
+    }
+  }
+  return limits;
+}
+
+int usable_cores(int allowed_by_affinity, std::optional<double> quota) {
+  if (!quota || *quota >= allowed_by_affinity) return std::max(1, allowed_by_affinity);
+  return std::max(1, static_cast<int>(std::floor(*quota)));
+}
+
+int cores_allowed_by_affinity() {
+  // The kernel refuses a set smaller than its own: machines with more than 1,024 processors exist.
+  for (int room = 1024; room <= 1024 * 64; room *= 2) {
+    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(room));
+    if (set == nullptr) break;
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
+    const bool read = sched_getaffinity(0, bytes, set) == 0;
+    const int count = read ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0) return count;
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+double available_memory(const ReadFile& read, const Limits& limits) {
+  const double free = meminfo(read, "MemAvailable");
+  return within(free > 0 ? free : pages(_SC_AVPHYS_PAGES), limits.memory_bytes);
+}
+
+double total_memory(const ReadFile& read, const Limits& limits) {
+  const double all = meminfo(read, "MemTotal");
+  return within(all > 0 ? all : pages(_SC_PHYS_PAGES), limits.memory_limit_bytes);
+}
+
+}  // namespace assay

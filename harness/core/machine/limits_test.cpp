@@ -1,0 +1,118 @@
+#include "core/machine/limits.hpp"
+#include "core/machine/caches.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace assay {
+namespace {
+
+using testing::ElementsAre;
+
+using Planted = std::map<std::string, std::string>;
+ReadFile reader(Planted files) {
+  return [files = std::move(files)](const std::string& path) -> std::optional<std::string> {
+    const auto found = files.find(path);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(Limits, ReadsTheQuotaOfCpuMax) {
+  EXPECT_EQ(quota_of_cpu_max("150000 100000\n"), 1.5);
+  for (const char* text : {"max 100000\n", "", "100000", "0 100000", "1 0", "a b", "1 2 3"}) {
+    EXPECT_FALSE(quota_of_cpu_max(text)) << text;
+  }
+}
+
+TEST(Limits, PlansForWholeProcessorsOnly) {
+  EXPECT_EQ(usable_cores(8, std::nullopt), 8);
+  EXPECT_EQ(usable_cores(8, 2.5), 2);
+  EXPECT_EQ(usable_cores(2, 4.0), 2);
+  EXPECT_EQ(usable_cores(2, 0.25), 1);
+}
+
+TEST(Limits, TakesTheTightestOfAGroupAndItsParents) {
+  const auto limits = control_group_limits(reader({{"/proc/self/cgroup", "0::/a/b\n"},
+                                                   {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
+                                                   {"/sys/fs/cgroup/a/cpu.max", "200000 100000\n"},
+                                                   {"/sys/fs/cgroup/a/b/memory.max", "1000\n"},
+                                                   {"/sys/fs/cgroup/a/b/memory.current", "400\n"},
+                                                   {"/sys/fs/cgroup/a/memory.max", "5000\n"},
+                                                   {"/sys/fs/cgroup/a/memory.current", "4900\n"}}));
+  EXPECT_EQ(limits.processors, 2.0);
+  EXPECT_EQ(limits.memory_limit_bytes, 1000.0);
+  EXPECT_EQ(limits.memory_bytes, 100.0);
+}
+
+TEST(Limits, CountsReclaimablePageCacheAsFree) {
+  const auto limits =
+      control_group_limits(reader({{"/proc/self/cgroup", "0::/\n"},
+                                   {"/sys/fs/cgroup/memory.max", "1000\n"},
+                                   {"/sys/fs/cgroup/memory.current", "900\n"},
+                                   {"/sys/fs/cgroup/memory.stat", "anon 100\ninactive_file 500\n"}}));
+  EXPECT_EQ(limits.memory_bytes, 600.0);
+}
+
+TEST(Limits, ReadsVersionOneAndItsWordForUnlimited) {
+  const auto limits = control_group_limits(
+      reader({{"/proc/self/cgroup", "4:memory:/x\n2:cpu,cpuacct:/x\n0::/\n"},
+              {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "300000\n"},
+              {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"},
+              {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
+              {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
+              {"/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n"}}));
+  EXPECT_EQ(limits.processors, 3.0);
+  EXPECT_FALSE(limits.memory_bytes);
+}
+
+TEST(Limits, AreNoneInABareChroot) {
+  const auto limits = control_group_limits(reader({}));
+  EXPECT_FALSE(limits.processors);
+  EXPECT_FALSE(limits.memory_bytes);
+  EXPECT_GT(available_memory(reader({}), limits), 0);
+}
+
+TEST(Limits, SurviveOddText) {
+  for (const char* text : {":", "::", "0::", "0::relative", "a", "0::/../..", ":cpu:/"}) {
+    control_group_limits(reader({{"/proc/self/cgroup", text}}));
+  }
+}
+
+TEST(Limits, BoundTheMemoryThatMeminfoOffers) {
+  const auto read = reader({{"/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable: 1000 kB\n"}});
+  EXPECT_EQ(available_memory(read, {}), 1000.0 * 1024);
+  EXPECT_EQ(available_memory(read, {.memory_bytes = 5000}), 5000.0);
+  EXPECT_EQ(total_memory(read, {.memory_limit_bytes = 1e9}), 2000.0 * 1024);
+}
+
+TEST(Caches, LeaveInstructionsOutAndComeByLevel) {
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  const auto caches = data_caches(reader({{folder + "0/type", "Unified\n"},
+                                          {folder + "0/level", "3\n"},
+                                          {folder + "0/size", "32M\n"},
+                                          {folder + "0/shared_cpu_list", "0-7\n"},
+                                          {folder + "1/type", "Instruction\n"},
+                                          {folder + "1/level", "1\n"},
+                                          {folder + "1/size", "32K\n"},
+                                          {folder + "2/type", "Data\n"},
+                                          {folder + "2/level", "1\n"},
+                                          {folder + "2/size", "48K\n"}}),
+                                  8);
+  EXPECT_THAT(caches, ElementsAre(Cache{1, 48.0 * 1024, 1}, Cache{3, 32.0 * 1024 * 1024, 8}));
+}
+
+TEST(Caches, PassOverOneWithoutASize) {
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  const auto caches = data_caches(reader({{folder + "0/type", "Data\n"},
+                                          {folder + "0/level", "1\n"},
+                                          {folder + "0/size", "?\n"},
+                                          {folder + "1/type", "Unified\n"},
+                                          {folder + "1/level", "2\n"},
+                                          {folder + "1/size", "1024K\n"}}),
+                                  2);
+  EXPECT_THAT(caches, ElementsAre(Cache{2, 1024.0 * 1024, 1}));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,26 @@
+#include "core/machine/record.hpp"
+
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+
+std::string status_paragraph(const std::string& date, const std::string& commit, const Machine& machine) {
+  return fmt::format("Status: measured {}, commit {}, machine `{}`.\n\n", date, commit, machine.key);
+}
+
+std::string weather_sentence(const Weather& weather) {
+  return fmt::format("Other processes took {} of the processors, the host {}.",
+                     percent_text(weather.other_busy_share), percent_text(weather.steal_share));
+}
+
+std::string how_to_reproduce(const std::string& command) {
+  return fmt::format("## How to reproduce\n\n```\n{}\n```\n", command);
+}
+
+Json interval_json(const Interval& interval) {
+  return Json::array({json_number(interval.low), json_number(interval.middle), json_number(interval.high)});
+}
+
+}  // namespace assay

@@ -1,0 +1,28 @@
+/// What all records of decisions have in common: their first and last lines, and how they hold an interval.
+#pragma once
+
+#include "assay/interval.hpp"
+#include "assay/machine.hpp"
+#include "core/json/json.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace assay {
+
+/// Columns of the tables for a terminal.
+inline constexpr std::size_t terminal_width = 80;
+
+/// The paragraph below the title: when, which commit, on which machine.
+std::string status_paragraph(const std::string& date, const std::string& commit, const Machine& machine);
+
+/// `Other processes took 3 % of the processors, the host 0 %.`
+std::string weather_sentence(const Weather& weather);
+
+/// The last section.
+std::string how_to_reproduce(const std::string& command);
+
+/// `[low, middle, high]`
+Json interval_json(const Interval& interval);
+
+}  // namespace assay

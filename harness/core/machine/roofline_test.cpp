@@ -1,0 +1,144 @@
+#include "assay/machine.hpp"
+#include "core/machine/roof_kernels.hpp"
+#include "core/machine/roof_levels.hpp"
+#include "core/machine/stream.hpp"
+#include "core/machine/team.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+constexpr double kib = 1024, mib = 1024 * kib;
+
+const Roof roof{.threads = 1,
+                .flops_per_second = 100,
+                .bandwidth = {{"L1", 1000, 50}, {"L2", 10000, 20}, {"memory", 100000, 5}}};
+
+TEST(SecondsAtRoof, AreTheLongerOfArithmeticAndTraffic) {
+  // 200 flops at 100 a second against 50 bytes at 50 a second, then against 500 bytes.
+  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, {.flops = 200, .bytes_read = 30, .bytes_written = 20}, 100), 2);
+  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, {.flops = 200, .bytes_read = 300, .bytes_written = 200}, 100), 10);
+}
+
+TEST(SecondsAtRoof, AreUnknownForArithmeticOfAnotherKind) {
+  EXPECT_EQ(seconds_at_roof(roof, {.flops = 1, .f32 = false}, 1000), 0);
+}
+
+TEST(SecondsAtRoof, UseTheSmallestLevelThatHoldsTheWorkingSet) {
+  const Cost cost{.bytes_read = 100};
+  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1000), 2);
+  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1001), 5);
+  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1e9), 20);
+}
+
+TEST(SecondsAtRoof, AreZeroWhereTheRoofIsUnknown) {
+  const Roof arithmetic_only{.flops_per_second = 100};
+  EXPECT_EQ(seconds_at_roof({}, {.flops = 1, .bytes_read = 1}, 1), 0);
+  EXPECT_EQ(seconds_at_roof(arithmetic_only, {.flops = 1, .bytes_read = 1}, 1), 0);
+  EXPECT_DOUBLE_EQ(seconds_at_roof(arithmetic_only, {.flops = 1}, 1), 0.01);
+  EXPECT_EQ(seconds_at_roof(roof, {}, 1), 0);
+}
+
+Machine with_caches(std::vector<Cache> caches) { return {.memory_bytes = 1e12, .caches = std::move(caches)}; }
+
+TEST(RoofLevels, FitTheirCacheAndNotTheOneBefore) {
+  const auto levels = roof_levels(with_caches({{1, 48 * kib, 1}, {2, mib, 1}, {3, 32 * mib, 2}}), 1);
+  ASSERT_EQ(levels.size(), 4U);
+  EXPECT_EQ(levels[0].bytes_per_thread, 32 * kib);
+  EXPECT_EQ(levels[1].bytes_per_thread, mib / 2);
+  EXPECT_EQ(levels[2].bytes_per_thread, 8 * mib);  // half of a share of 16 MiB
+  EXPECT_EQ(levels[2].holds_bytes, 32 * mib);      // one thread can use all of it
+  EXPECT_EQ(levels[3].name, "memory");
+  EXPECT_EQ(levels[3].bytes_per_thread, 128 * mib);
+}
+
+TEST(RoofLevels, LeaveOutALevelWhoseShareIsNoLargerThanTheOneBefore) {
+  const auto levels = roof_levels(with_caches({{1, 32 * kib, 1}, {2, mib, 1}, {3, 11 * mib, 8}}), 8);
+  ASSERT_EQ(levels.size(), 3U);
+  EXPECT_EQ(levels[2].name, "memory");
+}
+
+TEST(RoofLevels, CountEveryCacheThatTheThreadsReach) {
+  const auto levels = roof_levels(with_caches({{1, 32 * kib, 2}, {3, 16 * mib, 4}}), 8);
+  ASSERT_EQ(levels.size(), 3U);
+  EXPECT_EQ(levels[0].holds_bytes, 4 * 32 * kib);
+  EXPECT_EQ(levels[1].holds_bytes, 2 * 16 * mib);
+  EXPECT_EQ(levels[2].bytes_per_thread * 8, 4 * 2 * 16 * mib);
+}
+
+TEST(RoofLevels, MeasureMemoryEvenWhereNothingIsKnown) {
+  Machine bare;
+  const auto levels = roof_levels(bare, 2);
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].bytes_per_thread, 8 * mib);
+}
+
+TEST(RoofKernels, MultiplyBothWays) {
+  constexpr std::size_t count = 2 * roof::stream_step;
+  struct alignas(64) Array {
+    float values[count];
+  };
+  const auto a = std::make_unique<Array>(), b = std::make_unique<Array>(), out = std::make_unique<Array>();
+  std::iota(a->values, a->values + count, 0.0f);
+  std::fill_n(b->values, count, 2.0f);
+  for (const auto multiply : {roof::multiply, roof::multiply_past_caches}) {
+    std::fill_n(out->values, count, -1.0f);
+    multiply(a->values, b->values, out->values, count);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
+  }
+}
+
+TEST(RoofKernels, DoTheArithmeticTheyCount) {
+  float sink = 0;
+  const double flops = roof::multiply_add(100, sink);
+  // Twelve sums per lane that have reached 2, and one FMA per sum, lane and round.
+  const double lanes = flops / (100.0 * 12 * 2);
+  EXPECT_EQ(sink, static_cast<float>(lanes * 12 * 2));
+}
+
+TEST(Stream, WalksRoundItsArraysAndCountsWhatItMoved) {
+  Stream stream(3 * sizeof(float) * roof::stream_step * 5.5);  // room for five steps
+  std::vector<std::size_t> counts;
+  static std::vector<std::size_t>* seen = nullptr;
+  seen = &counts;
+  const Stream::Loop record = [](const float*, const float*, float*, std::size_t count) {
+    seen->push_back(count);
+  };
+  EXPECT_EQ(stream.advance(3, record), 3.0 * 3 * sizeof(float) * roof::stream_step);
+  stream.advance(4, record);
+  EXPECT_THAT(counts,
+              testing::ElementsAre(3 * roof::stream_step, 2 * roof::stream_step, 2 * roof::stream_step));
+}
+
+TEST(Team, RunsEveryMemberBetweenBarriersInStep) {
+  constexpr int threads = 3, steps = 50;
+  Barrier barrier(threads);
+  std::atomic<int> sum = 0, out_of_step = 0;
+  run_team(threads, [&](int) {
+    for (int step = 1; step <= steps; ++step) {
+      ++sum;
+      barrier.arrive_and_wait();
+      if (sum != step * threads) ++out_of_step;
+      barrier.arrive_and_wait();
+    }
+  });
+  EXPECT_EQ(out_of_step, 0);
+}
+
+TEST(Team, PassesOnTheExceptionOfAMember) {
+  EXPECT_THROW(run_team(2,
+                        [](int index) {
+                          if (index == 1) throw std::runtime_error("planted");
+                        }),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,28 @@
+// A multiplication that walks round three arrays in steps, so that a slice of memory traffic can be as short
+// as any other and yet finds nothing of the last round in the caches.
+#pragma once
+
+#include "assay/buffer.hpp"
+#include "core/machine/roof_kernels.hpp"
+
+#include <cstddef>
+
+namespace assay {
+
+class Stream {
+ public:
+  using Loop = void (*)(const float*, const float*, float*, std::size_t);
+
+  // Three arrays of `bytes` bytes in all, made and first touched by this thread so that they are near it.
+  explicit Stream(double bytes);
+
+  // Multiplies the next `steps` steps of roof::stream_step elements; returns the bytes read and written.
+  double advance(Index steps, Loop loop = roof::multiply);
+
+ private:
+  std::size_t count_, stride_;
+  Buffer<float> memory_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace assay

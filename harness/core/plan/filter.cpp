@@ -1,0 +1,27 @@
+#include "core/plan/filter.hpp"
+
+#include "assay/error.hpp"
+
+#include <algorithm>
+
+namespace assay {
+
+Filter::Filter(const std::string& text, const Registry& registry)
+    : negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
+  try {
+    const std::string pattern = negated_ ? text.substr(1) : text;
+    const auto operations = registry.operations();
+    const bool names_one = std::ranges::any_of(
+        operations, [&](const Operation* operation) { return operation->name() == pattern; });
+    expression_ = std::regex(names_one ? "^" + pattern + "/" : pattern, std::regex::extended);
+  } catch (const std::regex_error&) {
+    throw Error("filter '" + text + "'", "is not a regular expression",
+                "quote special characters with \\, and close every bracket");
+  }
+}
+
+bool Filter::selects(const std::string& name) const {
+  return selects_all_ || std::regex_search(name, expression_) != negated_;
+}
+
+}  // namespace assay

@@ -1,0 +1,112 @@
+#include "assay/plan.hpp"
+
+#include "assay/error.hpp"
+#include "assay/random.hpp"
+#include "core/plan/filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace assay {
+namespace {
+
+std::vector<int> thread_counts(const Selection& selection, const Machine& machine) {
+  if (!selection.threads.empty()) return selection.threads;
+  return machine.cores > 1 ? std::vector<int>{1, machine.cores} : std::vector<int>{1};
+}
+
+void require_memory(const Case& row, const Operation& operation, const Machine& machine) {
+  const double bytes = operation.footprint(row.problem);
+  if (machine.memory_bytes <= 0 || bytes <= machine.memory_bytes) return;
+  throw Error(fmt::format("{}/{}", row.operation, row.problem),
+              fmt::format("needs {:.3g} GiB, and {:.3g} GiB are available", bytes / 0x1p30,
+                          machine.memory_bytes / 0x1p30),
+              "give smaller extents");
+}
+
+std::vector<Trial> trials_of(const Case& row, const Operation& operation, const std::vector<int>& threads,
+                             std::uint64_t seed) {
+  std::vector<Trial> out;
+  const auto& variants = operation.variants();
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (!variants[v].known_bad.empty()) continue;
+    for (const int count : variants[v].threaded ? threads : std::vector<int>{1}) {
+      Trial trial{.operation = &operation, .variant = v, .row = row, .context = {.threads = count}};
+      trial.key = fmt::format("{}/{}/{}#{}", row.operation, variants[v].name, row.problem, count);
+      trial.workload = workload_hash(operation, row.problem, seed);
+      trial.skipped = operation.unfit(v, row.problem, trial.context).value_or("");
+      out.push_back(std::move(trial));
+    }
+  }
+  return out;
+}
+
+/// A case of which the selection wants something, and the trials that it wants.
+struct SelectedCase {
+  const Case* row;
+  std::vector<Trial> trials;
+};
+
+/// Of all shards. Throws Error when there are none.
+std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& suite,
+                                         const Selection& selection, const Machine& machine) {
+  const Filter filter(selection.filter, registry);
+  const std::vector<int> threads = thread_counts(selection, machine);
+  std::vector<SelectedCase> out;
+  for (const Case& row : suite.cases) {
+    std::vector<Trial> trials = trials_of(row, registry.at(row.operation), threads, selection.seed);
+    if (std::ranges::none_of(trials, [&](const Trial& t) { return filter.selects(t.key); })) continue;
+    std::erase_if(trials, [&](const Trial& t) { return t.variant != 0 && !filter.selects(t.key); });
+    out.push_back({&row, std::move(trials)});
+  }
+  if (out.empty()) {
+    throw Error("filter '" + selection.filter + "'", "selects nothing in suite '" + suite.name + "'",
+                "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+  }
+  return out;
+}
+
+std::string selection_text(const Selection& selection) {
+  std::string out;
+  if (!selection.filter.empty()) out = fmt::format("-k '{}'", selection.filter);
+  if (selection.threads.empty()) return out;
+  return fmt::format("{}{}--threads {}", out, out.empty() ? "" : " ", fmt::join(selection.threads, ","));
+}
+
+}  // namespace
+
+std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed) {
+  return fmt::format("{:016x}",
+                     fnv1a(fmt::format("{}/{}/{}/{}", operation.name(), operation.version(), problem, seed)));
+}
+
+std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
+                             const Machine& machine) {
+  std::vector<Trial> plan;
+  for (SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+    const Case& row = *one.row;
+    if (selection.shard && !contains(*selection.shard, row.operation, row.problem)) continue;
+    require_memory(row, registry.at(row.operation), machine);
+    std::ranges::move(one.trials, std::back_inserter(plan));
+  }
+  return plan;
+}
+
+std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
+                                        const Selection& selection, const Machine& machine) {
+  if (!selection.shard) return std::nullopt;
+  ShardRecord out{.shard = *selection.shard, .selection = selection_text(selection)};
+  std::string all = fmt::format("{}/{}", suite.name, suite.steps_per_epoch);
+  for (const SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+    const Case& row = *one.row;
+    all += fmt::format("\n{}/{}", one.trials.front().workload, row.per_step);
+    if (contains(out.shard, row.operation, row.problem)) out.positions.push_back(out.cases);
+    ++out.cases;
+  }
+  out.fingerprint = fmt::format("{:016x}", fnv1a(all));
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,156 @@
+#include "assay/plan.hpp"
+
+#include "assay/error.hpp"
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using testing::doubled;
+using testing::Doubling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+Registry three_variants() {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "flat", .run = doubled});
+  registry.add<Doubling>({.name = "threaded", .threaded = true, .run = doubled});
+  return registry;
+}
+
+Suite two_cases() {
+  return {.name = "s",
+          .cases = {{.operation = "doubling", .problem = "rows=1,columns=2"},
+                    {.operation = "doubling", .problem = "rows=3,columns=4"}}};
+}
+
+Machine four_cores() { return {.key = "m", .cores = 4, .memory_bytes = 1e9}; }
+
+std::vector<std::string> keys(const Selection& selection) {
+  const Registry registry = three_variants();
+  std::vector<std::string> out;
+  for (const Trial& trial : make_plan(registry, two_cases(), selection, four_cores()))
+    out.push_back(trial.key);
+  return out;
+}
+
+TEST(Plan, RunsThreadedVariantsWithOneThreadAndWithAllCores) {
+  EXPECT_THAT(keys({.filter = "columns=2"}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1",
+                          "doubling/threaded/rows=1,columns=2#1", "doubling/threaded/rows=1,columns=2#4"));
+}
+
+TEST(Plan, KeepsNaiveOfEverySelectedCase) {
+  EXPECT_THAT(keys({.filter = "flat/rows=3"}),
+              ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
+}
+
+TEST(Plan, NeverTimesAVariantThatIsKnownToBeBad) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "plausible", .known_bad = "nowhere", .run = doubled});
+  for (const Trial& trial : make_plan(registry, two_cases(), {}, four_cores())) {
+    EXPECT_EQ(trial.variant, 0U) << trial.key;
+  }
+}
+
+TEST(Plan, NegatesAFilterWithALeadingMinus) {
+  EXPECT_THAT(keys({.filter = "-threaded|rows=3"}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1"));
+}
+
+TEST(Plan, TakesTheThreadCountsItIsGiven) {
+  EXPECT_THAT(keys({.filter = "threaded/rows=1", .threads = {3}}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/threaded/rows=1,columns=2#3"));
+}
+
+TEST(Plan, RefusesASelectionOfNothing) {
+  EXPECT_THAT([] { keys({.filter = "no such thing"}); }, ThrowsMessage<Error>(HasSubstr("selects nothing")));
+}
+
+TEST(Plan, RefusesABrokenFilter) {
+  EXPECT_THAT([] { keys({.filter = "("}); }, ThrowsMessage<Error>(HasSubstr("not a regular expression")));
+}
+
+TEST(Plan, RefusesACaseThatDoesNotFitInMemory) {
+  const Registry registry = three_variants();
+  Suite huge{.name = "s",
+             .cases = {{.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"}}};
+  EXPECT_THAT([&] { make_plan(registry, huge, {}, four_cores()); },
+              ThrowsMessage<Error>(HasSubstr("needs 1.03e+11 GiB, and 0.931 GiB are available")));
+}
+
+// doubling/rows=1,columns=2 is in shard 2 of 0 to 2, doubling/rows=3,columns=4 in shard 0, and both are in
+// shard 1 of 0 to 1: FNV-1a modulo 3 and 2.
+TEST(Plan, GivesAShardItsCasesWithAllTheirVariants) {
+  EXPECT_THAT(keys({.filter = "flat|threaded", .threads = {2}, .shard = Shard{2, 3}}),
+              ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1",
+                          "doubling/threaded/rows=1,columns=2#2"));
+  EXPECT_THAT(keys({.filter = "flat", .shard = Shard{0, 3}}),
+              ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
+}
+
+TEST(Plan, OfAShardWithoutCasesIsEmptyButASelectionOfNothingIsRefused) {
+  EXPECT_THAT(keys({.shard = Shard{0, 2}}), IsEmpty());
+  EXPECT_THAT(
+      [] {
+        keys({.filter = "no such thing", .shard = Shard{0, 2}});
+      },
+      ThrowsMessage<Error>(HasSubstr("selects nothing")));
+}
+
+TEST(Plan, AsksNoMemoryForWhatOtherShardsHold) {
+  const Registry registry = three_variants();
+  Suite suite = two_cases();
+  suite.cases.push_back({.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"});
+  const auto plan = [&](int index) {
+    return [&, index] { make_plan(registry, suite, {.shard = Shard{index, 3}}, four_cores()); };
+  };
+  const int huge = shard_of("doubling", "rows=2147483648,columns=2147483648", 3);
+  EXPECT_THAT(plan(huge), ThrowsMessage<Error>(HasSubstr("are available")));
+  EXPECT_NO_THROW(plan((huge + 1) % 3)());
+}
+
+TEST(Plan, RecordsWhichOfAllSelectedCasesAShardHolds) {
+  const Registry registry = three_variants();
+  const auto record = [&](const Selection& selection, const Suite& suite = two_cases()) {
+    return shard_record(registry, suite, selection, four_cores());
+  };
+  EXPECT_FALSE(record({}).has_value());
+  const ShardRecord first = *record({.filter = "flat", .threads = {1, 2}, .shard = Shard{0, 3}});
+  EXPECT_EQ(first.shard, (Shard{0, 3}));
+  EXPECT_EQ(first.selection, "-k 'flat' --threads 1,2");
+  EXPECT_EQ(first.cases, 2);
+  EXPECT_THAT(first.positions, ElementsAre(1));
+  EXPECT_THAT(record({.shard = Shard{2, 3}})->positions, ElementsAre(0));
+  EXPECT_THAT(record({.shard = Shard{1, 3}})->positions, IsEmpty());
+}
+
+TEST(Plan, RecordsOneFingerprintForAllShardsOfOneSelectionAndAnotherForEveryOther) {
+  const Registry registry = three_variants();
+  const auto fingerprint = [&](const Selection& selection, const Suite& suite = two_cases()) {
+    return shard_record(registry, suite, selection, four_cores())->fingerprint;
+  };
+  const std::string one = fingerprint({.shard = Shard{0, 3}});
+  EXPECT_EQ(fingerprint({.shard = Shard{1, 3}}), one);
+  EXPECT_NE(fingerprint({.filter = "rows=3", .shard = Shard{1, 3}}), one);
+  EXPECT_NE(fingerprint({.seed = 43, .shard = Shard{1, 3}}), one);
+  Suite heavier = two_cases();
+  heavier.cases[0].per_step = 7;
+  EXPECT_NE(fingerprint({.shard = Shard{1, 3}}, heavier), one);
+}
+
+TEST(Plan, TellsWorkloadsApartByProblemAndSeed) {
+  const Registry registry = three_variants();
+  const Operation& operation = registry.at("doubling");
+  const std::string one = workload_hash(operation, "rows=1,columns=2", 42);
+  EXPECT_EQ(one, workload_hash(operation, "rows=1,columns=2", 42));
+  EXPECT_NE(one, workload_hash(operation, "rows=1,columns=3", 42));
+  EXPECT_NE(one, workload_hash(operation, "rows=1,columns=2", 43));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,157 @@
+#include "assay/registry.hpp"
+
+#include "assay/code_table.hpp"
+#include "assay/error.hpp"
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using testing::doubled;
+using testing::Doubling;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(Registry, PutsNaiveFirstAndTheOthersByName) {
+  Registry registry;
+  for (const char* name : {"zeta", "alpha", "naive", "simd@avx2"}) {
+    registry.add<Doubling>({.name = name, .run = doubled});
+  }
+  std::vector<std::string> names;
+  for (const VariantInfo& variant : registry.at("doubling").variants()) names.push_back(variant.name);
+  EXPECT_THAT(names, ::testing::ElementsAre("naive", "alpha", "simd@avx2", "zeta"));
+}
+
+TEST(Registry, RefusesAnOperationWithoutNaive) {
+  Registry registry;
+  registry.add<Doubling>({.name = "packed", .run = doubled});
+  EXPECT_THAT([&] { registry.validate(); },
+              ThrowsMessage<Error>(HasSubstr("doubling: has no variant named 'naive'")));
+}
+
+TEST(Registry, RefusesARepeatedVariant) {
+  Registry registry = testing::doubling_registry();
+  EXPECT_THAT([&] { registry.add<Doubling>({.name = "naive", .run = doubled}); },
+              ThrowsMessage<Error>(HasSubstr("doubling/naive: registered twice")));
+}
+
+TEST(Registry, RefusesNamesOutsideTheGrammar) {
+  Registry registry;
+  for (const char* name : {"", "Fast", "two words", "a/b", "1st", "simd@", "simd@AVX2", "x#1"}) {
+    EXPECT_THROW(registry.add<Doubling>({.name = name, .run = doubled}), Error) << name;
+  }
+}
+
+TEST(Registry, RefusesBothOrNeitherOfRunAndPrepare) {
+  Registry registry;
+  EXPECT_THROW(registry.add<Doubling>({.name = "none"}), Error);
+  EXPECT_THROW(registry.add<Doubling>({.name = "both",
+                                       .run = doubled,
+                                       .prepare = [](const Doubling::Problem&, const Doubling::Input&,
+                                                     const Context&) { return nullptr; }}),
+               Error);
+}
+
+TEST(Registry, ListsTheKnownNamesForAnUnknownOne) {
+  const Registry registry = testing::doubling_registry();
+  EXPECT_THAT([&] { registry.at("trebling"); },
+              ThrowsMessage<Error>(HasSubstr("known operations: doubling")));
+}
+
+constexpr int line_before = __LINE__;
+const Register registered{[](Registry& r) { r.add<Doubling>({.name = "naive", .run = doubled}); }};
+constexpr CodeRow rows[] = {{"harness/core/registry/registry_test.cpp", "0123456789abcdef"}};
+const CodeTable table{rows};
+
+TEST(Registry, KnowsWhereALinkedVariantIsRegisteredAndWhatItsCodeIs) {
+  Registry registry = Registry::linked();
+  const VariantInfo naive = registry.at("doubling").variants().front();
+  EXPECT_EQ(naive.source, "harness/core/registry/registry_test.cpp");
+  EXPECT_THAT(naive.line, ::testing::AnyOf(line_before + 1, 0));  // 0: Clang before 16
+  EXPECT_EQ(naive.code, "0123456789abcdef");
+  EXPECT_EQ(registry.at("doubling").variants().at(1).source, "harness/core/registry/found.cpp");
+  registry.add<Doubling>({.name = "by_hand", .run = doubled});
+  EXPECT_EQ(registry.at("doubling").variants().back().code, "");
+}
+
+struct Impostor : Doubling {};
+
+TEST(Registry, RefusesTwoContractsOfOneName) {
+  Registry registry = testing::doubling_registry();
+  EXPECT_THROW(registry.add<Impostor>({.name = "other", .run = doubled}), Error);
+}
+
+std::string reason(std::string_view problem) {
+  const Registry registry = testing::doubling_registry();
+  try {
+    return registry.at("doubling").canonical("here", problem);
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+}
+
+TEST(Problem, HasOneCanonicalText) {
+  EXPECT_EQ(reason("columns=2,rows=1"), "rows=1,columns=2");
+  EXPECT_EQ(reason("columns=2,rows=1,mode=plain"), "rows=1,columns=2");
+  EXPECT_EQ(reason("columns=2,rows=1,mode=fancy"), "rows=1,columns=2,mode=fancy");
+}
+
+TEST(Problem, NamesTheFieldAtFault) {
+  EXPECT_THAT(reason("rows=1"), HasSubstr("here: field 'columns' is missing"));
+  EXPECT_THAT(reason("rows=1,columns=1,depth=1"), HasSubstr("unknown field 'depth'"));
+  EXPECT_THAT(reason("rows=1,rows=1,columns=1"), HasSubstr("field 'rows' is given twice"));
+  EXPECT_THAT(reason("rows=0,columns=1"), HasSubstr("field 'rows' is 0, out of range"));
+  EXPECT_THAT(reason("rows=-3,columns=1"), HasSubstr("field 'rows' is -3, out of range"));
+  EXPECT_THAT(reason("rows=1.5,columns=1"), HasSubstr("field 'rows' is '1.5', not an integer"));
+  EXPECT_THAT(reason("rows=99999999999999999999,columns=1"), HasSubstr("out of range"));
+  EXPECT_THAT(reason("rows=,columns=1"), HasSubstr("not an integer"));
+  EXPECT_THAT(reason("rows,columns=1"), HasSubstr("not of the form field=value"));
+  EXPECT_THAT(reason("rows=1,columns=1,mode=odd"), HasSubstr("write mode=<plain|fancy>"));
+}
+
+TEST(Buffer, IsPoisonedAlignedAndGuarded) {
+  Buffer<float> buffer(5);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0U);
+  for (const float x : buffer) EXPECT_TRUE(is_poison(x));
+  EXPECT_TRUE(buffer.guards_intact());
+  buffer.data()[5] = 1;
+  EXPECT_FALSE(buffer.guards_intact());
+}
+
+TEST(Buffer, StartsAsManyElementsOffAlignmentAsAsked) {
+  const Buffer<float> buffer(5, {.skew = 1});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, sizeof(float));
+  EXPECT_TRUE(buffer.guards_intact());
+}
+
+TEST(Buffer, NoticesOneChangedByteAnywhereInItsGuards) {
+  for (const Index at : {-256, -1, 20, 275}) {
+    Buffer<char> buffer(20);
+    buffer.data()[at] = static_cast<char>(buffer.data()[at] + 1);
+    EXPECT_FALSE(buffer.guards_intact()) << at;
+  }
+}
+
+// xoshiro256** seeded by splitmix64: first outputs for seed 0, from the authors' reference code
+// (prng.di.unimi.it), with the state drawn by four calls of splitmix64.
+TEST(Rng, IsTheSameGeneratorEverywhere) {
+  Rng rng(0);
+  EXPECT_EQ(rng.next(), 0x99ec5f36cb75f2b4U);
+  EXPECT_EQ(rng.next(), 0xbf6e1f784956452aU);
+}
+
+TEST(Rng, DrawsSmallIntegersOfAllSixValues) {
+  Rng rng(1);
+  std::set<float> seen;
+  for (int i = 0; i < 200; ++i) seen.insert(rng.small_integer());
+  EXPECT_EQ(seen, (std::set<float>{-3, -2, -1, 1, 2, 3}));
+}
+
+// What Clang calls a file that it finds by -I.
+#line 1 "harness/core/registry/./found.cpp"
+const Register found{[](Registry& r) { r.add<Doubling>({.name = "found", .run = doubled}); }};
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,52 @@
+#include "core/statistics/decision.hpp"
+
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+bool matters(const Interval& ratio) {
+  return std::abs(std::log(ratio.middle)) > std::log1p(change_that_matters);
+}
+
+}  // namespace
+
+std::string_view to_string(Decision decision) {
+  switch (decision) {
+    case Decision::baseline: return "AS IT IS";
+    case Decision::retain: return "RETAIN";
+    case Decision::reject: return "REJECT";
+    case Decision::no_change: return "NO CHANGE";
+    case Decision::confounded: return "CONFOUNDED";
+    case Decision::wrong: return "WRONG";
+    case Decision::over_bound: return "OVER BOUND";
+  }
+  return "";
+}
+
+Interval ratio_from(std::span<const double> logs) { return exponential(centre(logs)); }
+
+Decision decision_on(const Interval& ratio) {
+  if (!matters(ratio)) return Decision::no_change;
+  if (ratio.high < 1) return Decision::retain;
+  return ratio.low > 1 ? Decision::reject : Decision::no_change;
+}
+
+std::string reason_for(const Interval& ratio) {
+  if (decision_on(ratio) != Decision::no_change) return change_text(ratio);
+  const bool noise = ratio.low <= 1 && ratio.high >= 1;
+  return change_text(ratio) + (noise ? ": within the noise" : ": too little to matter");
+}
+
+bool has_moved(const Interval& control) { return decision_on(control) != Decision::no_change; }
+
+std::string change_text(const Interval& ratio) {
+  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio.middle - 1), 100 * (ratio.low - 1),
+                     100 * (ratio.high - 1));
+}
+
+}  // namespace assay

@@ -1,0 +1,27 @@
+#include "core/text/command.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+TEST(RepeatCommand, SelectsTheTrialAlone) {
+  EXPECT_EQ(repeat_command("assay gate --suite s.json", "gemm/simd@avx2/m=64,n=64,k=64#1"),
+            "assay gate --suite s.json -k '^gemm/simd@avx2/m=64,n=64,k=64#1$'");
+}
+
+TEST(RepeatCommand, QuotesAHostileKeyForTheShellAndTheExpression) {
+  EXPECT_EQ(repeat_command("a", "x'; rm -rf ~; '"), "a -k '^x'\\''; rm -rf ~; '\\''$'");
+  EXPECT_EQ(repeat_command("a", "a.b|c(d"), "a -k '^a\\.b\\|c\\(d$'");
+  EXPECT_EQ(repeat_command("a", "one\ntwo"), "a -k '^one.two$'");
+}
+
+TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {
+  EXPECT_EQ(shell_word("suites/smoke.json"), "suites/smoke.json");
+  EXPECT_EQ(shell_word("my suite.json"), "'my suite.json'");
+  EXPECT_EQ(shell_word("$(x)'y"), "'$(x)'\\''y'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,16 @@
+/// Whole files: read at once, and written so that there is either the old content or the new one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+/// Written to a temporary name, flushed to the disk and renamed, so that no reader ever sees half a file and
+/// a full disk leaves the old one. What is no regular file (`/dev/stdout`, a pipe) is written to directly.
+/// Folders are not made: a mistyped one is an Error, like everything else that fails.
+void write_file(const std::filesystem::path& file, const std::string& content);
+/// Throws Error when it cannot be read.
+std::string read_file(const std::filesystem::path& file);
+
+}  // namespace assay

@@ -1,0 +1,334 @@
+#include "training/epoch/calibration.hpp"
+
+#include "assay/error.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace assay {
+namespace {
+
+/// Steps of one window that were kept: all, or those after its warm-up.
+struct Kept {
+  const TimedWindow* window = nullptr;
+  std::size_t offset = 0;   ///< of the window's first step among all steps of the job
+  std::size_t skipped = 0;  ///< steps of warm-up
+};
+
+std::string share_text(double after, double before) {
+  const double ratio = after / before;
+  return ratio >= 1 ? fmt::format("{} slower", percent_text(ratio - 1))
+                    : fmt::format("{} faster", percent_text(1 - ratio));
+}
+
+std::string chance_text(const Change& change) {
+  if (change.chance <= 0) return "no spread is known to judge it by";
+  if (change.chance < 0.001) return "by chance in less than one of 1,000 cases";
+  return fmt::format("by chance in {} of cases", percent_text(change.chance));
+}
+
+class Calibrator {
+ public:
+  explicit Calibrator(const Job& job) : job_(job) {}
+
+  Calibration run() {
+    out_.cold = cold_pages_of(job_);
+    choose_windows();
+    if (windows_.empty() && job_.phases.empty()) {
+      throw Error(job_.source, "holds neither a timed window nor a phase",
+                  "give \"windows\" with wall_seconds, or \"phases\" with mean_seconds");
+    }
+    if (are_runs(windows_)) {
+      find_runs();
+    } else {
+      out_.all = groups_of(windows_);
+      find_warm_up();
+      find_drift();
+    }
+    out_.period = spread_of(out_.steady);
+    find_one_off();
+    find_parts();
+    find_load();
+    find_rest();
+    out_.validation = spread_in(Scope::validation);
+    out_.checkpoint = spread_in(Scope::checkpoint);
+    return std::move(out_);
+  }
+
+ private:
+  void flag(Doubt doubt, std::string text) { out_.flags.push_back({doubt, std::move(text)}); }
+
+  void choose_windows() {
+    const auto has = [&](PageCache cache) {
+      return std::ranges::count(job_.windows, cache, &TimedWindow::cache) > 0;
+    };
+    const bool mixed = has(PageCache::cold) && has(PageCache::warm);
+    out_.cache = has(PageCache::warm)   ? PageCache::warm
+                 : has(PageCache::cold) ? PageCache::cold
+                                        : PageCache::unknown;
+    std::size_t offset = 0;
+    std::vector<TimedWindow> cold;
+    for (const TimedWindow& window : job_.windows) {
+      if (mixed && window.cache == PageCache::cold) {
+        cold.push_back(window);
+      } else {
+        windows_.push_back(window);
+        offsets_.push_back(offset);
+      }
+      offset += static_cast<std::size_t>(window.steps);
+    }
+    all_steps_ = offset;
+    if (!mixed || out_.cold) return;
+    const double before = spread_of(groups_of(cold)).mean, after = spread_of(groups_of(windows_)).mean;
+    flag(Doubt::cache,
+         fmt::format(
+             "a step takes {} with a cold page cache and {} with a warm one; cold windows are left out, "
+             "so this is the time of an epoch after the first",
+             seconds_text(before), seconds_text(after)));
+  }
+
+  /// Each run is a group, less its first steps, which start-up is in.
+  void find_runs() {
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const TimedWindow& window = windows_[i];
+      const std::size_t steps = window.step_seconds.size();
+      const Kept kept{&window, offsets_[i], steps > 1 ? std::max<std::size_t>(1, steps / 4) : 0};
+      kept_.push_back(kept);
+      const std::span<const double> all(window.step_seconds), steady = all.subspan(kept.skipped);
+      out_.all.push_back({std::ssize(all), mean_of(all)});
+      out_.steady.push_back({std::ssize(steady), mean_of(steady)});
+      out_.runs.push_back(std::ssize(steady));
+    }
+    out_.persistence = persistence_of(out_.steady);
+    const double last = windows_.back().began - windows_.front().began;
+    const auto runs = static_cast<double>(windows_.size());
+    out_.span = last * runs / (runs - 1);
+    if (const auto change = change_in(out_.steady)) {
+      note_drift(*change, fmt::format("from run {} on, steps are {}", change->group + 1,
+                                      share_text(change->after, change->before)));
+    }
+  }
+
+  /// Groups of each window without its warm-up, and which steps these are.
+  void find_warm_up() {
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const TimedWindow& window = windows_[i];
+      Kept kept{&window, offsets_[i], 0};
+      std::vector<Group> groups = groups_of({window});
+      if (window.step_seconds.empty()) {
+        // From the start: its mean contains start-up, and only the line through several tells them apart.
+        if (window.first_step == 0) groups.clear();
+      } else if (const auto change = change_in(groups);
+                 change && 4 * change->group <= groups.size() && change->before > change->after) {
+        kept.skipped = static_cast<std::size_t>(change->step);
+        warm_up_excess_ += static_cast<double>(change->step) * (change->before - change->after);
+        flag(Doubt::warm_up,
+             fmt::format(
+                 "the first {} of {} steps take {} each, those after them {}; they are no part of the period",
+                 change->step, window.steps, seconds_text(change->before), seconds_text(change->after)));
+        groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(change->group));
+      }
+      kept_.push_back(kept);
+      by_window_.push_back(groups);
+      out_.steady.insert(out_.steady.end(), groups.begin(), groups.end());
+    }
+  }
+
+  void find_drift() {
+    for (std::size_t i = 0; i < by_window_.size(); ++i) {
+      const auto change = change_in(by_window_[i]);
+      if (!change) continue;
+      const Index first = windows_[i].first_step + static_cast<Index>(kept_[i].skipped);
+      note_drift(*change, fmt::format("from step {} on, steps are {}", first + change->step,
+                                      share_text(change->after, change->before)));
+    }
+    for (std::size_t i = 1; i < by_window_.size(); ++i) {
+      const auto change = change_between(by_window_[i - 1], by_window_[i], by_window_.size() - 1);
+      if (!change) continue;
+      note_drift(*change, fmt::format("the window from step {} on is {} than the one before it",
+                                      windows_[i].first_step, share_text(change->after, change->before)));
+    }
+  }
+
+  void note_drift(const Change& change, const std::string& text) {
+    flag(Doubt::drift, fmt::format("{}: {} then {}, {}", text, seconds_text(change.before),
+                                   seconds_text(change.after), chance_text(change)));
+    if (!out_.moved) out_.moved = change.covering;
+    out_.moved->low = std::min(out_.moved->low, change.covering.low);
+    out_.moved->high = std::max(out_.moved->high, change.covering.high);
+  }
+
+  void find_one_off() {
+    out_.line = fit_line(stretches_of(windows_));
+    const bool from_start = std::ranges::count(windows_, 0, &TimedWindow::first_step) > 0;
+    out_.one_off_known = true;
+    if (job_.one_off_seconds) {
+      out_.one_off = *job_.one_off_seconds;
+      out_.one_off_from = "stated";
+    } else if (warm_up_excess_ > 0 && from_start) {
+      out_.one_off = warm_up_excess_;
+      out_.one_off_from = "what the first steps took more than the others";
+    } else if (out_.line.impossible.empty()) {
+      out_.one_off = std::max(0.0, out_.line.one_off);
+      out_.one_off_from = "line through the windows";
+    } else {
+      out_.one_off_known = false;
+      out_.one_off_from = out_.line.impossible;
+    }
+  }
+
+  /// Times of the kept steps out of those of all steps; nothing where they do not belong to steps one by one.
+  std::vector<double> of_kept(const std::vector<double>& seconds) const {
+    std::vector<double> out;
+    if (seconds.empty() || seconds.size() != all_steps_) return out;
+    for (const Kept& kept : kept_) {
+      const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(kept.offset);
+      out.insert(out.end(), begin + static_cast<std::ptrdiff_t>(kept.skipped),
+                 begin + static_cast<std::ptrdiff_t>(kept.window->steps));
+    }
+    return out;
+  }
+
+  void find_parts() {
+    for (const StepPhase& phase : job_.phases) {
+      if (phase.scope != Scope::training) continue;
+      std::vector<double> seconds = of_kept(phase.seconds);
+      const double mean = seconds.empty() ? phase.mean_seconds : mean_of(seconds);
+      if (!phase.overlaps) {
+        out_.parts.push_back({phase.name, phase.kind, mean, std::move(seconds)});
+      } else if (phase.kind != PhaseKind::load) {
+        out_.beside.push_back({phase.name, mean});
+      }
+    }
+    for (const StepPart& part : out_.parts) {
+      if (part.kind == PhaseKind::load) out_.waited += part.mean;
+    }
+  }
+
+  /// Of all phases of a scope beside training together: one by one where all are known so, else their means.
+  Spread spread_in(Scope scope) const {
+    std::vector<double> sums;
+    double mean = 0;
+    bool any = false, single = true;
+    for (const StepPhase& phase : job_.phases) {
+      if (phase.scope != scope || phase.overlaps) continue;
+      mean += phase.mean_seconds;
+      single = single && !phase.seconds.empty() && (!any || sums.size() == phase.seconds.size());
+      if (single && !any) sums.assign(phase.seconds.size(), 0);
+      for (std::size_t i = 0; single && i < sums.size(); ++i) sums[i] += phase.seconds[i];
+      any = true;
+    }
+    if (!any) return {};
+    return single ? spread_of(grouped(sums)) : Spread{.mean = mean, .steps = 1};
+  }
+
+  void find_load() {
+    const LoaderSetup& loader = job_.loader;
+    out_.queue = {
+        .workers = loader.workers.value_or(0), .prefetch = loader.prefetch, .in_order = loader.in_order};
+    out_.queue.load_contention = loader.load_contention.value_or(1);
+    out_.queue.compute_contention = loader.compute_contention.value_or(1);
+    out_.contention_assumed = !loader.load_contention && !loader.compute_contention;
+    const auto worker_time = std::ranges::find_if(job_.phases, [](const StepPhase& p) {
+      return p.scope == Scope::training && p.kind == PhaseKind::load && p.overlaps;
+    });
+    if (worker_time != job_.phases.end()) {
+      out_.load = out_.runs.empty() ? worker_time->seconds : of_kept(worker_time->seconds);
+      if (out_.load.empty()) out_.load = {worker_time->mean_seconds};
+      if (!loader.workers) out_.no_load = "the number of workers is not stated";
+    } else if (!loader.workers) {
+      out_.no_load = "the number of workers is not stated";
+    } else if (*loader.workers > 0) {
+      out_.no_load =
+          "what a worker takes for a batch is not known, only what the loop waits: it needs a load phase "
+          "that "
+          "overlaps";
+    } else {
+      out_.load = summed([](const StepPart& part) { return part.kind == PhaseKind::load; });
+      if (out_.load.empty()) out_.no_load = "there is no phase of kind load";
+    }
+    if (!out_.no_load.empty()) out_.load.clear();
+  }
+
+  /// Step by step where all are known so, else the mean.
+  template <typename Which>
+  std::vector<double> summed(const Which& which) const {
+    std::vector<double> out;
+    double mean = 0;
+    bool any = false, single = true;
+    for (const StepPart& part : out_.parts) {
+      if (!which(part)) continue;
+      mean += part.mean;
+      single = single && !part.seconds.empty() && (!any || out.size() == part.seconds.size());
+      if (single && out.empty()) out.assign(part.seconds.size(), 0);
+      for (std::size_t i = 0; single && i < out.size(); ++i) out[i] += part.seconds[i];
+      any = true;
+    }
+    if (!any) return {};
+    return single ? out : std::vector<double>{mean};
+  }
+
+  void find_rest() {
+    const auto is_load = [](const StepPart& part) { return part.kind == PhaseKind::load; };
+    const auto is_rest = [](const StepPart& part) { return part.kind != PhaseKind::load; };
+    const bool load_seen = std::ranges::any_of(out_.parts, is_load);
+    std::vector<double> steps;
+    for (const TimedWindow& window : job_.windows) {
+      steps.insert(steps.end(), window.step_seconds.begin(), window.step_seconds.end());
+    }
+    steps = of_kept(steps);
+    const std::vector<double> load = summed(is_load);
+    if (load_seen && steps.size() > 1 && load.size() == steps.size()) {
+      for (std::size_t i = 0; i < steps.size(); ++i) out_.rest.push_back(std::max(0.0, steps[i] - load[i]));
+    } else if (load_seen && out_.period.steps > 0) {
+      out_.rest = {std::max(0.0, out_.period.mean - out_.waited)};
+    } else if (load_seen && out_.line.impossible.empty()) {
+      out_.rest = {std::max(0.0, out_.line.period - out_.waited)};
+    } else {
+      out_.rest = summed(is_rest);
+    }
+    if (out_.rest.empty()) out_.no_rest = "no phase says what a step takes without loading";
+    check_parts();
+  }
+
+  /// Parts that are together longer than the step cannot all be right.
+  void check_parts() {
+    if (out_.period.steps == 0 || out_.parts.empty()) return;
+    double sum = 0;
+    for (const StepPart& part : out_.parts) sum += part.mean;
+    if (sum <= 1.02 * out_.period.mean) return;
+    flag(Doubt::parts, fmt::format("the phases take {} together, and a step {}", seconds_text(sum),
+                                   seconds_text(out_.period.mean)));
+  }
+
+  const Job& job_;
+  Calibration out_;
+  std::vector<TimedWindow> windows_;
+  std::vector<std::size_t> offsets_;
+  std::size_t all_steps_ = 0;
+  std::vector<Kept> kept_;
+  std::vector<std::vector<Group>> by_window_;
+  double warm_up_excess_ = 0;
+};
+
+}  // namespace
+
+std::string_view to_string(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::drift: return "drift";
+    case Doubt::warm_up: return "warm-up";
+    case Doubt::cache: return "cache";
+    case Doubt::parts: return "parts";
+  }
+  return "";
+}
+
+bool Calibration::flagged(Doubt doubt) const { return std::ranges::count(flags, doubt, &Flag::doubt) > 0; }
+
+Calibration calibrate(const Job& job) { return Calibrator(job).run(); }
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+/// What the windows and phases of a job say about its steady state, and where they cannot be trusted.
+#pragma once
+
+#include "training/epoch/cold_pages.hpp"
+#include "training/epoch/loader_queue.hpp"
+#include "training/epoch/spread.hpp"
+#include "training/epoch/start_up.hpp"
+#include "training/job/job.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Why a prediction made of this calibration deserves less trust than its interval says.
+enum class Doubt {
+  drift,    ///< the mean moved while it was measured
+  warm_up,  ///< the first steps were slower, and were taken out of the period
+  cache,    ///< some windows met a cold page cache, others a warm one
+  parts     ///< the parts do not explain the whole
+};
+std::string_view to_string(Doubt doubt);
+
+struct Flag {
+  Doubt doubt = Doubt::drift;
+  std::string text;
+};
+
+/// A training phase that adds to a step, with its mean over the steps that were used.
+struct StepPart {
+  std::string name;
+  PhaseKind kind = PhaseKind::other;
+  double mean = 0;
+  std::vector<double> seconds;  ///< of the same steps as Calibration::rest; may be empty
+};
+
+/// A resource that works beside the step.
+struct BesideStep {
+  std::string name;
+  double mean = 0;  ///< seconds per step
+};
+
+struct Calibration {
+  PageCache cache = PageCache::unknown;  ///< the state of the windows that were used
+  std::vector<Group> all;                ///< of these, start-up and warm-up included
+  std::vector<Group> steady;             ///< without them; empty when no window shows steps without start-up
+  std::vector<Index> runs;               ///< steps of `steady` in each run, where runs are groups: are_runs()
+  double persistence = 0;                ///< of these runs: persistence_of()
+  double span = 0;                       ///< seconds that these runs are spread over; 0 where nobody said
+  Spread period;                         ///< of `steady`
+  std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen
+  LineFit line;                          ///< of the same windows
+
+  double one_off = 0;  ///< A, first fill included
+  bool one_off_known = false;
+  std::string one_off_from;  ///< where it comes from, or why it is not known
+
+  LoaderQueue queue;            ///< as the job ran
+  std::string no_load;          ///< why nothing is known about making a batch; `load` is empty then
+  std::vector<double> load;     ///< seconds of making single batches, or their mean alone
+  std::string no_rest;          ///< why nothing is known about a step without its load; `rest` is empty then
+  std::vector<double> rest;     ///< seconds of single steps without load, or their mean alone
+  double waited = 0;            ///< mean of what the loop spent on loading
+  std::vector<StepPart> parts;  ///< training phases that add to a step, load included
+  std::vector<BesideStep> beside;   ///< training phases that overlap, load excluded
+  bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted
+
+  std::optional<ColdPages> cold;  ///< of a job whose epochs start cold; the windows used are warm then
+  Spread validation, checkpoint;  ///< of a batch of validation, of a checkpoint; no steps when no phase says
+  std::vector<Flag> flags;
+
+  bool flagged(Doubt doubt) const;
+};
+
+/// Uses the warm windows where there are warm and cold ones. Throws Error when the job holds nothing to
+/// predict from: neither a timed window nor phases.
+Calibration calibrate(const Job& job);
+
+}  // namespace assay

@@ -1,0 +1,142 @@
+#include "training/epoch/elsewhere.hpp"
+
+#include "core/statistics/statistics.hpp"
+#include "training/epoch/loader_queue.hpp"
+#include "training/epoch/models.hpp"
+#include "training/epoch/pause.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+/// Without the first, which meets cold caches.
+std::vector<double> warmed_up(std::vector<double> seconds) {
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  return seconds;
+}
+
+double mean_step(const std::vector<StepTimes>& steps) {
+  std::vector<double> seconds;
+  for (const StepTimes& step : steps) seconds.push_back(step.end - step.begin);
+  return mean_of(warmed_up(std::move(seconds)));
+}
+
+Index count_for(double longest, double seconds) {
+  return std::clamp(static_cast<Index>(seconds / std::max(longest, 1e-9)), Index{3}, Index{1000});
+}
+
+/// By how much workers that always work slow each other and the loop down: times beside them by times alone.
+struct Contention {
+  double load = 1, compute = 1;
+};
+
+class Parts {
+ public:
+  Parts(Training& training, std::set<Index> workers, const PartsPolicy& policy, const Hooks& hooks)
+      : training_(training), workers_(std::move(workers)), policy_(policy), hooks_(hooks) {
+    workers_.erase(0);
+  }
+
+  void time() {
+    if (workers_.empty()) return;
+    const auto start = std::chrono::steady_clock::now();
+    const Index steps = count_for(mean_step(training_.train_alone(3)), policy_.part_seconds);
+    const Index batches = count_for(mean_of(warmed_up(training_.load_alone(3))), policy_.part_seconds);
+    for (Index round = 0; round < policy_.rounds && !hooks_.stopped(); ++round) {
+      pause_until(start, policy_.seconds * static_cast<double>(round) / static_cast<double>(policy_.rounds),
+                  hooks_);
+      hooks_.say("parts: batches and steps alone and together");
+      const double load = mean_of(warmed_up(training_.load_alone(batches)));
+      const double step = mean_step(training_.train_alone(steps));
+      for (const Index workers : workers_) {
+        const Training::Together both = training_.together(workers, steps);
+        loads_[workers].push_back(mean_of(warmed_up(both.load)) / load);
+        computes_[workers].push_back(mean_step(both.steps) / step);
+      }
+    }
+  }
+
+  Contention of(Index workers) const {
+    const auto load = loads_.find(workers), compute = computes_.find(workers);
+    if (load == loads_.end() || compute == computes_.end()) return {};
+    // The pace of the machine may change between one part and the next; not in most rounds.
+    return {std::max(1.0, median(load->second)), std::max(1.0, median(compute->second))};
+  }
+
+ private:
+  Training& training_;
+  std::set<Index> workers_;
+  const PartsPolicy& policy_;
+  const Hooks& hooks_;
+  std::map<Index, std::vector<double>> loads_, computes_;
+};
+
+/// The share of a worker's time that it makes batches in, when a step takes so long without waiting.
+double busy_share(Index workers, double load, double step) {
+  if (workers == 0) return 0;
+  const double made = load / static_cast<double>(workers);
+  return made / std::max({made, step, 1e-12});
+}
+
+double slower(double contention, double share) { return 1 + (contention - 1) * share; }
+
+/// Whether the worker waits for a place whenever its batch is taken, so that the loop wakes it for each.
+bool wakes_for_each_batch(Index workers, Index prefetch) { return workers * prefetch == 1; }
+
+/// What a step of the setting pays for the hand-over, by what one of the calibration paid. Waking a worker
+/// for each batch is no cost of a loop that finds another batch waiting; what else there is, is a few
+/// microseconds.
+double hand_over_at(const LoaderSetting& setting, const TrainingPlan& plan, const Calibration& c) {
+  if (setting.workers == 0) return 0;
+  const bool wakes = wakes_for_each_batch(setting.workers, setting.prefetch);
+  return wakes_for_each_batch(plan.workers, plan.prefetch) && !wakes ? 0 : hand_over(c);
+}
+
+}  // namespace
+
+std::vector<LoaderSetting> usual_settings() {
+  std::vector<LoaderSetting> out{{0, 1}};
+  for (const Index workers : {1, 2})
+    for (const Index prefetch : {1, 2, 4}) out.push_back({workers, prefetch});
+  return out;
+}
+
+std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, const Calibration& c,
+                                 const std::vector<LoaderSetting>& settings, double beside,
+                                 const PartsPolicy& policy, const Hooks& hooks) {
+  if (c.load.empty() || c.rest.empty()) return {};
+  std::set<Index> workers{plan.workers};
+  for (const LoaderSetting& setting : settings) workers.insert(setting.workers);
+  training.start_cold(false);
+  Parts parts(training, workers, policy, hooks);
+  parts.time();
+  training.start_cold(plan.cold);
+  if (hooks.stopped()) return {};
+
+  const Contention here = parts.of(plan.workers);
+  const double step_here = mean_of(c.rest), load_here = mean_of(c.load);
+  const double step_alone = 1 / slower(here.compute, busy_share(plan.workers, load_here, step_here));
+  const double load_alone = 1 / here.load;
+  std::vector<Elsewhere> out;
+  const StepCount count = count_steps(plan.samples, plan.batch, plan.drop_last);
+  const double partial = static_cast<double>(count.partial_samples) / static_cast<double>(plan.batch);
+  for (const LoaderSetting& setting : settings) {
+    const Contention there = parts.of(setting.workers);
+    const std::vector<double> load = scaled(c.load, load_alone * there.load);
+    const double share = busy_share(setting.workers, mean_of(load), step_alone * step_here);
+    const std::vector<double> rest = scaled(c.rest, step_alone * slower(there.compute, share));
+    const LoaderQueue queue{
+        .workers = setting.workers, .prefetch = setting.prefetch, .in_order = plan.in_order};
+    const double played = play_drawn(queue, count.full, load, rest).seconds;
+    const double steps = static_cast<double>(count.full);
+    const double handed = hand_over_at(setting, plan, c) * steps;
+    out.push_back({setting, (played + handed) * (1 + partial / steps) + beside});
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,85 @@
+/// Predictions and the epochs that followed, one per line of a file, and how good they were taken together.
+#pragma once
+
+#include "training/epoch/elsewhere.hpp"
+#include "training/epoch/experience.hpp"
+#include "training/epoch/forecast.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One epoch that was predicted, then run.
+struct LoggedModel {
+  std::string model;  ///< `M4`
+  Interval seconds;   ///< coverage 0 where there is none
+};
+/// Validation or all checkpoints of an epoch.
+struct LoggedSegment {
+  std::string name;    ///< `validation`, `checkpoint`
+  Interval predicted;  ///< coverage 0 where there is none
+  double seconds = 0;  ///< measured
+};
+struct LoggedEpoch {
+  TrainingJob job;
+  std::string date, commit, machine;
+  std::string frozen;             ///< hash of the prediction as it was written down
+  double seconds = 0;             ///< measured
+  double prediction_seconds = 0;  ///< what predicting took
+  /// Mean seconds of a step without loading: in the calibration, and in the epoch; 0 where nobody said.
+  double predicted_step = 0, measured_step = 0;
+  double other_busy_share = 0, steal_share = 0;
+  std::vector<LoggedModel> models;
+  Experience experience;                ///< of the epochs before it; none where nobody looked at them
+  std::vector<LoggedSegment> segments;  ///< those that the job has
+  std::vector<Elsewhere> elsewhere;
+};
+inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
+
+std::string to_line(const LoggedEpoch& epoch);
+/// Throws Error naming file, line and key.
+std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);
+
+/// How far the epochs of this machine lay beyond the calibrated intervals of this model.
+std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
+                                   std::string_view model);
+
+/// Absolute relative errors of many epochs.
+struct ErrorSummary {
+  std::string model;  ///< or segment
+  std::size_t epochs = 0;
+  double median = 0, p95 = 0, largest = 0;
+  std::size_t with_interval = 0, inside = 0;
+};
+std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
+/// Of predictions whose interval was made with the epochs before them.
+ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log);
+/// How far M4 was off, had the machine kept its pace: with all that it predicted taken as many times as long
+/// as steps without loading took in the epoch by what they took in the calibration. What is left is the
+/// model's.
+ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log);
+/// Of segments by themselves, each called by its name.
+std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
+/// Of epochs of the same job with another setting, predicted before that setting was run in the log.
+ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
+/// The same at the pace of the epoch that they are compared with.
+ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log);
+
+/// For each job and batch of which several settings were run: how much longer the setting takes that was
+/// predicted to be fastest than the one that was.
+struct Regret {
+  std::string job;
+  LoaderSetting recommended, best;
+  double regret = 0;
+};
+std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
+/// The same at one pace: of epochs' times by what a step without loading took in them. A setting that slows
+/// steps down, and not only makes them wait, is told by the other alone.
+std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log);
+
+/// Tables of all of these, every epoch, and the hash of the file.
+std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash);
+
+}  // namespace assay

@@ -1,0 +1,93 @@
+/// Everything that is said about an epoch of a job: the models side by side, what limits it, what changes
+/// would bring, and how far off it was where the truth is known. All times are seconds.
+#pragma once
+
+#include "training/epoch/experience.hpp"
+#include "training/epoch/lint.hpp"
+#include "training/epoch/models.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What an epoch cannot take less than, by one resource alone; start-up, validation and checkpoints included.
+struct EpochBound {
+  std::string resource;
+  double seconds = 0;
+  std::string text;  ///< what it is computed from
+};
+
+/// The same epoch with one thing changed.
+struct WhatIf {
+  std::string change;
+  double seconds = 0;
+  double saved = 0;            ///< by the same model; below 0 when it takes longer
+  double least = 0, most = 0;  ///< where it depends on something nobody measured; equal otherwise
+  std::string given;           ///< what it takes for granted
+};
+
+/// Predicted by measured, less 1: above 0 when the prediction was too long.
+struct ModelError {
+  Model model = Model::mean;
+  double predicted = 0, error = 0;
+  std::optional<bool> inside;  ///< whether the interval held it; nothing without an interval
+};
+struct PhaseError {
+  std::string name;
+  double predicted = 0, measured = 0, error = 0;  ///< seconds of one `per`
+  std::string per = "step";
+};
+
+/// Predictions against what was measured.
+struct Score {
+  std::string measured;  ///< what was: an epoch, or the steps of a window
+  double seconds = 0;
+  std::vector<ModelError> models;
+  std::vector<PhaseError> phases;  ///< those that both have, in order
+  /// Mean seconds of a step without loading, predicted and measured; 0 where its phases are not known.
+  double predicted_step = 0, measured_step = 0;
+  std::string drift;  ///< how the steps differ from those that were predicted from, if they do
+};
+
+struct Forecast {
+  Job job;
+  std::vector<LintFinding> findings;
+  Calibration calibration;
+  StepCount steps;       ///< of an epoch; zero when the size of the data set or the batch is not known
+  std::string no_epoch;  ///< why, then
+  std::vector<Segment> segments;        ///< of an epoch; empty without its steps
+  std::vector<ModelPrediction> models;  ///< the same
+  Experience experience;  ///< of epochs before, with the most elaborate model; none unless a log is kept
+  LoaderQueue queue;      ///< with contention as fitted
+  std::string limited_by;
+  std::vector<EpochBound> bounds;
+  std::vector<WhatIf> what_if;
+  std::vector<Score> scores;
+  std::vector<std::string> left_out;  ///< what the predicted seconds do not contain
+};
+
+/// `against`, where given, is a later measurement of the same job: its windows are predicted and compared.
+/// Throws Error when there is nothing to predict from, or `against` holds nothing to compare with.
+Forecast forecast(const Job& job, const Job* against = nullptr);
+
+/// What an epoch takes by the most elaborate model, in the interval of earlier epochs where there are enough
+/// of them. Nothing without a model.
+std::optional<Interval> predicted_epoch(const Forecast& forecast);
+
+/// Lower bounds of an epoch, and its time with one thing changed. Empty where the steps are not known.
+std::vector<EpochBound> bounds_of(const Calibration& calibration, const LoaderQueue& queue,
+                                  const Target& target);
+std::vector<WhatIf> what_if(const Job& job, const Calibration& calibration, const LoaderQueue& queue,
+                            const Target& target);
+/// What the time of a step goes to, in a sentence.
+std::string limited_by(const Calibration& calibration, const LoaderQueue& queue);
+
+/// Of `against`: its measured epoch, and each of its windows; of `job`: its measured epoch.
+std::vector<Score> scores(const Job& job, const Calibration& calibration, const Job* against);
+
+/// An epoch of this data set. Nothing without its size or the batch.
+std::optional<Target> epoch_target(const Dataset& dataset);
+
+}  // namespace assay

@@ -1,0 +1,243 @@
+#include "training/epoch/forecast.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// Ten steps of 0.1 s without workers: 0.04 s of loading, 0.05 of forward, 0.01 of copies; 1,005 samples in
+/// batches of 100.
+Job by_hand() {
+  const auto phase = [](const char* name, PhaseKind kind, double seconds) {
+    return StepPhase{.name = name,
+                     .kind = kind,
+                     .mean_seconds = seconds,
+                     .samples = 10,
+                     .seconds = std::vector<double>(10, seconds)};
+  };
+  return {.name = "job",
+          .dataset = {.train = 1005, .batch = 100},
+          .loader = {.workers = 0},
+          .windows = {{.first_step = 20,
+                       .steps = 10,
+                       .wall_seconds = 1,
+                       .step_seconds = std::vector<double>(10, 0.1)}},
+          .phases = {phase("load", PhaseKind::load, 0.04), phase("forward", PhaseKind::compute, 0.05),
+                     phase("copy", PhaseKind::copy, 0.01)},
+          .source = "job.json"};
+}
+
+double what_if_seconds(const Forecast& f, const std::string& change) {
+  for (const WhatIf& one : f.what_if) {
+    if (one.change == change) return one.seconds;
+  }
+  ADD_FAILURE() << "no row " << change;
+  return 0;
+}
+
+// Ten steps of 0.1 s and one of 5 / 100 of that.
+TEST(Forecast, KeepsOrDropsTheLastBatch) {
+  Job job = by_hand();
+  Forecast kept = forecast(job);
+  EXPECT_EQ(kept.steps.full, 10);
+  EXPECT_EQ(kept.steps.partial_samples, 5);
+  for (const Model model : {Model::mean, Model::queue}) {
+    EXPECT_NEAR(kept.models[static_cast<std::size_t>(model)].seconds.middle, 1.005, 1e-9);
+  }
+  job.dataset.drop_last = true;
+  EXPECT_NEAR(forecast(job).models[0].seconds.middle, 1.0, 1e-9);
+}
+
+// Two full batches of validation and one of half, 0.02 s each.
+TEST(Forecast, CountsValidationApart) {
+  Job job = by_hand();
+  job.dataset.validation = 250;
+  EXPECT_THAT(forecast(job).left_out, Contains(HasSubstr("validation of 250 samples")));
+  job.phases.push_back(
+      {.name = "evaluate", .kind = PhaseKind::compute, .scope = Scope::validation, .mean_seconds = 0.02});
+  const Forecast f = forecast(job);
+  EXPECT_NEAR(f.models[0].validation, 0.05, 1e-12);
+  EXPECT_NEAR(f.models[0].seconds.middle, 1.055, 1e-9);
+  EXPECT_THAT(f.left_out, Not(Contains(HasSubstr("validation"))));
+}
+
+// 11 steps, the last of them small: checkpoints after the 4th and the 8th, 0.03 s each. With batches of 200
+// there are six, and one after the 4th.
+TEST(Forecast, CountsCheckpointsApart) {
+  Job job = by_hand();
+  job.dataset.checkpoint_every = 4;
+  EXPECT_THAT(forecast(job).left_out, Contains(HasSubstr("a checkpoint every 4 steps: no phase")));
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  const Forecast f = forecast(job);
+  ASSERT_THAT(f.segments, SizeIs(1));
+  EXPECT_EQ(f.segments[0].count, 2);
+  EXPECT_NEAR(f.models[0].checkpoints, 0.06, 1e-12);
+  EXPECT_NEAR(f.models[0].seconds.middle, 1.065, 1e-9);
+  EXPECT_NEAR(f.models[4].seconds.middle, 1.065, 1e-9);
+  EXPECT_NEAR(f.bounds.at(0).seconds, 0.603 + 0.06, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "no loading"), 0.603 + 0.06, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "batch 200"), 5.025 * 0.2 + 0.03, 1e-9);
+  EXPECT_THAT(f.left_out, Not(Contains(HasSubstr("checkpoint"))));
+}
+
+TEST(Forecast, SaysThatAnEpochEndsBeforeTheFirstCheckpoint) {
+  Job job = by_hand();
+  job.dataset.checkpoint_every = 12;
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  const Forecast f = forecast(job);
+  EXPECT_THAT(f.segments, IsEmpty());
+  EXPECT_THAT(f.left_out, Contains(HasSubstr("a checkpoint every 12 steps: an epoch has fewer")));
+}
+
+// 10.05 steps less 0.04, 0.05 and 0.01 s each.
+TEST(Forecast, SaysWhatAnEpochIsWithoutEachPart) {
+  const Forecast f = forecast(by_hand());
+  EXPECT_NEAR(what_if_seconds(f, "no loading"), 0.603, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "no forward"), 0.5025, 1e-9);
+  EXPECT_NEAR(what_if_seconds(f, "no copy"), 0.9045, 1e-9);
+  EXPECT_NEAR(f.what_if.at(0).saved, 0.402, 1e-9);
+}
+
+// With a worker the loading hides behind steps of 0.06 s, but for the first.
+TEST(Forecast, SaysWhatWorkersBring) {
+  const Forecast f = forecast(by_hand());
+  EXPECT_NEAR(what_if_seconds(f, "1 worker"), 0.04 + 0.603, 1e-9);
+  EXPECT_THAT(f.what_if, Contains(Field(&WhatIf::given, HasSubstr("workers slow nothing down"))));
+}
+
+// Batches of 200: five steps and 5 / 200 of one, each 0.08 s of loading and 0.12 s of the rest, or 0.06 s.
+TEST(Forecast, SaysWhatABatchBringsAndWhatItDoesNotKnow) {
+  const Forecast f = forecast(by_hand());
+  for (const WhatIf& one : f.what_if) {
+    if (one.change != "batch 200") continue;
+    EXPECT_NEAR(one.most, 5.025 * 0.2, 1e-9);
+    EXPECT_NEAR(one.least, 5.025 * 0.14, 1e-9);
+    return;
+  }
+  FAIL() << "no row for batch 200";
+}
+
+TEST(Forecast, NamesWhatLimitsAStep) {
+  Job job = by_hand();
+  EXPECT_THAT(forecast(job).limited_by, HasSubstr("the step itself: nothing overlaps"));
+  job.loader.workers = 2;
+  job.phases[0].overlaps = true;
+  job.windows[0].wall_seconds = 0.6;
+  job.windows[0].step_seconds.assign(10, 0.06);
+  EXPECT_THAT(forecast(job).limited_by, HasSubstr("the step itself: 60.0 ms"));
+  job.phases[0].seconds.assign(10, 0.4);
+  EXPECT_THAT(forecast(job).limited_by, HasSubstr("the loader: a batch every"));
+  job.phases[0].seconds = {0.01, 0.01, 0.01, 0.01, 0.4};
+  job.loader.prefetch = 1;
+  EXPECT_THAT(forecast(job).limited_by, HasSubstr("uneven loading"));
+}
+
+// Two workers hide the loading, so that the parts explain 0.06 of 0.1 s; then they say 0.2 s and it took 0.1.
+TEST(Forecast, DoubtsPartsThatDoNotExplainTheStep) {
+  Job job = by_hand();
+  job.loader.workers = 2;
+  job.phases[0].overlaps = true;
+  Forecast f = forecast(job);
+  EXPECT_TRUE(f.calibration.flagged(Doubt::parts));
+  EXPECT_NEAR(f.queue.load_contention, 0.1 / 0.06, 1e-3);
+  job.phases[0].seconds.assign(10, 0.4);
+  f = forecast(job);
+  EXPECT_TRUE(f.calibration.flagged(Doubt::parts));
+  EXPECT_EQ(f.queue.load_contention, 1);
+}
+
+// 10.05 steps of 0.06 s, or of 0.04 s.
+TEST(Forecast, BoundsAnEpochByEachResource) {
+  const Forecast f = forecast(by_hand());
+  ASSERT_THAT(f.bounds, SizeIs(2));
+  EXPECT_NEAR(f.bounds[0].seconds, 0.603, 1e-9);
+  EXPECT_NEAR(f.bounds[1].seconds, 0.402, 1e-9);
+}
+
+TEST(Forecast, HasNoEpochWithoutTheDataSet) {
+  Job job = by_hand();
+  job.dataset = {};
+  const Forecast f = forecast(job);
+  EXPECT_THAT(f.no_epoch, HasSubstr("batch is not known"));
+  EXPECT_THAT(f.models, IsEmpty());
+}
+
+// Predicted 1.005 s, measured 0.9: 11.7 % too long.
+TEST(Forecast, IsScoredByTheMeasuredEpoch) {
+  Job job = by_hand();
+  job.epoch_seconds = 0.9;
+  const Forecast f = forecast(job);
+  ASSERT_THAT(f.scores, SizeIs(1));
+  EXPECT_NEAR(f.scores[0].models[0].error, 1.005 / 0.9 - 1, 1e-9);
+}
+
+// A later window of five steps of 0.08 s, in which loading fell to 0.02 s: 25 % too long, by the loader
+// alone.
+TEST(Forecast, IsScoredByALaterWindow) {
+  Job later = by_hand();
+  later.windows = {
+      {.first_step = 30, .steps = 5, .wall_seconds = 0.4, .step_seconds = std::vector<double>(5, 0.08)}};
+  later.phases.resize(2);
+  later.phases[0].seconds.assign(5, 0.02);
+  later.phases[1].seconds.assign(5, 0.05);
+  const Job job = by_hand();
+  const Forecast f = forecast(job, &later);
+  ASSERT_THAT(f.scores, SizeIs(1));
+  const Score& score = f.scores[0];
+  ASSERT_THAT(score.models, SizeIs(5));
+  for (const ModelError& one : score.models) EXPECT_NEAR(one.error, 0.25, 1e-9) << name_of(one.model);
+  ASSERT_THAT(score.phases, SizeIs(2));
+  EXPECT_NEAR(score.phases[0].error, 1, 1e-9);
+  EXPECT_NEAR(score.phases[1].error, 0, 1e-9);
+  EXPECT_THAT(score.drift, HasSubstr("from 100 ms to 80.0 ms, most of all load, from 40.0 ms to 20.0 ms"));
+}
+
+// Predicted 1.005 s of steps, 2.5 batches of validation of 0.02 s and two checkpoints of 0.03 s: 1.115 s. A
+// batch took 0.025 s, a checkpoint 0.02 s, and the epoch 1.2 s.
+TEST(Forecast, IsScoredWithValidationAndCheckpoints) {
+  Job job = by_hand();
+  job.dataset.validation = 250;
+  job.dataset.checkpoint_every = 4;
+  job.phases.push_back(
+      {.name = "validation", .kind = PhaseKind::compute, .scope = Scope::validation, .mean_seconds = 0.02});
+  job.phases.push_back(
+      {.name = "checkpoint", .kind = PhaseKind::other, .scope = Scope::checkpoint, .mean_seconds = 0.03});
+  Job later = job;
+  later.phases[3].mean_seconds = 0.025;
+  later.phases[4].mean_seconds = 0.02;
+  later.epoch_seconds = 1.2;
+  const Forecast f = forecast(job, &later);
+  ASSERT_THAT(f.scores, SizeIs(2));
+  EXPECT_EQ(f.scores[0].measured, "the epoch");
+  EXPECT_NEAR(f.scores[0].models.at(0).error, 1.115 / 1.2 - 1, 1e-9);
+  EXPECT_NEAR(f.scores[1].models.at(0).error, 0, 1e-9) << "a window of steps alone";
+  const std::vector<PhaseError>& phases = f.scores[1].phases;
+  ASSERT_THAT(phases, SizeIs(5));
+  EXPECT_EQ(phases[3].name, "validation");
+  EXPECT_EQ(phases[3].per, "batch");
+  EXPECT_NEAR(phases[3].error, -0.2, 1e-9);
+  EXPECT_EQ(phases[4].name, "checkpoint");
+  EXPECT_EQ(phases[4].per, "write");
+  EXPECT_NEAR(phases[4].error, 0.5, 1e-9);
+}
+
+TEST(Forecast, RefusesToBeScoredByNothing) {
+  Job empty = by_hand();
+  empty.windows.clear();
+  const Job job = by_hand();
+  EXPECT_THROW(forecast(job, &empty), Error);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,337 @@
+#include "training/epoch/models.hpp"
+
+#include "core/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace assay {
+namespace {
+
+/// Fewest steps that a period is played for: it is known to a hundredth of the spread of a step then.
+constexpr Index played_steps = 20000;
+/// And most: what an epoch of billions of steps takes longer is their number times the period.
+constexpr double most_played_steps = 1e6;
+/// Each resampled set of times is played this long: the luck of so many steps is less than that of the
+/// samples.
+constexpr Index replica_steps = 2000;
+constexpr int replicas = 200;
+
+double steady_period(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
+                     const std::vector<double>& rest) {
+  const QueueRun run = play_drawn(queue, steps, load, rest);
+  return (run.seconds - run.first_fill) / static_cast<double>(steps);
+}
+
+/// As many runs as there are, drawn with replacement. Their times lie one after the other.
+std::vector<double> resampled_runs(const std::vector<double>& times, const std::vector<Index>& runs,
+                                   Rng& random) {
+  std::vector<Index> begins(runs.size(), 0);
+  for (std::size_t i = 1; i < runs.size(); ++i) begins[i] = begins[i - 1] + runs[i - 1];
+  std::vector<double> out;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto drawn = static_cast<std::size_t>(random.integer(0, std::ssize(runs) - 1));
+    const auto begin = times.begin() + begins[drawn];
+    out.insert(out.end(), begin, begin + runs[drawn]);
+  }
+  return out;
+}
+
+/// As many blocks of consecutive times as there are, drawn with replacement: neighbours stay neighbours.
+std::vector<double> resampled(const std::vector<double>& times, const std::vector<Index>& runs, Rng& random) {
+  const Index in_runs = std::accumulate(runs.begin(), runs.end(), Index{0});
+  if (!runs.empty() && std::ssize(times) == in_runs) return resampled_runs(times, runs, random);
+  constexpr std::size_t blocks = 20;
+  const std::size_t size = std::max<std::size_t>(1, times.size() / blocks);
+  std::vector<double> out;
+  out.reserve(times.size() + size);
+  while (out.size() < times.size()) {
+    const auto at = random.integer(0, static_cast<Index>(times.size() - size));
+    const auto begin = times.begin() + at;
+    out.insert(out.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+  }
+  out.resize(times.size());
+  return out;
+}
+
+/// Periods with resampled times, by their period with the times as they are: what follows for M2, M3 and M4.
+struct Bootstrap {
+  double largest_low = 1, largest_high = 1;
+  double formula_low = 1, formula_high = 1;
+  double queue_low = 1, queue_high = 1;
+  bool told = false;
+};
+
+/// Percentiles are too narrow for few samples: by the ratio of Student's quantile to the normal one, and by
+/// sqrt(n / (n - 1)) (Hesterberg 2015, What Teachers Should Know About the Bootstrap, "expanded percentile").
+double expansion(std::size_t samples) {
+  constexpr double normal = 1.6448536269514722;  // 95 % quantile
+  const auto n = static_cast<double>(samples);
+  return student_quantile((1 - predicted_coverage) / 2, static_cast<int>(samples) - 1) / normal *
+         std::sqrt(n / (n - 1));
+}
+
+Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
+  Bootstrap out;
+  std::size_t fewest = c.rest.size() > 1 ? c.rest.size() : c.load.size();
+  if (c.load.size() > 1) fewest = std::min(fewest, c.load.size());
+  if (!c.runs.empty()) fewest = std::min(fewest, c.runs.size());
+  if (fewest < 2) return out;
+  const double l = mean_of(c.load), r = mean_of(c.rest);
+  const double largest = largest_resource(c.queue, l, r), formula = queue_formula(c.queue, l, r);
+  const double played = steady_period(queue, replica_steps, c.load, c.rest);
+  if (largest <= 0 || formula <= 0 || played <= 0) return out;
+  std::vector<double> largests, formulas, queues;
+  for (int i = 0; i < replicas; ++i) {
+    // The same blocks of both where they are of the same steps: a slow step may be slow in both.
+    Rng random(queue_seed + 2 + static_cast<std::uint64_t>(i));
+    Rng same = random;
+    const std::vector<double> load = resampled(c.load, c.runs, random);
+    const std::vector<double> rest =
+        resampled(c.rest, c.runs, c.load.size() == c.rest.size() ? same : random);
+    largests.push_back(largest_resource(c.queue, mean_of(load), mean_of(rest)) / largest);
+    formulas.push_back(queue_formula(c.queue, mean_of(load), mean_of(rest)) / formula);
+    queues.push_back(steady_period(queue, replica_steps, load, rest) / played);
+  }
+  const double wider = expansion(fewest), tail = (1 - predicted_coverage) / 2;
+  const auto low = [&](const std::vector<double>& ratios) {
+    return 1 + wider * (quantile(ratios, tail) - 1);
+  };
+  const auto high = [&](const std::vector<double>& ratios) {
+    return 1 + wider * (quantile(ratios, 1 - tail) - 1);
+  };
+  return {low(largests), high(largests), low(formulas), high(formulas), low(queues), high(queues), true};
+}
+
+/// Steps and segments err independently: half-widths add by squares. Without an interval of the steps there
+/// is none.
+Interval with_segments(const Interval& steps, const std::vector<Segment>& segments) {
+  double below = 0, above = 0;
+  for (const Segment& segment : segments) {
+    const Interval& one = segment.seconds;
+    below += (one.middle - one.low) * (one.middle - one.low);
+    above += (one.high - one.middle) * (one.high - one.middle);
+  }
+  const auto grown = [&](double half, double squares) {
+    return steps.coverage > 0 ? std::sqrt(half * half + squares) - half : 0;
+  };
+  const double more = seconds_of(segments);
+  return {steps.low + more - grown(std::max(0.0, steps.middle - steps.low), below), steps.middle + more,
+          steps.high + more + grown(std::max(0.0, steps.high - steps.middle), above), steps.coverage};
+}
+
+/// Runs that follow each other share the pace of the machine: fewer of them are independent. And what was
+/// seen of the pace in `span` seconds is off by as much as an epoch of that length is from its own mean, a
+/// longer one less: the variance of the difference is that of the measured mean times 1 + span / seconds.
+Interval with_pace(Interval steps, const Calibration& c) {
+  if (c.span <= 0 || steps.middle <= 0) return steps;
+  const double fewer = (1 + c.persistence) / (1 - c.persistence);
+  const double wider = std::sqrt(fewer * (1 + c.span / steps.middle));
+  steps.low = steps.middle - wider * (steps.middle - steps.low);
+  steps.high = steps.middle + wider * (steps.high - steps.middle);
+  return steps;
+}
+
+/// What is asked of all models, and what they have in common.
+struct Question {
+  const Calibration& c;
+  const Target& target;
+  std::vector<Segment> segments = segments_of(c, target);
+};
+
+/// Adds what is the same for all models, and spreads the intervals over the whole.
+ModelPrediction completed(ModelPrediction out, const Question& question, double fill,
+                          const Interval& measured) {
+  const auto& [c, target, segments] = question;
+  const Interval steps = with_pace(measured, c);
+  out.partial = target.partial * out.period;
+  for (const Segment& segment : segments) {
+    (segment.kind == SegmentKind::validation   ? out.validation
+     : segment.kind == SegmentKind::checkpoint ? out.checkpoints
+                                               : out.cold_pages) = segment.seconds.middle;
+  }
+  const double alone = out.one_off + fill + out.partial;
+  out.seconds = with_segments(steps, segments);
+  for (double* end : {&out.seconds.low, &out.seconds.middle, &out.seconds.high}) *end += alone;
+  out.one_off += fill;
+  const double besides = alone + seconds_of(segments);
+  if (c.moved && c.period.mean > 0) {
+    // Drift: nothing says where the mean goes from here, but it was seen at both ends of this.
+    out.seconds.low = std::min(out.seconds.low, c.moved->low / c.period.mean * steps.middle + besides);
+    out.seconds.high = std::max(out.seconds.high, c.moved->high / c.period.mean * steps.middle + besides);
+    out.seconds.coverage = 0;
+    out.no_interval = "drift: what was seen, not what will be";
+  }
+  return out;
+}
+
+ModelPrediction by_mean(const Question& question) {
+  const Calibration& c = question.c;
+  ModelPrediction out{.model = Model::mean};
+  if (c.all.empty()) {
+    out.impossible = "no window was timed";
+    return out;
+  }
+  const Spread spread = spread_of(c.all);
+  out.period = spread.mean;
+  if (spread.freedom == 0) out.no_interval = "a single figure shows no spread";
+  return completed(out, question, 0, sum_of_steps(spread, question.target.steps));
+}
+
+ModelPrediction by_line(const Question& question) {
+  const Calibration& c = question.c;
+  const Target& target = question.target;
+  ModelPrediction out{.model = Model::line};
+  const bool line = c.line.impossible.empty();
+  // Without windows from the start there is no line, but what it would say can be put together.
+  const bool put_together = c.period.steps > 0 && (c.one_off_known || !target.from_start);
+  if (!line && !put_together) {
+    out.impossible = c.line.impossible;
+    return out;
+  }
+  out.one_off = target.from_start ? (line ? c.line.one_off : c.one_off) : 0;
+  out.period = line ? c.line.period : c.period.mean;
+  Interval steps;
+  if (line && target.from_start) {
+    steps = c.line.at(target.steps);
+    for (double* end : {&steps.low, &steps.middle, &steps.high}) *end -= out.one_off;
+    if (c.line.freedom == 0) out.no_interval = "two windows: the line goes through both";
+  } else if (line) {
+    LineFit slope = c.line;
+    slope.one_off = slope.one_off_variance = slope.covariance = 0;
+    steps = slope.at(target.steps);
+  } else {
+    steps = sum_of_steps(c.period, target.steps);
+    if (c.period.freedom == 0) out.no_interval = "a single figure shows no spread";
+  }
+  return completed(out, question, 0, steps);
+}
+
+/// Empty when both parts are known.
+std::string why_no_parts(const Calibration& c) {
+  if (c.load.empty()) return c.no_load.empty() ? "what loading takes is not known" : c.no_load;
+  if (c.rest.empty()) return c.no_rest.empty() ? "what a step takes without loading is not known" : c.no_rest;
+  return "";
+}
+
+/// `first_fill` is what the model itself spends before the first step.
+ModelPrediction by_parts(Model model, const Question& question, double period, double first_fill,
+                         const Bootstrap& known, double low, double high) {
+  const Target& target = question.target;
+  ModelPrediction out{.model = model, .period = period};
+  const double fill = target.from_start ? first_fill : 0;
+  out.one_off = target.from_start ? std::max(0.0, question.c.one_off - first_fill) : 0;
+  const double middle = target.steps * period;
+  const Interval steps = known.told ? Interval{middle * low, middle, middle * high, predicted_coverage}
+                                    : Interval{middle, middle, middle, 0};
+  if (!known.told) out.no_interval = "means alone, without times of single steps";
+  return completed(out, question, fill, steps);
+}
+
+}  // namespace
+
+QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
+                    const std::vector<double>& rest) {
+  return play(queue, steps, Times(load, queue_seed), Times(rest, queue_seed + 1));
+}
+
+std::string_view name_of(Model model) {
+  switch (model) {
+    case Model::mean: return "M0";
+    case Model::line: return "M1";
+    case Model::largest: return "M2";
+    case Model::queue_formula: return "M3";
+    case Model::queue: return "M4";
+  }
+  return "";
+}
+
+std::string_view idea_of(Model model) {
+  switch (model) {
+    case Model::mean: return "mean x N";
+    case Model::line: return "A + b N";
+    case Model::largest: return "max(load/W, rest)";
+    case Model::queue_formula: return "M/M/1/K formula";
+    case Model::queue: return "loader queue";
+  }
+  return "";
+}
+
+double largest_resource(const LoaderQueue& queue, double load, double rest) {
+  if (queue.workers == 0) return load + rest;
+  return std::max(queue.load_contention * load / static_cast<double>(queue.workers),
+                  queue.compute_contention * rest);
+}
+
+double queue_formula(const LoaderQueue& queue, double load, double rest) {
+  if (queue.workers == 0) return load + rest;
+  const double producer = queue.load_contention * load / static_cast<double>(queue.workers);
+  const double consumer = queue.compute_contention * rest;
+  if (producer <= 0) return consumer;
+  const double ratio = consumer / producer;
+  const auto places = static_cast<double>(queue.workers * queue.prefetch);
+  const double empty =
+      std::abs(ratio - 1) < 1e-9 ? 1 / (places + 1) : (1 - ratio) / (1 - std::pow(ratio, places + 1));
+  return consumer + empty * producer;
+}
+
+double measured_by_played(const Calibration& c) {
+  if (c.queue.workers == 0 || c.load.empty() || c.rest.empty()) return 1;
+  const bool line = c.line.impossible.empty() && c.line.period > 0;
+  const double measured = c.period.steps > 0 ? c.period.mean : line ? c.line.period : 0;
+  const double played = steady_period(c.queue, played_steps, c.load, c.rest);
+  return measured > 0 && played > 0 ? measured / played : 1;
+}
+
+double hand_over(const Calibration& c) {
+  if (c.queue.workers == 0 || c.contention_assumed || c.load.empty() || c.rest.empty()) return 0;
+  const QueueRun run = play_drawn(c.queue, played_steps, c.load, c.rest);
+  return std::max(0.0, c.waited - (run.waited - run.first_fill) / static_cast<double>(played_steps));
+}
+
+LoaderQueue fitted_queue(const Calibration& c) {
+  LoaderQueue queue = c.queue;
+  // A factor on all times makes the clock of the queue slower and changes nothing else.
+  if (c.contention_assumed)
+    queue.load_contention = queue.compute_contention = std::max(1.0, measured_by_played(c));
+  return queue;
+}
+
+std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
+  const Question question{c, target};
+  std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
+  const std::string missing = why_no_parts(c);
+  if (!missing.empty()) {
+    for (const Model model : {Model::largest, Model::queue_formula, Model::queue}) {
+      out.push_back({.model = model, .impossible = missing});
+    }
+    return out;
+  }
+  const double load = mean_of(c.load), rest = mean_of(c.rest);
+  const LoaderQueue queue = fitted_queue(c);
+  const Bootstrap known = bootstrap(c, queue);
+  // Without workers the first batch is loaded in its own step, like any other.
+  const double fill = queue.workers > 0 ? c.queue.load_contention * load : 0;
+  out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known,
+                         known.largest_low, known.largest_high));
+  out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known,
+                         known.formula_low, known.formula_high));
+  const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
+  const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
+  const double played_fill = queue.workers > 0 ? run.first_fill : 0;
+  out.push_back(by_parts(Model::queue, question,
+                         (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
+                         known, known.queue_low, known.queue_high));
+  return out;
+}
+
+const ModelPrediction* most_elaborate(const std::vector<ModelPrediction>& predictions) {
+  const ModelPrediction* out = nullptr;
+  for (const ModelPrediction& one : predictions) {
+    if (one.impossible.empty()) out = &one;
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,265 @@
+#include "training/epoch/models.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Means alone, in seconds: loading by a worker, the rest of a step.
+Calibration parts_of(Index workers, Index prefetch, double load, double rest) {
+  Calibration out;
+  out.queue = {.workers = workers, .prefetch = prefetch};
+  out.load = {load};
+  out.rest = {rest};
+  return out;
+}
+
+const ModelPrediction& of(const std::vector<ModelPrediction>& all, Model model) {
+  return all.at(static_cast<std::size_t>(model));
+}
+
+TEST(Models, NeedNothingMoreThanOneNameEach) {
+  const auto all = predict_with_all(parts_of(2, 2, 3, 2), {.steps = 10});
+  ASSERT_EQ(all.size(), all_models.size());
+  for (const Model model : all_models) EXPECT_EQ(of(all, model).model, model);
+}
+
+// A thousand billion steps take that many periods, and not as long to predict.
+TEST(Models, PlayNoMoreStepsThanTellThePeriod) {
+  const auto all = predict_with_all(parts_of(2, 2, 3, 2), {.steps = 1e12});
+  EXPECT_NEAR(of(all, Model::queue).seconds.middle / 2e12, 1, 1e-6);
+}
+
+TEST(Models, TakeTheLargestResource) {
+  EXPECT_EQ(largest_resource({.workers = 2}, 3, 2), 2);
+  EXPECT_EQ(largest_resource({.workers = 2}, 6, 2), 3);
+  EXPECT_EQ(largest_resource({.workers = 0}, 6, 2), 8);
+  EXPECT_EQ(largest_resource({.workers = 2, .load_contention = 2, .compute_contention = 3}, 5, 1), 5);
+}
+
+// One worker, one place, both 1 s: the queue is empty in half of all cases, 1 + 1 / 2. Two workers of 2 s
+// each and steps of 2 s: r = 2, K = 2, p = (1 - 2) / (1 - 8) = 1 / 7 of a batch every second.
+TEST(Models, FollowTheFormulaOfTfData) {
+  EXPECT_NEAR(queue_formula({.workers = 1, .prefetch = 1}, 1, 1), 1.5, 1e-12);
+  EXPECT_NEAR(queue_formula({.workers = 2, .prefetch = 1}, 2, 2), 2 + 1.0 / 7, 1e-12);
+  EXPECT_EQ(queue_formula({.workers = 2, .prefetch = 1}, 0, 2), 2);
+  EXPECT_EQ(queue_formula({.workers = 0}, 2, 2), 4);
+}
+
+// Constant times: the first fill of 3 s, then a step every 2 s, or a batch every 3 s.
+TEST(Models, AgreeOnTheQueueWhereTimesAreConstant) {
+  for (const auto& [load, period] : {std::pair{3.0, 2.0}, std::pair{6.0, 3.0}}) {
+    const auto all = predict_with_all(parts_of(2, 2, load, 2), {.steps = 100000});
+    EXPECT_NEAR(of(all, Model::largest).seconds.middle, load + 100000 * period, 1e-6);
+    EXPECT_NEAR(of(all, Model::queue).period, period, 1e-4);
+    EXPECT_NEAR(of(all, Model::queue).one_off, load, 1e-9);
+  }
+}
+
+TEST(Models, AddLoadingWithoutWorkers) {
+  const auto all = predict_with_all(parts_of(0, 2, 3, 2), {.steps = 10});
+  for (const Model model : {Model::largest, Model::queue_formula, Model::queue}) {
+    EXPECT_NEAR(of(all, model).seconds.middle, 50, 1e-9) << name_of(model);
+    EXPECT_EQ(of(all, model).one_off, 0) << name_of(model);
+  }
+}
+
+// By means a batch every 1.5 s is enough for steps of 1.6 s.
+TEST(Models, DifferWhereTimesVary) {
+  Calibration c = parts_of(2, 2, 0, 1.6);
+  c.load = {1, 1, 1, 9};
+  const auto all = predict_with_all(c, {.steps = 10000});
+  EXPECT_NEAR(of(all, Model::largest).period, 1.6, 1e-12);
+  EXPECT_GT(of(all, Model::queue).period, 1.1 * 1.6);
+  EXPECT_LT(of(all, Model::queue).seconds.low, of(all, Model::queue).seconds.middle);
+  EXPECT_GT(of(all, Model::queue).seconds.high, of(all, Model::queue).seconds.middle);
+}
+
+// 10 steps of 5 s, 0.4 of one, three validation steps of 0.5 s, four checkpoints of 0.25 s, 7 s once.
+TEST(Models, AddPartialBatchValidationCheckpointsAndStartUp) {
+  Calibration c = parts_of(0, 2, 3, 2);
+  c.validation = {.mean = 0.5, .steps = 1};
+  c.checkpoint = {.mean = 0.25, .steps = 1};
+  c.one_off = 7;
+  const auto all =
+      predict_with_all(c, {.steps = 10, .partial = 0.4, .validation_steps = 3, .checkpoints = 4});
+  const ModelPrediction& queue = of(all, Model::queue);
+  EXPECT_NEAR(queue.partial, 2, 1e-9);
+  EXPECT_NEAR(queue.validation, 1.5, 1e-9);
+  EXPECT_NEAR(queue.checkpoints, 1, 1e-9);
+  EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5 + 1, 1e-9);
+}
+
+// Times of 11, 12 and 13 s have mean 12 and variance 1, so that six more take 72 s give or take 2.919986
+// sqrt(18), as in spread_test.cpp. Six steps and six batches of validation err independently: 144 s, 2.919986
+// sqrt(18 + 18).
+TEST(Models, AddWhatStepsAndSegmentsMayBeOffByBySquares) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{1, 11}, {1, 12}, {1, 13}};
+  c.validation = spread_of(c.all);
+  const Target target{.steps = 6, .validation_steps = 6};
+  const auto all = predict_with_all(c, target);
+  const Interval& seconds = of(all, Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 144, 1e-9);
+  EXPECT_NEAR(seconds.high - 144, 2.919986 * 6, 1e-4);
+  EXPECT_NEAR(144 - seconds.low, 2.919986 * 6, 1e-4);
+  EXPECT_EQ(seconds.coverage, predicted_coverage);
+  const auto segments = segments_of(c, target);
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].count, 6);
+  EXPECT_NEAR(segments[0].seconds.high - 72, 2.919986 * std::sqrt(18), 1e-4);
+  EXPECT_NEAR(seconds_of(segments), 72, 1e-9);
+}
+
+// 1 and 9 s: mean 5, variance 32 with one degree of freedom, whose quantile of 6.3 makes 10 +- 71 s of two
+// more.
+TEST(Models, KnowNoSegmentOfLessThanNoTime) {
+  Calibration c;
+  c.checkpoint = spread_of(std::vector<Group>{{1, 1}, {1, 9}});
+  const auto segments = segments_of(c, {.checkpoints = 2});
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].seconds.low, 0);
+  EXPECT_NEAR(segments[0].seconds.middle, 10, 1e-9);
+}
+
+// One worker makes batches of 1 ms in time for steps of 2 ms, which wait 0.5 ms all the same.
+TEST(Models, AddWhatAStepWaitsForNoBatchToM4Alone) {
+  Calibration c;
+  c.all = {{10, 0.0025}};
+  c.queue = {.workers = 1, .prefetch = 1};
+  c.load = {0.001};
+  c.rest = {0.002};
+  c.waited = 0.0005;
+  EXPECT_NEAR(hand_over(c), 0.0005, 1e-12);
+  const auto all = predict_with_all(c, {.steps = 100});
+  EXPECT_NEAR(of(all, Model::queue).period, 0.0025, 1e-12);
+  EXPECT_NEAR(of(all, Model::largest).period, 0.002, 1e-12);
+  c.contention_assumed = true;
+  EXPECT_EQ(hand_over(c), 0) << "the factor that is fitted contains it";
+  c.contention_assumed = false;
+  c.queue.workers = 0;
+  EXPECT_EQ(hand_over(c), 0) << "nobody hands anything over";
+}
+
+// As above, 72 s give or take 2.919986 sqrt(18), seen in 216 s: an epoch of a third of that errs twice as
+// much.
+TEST(Models, WidenIntervalsOfRunsByHowShortTheEpochIs) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{1, 11}, {1, 12}, {1, 13}};
+  c.span = 216;
+  const Interval seconds = of(predict_with_all(c, {.steps = 6}), Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 72, 1e-9);
+  EXPECT_NEAR(seconds.high - 72, 2 * 2.919986 * std::sqrt(18), 1e-4);
+  c.persistence = 0.6;  // a quarter of the runs is independent, which makes intervals twice as wide
+  const Interval wider = of(predict_with_all(c, {.steps = 6}), Model::mean).seconds;
+  EXPECT_NEAR(wider.high - 72, 4 * 2.919986 * std::sqrt(18), 1e-4);
+}
+
+// Steps of a run are equal, and runs take 1.0 or 1.3 ms a step by turns: the mean of twelve of them is known
+// to 0.15 / sqrt(12) = 4.3 %, which steps one by one would not tell.
+TEST(Models, ResampleWholeRuns) {
+  Calibration c;
+  c.all = {{1, 0.00125}};
+  c.load = {0.0001};
+  for (int run = 0; run < 12; ++run) {
+    c.runs.push_back(30);
+    c.rest.insert(c.rest.end(), 30, run % 2 == 0 ? 0.001 : 0.0013);
+  }
+  const Interval seconds = of(predict_with_all(c, {.steps = 1000}), Model::queue).seconds;
+  EXPECT_EQ(seconds.coverage, predicted_coverage);
+  const double half = (seconds.high - seconds.low) / 2 / seconds.middle;
+  EXPECT_GT(half, 1.645 * 0.03);
+  EXPECT_LT(half, 1.645 * 0.06);
+}
+
+TEST(Models, HaveNoIntervalWhereOnlyTheSegmentsHaveOne) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = {{10, 1.0}};
+  c.checkpoint = spread_of(std::vector<Group>{{1, 1}, {1, 2}, {1, 3}});
+  const auto all = predict_with_all(c, {.steps = 6, .checkpoints = 2});
+  const Interval& seconds = of(all, Model::mean).seconds;
+  EXPECT_NEAR(seconds.middle, 10, 1e-9);
+  EXPECT_EQ(seconds.low, seconds.middle);
+  EXPECT_EQ(seconds.high, seconds.middle);
+  EXPECT_EQ(seconds.coverage, 0);
+}
+
+// A of 7 s contains the first fill of 3 s, which the queue has by itself.
+TEST(Models, DoNotCountTheFirstFillTwice) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.one_off = 7;
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_NEAR(of(all, Model::largest).seconds.middle, 7 + 2000, 1e-9);
+  EXPECT_NEAR(of(all, Model::queue).seconds.middle, 7 + 2000, 1e-6);
+}
+
+TEST(Models, LeaveStartUpOutOfAWindowLaterInTheEpoch) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.one_off = 7;
+  const auto all = predict_with_all(c, {.steps = 1000, .from_start = false});
+  EXPECT_NEAR(of(all, Model::largest).seconds.middle, 2000, 1e-9);
+}
+
+TEST(Models, SpreadStartUpOverTheStepsOnlyInTheMean) {
+  Calibration c;
+  c.all = {{100, 0.13}};
+  c.line = fit_line({{100, 13}, {200, 23}});
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_NEAR(of(all, Model::mean).seconds.middle, 130, 1e-9);
+  EXPECT_NEAR(of(all, Model::line).seconds.middle, 103, 1e-9);
+  EXPECT_THAT(of(all, Model::line).no_interval, HasSubstr("two windows"));
+}
+
+TEST(Models, SayWhatTheyLack) {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.line.impossible = "no window was timed";
+  const auto all = predict_with_all(c, {.steps = 1000});
+  EXPECT_THAT(of(all, Model::mean).impossible, HasSubstr("no window"));
+  EXPECT_THAT(of(all, Model::line).impossible, HasSubstr("no window"));
+  EXPECT_EQ(of(all, Model::queue).impossible, "no load phase");
+  EXPECT_EQ(most_elaborate(all), nullptr);
+}
+
+// The mean was seen from 0.9 to 1.2 of a period of 1 s: for 100 steps nothing between 90 and 120 s is
+// excluded.
+TEST(Models, WidenTheirIntervalsToWhatDriftHasShown) {
+  Calibration c = parts_of(0, 2, 0.4, 0.6);
+  c.all = c.steady = {{10, 1.0}, {10, 1.0}};
+  c.period = spread_of(c.steady);
+  c.moved = Interval{0.9, 1.0, 1.2};
+  const auto all = predict_with_all(c, {.steps = 100});
+  for (const Model model : {Model::mean, Model::queue}) {
+    const ModelPrediction& one = of(all, model);
+    EXPECT_LE(one.seconds.low, 90 + 1e-9);
+    EXPECT_GE(one.seconds.high, 120 - 1e-9);
+    EXPECT_EQ(one.seconds.coverage, 0);
+    EXPECT_THAT(one.no_interval, HasSubstr("drift"));
+  }
+}
+
+// The parts say a step every 2 s, measured was one every 2.5 s: everything takes 1.25 times as long.
+TEST(Models, FitContentionToWhatWasMeasuredTogether) {
+  Calibration c = parts_of(2, 2, 3, 2);
+  c.contention_assumed = true;
+  c.steady = {{100, 2.5}};
+  c.period = spread_of(c.steady);
+  EXPECT_NEAR(fitted_queue(c).load_contention, 1.25, 1e-3);
+  EXPECT_NEAR(of(predict_with_all(c, {.steps = 100000}), Model::queue).period, 2.5, 1e-3);
+  c.steady = {{100, 1.5}};
+  c.period = spread_of(c.steady);
+  EXPECT_EQ(fitted_queue(c).load_contention, 1) << "nothing runs faster for being shared";
+  c.contention_assumed = false;
+  c.queue.load_contention = 1.1;
+  EXPECT_EQ(fitted_queue(c).load_contention, 1.1) << "what was measured stays";
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,124 @@
+// Predictions against what was measured, with signed errors.
+#include "assay/error.hpp"
+#include "core/text/figures.hpp"
+#include "training/epoch/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+std::vector<ModelError> errors_of(const std::vector<ModelPrediction>& predictions, double measured) {
+  std::vector<ModelError> out;
+  for (const ModelPrediction& one : predictions) {
+    if (!one.impossible.empty()) continue;
+    ModelError error{one.model, one.seconds.middle, one.seconds.middle / measured - 1, std::nullopt};
+    if (one.seconds.low < one.seconds.high) {
+      error.inside = one.seconds.low <= measured && measured <= one.seconds.high;
+    }
+    out.push_back(error);
+  }
+  return out;
+}
+
+Score epoch_score(const Calibration& c, const Target& target, double measured) {
+  return {.measured = "the epoch",
+          .seconds = measured,
+          .models = errors_of(predict_with_all(c, target), measured)};
+}
+
+/// Phases of the whole of `against`, next to those of the calibration; what is beside steps, per one of them.
+std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& truth) {
+  std::vector<PhaseError> out;
+  for (const StepPart& part : c.parts) {
+    const auto same = std::ranges::find(truth.parts, part.name, &StepPart::name);
+    if (same == truth.parts.end() || same->mean <= 0) continue;
+    out.push_back({part.name, part.mean, same->mean, part.mean / same->mean - 1});
+  }
+  const auto add = [&](Scope scope, const char* per, const Spread& predicted, const Spread& measured) {
+    if (predicted.steps == 0 || measured.mean <= 0) return;
+    out.push_back({std::string(to_string(scope)), predicted.mean, measured.mean,
+                   predicted.mean / measured.mean - 1, per});
+  };
+  add(Scope::validation, "batch", c.validation, truth.validation);
+  add(Scope::checkpoint, "write", c.checkpoint, truth.checkpoint);
+  return out;
+}
+
+/// Of the phases that both have, without those of loading.
+double step_without_loading(const Calibration& c, const Calibration& other) {
+  double out = 0;
+  for (const StepPart& part : c.parts) {
+    if (part.kind == PhaseKind::load) continue;
+    if (std::ranges::find(other.parts, part.name, &StepPart::name) != other.parts.end()) out += part.mean;
+  }
+  return out;
+}
+
+std::string drift_between(const Calibration& c, const Calibration& truth) {
+  const auto change = change_between(c.steady, truth.steady);
+  if (!change) return "";
+  std::string out =
+      fmt::format("steps moved from {} to {}", seconds_text(change->before), seconds_text(change->after));
+  const StepPart* most = nullptr;
+  double largest = 0;
+  for (const StepPart& part : c.parts) {
+    const auto same = std::ranges::find(truth.parts, part.name, &StepPart::name);
+    if (same == truth.parts.end()) continue;
+    const double moved = std::abs(same->mean - part.mean);
+    if (moved <= largest) continue;
+    largest = moved;
+    most = &part;
+  }
+  if (most != nullptr) {
+    const auto same = std::ranges::find(truth.parts, most->name, &StepPart::name);
+    out += fmt::format(", most of all {}, from {} to {}", most->name, seconds_text(most->mean),
+                       seconds_text(same->mean));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Score> scores(const Job& job, const Calibration& c, const Job* against) {
+  std::vector<Score> out;
+  const auto target = epoch_target(job.dataset);
+  if (job.epoch_seconds && target) out.push_back(epoch_score(c, *target, *job.epoch_seconds));
+  if (against == nullptr) return out;
+  const std::size_t before = out.size();
+  if (against->epoch_seconds && target) out.push_back(epoch_score(c, *target, *against->epoch_seconds));
+  if (!against->windows.empty()) {
+    const Calibration truth = calibrate(*against);
+    const std::string drift = drift_between(c, truth);
+    const std::vector<PhaseError> phases = phase_errors(c, truth);
+    for (const TimedWindow& window : against->windows) {
+      const Target steps{.steps = static_cast<double>(window.steps), .from_start = window.first_step == 0};
+      out.push_back(
+          {.measured = fmt::format("{} step{} from step {} on of {}", count_text(window.steps),
+                                   window.steps == 1 ? "" : "s", window.first_step, against->source),
+           .seconds = window.wall_seconds,
+           .models = errors_of(predict_with_all(c, steps), window.wall_seconds),
+           .phases = phases,
+           .predicted_step = step_without_loading(c, truth),
+           .measured_step = step_without_loading(truth, c),
+           .drift = drift});
+      // A cold start is predicted where it is known what pages in memory save.
+      const bool predicted = c.cold && window.first_step == 0;
+      if (!predicted && c.cache != PageCache::unknown && window.cache != PageCache::unknown &&
+          c.cache != window.cache) {
+        out.back().drift +=
+            fmt::format("{}the page cache was {}, and predicted from was a {} one", drift.empty() ? "" : "; ",
+                        to_string(window.cache), to_string(c.cache));
+      }
+    }
+  }
+  if (out.size() == before) {
+    throw Error(against->source, "holds nothing to compare with",
+                "it needs a timed window, or measured_epoch_seconds where data set and batch are known");
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,190 @@
+#include "training/epoch/spread.hpp"
+
+#include "core/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t fewest_groups = 20;
+constexpr double untested_share = 0.015;
+
+/// Variance per step around the two means, with as many degrees of freedom as there are groups, less two.
+struct TwoSides {
+  Spread before, after;
+  double variance = 0;
+  int freedom = 0;
+};
+
+TwoSides two_sides(std::span<const Group> before, std::span<const Group> after) {
+  TwoSides out{spread_of(before), spread_of(after)};
+  out.freedom = out.before.freedom + out.after.freedom;
+  if (out.freedom > 0) {
+    out.variance =
+        (out.before.variance * out.before.freedom + out.after.variance * out.after.freedom) / out.freedom;
+  }
+  return out;
+}
+
+/// Two-sided chance of means this far apart.
+double chance_of(const TwoSides& sides) {
+  const double difference = std::abs(sides.after.mean - sides.before.mean);
+  const double error = std::sqrt(sides.variance * (1 / static_cast<double>(sides.before.steps) +
+                                                   1 / static_cast<double>(sides.after.steps)));
+  if (difference <= 0) return 1;
+  // Equal times on each side differ by rounding only; student_tail() knows no infinite argument.
+  const double t = std::min(difference / std::max(error, 1e-300), 1e6);
+  return 2 * student_tail(t, sides.freedom);
+}
+
+Interval covering(const TwoSides& sides) {
+  const double t = sides.freedom > 0 ? student_quantile((1 - predicted_coverage) / 2, sides.freedom) : 0;
+  const auto half = [&](const Spread& side) {
+    return t * std::sqrt(sides.variance / static_cast<double>(side.steps));
+  };
+  const Spread &a = sides.before, &b = sides.after;
+  const double steps = static_cast<double>(a.steps + b.steps);
+  return {.low = std::min(a.mean - half(a), b.mean - half(b)),
+          .middle = (a.mean * static_cast<double>(a.steps) + b.mean * static_cast<double>(b.steps)) / steps,
+          .high = std::max(a.mean + half(a), b.mean + half(b))};
+}
+
+bool is_large(const TwoSides& sides, double share) {
+  return std::abs(sides.after.mean - sides.before.mean) >=
+         share * std::min(std::abs(sides.before.mean), std::abs(sides.after.mean));
+}
+
+Change change_of(const TwoSides& sides, double chance) {
+  return {.step = sides.before.steps,
+          .before = sides.before.mean,
+          .after = sides.after.mean,
+          .chance = std::min(1.0, chance),
+          .covering = covering(sides)};
+}
+
+}  // namespace
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<double> scaled(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+std::vector<Group> grouped(std::span<const double> seconds) {
+  std::vector<Group> out;
+  const std::size_t size = std::max<std::size_t>(1, seconds.size() / fewest_groups);
+  const std::size_t groups = seconds.size() / size;
+  for (std::size_t i = 0; i < groups; ++i) {
+    const std::size_t last = i + 1 == groups ? seconds.size() : (i + 1) * size;
+    const auto part = seconds.subspan(i * size, last - i * size);
+    out.push_back({static_cast<Index>(part.size()), mean_of(part)});
+  }
+  return out;
+}
+
+std::vector<Group> groups_of(const std::vector<TimedWindow>& windows) {
+  std::vector<Group> out;
+  for (const TimedWindow& window : windows) {
+    if (window.step_seconds.empty()) {
+      out.push_back({window.steps, window.mean()});
+      continue;
+    }
+    const std::vector<Group> more = grouped(window.step_seconds);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+bool are_runs(const std::vector<TimedWindow>& windows) {
+  std::set<int> runs;
+  for (const TimedWindow& window : windows) {
+    if (window.first_step != 0 || window.step_seconds.empty() || !runs.insert(window.run).second)
+      return false;
+  }
+  return runs.size() >= enough_runs;
+}
+
+Spread spread_of(std::span<const Group> groups) {
+  Spread out;
+  if (groups.empty()) return out;
+  double sum = 0;
+  for (const Group& group : groups) {
+    out.steps += group.steps;
+    sum += static_cast<double>(group.steps) * group.mean;
+  }
+  out.mean = sum / static_cast<double>(out.steps);
+  out.freedom = static_cast<int>(groups.size()) - 1;
+  if (out.freedom == 0) return out;
+  double squares = 0;
+  for (const Group& group : groups) {
+    squares += static_cast<double>(group.steps) * (group.mean - out.mean) * (group.mean - out.mean);
+  }
+  out.variance = squares / out.freedom;
+  return out;
+}
+
+double persistence_of(std::span<const Group> groups) {
+  constexpr double most = 0.9;  // as few as 20 groups tell no more
+  if (groups.size() < enough_runs) return 0;
+  const auto count = static_cast<double>(groups.size());
+  double sum = 0;
+  for (const Group& group : groups) sum += group.mean;
+  const double mean = sum / count;
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double here = groups[i].mean - mean;
+    squares += here * here;
+    if (i > 0) products += here * (groups[i - 1].mean - mean);
+  }
+  const double rounding = 1e-24 * mean * mean * count;
+  return squares > rounding ? std::clamp(products / squares, 0.0, most) : 0;
+}
+
+Interval sum_of_steps(const Spread& spread, double steps) {
+  const double middle = steps * spread.mean;
+  if (spread.freedom == 0) return {middle, middle, middle, 0};
+  const double t = student_quantile((1 - predicted_coverage) / 2, spread.freedom);
+  const double half =
+      t * std::sqrt(spread.variance * (steps * steps / static_cast<double>(spread.steps) + steps));
+  return {middle - half, middle, middle + half, predicted_coverage};
+}
+
+std::optional<Change> change_in(std::span<const Group> groups) {
+  if (groups.size() < 4) return std::nullopt;
+  std::optional<Change> best;
+  const auto places = static_cast<double>(groups.size() - 1);
+  for (std::size_t at = 1; at < groups.size(); ++at) {
+    const TwoSides sides = two_sides(groups.first(at), groups.subspan(at));
+    const double chance = places * chance_of(sides);
+    if (chance >= change_chance || !is_large(sides, change_share)) continue;
+    if (best && chance >= best->chance) continue;
+    best = change_of(sides, chance);
+    best->group = at;
+  }
+  return best;
+}
+
+std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
+                                     std::size_t tests) {
+  if (before.empty() || after.empty()) return std::nullopt;
+  const TwoSides sides = two_sides(before, after);
+  if (sides.freedom == 0) {
+    if (!is_large(sides, untested_share)) return std::nullopt;
+    return change_of(sides, 0);
+  }
+  const double chance = std::min(1.0, static_cast<double>(tests) * chance_of(sides));
+  if (chance >= change_chance || !is_large(sides, change_share)) return std::nullopt;
+  Change out = change_of(sides, chance);
+  out.group = before.size();
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,87 @@
+/// How well the mean of step times is known, and whether it changed while they were taken. Steps that follow
+/// each other are alike, so they are judged in groups of consecutive ones. Pure functions; times are seconds.
+#pragma once
+
+#include "assay/interval.hpp"
+#include "training/job/job.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+/// Coverage that predictions are asked for.
+inline constexpr double predicted_coverage = 0.9;
+
+/// Of one value or more.
+double mean_of(std::span<const double> values);
+
+/// Every value times the factor.
+std::vector<double> scaled(std::vector<double> values, double factor);
+
+/// Consecutive steps, and the mean of their times.
+struct Group {
+  Index steps = 0;
+  double mean = 0;
+};
+
+/// Groups of equal numbers of consecutive steps, 20 to 39 of them; single steps where there are fewer
+/// than 40. Batch means: 10 to 30 groups are enough for an interval, and more make them alike again
+/// (Schmeiser 1982, Batch Size Effects in the Analysis of Simulation Output). Steps beyond the last whole
+/// group join it.
+std::vector<Group> grouped(std::span<const double> seconds);
+
+/// The groups of all windows, one window after the other; a window without times of single steps is a group.
+std::vector<Group> groups_of(const std::vector<TimedWindow>& windows);
+
+/// Whether these are runs from the start, one window each with times of single steps, and enough of them to
+/// be groups by themselves: steps of a run share the pace that the machine has at the time, so that what runs
+/// differ by says more of the mean than what steps do.
+bool are_runs(const std::vector<TimedWindow>& windows);
+inline constexpr std::size_t enough_runs = 6;
+
+/// The mean over all steps of the groups, and the variance of one step's time as it adds up over many steps:
+/// the sum over k groups of steps * (mean - overall mean)^2, by k - 1.
+struct Spread {
+  double mean = 0;
+  double variance = 0;  ///< 0 with one group, of which nothing follows
+  Index steps = 0;
+  int freedom = 0;  ///< k - 1
+};
+Spread spread_of(std::span<const Group> groups);
+
+/// How alike groups are that follow each other: the correlation of each with the next, 0 where it is none or
+/// less. Of n such groups the mean is known as well as that of n (1 - r) / (1 + r) independent ones.
+double persistence_of(std::span<const Group> groups);
+
+/// Seconds of `steps` more steps like these: their number times the mean, with Student's interval for the
+/// error of the mean and the luck of the steps themselves, t sqrt(variance (steps^2 / measured + steps)).
+/// Coverage 0 and no width with a single group.
+Interval sum_of_steps(const Spread& spread, double steps);
+
+/// A place where the mean moved.
+struct Change {
+  std::size_t group = 0;         ///< the first of those after it
+  Index step = 0;                ///< the same as a step
+  double before = 0, after = 0;  ///< means
+  double chance = 0;             ///< of such a move, or a larger one, if there was none
+  Interval covering;             ///< the means of both sides with their intervals
+};
+
+/// A move is told when its chance is below 10 %, so that an interval of 90 % is doubted as often as it is
+/// wrong anyway, and it is at least 1 %: less cannot bring a prediction beyond the 1.5 % that it aims at.
+inline constexpr double change_chance = 0.1;
+inline constexpr double change_share = 0.01;
+
+/// The most convincing of all places: Student's test between the groups before and after it, times the number
+/// of places (Bonferroni). Nothing with fewer than four groups or when no place convinces.
+std::optional<Change> change_in(std::span<const Group> groups);
+
+/// The same between two measurements: whether the second has another mean. Without any spread on either side
+/// there is no test, and a difference above 1.5 % counts, with an unknown chance of 0. Where it is one of
+/// several `tests` together, chances are times their number.
+std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
+                                     std::size_t tests = 1);
+
+}  // namespace assay

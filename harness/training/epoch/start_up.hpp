@@ -1,0 +1,44 @@
+/// What an epoch costs once, told apart from what each step costs: T(n) = A + b n.
+#pragma once
+
+#include "assay/interval.hpp"
+#include "training/job/job.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Wall time of the first `steps` steps of an epoch, or of steps later in it.
+struct Stretch {
+  double steps = 0;
+  double seconds = 0;
+  bool from_start = true;  ///< A is in it
+  int run = 0;
+};
+
+struct LineFit {
+  std::string impossible;  ///< why A and b cannot be told; nothing below is set then
+  double one_off = 0;      ///< A
+  double period = 0;       ///< b
+  int freedom = 0;         ///< stretches less two
+  /// Variances and covariance of A and b, and of the time of one step; 0 without freedom.
+  double one_off_variance = 0, period_variance = 0, covariance = 0, step_variance = 0;
+
+  /// A + b n with Student's 90 % interval: of the line, and of the luck of n steps. Coverage 0 without
+  /// freedom.
+  Interval at(double steps) const;
+};
+
+/// Generalized least squares. The times of steps vary independently with one variance, so two stretches from
+/// the start of one run share all steps of the shorter: cov = variance * min(n1, n2); stretches of different
+/// runs share none. For stretches of one run alone that is b = (T(last) - T(first)) / (n(last) - n(first)).
+/// Aitken (1935). At least two different lengths, one of them from the start.
+LineFit fit_line(const std::vector<Stretch>& stretches);
+
+/// Of windows: those that begin with step 0 are stretches from the start, the others are not. A window with
+/// times of single steps that begins with step 0 is cut at eighths of its length, unless there are runs
+/// enough without.
+std::vector<Stretch> stretches_of(const std::vector<TimedWindow>& windows);
+
+}  // namespace assay

@@ -1,0 +1,244 @@
+#include "training/epoch/training_measurement.hpp"
+
+#include "training/epoch/pause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+using OfStep = double (*)(const StepTimes&);
+
+std::vector<double> each(const std::vector<StepTimes>& steps, OfStep of) {
+  std::vector<double> out;
+  for (const StepTimes& step : steps) out.push_back(of(step));
+  return out;
+}
+
+double whole(const StepTimes& step) { return step.end - step.begin; }
+struct PhaseOf {
+  const char* name;
+  PhaseKind kind;
+  OfStep of;
+};
+/// In the order in which they happen; they sum to the step.
+constexpr PhaseOf phases[] = {
+    {"wait", PhaseKind::load, [](const StepTimes& s) { return s.wait; }},
+    {"forward", PhaseKind::compute, [](const StepTimes& s) { return s.forward; }},
+    {"loss", PhaseKind::compute, [](const StepTimes& s) { return s.loss; }},
+    {"backward", PhaseKind::compute, [](const StepTimes& s) { return s.backward; }},
+    {"clip", PhaseKind::compute, [](const StepTimes& s) { return s.clip; }},
+    {"optimizer", PhaseKind::compute, [](const StepTimes& s) { return s.optimize; }},
+    {"other", PhaseKind::other, [](const StepTimes& s) { return s.other(); }}};
+
+Job described(const TrainingJob& job) {
+  const TrainingPlan& plan = job.plan;
+  Job out{.name = job.name, .source = "this program"};
+  out.dataset = {.train = plan.samples,
+                 .validation = plan.validation_samples,
+                 .batch = plan.batch,
+                 .drop_last = plan.drop_last,
+                 .checkpoint_every = plan.checkpoint_every};
+  out.loader = {
+      .workers = plan.workers, .prefetch = plan.prefetch, .prefetch_stated = true, .in_order = plan.in_order};
+  // Batches and steps are timed while both run.
+  if (plan.workers > 0) out.loader.load_contention = out.loader.compute_contention = 1;
+  return out;
+}
+
+TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, double seconds) {
+  return {.first_step = 0,
+          .steps = static_cast<Index>(steps.size()),
+          .wall_seconds = seconds,
+          .cache = cache,
+          .step_seconds = each(steps, whole)};
+}
+
+void add_phases(Job& job, const std::vector<StepTimes>& steps) {
+  const auto add = [&](const char* name, PhaseKind kind, bool overlaps, std::vector<double> seconds) {
+    job.phases.push_back({.name = name,
+                          .kind = kind,
+                          .overlaps = overlaps,
+                          .mean_seconds = mean(seconds),
+                          .samples = static_cast<Index>(seconds.size()),
+                          .seconds = std::move(seconds)});
+  };
+  for (const PhaseOf& phase : phases) add(phase.name, phase.kind, false, each(steps, phase.of));
+  if (job.loader.workers.value_or(0) > 0) {
+    add("load", PhaseKind::load, true, each(steps, [](const StepTimes& s) { return s.load; }));
+  }
+}
+
+/// What is beside the steps, one by one. Nothing where there was none of it.
+void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
+  if (seconds.empty()) return;
+  job.phases.push_back({.name = std::string(to_string(scope)),
+                        .kind = kind,
+                        .scope = scope,
+                        .mean_seconds = mean(seconds),
+                        .samples = static_cast<Index>(seconds.size()),
+                        .seconds = seconds});
+}
+
+/// Of full batches; of a single one that is smaller, what a full one would take.
+std::vector<double> full_batches(const TrainingPlan& plan, const std::vector<ValidationTimes>& batches) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const Index size = plan.validation_size(static_cast<Index>(i));
+    const double seconds = batches[i].end - batches[i].begin;
+    if (size == plan.batch) out.push_back(seconds);
+    if (size < plan.batch && batches.size() == 1) {
+      out.push_back(seconds * static_cast<double>(plan.batch) / static_cast<double>(size));
+    }
+  }
+  return out;
+}
+
+class CalibrationRuns {
+ public:
+  CalibrationRuns(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                  const Hooks& hooks)
+      : training_(training), plan_(job.plan), policy_(policy), hooks_(hooks), out_(described(job)) {}
+
+  Job run() {
+    const double apart = policy_.seconds / static_cast<double>(policy_.runs);
+    // Warm runs first, whatever the plan says of its epoch: dropped pages stay away until they are read.
+    training_.start_cold(false);
+    for (Index run = 0; run < policy_.runs && !hooks_.stopped(); ++run) {
+      pause_until(start_, static_cast<double>(run) * apart, hooks_);
+      hooks_.say(fmt::format("calibration: run {} of {}", run + 1, policy_.runs));
+      warm_up();
+      train(range_of(run), PageCache::warm);
+      if (run % std::max<Index>(1, policy_.runs / policy_.beside) == 0) time_beside();
+    }
+    for (Index run = 0; plan_.cold && run < policy_.cold_runs && !hooks_.stopped(); ++run) {
+      hooks_.say(fmt::format("calibration: cold run {} of {}", run + 1, policy_.cold_runs));
+      train_cold(range_of(run));
+    }
+    training_.start_cold(plan_.cold);
+    add_phases(out_, steps_);
+    add_beside(out_, Scope::validation, PhaseKind::compute, validation_);
+    add_beside(out_, Scope::checkpoint, PhaseKind::other, checkpoints_);
+    return std::move(out_);
+  }
+
+ private:
+  /// One, two or three parts of what may be trained, behind the runs before as long as there are batches.
+  StepRange range_of(Index run) {
+    const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
+    const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
+    const Index all = std::max(policy_.fewest, share), part = 1 + run % 3;
+    const Index steps = std::clamp(all * part / (2 * policy_.runs), Index{2}, std::max<Index>(2, full));
+    const Index count = std::min(steps, full);
+    if (next_ + count > full) next_ = 0;
+    const StepRange out{.first = next_, .steps = count};
+    next_ += count;
+    return out;
+  }
+
+  /// Steps that nobody times: the first milliseconds after a pause are slower, and a run may have no more.
+  void warm_up() {
+    const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
+    const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
+    step_ = mean(each(times, whole));
+  }
+
+  void train(const StepRange& range, PageCache cache) {
+    std::vector<StepTimes> times;
+    const double began = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double seconds = training_.train(range, times, hooks_.stop);
+    if (hooks_.stopped()) return;
+    out_.windows.push_back(window_of(cache, times, seconds));
+    out_.windows.back().run = runs_++;
+    out_.windows.back().began = began;
+    steps_.insert(steps_.end(), times.begin(), times.end());
+  }
+
+  void train_cold(const StepRange& range) {
+    training_.drop_pages();
+    const double before = training_.resident();
+    train(range, PageCache::cold);
+    if (hooks_.stopped()) return;
+    out_.windows.back().resident_before = before;
+    out_.windows.back().resident_after = training_.resident();
+  }
+
+  void time_beside() {
+    if (const Index all = plan_.validation_steps(); all > 0 && !hooks_.stopped()) {
+      append(validation_, full_batches(plan_, training_.validate_alone(std::min(all, policy_.batches))));
+    }
+    if (const Index all = plan_.checkpoints(); all > 0 && !hooks_.stopped()) {
+      append(checkpoints_, training_.checkpoint_alone(std::min(policy_.checkpoints, all + 1)));
+    }
+  }
+
+  /// Without the first, unless it is the only one.
+  static void append(std::vector<double>& to, const std::vector<double>& seconds) {
+    to.insert(to.end(), seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
+  }
+
+  Training& training_;
+  const TrainingPlan& plan_;
+  const CalibrationPolicy& policy_;
+  const Hooks& hooks_;
+  Job out_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<StepTimes> steps_;
+  std::vector<double> validation_, checkpoints_;
+  Index next_ = 0;
+  int runs_ = 0;
+  double step_ = 1;  ///< seconds of a step alone, as last seen
+};
+
+}  // namespace
+
+Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                   const Hooks& hooks) {
+  return CalibrationRuns(training, job, policy, hooks).run();
+}
+
+EpochRun run_epoch(Training& training, const TrainingPlan& plan,
+                   const std::function<void(Index, double)>& after_step, const Hooks& hooks) {
+  const WeatherStation station;
+  const auto start = Clock::now();
+  Index done = 0;
+  EpochRun out;
+  out.times = training.train_epoch([&] {
+    // Asked in validation as well, when all steps are done.
+    if (done < plan.steps()) {
+      after_step(++done, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return hooks.stopped();
+  });
+  out.partial = std::ssize(out.times.steps) < plan.steps() ||
+                std::ssize(out.times.validation) < plan.validation_steps();
+  out.weather = station.since();
+  return out;
+}
+
+Job measured_job(const TrainingJob& job, const EpochRun& run) {
+  Job out = described(job);
+  const EpochTimes& times = run.times;
+  out.windows.push_back(window_of(job.plan.cold ? PageCache::cold : PageCache::warm, times.steps,
+                                  times.seconds - times.checkpoint_seconds() - times.validation_seconds()));
+  add_phases(out, times.steps);
+  add_beside(out, Scope::validation, PhaseKind::compute, full_batches(job.plan, times.validation));
+  std::vector<double> checkpoints;
+  for (const CheckpointTimes& one : times.checkpoints) checkpoints.push_back(one.end - one.begin);
+  add_beside(out, Scope::checkpoint, PhaseKind::other, checkpoints);
+  out.epoch_seconds = times.seconds;
+  return out;
+}
+
+}  // namespace assay

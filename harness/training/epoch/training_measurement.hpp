@@ -1,0 +1,53 @@
+/// What is measured of a training that the program runs itself: its parts, a short calibration, a whole
+/// epoch. All times are seconds.
+#pragma once
+
+#include "assay/hooks.hpp"
+#include "assay/machine.hpp"
+#include "training/epoch/training_plan.hpp"
+#include "training/job/job.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Runs of a few steps each, spread over some seconds: a shared machine changes its pace within tenths of a
+/// second and keeps it for seconds, and what is timed in one go is timed at one pace. Every run trains
+/// batches of its own, as an epoch does: those that were read a moment ago lie in the caches.
+struct CalibrationPolicy {
+  double share = 0.02;  ///< of the epoch's steps, that all runs together may train
+  Index fewest = 96;    ///< steps of all runs together, however few that share is
+  Index runs = 24;
+  double seconds = 6;          ///< from the beginning of the first run to that of one after the last
+  double warm_seconds = 0.01;  ///< of steps before each run
+  Index cold_runs = 4;  ///< of a job that starts cold: more runs, before each of which pages are dropped
+  /// Batches of validation and checkpoints are timed alone after so many of the runs. The first of either
+  /// meets what no later one does, and is not counted.
+  Index beside = 4;
+  Index batches = 4;
+  Index checkpoints = 2;
+};
+
+/// Runs of one, two and three parts of what may be trained, from the start of a pipeline each, so that
+/// start-up can be told from steps: windows and phases that an epoch is predicted from. Where the job starts
+/// cold, some more runs do. Validation and checkpoints are phases of their own scopes. Fewer
+/// windows and phases after an interrupt.
+Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                   const Hooks& hooks);
+
+/// A whole epoch.
+struct EpochRun {
+  EpochTimes times;
+  bool partial = false;  ///< stopped by the user
+  Weather weather;
+};
+/// `after_step` is called with the number of steps done and the seconds that passed.
+EpochRun run_epoch(Training& training, const TrainingPlan& plan,
+                   const std::function<void(Index, double)>& after_step, const Hooks& hooks);
+/// The epoch as a job: what predictions are compared with. Its window is the steps, without what is beside
+/// them.
+Job measured_job(const TrainingJob& job, const EpochRun& run);
+
+}  // namespace assay

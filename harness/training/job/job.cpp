@@ -1,0 +1,138 @@
+#include "training/job/job.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+[[noreturn]] void refuse(const Job& more, const std::string& what) {
+  throw Error(more.source, what, "predict each job by itself, or score one with the other: --against FILE");
+}
+
+template <typename T>
+void require_same(const Job& more, std::string_view name, const T& first, const T& second, bool both_stated) {
+  if (both_stated && first != second) {
+    refuse(more, fmt::format("has {} {}, the files before it {}", name, second, first));
+  }
+}
+
+void append(StepPhase& phase, const StepPhase& more, const Job& from) {
+  if (phase.kind != more.kind || phase.overlaps != more.overlaps || phase.scope != more.scope) {
+    refuse(from, fmt::format("its phase {} is of another kind, scope or overlap", more.name));
+  }
+  const bool counted = phase.samples > 0 && more.samples > 0;
+  if (!counted) refuse(from, fmt::format("its phase {} cannot be pooled without \"samples\"", more.name));
+  const double total = phase.mean_seconds * static_cast<double>(phase.samples) +
+                       more.mean_seconds * static_cast<double>(more.samples);
+  phase.samples += more.samples;
+  phase.mean_seconds = total / static_cast<double>(phase.samples);
+  if (phase.seconds.empty() || more.seconds.empty()) {
+    phase.seconds.clear();
+  } else {
+    phase.seconds.insert(phase.seconds.end(), more.seconds.begin(), more.seconds.end());
+  }
+}
+
+/// A phase of a step that one of them lacks took no time there, where its steps are known one by one. One of
+/// another scope was not measured there.
+void append_phases(Job& job, const Job& more, Index steps_before, Index steps_more) {
+  const auto zeros = [](const StepPhase& like, Index steps) {
+    StepPhase out = like;
+    out.mean_seconds = 0;
+    out.samples = steps;
+    out.seconds.assign(static_cast<std::size_t>(steps), 0);
+    return out;
+  };
+  for (StepPhase& phase : job.phases) {
+    const auto same = std::ranges::find(more.phases, phase.name, &StepPhase::name);
+    if (same != more.phases.end()) {
+      append(phase, *same, more);
+    } else if (phase.scope != Scope::training) {
+      continue;
+    } else if (!phase.seconds.empty()) {
+      append(phase, zeros(phase, steps_more), more);
+    } else {
+      refuse(more, fmt::format("has no phase {}, as the files before it have", phase.name));
+    }
+  }
+  for (const StepPhase& phase : more.phases) {
+    if (std::ranges::find(job.phases, phase.name, &StepPhase::name) != job.phases.end()) continue;
+    if (phase.scope != Scope::training) {
+      job.phases.push_back(phase);
+      continue;
+    }
+    if (phase.seconds.empty())
+      refuse(more, fmt::format("has a phase {} that no file before it has", phase.name));
+    StepPhase added = zeros(phase, steps_before);
+    append(added, phase, more);
+    job.phases.push_back(std::move(added));
+  }
+}
+
+Index timed_steps(const Job& job) {
+  Index out = 0;
+  for (const TimedWindow& window : job.windows) out += window.steps;
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::load: return "load";
+    case PhaseKind::copy: return "copy";
+    case PhaseKind::compute: return "compute";
+    case PhaseKind::sync: return "sync";
+    case PhaseKind::other: return "other";
+  }
+  return "";
+}
+
+std::string_view to_string(Scope scope) {
+  switch (scope) {
+    case Scope::training: return "training";
+    case Scope::validation: return "validation";
+    case Scope::checkpoint: return "checkpoint";
+  }
+  return "";
+}
+
+std::string_view to_string(PageCache cache) {
+  switch (cache) {
+    case PageCache::unknown: return "unknown";
+    case PageCache::cold: return "cold";
+    case PageCache::warm: return "warm";
+  }
+  return "";
+}
+
+StepCount count_steps(Index samples, Index batch, bool drop_last) {
+  return {.full = samples / batch, .partial_samples = drop_last ? 0 : samples % batch};
+}
+
+void append_windows(Job& job, const Job& more) {
+  const Dataset &first = job.dataset, &second = more.dataset;
+  require_same(more, "batch", first.batch, second.batch, first.batch > 0 && second.batch > 0);
+  require_same(more, "train", first.train, second.train, first.train > 0 && second.train > 0);
+  require_same(more, "workers", job.loader.workers.value_or(0), more.loader.workers.value_or(0),
+               job.loader.workers && more.loader.workers);
+  require_same(more, "prefetch", job.loader.prefetch, more.loader.prefetch,
+               job.loader.prefetch_stated && more.loader.prefetch_stated);
+  append_phases(job, more, timed_steps(job), timed_steps(more));
+  int runs = 0;
+  for (const TimedWindow& window : job.windows) runs = std::max(runs, window.run + 1);
+  for (TimedWindow window : more.windows) {
+    window.run += runs;
+    job.windows.push_back(std::move(window));
+  }
+  job.source += ", " + more.source;
+  for (const std::string& note : more.notes) {
+    if (std::ranges::find(job.notes, note) == job.notes.end()) job.notes.push_back(note);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,122 @@
+/// A training job as a prediction needs it, whoever measured it: our own run, a profiler's trace, a list of
+/// step times, or numbers typed in from a report. All times are seconds, all steps count from 0.
+#pragma once
+
+#include "assay/problem.hpp"
+#include "training/job/quoted.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// What a step spends time on.
+enum class PhaseKind {
+  load,     ///< making a batch: reading, decoding, collating; or waiting for one
+  copy,     ///< moving it to the accelerator
+  compute,  ///< forward, loss, backward, optimizer
+  sync,     ///< waiting for other workers or devices
+  other
+};
+std::string_view to_string(PhaseKind kind);
+
+/// What a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of different
+/// scopes are never added.
+enum class Scope { training, validation, checkpoint };
+std::string_view to_string(Scope scope);
+
+/// State of the page cache when a window was measured.
+enum class PageCache { unknown, cold, warm };
+std::string_view to_string(PageCache cache);
+
+struct StepPhase {
+  std::string name;
+  PhaseKind kind = PhaseKind::other;
+  Scope scope = Scope::training;
+  /// Runs beside the step, in a worker of the loader or on another stream, and adds nothing to its wall time
+  /// by itself. A `load` phase that overlaps is what a worker takes for one batch; one that does not is what
+  /// the training loop spent: all of the loading without workers, and only the waiting with them.
+  bool overlaps = false;
+  double mean_seconds = 0;      ///< per step, or whatever else the scope has
+  Index samples = 0;            ///< steps behind the mean; 0 when nobody said
+  std::vector<double> seconds;  ///< of single steps in order, windows one after the other; may be empty
+  std::optional<Quoted> share;  ///< of the step, as the source states it
+};
+
+/// Consecutive steps that were timed together.
+struct TimedWindow {
+  Index first_step = 0;  ///< 0: begins with an epoch, so that start-up is in it
+  Index steps = 0;
+  double wall_seconds = 0;
+  PageCache cache = PageCache::unknown;
+  int run = 0;                       ///< windows with the same number are parts of one run, so they may nest
+  double began = 0;                  ///< after the first window of the measurement did; 0 where nobody said
+  std::vector<double> step_seconds;  ///< of each step; empty or `steps` of them
+  /// Pages of the records that were in memory when it began and ended, as shares of all; where known.
+  std::optional<double> resident_before, resident_after;
+  double mean() const { return wall_seconds / static_cast<double>(steps); }
+};
+
+struct Dataset {
+  Index train = 0;  ///< samples of an epoch; 0 when not stated
+  Index validation = 0;
+  Index batch = 0;  ///< samples of a step; 0 when not stated
+  bool drop_last = false;
+  Index checkpoint_every = 0;  ///< steps from one checkpoint to the next; 0 when there are none
+};
+
+struct LoaderSetup {
+  std::optional<Index> workers;  ///< 0 loads in the training loop itself
+  Index prefetch = 2;            ///< batches that are under way per worker; 2 is PyTorch's default
+  bool prefetch_stated = false;
+  bool in_order = true;
+  /// Times of a worker and of a step when both run, by the same times when each runs alone. They share cores
+  /// and memory bandwidth, so that these are measured by running both together.
+  std::optional<double> load_contention, compute_contention;
+};
+
+/// One row of a report about the job, checked for its arithmetic and otherwise unused.
+struct Claim {
+  std::string where;  ///< the row or paragraph it stands in
+  std::optional<Index> batch;
+  std::optional<Index> steps;
+  std::optional<Quoted> step, throughput, epoch;
+  std::optional<Quoted> minimum;   ///< "cannot take less than"
+  std::vector<Quoted> derivation;  ///< factors whose product the minimum is said to be
+  std::optional<Quoted> total;     ///< said to be the sum of the phases in `of`
+  std::vector<std::string> of;
+};
+
+struct Job {
+  std::string name;
+  std::string hardware;
+  Dataset dataset;
+  LoaderSetup loader;
+  std::vector<TimedWindow> windows;
+  std::vector<StepPhase> phases;
+  /// What an epoch costs beyond steps times period: starting workers, filling the first batches, warming up.
+  std::optional<double> one_off_seconds;
+  std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
+  std::vector<Claim> claims;
+  std::string source;  ///< the file or files
+  std::vector<std::string>
+      notes;  ///< what imports dropped or assumed, and why; what holds for several files once
+};
+
+/// Full batches, and the samples in a last, smaller one; it is a step only where it is not dropped.
+struct StepCount {
+  Index full = 0;
+  Index partial_samples = 0;
+  Index steps() const { return full + (partial_samples > 0 ? 1 : 0); }
+};
+
+/// floor(samples / batch) full batches; the rest is a partial batch unless dropped. `batch` > 0.
+StepCount count_steps(Index samples, Index batch, bool drop_last);
+
+/// Adds the windows of `more`, a later measurement of the same job, and the times of its phases. Throws Error
+/// when they are measurements of different jobs: another batch, other workers, other phases.
+void append_windows(Job& job, const Job& more);
+
+}  // namespace assay

@@ -1,0 +1,293 @@
+#include "training/job/kineto.hpp"
+
+#include "assay/error.hpp"
+#include "training/job/busy_time.hpp"
+#include "training/job/trace_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr double microsecond = 1e-6;
+
+enum class Row { processor, kernel, copy, accelerator_note, known, unknown };
+
+/// Categories in lower case, as several versions spell them.
+Row row_of(std::string_view category) {
+  static const std::map<std::string_view, Row> rows{{"operator", Row::processor},
+                                                    {"cpu_op", Row::processor},
+                                                    {"user_annotation", Row::processor},
+                                                    {"kernel", Row::kernel},
+                                                    {"memcpy", Row::copy},
+                                                    {"gpu_memcpy", Row::copy},
+                                                    {"memset", Row::copy},
+                                                    {"gpu_memset", Row::copy},
+                                                    {"gpu_user_annotation", Row::accelerator_note},
+                                                    {"runtime", Row::known},
+                                                    {"cuda_runtime", Row::known},
+                                                    {"cuda_driver", Row::known},
+                                                    {"cuda_sync", Row::known},
+                                                    {"cuda_event", Row::known},
+                                                    {"async", Row::known},
+                                                    {"ac2g", Row::known},
+                                                    {"fwdbwd", Row::known},
+                                                    {"async_cpu_to_gpu", Row::known},
+                                                    {"trace", Row::known},
+                                                    {"python_function", Row::known},
+                                                    {"overhead", Row::known},
+                                                    {"cpu_instant_event", Row::known},
+                                                    {"", Row::known}};
+  const auto found = rows.find(category);
+  return found == rows.end() ? Row::unknown : found->second;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// N of `ProfilerStep#N`.
+std::optional<Index> step_number(std::string_view name) {
+  constexpr std::string_view marker = "ProfilerStep#";
+  if (!name.starts_with(marker)) return std::nullopt;
+  Index out = 0;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + marker.size(), end, out);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return out;
+}
+
+bool is_fetch(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)#") && name.ends_with("__next__");
+}
+bool is_optimizer(std::string_view name) {
+  return name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#");
+}
+
+class Importer {
+ public:
+  explicit Importer(const std::filesystem::path& file) : file_(file) {}
+
+  Job run() {
+    const TraceHeader header = read_trace(file_, [&](const TraceEvent& event) { take(event); });
+    Job job{.name = file_.filename().string(), .source = file_.string()};
+    for (const auto& [device, count] : header.devices) {
+      job.hardware += fmt::format("{}{}{}", job.hardware.empty() ? "" : ", ",
+                                  count > 1 ? fmt::format("{} x ", count) : "", device);
+    }
+    const std::vector<Span> steps = markers_.empty() ? steps_by_fetch() : steps_by_marker();
+    add_window(job, steps);
+    add_phases(job, steps);
+    find_workers(job);
+    job.notes = notes();
+    return job;
+  }
+
+ private:
+  void take(const TraceEvent& event) {
+    ++events_;
+    if (event.phase != "X") {
+      ++dropped_[event.phase == "M" ? "that name processes and threads"
+                                    : "without a duration, such as arrows"];
+      return;
+    }
+    if (!event.has_begin || !event.has_duration || event.duration < 0) {
+      ++dropped_["without a time or with a negative duration"];
+      return;
+    }
+    // Times since 1970 in microseconds leave a double few digits for their sums.
+    if (!origin_) origin_ = event.begin;
+    const double begin = event.begin - *origin_, end = begin + event.duration;
+    const Row row = row_of(lower(event.category));
+    const auto number = step_number(event.name);
+    if (number && (row == Row::processor || row == Row::accelerator_note)) {
+      marker(*number, row, {begin, end});
+    } else if (row == Row::processor) {
+      processor(event.name, {begin, end});
+    } else if (row == Row::kernel) {
+      kernels_.add(begin, end);
+    } else if (row == Row::copy) {
+      copies_.add(begin, end);
+    } else if (row == Row::unknown) {
+      ++unknown_[event.category];
+    } else {
+      ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
+    }
+  }
+
+  /// The processor's marker is the one that begins first: the accelerator repeats it when it gets there.
+  void marker(Index number, Row row, Span span) {
+    if (row == Row::accelerator_note) {
+      ++repeated_;
+      return;
+    }
+    const auto [at, is_new] = markers_.try_emplace(number, span);
+    if (is_new) return;
+    ++repeated_;
+    if (span.begin < at->second.begin) at->second = span;
+  }
+
+  void processor(const std::string& name, Span span) {
+    if (is_fetch(name)) {
+      fetch_starts_.push_back(span.begin);
+      fetches_.add(span.begin, span.end);
+      single_process_ = single_process_ || name.find("_SingleProcessDataLoaderIter") != std::string::npos;
+      several_processes_ =
+          several_processes_ || name.find("_MultiProcessingDataLoaderIter") != std::string::npos;
+    } else if (is_optimizer(name)) {
+      optimizer_.add(span.begin, span.end);
+    }
+    operators_.add(span.begin, span.end);
+  }
+
+  std::vector<Span> steps_by_marker() {
+    std::vector<Span> out;
+    Index previous = 0;
+    for (const auto& [number, span] : markers_) {
+      if (!out.empty()) {
+        // Markers are rounded to microseconds.
+        if (span.begin + 1 < out.back().end) {
+          throw Error(file_.string(),
+                      fmt::format("ProfilerStep#{} begins before ProfilerStep#{} ends", number, previous),
+                      "the trace holds several processes: export one of each");
+        }
+        if (number == previous + 1) {
+          out.back().end = span.begin;
+        } else {
+          missing_steps_ += number - previous - 1;
+        }
+      }
+      out.push_back(span);
+      previous = number;
+    }
+    first_step_ = markers_.begin()->first;
+    return out;
+  }
+
+  std::vector<Span> steps_by_fetch() {
+    if (fetch_starts_.size() < 2) {
+      throw Error(file_.string(),
+                  fmt::format("there is no step in its {}: neither ProfilerStep#N nor two fetches "
+                              "enumerate(DataLoader)#...__next__",
+                              events_text(events_)),
+                  "call profiler.step() after each step, and record more than one");
+    }
+    std::ranges::sort(fetch_starts_);
+    std::vector<Span> out;
+    for (std::size_t i = 1; i < fetch_starts_.size(); ++i)
+      out.push_back({fetch_starts_[i - 1], fetch_starts_[i]});
+    // Where in an epoch they were is not known, so start-up is not looked for in them.
+    first_step_ = 1;
+    return out;
+  }
+
+  void add_window(Job& job, const std::vector<Span>& steps) {
+    TimedWindow window{.first_step = first_step_, .steps = static_cast<Index>(steps.size())};
+    for (const Span& step : steps) {
+      window.step_seconds.push_back((step.end - step.begin) * microsecond);
+      window.wall_seconds += window.step_seconds.back();
+    }
+    job.windows = {std::move(window)};
+  }
+
+  void add_phases(Job& job, const std::vector<Span>& steps) {
+    std::vector<double> before(steps.size(), 0.0);
+    BusyTime all;
+    const auto add = [&](const char* name, PhaseKind kind, BusyTime& more) {
+      all = either(all, more);
+      std::vector<double> now = all.within(steps);
+      std::vector<double> own;
+      for (std::size_t i = 0; i < now.size(); ++i) own.push_back(std::max(0.0, now[i] - before[i]));
+      before = std::move(now);
+      add_phase(job, name, kind, own, false);
+    };
+    add("data loader", PhaseKind::load, fetches_);
+    add("optimizer", PhaseKind::compute, optimizer_);
+    add("accelerator kernels", PhaseKind::compute, kernels_);
+    add("accelerator copies", PhaseKind::copy, copies_);
+    add("processor", PhaseKind::compute, operators_);
+    std::vector<double> other;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      other.push_back(std::max(0.0, steps[i].end - steps[i].begin - before[i]));
+    }
+    add_phase(job, "other", PhaseKind::other, other, false);
+    BusyTime accelerator = either(kernels_, copies_);
+    add_phase(job, "accelerator busy", PhaseKind::compute, accelerator.within(steps), true);
+  }
+
+  static void add_phase(Job& job, const char* name, PhaseKind kind, const std::vector<double>& microseconds,
+                        bool overlaps) {
+    StepPhase phase{.name = name, .kind = kind, .overlaps = overlaps};
+    for (const double time : microseconds) {
+      phase.seconds.push_back(time * microsecond);
+      phase.mean_seconds += time * microsecond;
+    }
+    if (phase.mean_seconds <= 0) return;
+    phase.samples = static_cast<Index>(microseconds.size());
+    phase.mean_seconds /= static_cast<double>(microseconds.size());
+    job.phases.push_back(std::move(phase));
+  }
+
+  void find_workers(Job& job) {
+    if (single_process_ && !several_processes_) job.loader.workers = 0;
+    workers_unknown_ = several_processes_;
+  }
+
+  static std::string events_text(std::size_t count) {
+    return fmt::format("{} event{}", count, count == 1 ? "" : "s");
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> out;
+    for (const auto& [what, count] : dropped_)
+      out.push_back(fmt::format("dropped {} {}", events_text(count), what));
+    for (const auto& [category, count] : unknown_) {
+      out.push_back(fmt::format("dropped {} of the unknown category {}", events_text(count), category));
+    }
+    if (repeated_ > 0)
+      out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated_));
+    if (missing_steps_ > 0) {
+      out.push_back(
+          fmt::format("{} steps between the others have no marker; the step before such a gap ends "
+                      "with its own marker",
+                      missing_steps_));
+    }
+    if (markers_.empty()) {
+      out.push_back(
+          "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next, and the "
+          "last fetch was dropped");
+    }
+    if (fetch_starts_.empty())
+      out.push_back("there is no fetch from a data loader: what loading takes is unknown");
+    if (workers_unknown_) {
+      out.push_back(
+          "the loader has worker processes, and the trace does not say how many: its fetches are what "
+          "the loop waited");
+    }
+    return out;
+  }
+
+  const std::filesystem::path& file_;
+  std::optional<double> origin_;
+  std::map<Index, Span> markers_;
+  std::vector<double> fetch_starts_;
+  BusyTime fetches_, optimizer_, kernels_, copies_, operators_;
+  bool single_process_ = false, several_processes_ = false, workers_unknown_ = false;
+  Index first_step_ = 0, missing_steps_ = 0;
+  std::size_t events_ = 0, repeated_ = 0;
+  std::map<std::string, std::size_t> dropped_, unknown_;
+};
+
+}  // namespace
+
+Job read_kineto(const std::filesystem::path& file) { return Importer(file).run(); }
+
+}  // namespace assay

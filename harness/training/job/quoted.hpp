@@ -1,0 +1,35 @@
+/// A figure as somebody else printed it: its value, and how far it may be from the figure that was rounded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+enum class Quantity { seconds, samples_per_second, share, count };
+
+/// In SI units; a share is a fraction, not a percentage.
+struct Quoted {
+  double value = 0;
+  double rounding = 0;  ///< half a unit of the last digit: what was rounded lies within value +- rounding
+  Quantity quantity = Quantity::seconds;
+  std::string text;  ///< as it was printed
+};
+
+/// `0.0997 s`, `56.7 min`, `5,641/s`, `44.3 %`: digits with an optional point, commas between thousands, and
+/// a unit out of ns, us, µs, ms, s, min, h, /s, samples/s and %; without a unit it is a count, which is
+/// exact. Texts rather than numbers, since the digits that were printed say how exact the figure is: 0.0100 s
+/// is known ten times better than 0.010 s. Nothing when `text` is none of these.
+std::optional<Quoted> parse_quoted(std::string_view text);
+
+/// Half a unit of the last digit of the shortest decimal that is this number: how far a number that was typed
+/// in may be from the one that was rounded. At most a hundredth of it, since zeros at the end are lost: 10
+/// may have been 10.0.
+double typed_rounding(double value);
+
+/// Whether two figures can be the same before rounding: their ranges meet. The second is what the first
+/// should be, with the half-width that follows from the rounding of what it was computed from.
+bool can_agree(const Quoted& stated, double computed, double half_width);
+
+}  // namespace assay

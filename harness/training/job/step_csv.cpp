@@ -1,0 +1,257 @@
+#include "training/job/step_csv.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace assay {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line, char separator) {
+  std::vector<std::string_view> out;
+  while (true) {
+    const std::size_t at = line.find(separator);
+    out.push_back(trimmed(line.substr(0, at)));
+    if (at == std::string_view::npos) return out;
+    line.remove_prefix(at + 1);
+  }
+}
+
+std::optional<double> number(std::string_view cell) {
+  double out = 0;
+  const char* end = cell.data() + cell.size();
+  const auto parsed = std::from_chars(cell.data(), end, out);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(out)) return std::nullopt;
+  return out;
+}
+
+enum class Role { step, time, load, unit, dropped };
+
+struct Column {
+  Role role = Role::dropped;
+  double unit = 0;  ///< 0: not named
+  std::string name;
+};
+
+Column column_of(std::string_view cell) {
+  std::string name(cell);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == ' ') c = '_';
+  }
+  Column out{.name = std::string(cell)};
+  if (name == "step" || name == "unit") {
+    out.role = name == "step" ? Role::step : Role::unit;
+    return out;
+  }
+  std::string_view rest = name;
+  Role role = Role::time;
+  for (const std::string_view prefix : {"load", "step"}) {
+    if (!rest.starts_with(prefix)) continue;
+    if (prefix == "load") role = Role::load;
+    rest.remove_prefix(prefix.size());
+    if (rest.starts_with('_')) rest.remove_prefix(1);
+    break;
+  }
+  const bool unnamed = rest == "time" || rest == "duration" || (rest.empty() && role == Role::load);
+  out.unit = seconds_in(rest);
+  if (unnamed || out.unit > 0) out.role = role;
+  return out;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& where, const std::string& unit)
+      : where_(where), unit_word_(unit), unit_(unit.empty() ? 0 : seconds_in(unit)) {
+    if (!unit.empty() && unit_ <= 0) {
+      throw Error("--unit", fmt::format("{} is no unit of time", unit), "use s, ms, us or ns");
+    }
+    std::string_view rest = text;
+    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+    for (Index line = 1; !rest.empty(); ++line) {
+      const std::size_t end = rest.find('\n');
+      take(line, trimmed_line(rest.substr(0, end)));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+    if (times_.empty()) throw Error(where_, "holds no step time", "give one row per step");
+  }
+
+  Job job() {
+    TimedWindow window{.first_step = first_step_, .steps = static_cast<Index>(times_.size())};
+    for (const double time : times_) window.wall_seconds += time;
+    window.step_seconds = times_;
+    Job out{.name = where_, .windows = {std::move(window)}, .source = where_};
+    if (!loads_.empty()) {
+      double sum = 0;
+      for (const double load : loads_) sum += load;
+      out.phases.push_back({.name = "load",
+                            .kind = PhaseKind::load,
+                            .mean_seconds = sum / static_cast<double>(loads_.size()),
+                            .samples = static_cast<Index>(loads_.size()),
+                            .seconds = loads_});
+    }
+    for (const Column& column : columns_) {
+      if (column.role == Role::dropped) {
+        out.notes.push_back(fmt::format(
+            "dropped column {}: it is neither step, unit, nor named for a unit of time", column.name));
+      }
+    }
+    if (!has(Role::step)) {
+      out.notes.push_back("there is no column step: the first row is taken for the first step of an epoch");
+    }
+    return out;
+  }
+
+ private:
+  static std::string_view trimmed_line(std::string_view line) {
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+  }
+
+  [[noreturn]] void refuse(Index line, const std::string& what) const {
+    throw Error(fmt::format("{}: line {}", where_, line), what, "mend the line, or take it out");
+  }
+
+  bool has(Role role) const { return std::ranges::count(columns_, role, &Column::role) > 0; }
+
+  void take(Index line, std::string_view text) {
+    if (trimmed(text).empty()) return;
+    if (columns_.empty()) {
+      const auto at = text.find_first_of(",;\t");
+      if (at != std::string_view::npos) separator_ = text[at];
+      const std::vector<std::string_view> cells = cells_of(text, separator_);
+      if (std::ranges::none_of(cells, [](std::string_view cell) { return number(cell).has_value(); })) {
+        header(line, cells);
+        return;
+      }
+      no_header(line, cells.size());
+    }
+    row(line, cells_of(text, separator_));
+  }
+
+  void header(Index line, const std::vector<std::string_view>& cells) {
+    for (const std::string_view cell : cells) columns_.push_back(column_of(cell));
+    const auto times = std::ranges::count(columns_, Role::time, &Column::role);
+    if (times != 1) {
+      refuse(line, fmt::format(
+                       "the header names {} columns of step times, must be one: seconds, ms, us, ns or time",
+                       times));
+    }
+    for (const Role once : {Role::load, Role::step, Role::unit}) {
+      if (std::ranges::count(columns_, once, &Column::role) > 1)
+        refuse(line, "the header names a column twice");
+    }
+    for (const Column& column : columns_) {
+      if (column.unit > 0 && unit_ > 0 && column.unit != unit_) {
+        throw Error("--unit", fmt::format("is {}, but {} has a column {}", unit_word_, where_, column.name),
+                    "leave it out");
+      }
+    }
+  }
+
+  void no_header(Index line, std::size_t cells) {
+    if (cells > 2) refuse(line, fmt::format("{} columns need a header", cells));
+    if (cells == 2) columns_.push_back({Role::step, 0, "step"});
+    columns_.push_back({Role::time, 0, "time"});
+  }
+
+  double unit_of(Index line, const Column& column, const std::vector<std::string_view>& cells) const {
+    if (column.unit > 0) return column.unit;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].role != Role::unit) continue;
+      const double unit = seconds_in(cells[i]);
+      if (unit <= 0) refuse(line, fmt::format("{} is no unit of time: s, ms, us or ns", cells[i]));
+      if (unit_ > 0 && unit != unit_) {
+        throw Error("--unit",
+                    fmt::format("is {}, but line {} of {} says {}", unit_word_, line, where_, cells[i]),
+                    "leave it out");
+      }
+      return unit;
+    }
+    if (unit_ > 0) return unit_;
+    throw Error(where_, "does not say in which unit its times are", "add --unit s, ms, us or ns");
+  }
+
+  void row(Index line, const std::vector<std::string_view>& cells) {
+    if (cells.size() != columns_.size()) {
+      refuse(line, fmt::format("has {} cells, the lines before it {}", cells.size(), columns_.size()));
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const Column& column = columns_[i];
+      if (column.role == Role::unit || column.role == Role::dropped) continue;
+      const auto value = number(cells[i]);
+      if (!value || *value < 0) refuse(line, fmt::format("\"{}\" is no {}", cells[i], column.name));
+      if (column.role == Role::step) {
+        step(line, cells[i], *value);
+      } else {
+        (column.role == Role::time ? times_ : loads_).push_back(*value * unit_of(line, column, cells));
+      }
+    }
+  }
+
+  /// Times of every hundredth step would be taken for a hundred times fewer steps.
+  void step(Index line, std::string_view cell, double value) {
+    constexpr double most = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
+    if (value != std::floor(value) || value > most)
+      refuse(line, fmt::format("\"{}\" is no number of a step", cell));
+    const auto number = static_cast<Index>(value);
+    if (last_step_ && number != *last_step_ + 1) {
+      refuse(line, fmt::format("step {} does not follow step {}: each row must be the next step", number,
+                               *last_step_));
+    }
+    if (!last_step_) first_step_ = number;
+    last_step_ = number;
+  }
+
+  const std::string& where_;
+  const std::string& unit_word_;
+  double unit_ = 0;
+  char separator_ = ',';
+  std::vector<Column> columns_;
+  std::vector<double> times_, loads_;
+  Index first_step_ = 0;
+  std::optional<Index> last_step_;
+};
+
+}  // namespace
+
+double seconds_in(std::string_view unit) {
+  struct Unit {
+    std::string_view word;
+    double seconds;
+  };
+  constexpr std::array units{Unit{"s", 1},
+                             Unit{"sec", 1},
+                             Unit{"seconds", 1},
+                             Unit{"ms", 1e-3},
+                             Unit{"milliseconds", 1e-3},
+                             Unit{"us", 1e-6},
+                             Unit{"µs", 1e-6},
+                             Unit{"microseconds", 1e-6},
+                             Unit{"ns", 1e-9},
+                             Unit{"nanoseconds", 1e-9}};
+  const auto found = std::ranges::find(units, unit, &Unit::word);
+  return found == units.end() ? 0 : found->seconds;
+}
+
+Job read_step_csv(const std::string& text, const std::string& where, const std::string& unit) {
+  return Reader(text, where, unit).job();
+}
+
+}  // namespace assay

@@ -1,0 +1,91 @@
+#include "training/job/step_csv.hpp"
+
+#include "assay/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+std::vector<double> steps(const std::string& text, const std::string& unit = "") {
+  return read_step_csv(text, "f.csv", unit).windows.at(0).step_seconds;
+}
+
+auto refuses(const std::string& text, const std::string& message, const std::string& unit = "") {
+  EXPECT_THAT([&] { read_step_csv(text, "f.csv", unit); }, ThrowsMessage<Error>(HasSubstr(message))) << text;
+}
+
+TEST(StepCsv, IsReadWithAHeaderThatNamesTheUnit) {
+  EXPECT_THAT(steps("step,ms\n0,100\n1,200\n"), ElementsAre(0.1, 0.2));
+  EXPECT_THAT(steps("seconds\n0.1\n0.2"), ElementsAre(0.1, 0.2));
+  EXPECT_THAT(steps("Step us\n100000\n"), ElementsAre(DoubleEq(0.1)));
+}
+
+TEST(StepCsv, IsReadWithoutAHeader) {
+  EXPECT_THAT(steps("100\n200\n", "ms"), ElementsAre(0.1, 0.2));
+  EXPECT_THAT(steps("7,100\n8,200\n", "ms"), ElementsAre(0.1, 0.2));
+  EXPECT_EQ(read_step_csv("7,100\n8,200\n", "f.csv", "ms").windows[0].first_step, 7);
+}
+
+TEST(StepCsv, IsReadWithCarriageReturnsBlankLinesAndOtherSeparators) {
+  EXPECT_THAT(steps("\xef\xbb\xbfstep;ms\r\n0;100\r\n\r\n1;200\r\n"), ElementsAre(0.1, 0.2));
+  EXPECT_THAT(steps("step\ttime\n0\t100\n", "ms"), ElementsAre(0.1));
+}
+
+TEST(StepCsv, TakesTheUnitOfEachRow) {
+  EXPECT_THAT(steps("time,unit\n100,ms\n0.2,s\n"), ElementsAre(DoubleEq(0.1), 0.2));
+}
+
+TEST(StepCsv, TakesLoadingOfTheSameSteps) {
+  const Job job = read_step_csv("step_ms,load_ms\n100,30\n200,50\n", "f.csv");
+  ASSERT_EQ(job.phases.size(), 1U);
+  EXPECT_EQ(job.phases[0].kind, PhaseKind::load);
+  EXPECT_THAT(job.phases[0].seconds, ElementsAre(DoubleEq(0.03), DoubleEq(0.05)));
+  EXPECT_DOUBLE_EQ(job.phases[0].mean_seconds, 0.04);
+}
+
+TEST(StepCsv, SaysWhatItDropped) {
+  EXPECT_THAT(read_step_csv("step,ms,loss\n0,100,2.3\n", "f.csv").notes,
+              ElementsAre(HasSubstr("dropped column loss")));
+  EXPECT_THAT(read_step_csv("ms\n100\n", "f.csv").notes, Contains(HasSubstr("no column step")));
+  EXPECT_THAT(read_step_csv("step,ms\n0,100\n", "f.csv").notes, IsEmpty());
+}
+
+TEST(StepCsv, NamesTheLineThatCannotBeRead) {
+  refuses("step,ms\n0,100\n1,fast\n", "f.csv: line 3: \"fast\" is no ms");
+  refuses("step,ms\n0,100\n\n1,-3\n", "f.csv: line 4: \"-3\" is no ms");
+  refuses("step,ms\n0,100\n1\n", "f.csv: line 3: has 1 cells");
+  refuses("step,ms\n0,nan\n", "f.csv: line 2: \"nan\"");
+  refuses("time,unit\n1,parsec\n", "f.csv: line 2: parsec is no unit");
+}
+
+TEST(StepCsv, TakesOnlyStepsThatFollowEachOther) {
+  refuses("step,ms\n0,100\n100,101\n", "line 3: step 100 does not follow step 0");
+  refuses("step,ms\n3,100\n3,101\n", "line 3: step 3 does not follow step 3");
+  refuses("step,ms\n0.5,100\n", "line 2: \"0.5\" is no number of a step");
+  refuses("step,ms\n1e300,100\n", "line 2: \"1e300\" is no number of a step");
+}
+
+TEST(StepCsv, IsRefusedWithoutAUnitOrWithTwo) {
+  refuses("100\n200\n", "does not say in which unit");
+  refuses("100\n", "--unit: fortnight is no unit", "fortnight");
+  refuses("ms\n100\n", "--unit: is s, but f.csv has a column ms", "s");
+  refuses("time,unit\n1,ms\n", "--unit: is s, but line 2", "s");
+}
+
+TEST(StepCsv, IsRefusedWithoutTimes) {
+  refuses("", "holds no step time");
+  refuses("step,ms\n", "holds no step time");
+  refuses("step,loss\n0,1\n", "names 0 columns of step times");
+  refuses("1,2,3\n", "3 columns need a header", "ms");
+}
+
+}  // namespace
+}  // namespace assay

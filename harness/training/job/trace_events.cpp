@@ -1,0 +1,96 @@
+#include "training/job/trace_events.hpp"
+
+#include "assay/error.hpp"
+#include "core/json/json.hpp"
+#include "training/job/gzip_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <istream>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// Follows the nesting of the document, and fills one event at a time.
+class Handler : public JsonEvents {
+ public:
+  explicit Handler(const std::function<void(const TraceEvent&)>& take) : take_(take) {}
+
+  void number(double value) override {
+    if (!in_event()) return;
+    if (key_ == "ts") {
+      event_.begin = value;
+      event_.has_begin = true;
+    } else if (key_ == "dur") {
+      event_.duration = value;
+      event_.has_duration = true;
+    }
+  }
+  void text(std::string& value) override {
+    if (in_event()) {
+      if (key_ == "ph") event_.phase = value;
+      if (key_ == "cat") event_.category = value;
+      if (key_ == "name") event_.name = value;
+    } else if (in_device_ && depth_ == 3 && key_ == "name") {
+      ++header_.devices[value];
+    }
+  }
+  void start_object() override {
+    ++depth_;
+    if (depth_ == event_depth_) event_ = {};
+  }
+  void end_object() override {
+    if (depth_ == event_depth_) take_(event_);
+    --depth_;
+  }
+  void start_array() override {
+    ++depth_;
+    const bool list = depth_ == 1 || (depth_ == 2 && key_ == "traceEvents");
+    if (list) {
+      event_depth_ = depth_ + 1;
+      found_ = true;
+    }
+    in_device_ = in_device_ || (depth_ == 2 && key_ == "deviceProperties");
+  }
+  void end_array() override {
+    if (depth_ + 1 == event_depth_) event_depth_ = none;
+    if (depth_ == 2) in_device_ = false;
+    --depth_;
+  }
+  void key(std::string& name) override {
+    // Deeper keys are those of arguments; what they hold is passed over.
+    if (depth_ <= 3) key_ = name;
+  }
+
+  const TraceHeader& header() const { return header_; }
+  bool found() const { return found_; }
+
+ private:
+  static constexpr int none = -1;
+
+  bool in_event() const { return depth_ == event_depth_; }
+  const std::function<void(const TraceEvent&)>& take_;
+  TraceHeader header_;
+  TraceEvent event_;
+  std::string key_;
+  int depth_ = 0, event_depth_ = none;
+  bool found_ = false, in_device_ = false;
+};
+
+}  // namespace
+
+TraceHeader read_trace(const std::filesystem::path& file,
+                       const std::function<void(const TraceEvent&)>& take) {
+  GzipStream pieces(file);
+  std::istream in(&pieces);
+  Handler handler(take);
+  scan_json(in, handler, file.string());
+  if (!handler.found()) {
+    throw Error(file.string(), "has no list traceEvents", "export the trace with export_chrome_trace()");
+  }
+  return handler.header();
+}
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+/// Forecasts of an epoch, for the terminal, for documents and for programs.
+#pragma once
+
+#include "training/epoch/forecast.hpp"
+
+#include <string>
+
+namespace assay {
+
+/// Findings first, then doubts, models, limits, changes and scores, in lines of at most 80 characters.
+std::string to_text(const Forecast& forecast);
+std::string to_markdown(const Forecast& forecast);
+/// Full precision, seconds; `made` is the time of the prediction.
+std::string to_json(const Forecast& forecast, const std::string& made);
+
+/// `12.5 % too short`.
+std::string error_text(double error);
+/// `520.50 x 2.00 ms = 1.04 s [1.02, 1.06]`, without an interval where none is known.
+std::string segment_text(const Segment& segment);
+/// What earlier epochs make of the interval; empty without any.
+std::string experience_text(const Experience& experience);
+/// The last line: what is predicted, or why nothing is.
+std::string outcome_text(const Forecast& forecast);
+
+}  // namespace assay
