@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t seed = 42;
 
-/// What a check of one variant came to.
+/// The result of checking one variant.
 struct Outcome {
   std::vector<std::string> disagreements;  ///< one per trial, naming it
   std::vector<std::string> unfit;          ///< reasons, one per trial that could not run

@@ -65,8 +65,8 @@ void on_team(int threads, int parts, const Body& body) {
   team.joined.load(std::memory_order_acquire);
 }
 
-/// Where the share of `part` of `parts` of n floats begins: at a cache line of an aligned array, so that no
-/// two threads write one line.
+/// Returns the beginning of the share of `part` of `parts` of n floats: a cache line of an aligned array, so
+/// that no two threads write one line.
 inline Index share_begin(Index n, Index part, Index parts) {
   constexpr Index line = 64 / sizeof(float);
   const Index lines = (n + line - 1) / line;

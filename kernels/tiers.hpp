@@ -59,8 +59,9 @@
 
 namespace assay {
 
-/// What a tier's variants are named after: Highway's name in lower case. The fallback is `scalar` or `emu128`
-/// depending on compiler and version, so it is always `portable`: names are keys of stored baselines.
+/// Returns the name of a tier, as its variants carry it: Highway's in lower case. The fallback is `scalar` or
+/// `emu128` depending on compiler and version, so it is always `portable`: names are keys of stored
+/// baselines.
 inline std::string tier_name(std::int64_t target) {
   if (target == HWY_SCALAR || target == HWY_EMU128) return "portable";
   std::string name = hwy::TargetName(target);
@@ -93,7 +94,7 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
   }
 }
 
-/// What variants of an operation with one function share of a tier. Others have a structure of their own.
+/// The tier of an operation whose variants share one function. Others have a structure of their own.
 template <class Function>
 struct Tier {
   std::string name;

@@ -1,5 +1,5 @@
-// What the AdamW variants share: one loop for all forms, and the SIMD tiers by which `simd`, `streaming` and
-// `threaded` run the same machine code.
+// The loop and the SIMD tiers that all AdamW variants share: one loop serves all forms, and `simd`,
+// `streaming` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"
@@ -41,7 +41,7 @@ StepConstants step_constants(Index t) {
           .outer = static_cast<float>(outer)};
 }
 
-/// Where a call finds its parameters.
+/// The arrays that one call reads and writes.
 struct Arrays {
   const float* g;
   float* p;

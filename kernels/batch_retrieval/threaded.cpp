@@ -41,7 +41,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.batch));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  // Of a hot file the input's mapping, whose pages are all mapped.
+  // Reads a hot file through the input's mapping, whose pages are all mapped.
   const auto own =
       cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;
   return [p, threads, own](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {

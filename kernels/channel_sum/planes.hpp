@@ -1,5 +1,4 @@
-// What the variants of the bias gradient share: the SIMD tiers, by which `simd` and `threaded` run the same
-// machine code.
+// The SIMD tiers of the bias gradient, by which `simd` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"

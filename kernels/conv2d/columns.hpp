@@ -8,7 +8,7 @@
 
 namespace assay::conv2d {
 
-/// Which pixel of the source each tap sees: at place (i, j) that at (i stride + row, j stride + column).
+/// The pixel of the source that each tap sees: at place (i, j) it is (i stride + row, j stride + column).
 struct ColumnMap {
   struct Shift {
     Index row, column;

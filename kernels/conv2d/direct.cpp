@@ -86,8 +86,8 @@ void SumPlan::run(const TapSumTier& tier, const Share& share, const float* sourc
 
 namespace {
 
-// Of dy and the image together, in floats: 4 MiB, a part of a third-level cache. More images at once read and
-// write dw less often.
+// The limit on dy and the image together, in floats: 4 MiB, a part of a third-level cache. More images at
+// once read and write dw less often.
 constexpr Index most_at_once = 1024 * 1024;
 // Pixels of a panel of dy: 256 KiB, so that it stays in the second-level cache while rows of dw are walked.
 constexpr Index most_pixels = 2048;

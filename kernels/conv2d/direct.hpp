@@ -1,4 +1,4 @@
-// What one thread of `direct` does: a share of y, dx or dw, so that `threaded` runs the same machine code.
+// The work of one thread of `direct`, a share of y, dx or dw, so that `threaded` runs the same machine code.
 #pragma once
 
 #include "conv2d/tap_gradient.hpp"

@@ -17,8 +17,8 @@
 namespace assay::conv2d {
 namespace {
 
-// Of columns, 256 x 256 with rows that are no multiple of 4096 bytes apart: 272 KiB, a quarter of the
-// second-level cache they were tried with, where the product reads them in place.
+// A block of columns is 256 x 256, its rows no multiple of 4096 bytes apart: 272 KiB, a quarter of the
+// second-level cache it was tried with, where the product reads it in place.
 constexpr Index most_rows = 256;
 constexpr Index most_pixels = 256;
 constexpr Index ld = most_pixels + 16;

@@ -1,5 +1,5 @@
-// How an image is laid out with its border, so that every tap of a window reads it with stride one where it
-// lies: what `direct` computes on in place of a column buffer.
+// The layout of an image with its border, so that every tap of a window reads it with stride one where it
+// lies. `direct` computes on it in place of a column buffer.
 //
 // The image is cut into stride x stride phases, one plane each, of which only those under a tap are kept. A
 // place of the window is a position q = i pitch + j in a plane, and a tap is a constant distance from it.

@@ -15,7 +15,7 @@ inline constexpr Index panel_filters = 32;
 
 /// out[filter, k] (+)= sum over images and places (i, j) of
 ///   a[image a_image + row_offset[k] + i pitch + j] b[filter / 32 b_panel + (image, i, j) 32 + filter % 32].
-/// What b holds beside the last filter is a number.
+/// Beyond the last filter b holds numbers that do not count.
 struct TapGradient {
   Index rows = 0;  ///< k: pairs of channel and tap
   const Index* row_offset = nullptr;

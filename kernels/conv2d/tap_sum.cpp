@@ -65,7 +65,7 @@ struct Runs {
   Run at[most_vectors * lanes];
 };
 
-// What of the positions [q, q + vectors * lanes) is a result.
+// Returns the runs of positions in [q, q + vectors * lanes) that are results.
 Runs runs_of(const TapSum& s, Index q, Index vectors) {
   Runs runs;
   Index i = q / s.pitch, j = q % s.pitch;

@@ -90,9 +90,9 @@ struct Epoch {
     const Index size = std::min(batch, samples - k * batch);
     return std::span(order).subspan(static_cast<std::size_t>(k * batch), static_cast<std::size_t>(size));
   }
-  /// What a loader does: the samples of batch k, one after the other.
+  /// Acts as a loader: writes the samples of batch k, one after the other.
   void write(Index k, std::byte* rows) const { std::memcpy(rows, of(k).data(), of(k).size_bytes()); }
-  /// What a consumer does: counts the samples that were handed over.
+  /// Acts as a consumer: counts the samples that were handed over.
   void take(Index k, const std::byte* rows) {
     for (std::size_t i = 0; i < of(k).size(); ++i) {
       Index sample = -1;

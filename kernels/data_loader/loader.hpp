@@ -1,4 +1,4 @@
-// What the variants of data_loader share: a pipeline whose workers read records in one of two ways.
+// The pipeline that the variants of data_loader share: its workers read records in one of two ways.
 #pragma once
 
 #include "assay/ops/data_loader.hpp"

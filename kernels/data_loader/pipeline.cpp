@@ -23,7 +23,7 @@ void yield_until(std::unique_lock<std::mutex>& lock, const Condition& condition)
   }
 }
 
-/// Of a worker that waits for a place: the first nap, and the longest.
+/// A worker that waits for a place naps, first for this long, and at most for that long.
 constexpr std::chrono::microseconds first_nap{50}, longest_nap{5000};
 
 }  // namespace
@@ -131,7 +131,7 @@ void Pipeline::work() {
     ++busy_;
     const Loading& loading = *loading_;
     lock.unlock();
-    // Of the batch before, and outside the lock, or who wakes up would wait for it.
+    // Announces the batch before, outside the lock, or the thread that wakes up would wait for the lock.
     if (unsaid) deliverable_.notify_one();
     std::exception_ptr failure;
     try {

@@ -16,7 +16,7 @@
 
 namespace assay {
 
-/// What to throw where the system starts no more threads.
+/// The error to throw where the system starts no more threads.
 Error cannot_start_workers(const std::system_error& failure);
 
 /// Holds its threads between runs when they are persistent, and its slots always. One thread runs it.

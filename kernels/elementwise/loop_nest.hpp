@@ -1,6 +1,6 @@
-// What the element-wise variants share: the loops over all elements, in the memory order of z and with as few
-// axes as the layout allows, and how they are divided among threads. A dense problem is one row, whatever
-// its four extents; a bordered one has a row per image row.
+// The loops over all elements that the element-wise variants share, in the memory order of z and with as few
+// axes as the layout allows, and their division among threads. A dense problem is one row, whatever its four
+// extents; a bordered one has a row per image row.
 #pragma once
 
 #include "tiers.hpp"

@@ -79,7 +79,7 @@ TEST(RowCursor, StartsAtAnyRow) {
   }
 }
 
-/// How often each element of the nest is in a share.
+/// Counts for each element of the nest the shares that it is in.
 std::vector<int> covered(const LoopNest& nest, Index parts) {
   std::vector<int> times(static_cast<std::size_t>(nest.rows() * nest.row_length()));
   for (Index part = 0; part < parts; ++part) {

@@ -44,8 +44,8 @@ struct VectorRelu {
   }
 };
 
-/// How the elements of a row are reached. `transposes`: along a row x jumps, but the elements of neighbouring
-/// rows are neighbours in x. `scattered`: any other strides.
+/// The ways to reach the elements of a row. `transposes`: along a row x jumps, but the elements of
+/// neighbouring rows are neighbours in x. `scattered`: any other strides.
 enum class Walk { dense, y_repeats, transposes, scattered };
 enum class Store { reads_z, plain, plain_fetching_ahead, stream };
 

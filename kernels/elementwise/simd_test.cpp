@@ -1,5 +1,5 @@
-// What corner cases are too small to reach in simd.cpp: streaming stores, prefetches, and shares that start
-// inside a row.
+// Tests the paths of simd.cpp that corner cases are too small to reach: streaming stores, prefetches, and
+// shares that start inside a row.
 
 #include "elementwise/loop_nest.hpp"
 

@@ -1,4 +1,4 @@
-// How C is cut into one rectangle per thread.
+// The grid that cuts C into one rectangle per thread.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -44,7 +44,7 @@ inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = l
   return best;
 }
 
-// Where part `i` of `parts` equal parts of `extent` begins.
+// Returns the beginning of part `i` of `parts` equal parts of `extent`.
 inline Index cut(Index extent, Index unit, Index i, Index parts) {
   const Index units = (extent + unit - 1) / unit;
   return std::min(extent, units * i / parts * unit);

@@ -28,7 +28,7 @@ const std::string problems[] = {
 
 TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("gemm", problems); }
 
-/// How often expectations fail for a gemm whose one variant is `variant`.
+/// Counts the expectations that fail for a gemm whose one variant is `variant`.
 int failures_with(Variant<Gemm> variant) {
   Registry registry;
   registry.add<Gemm>(std::move(variant));

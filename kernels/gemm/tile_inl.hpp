@@ -66,7 +66,7 @@ HWY_INLINE void unrolled(const Body& body) {
   each(body, std::make_index_sequence<static_cast<std::size_t>(count)>());
 }
 
-// What a tile reads: a[r * a_row + l * a_step] and the vectors at b[l * b_step].
+// The operands of a tile, which reads a[r * a_row + l * a_step] and the vectors at b[l * b_step].
 struct Operands {
   Index k = 0;
   const float* a = nullptr;

@@ -64,7 +64,8 @@ HWY_INLINE __m512i pair_everywhere(const std::uint16_t* from) {
   return _mm512_set1_epi32(pair);
 }
 
-// What a tile reads, in bf16: pairs at a[r * a_row + l * a_step], and vectors of pairs at b[l * b_step].
+// The operands of a tile in bf16, which reads pairs at a[r * a_row + l * a_step] and vectors of pairs at b[l
+// * b_step].
 struct Operands {
   Index pairs = 0;
   const std::uint16_t* a = nullptr;

@@ -1,4 +1,5 @@
-// What the variants of gradient_accumulation share: one micro-batch added to, or put in place of, the sum.
+// The sweeps that the variants of gradient_accumulation share: one micro-batch is added to the sum, or put in
+// its place.
 #pragma once
 
 #include "tiers.hpp"

@@ -1,8 +1,9 @@
-// What the SIMD and threaded variants of im2col and col2im share: where everything lies, worked out once per
-// problem, and the tiers by which they run the same machine code.
+// The plan that the SIMD and threaded variants of im2col and col2im share: where everything lies, worked out
+// once per problem, and the tiers by which they run the same machine code.
 //
 // *Split rows.* One row of an image with its padding, columns sorted by their remainder modulo the stride.
-// What a tap meets while the window moves along the output is then contiguous, for every stride and dilation:
+// The pixels that a tap meets while the window moves along the output are then contiguous, for every stride
+// and dilation:
 //
 //   stride 2, left 1, row a b c d e:   0 a b c d e 0  ->  0 b d 0 | a c e        tap 0 | tap 1, tap 2 = tap 0
 //   + 1
@@ -58,7 +59,7 @@ struct View {
   Index size_of_patch() const { return c * window.taps(); }
   /// Floats of one tap along the output, with zeros on both sides as far as `start` reaches.
   Index tap_row() const { return 2 * reach + pitch; }
-  /// Where what tap column `kw` meets begins in a split row.
+  /// Returns where the pixels that tap column `kw` meets begin in a split row.
   Index tap(Index kw) const { return phase[kw] * pitch + start[kw]; }
 };
 

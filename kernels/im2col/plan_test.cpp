@@ -1,4 +1,4 @@
-// Where the plan of im2col and col2im says that everything lies, against places worked out by hand.
+// Compares the places in the plan of im2col and col2im with places worked out by hand.
 
 #include "im2col/plan.hpp"
 

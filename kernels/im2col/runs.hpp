@@ -1,5 +1,5 @@
-// What the variants of im2col and col2im share that walk runs instead of elements: at which positions of the
-// window a tap lies inside the image.
+// The run of window positions at which a tap lies inside the image, for the variants of im2col and col2im
+// that walk runs instead of elements.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -12,8 +12,8 @@ struct Run {
   Index length() const { return last - first; }
 };
 
-/// Of `positions`, those whose pixel, position * stride + offset, lies in [0, extent); empty runs start and
-/// end inside the positions too.
+/// Returns the run of those positions whose pixel, position * stride + offset, lies in [0, extent); an empty
+/// run starts and ends inside the positions too.
 inline Run inside_run(Index positions, Index stride, Index offset, Index extent) {
   Run run{.first = offset >= 0 ? 0 : (stride - 1 - offset) / stride,
           .last = offset >= extent ? 0 : (extent - 1 - offset) / stride + 1};

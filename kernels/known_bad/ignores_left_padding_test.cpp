@@ -1,5 +1,4 @@
-// Where the published im2col is right and where it is wrong: what makes it look right in a test without
-// padding.
+// Shows where the published im2col is right and where it is wrong: without padding it passes.
 
 #include "assay/check.hpp"
 #include "assay/registry.hpp"

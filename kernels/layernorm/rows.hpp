@@ -1,5 +1,5 @@
-// What the variants of layernorm, rmsnorm and their residual forms share: the arrays of a call, and the tiers
-// by which `simd`, `streaming` and `threaded` run the same machine code.
+// The arrays of a call and the tiers that the variants of layernorm, rmsnorm and their residual forms share,
+// so that `simd`, `streaming` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"

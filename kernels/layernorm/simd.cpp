@@ -35,7 +35,7 @@ constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 enum class Store { cached, past_caches };
 
-/// What is done, to how many rows at a time; fixed at compile time, so that sums stay in registers.
+/// The kind of work, and the rows at a time; fixed at compile time, so that sums stay in registers.
 template <bool centred_, bool adds_, Store store_, int rows_>
 struct Kind {
   static constexpr bool centred = centred_;  // around the mean, with beta
@@ -94,7 +94,7 @@ HWY_INLINE void walk(Index cols, Step& step) {
   }
 }
 
-/// What a walk over `rows` rows fetches: `half a number or one for each that it reads.
+/// The numbers that a walk over `rows` rows prefetches: half a number or one for each that it reads.
 struct Ahead {
   const float* from;
   Index share_of_two;  // 1: half as many as are read, 2: as many
@@ -231,8 +231,8 @@ struct Walks {
   const float share =
       1.0F / static_cast<float>(on.cols);  // a product is cheaper than a division for each row
 
-  /// What the walk before (0) and the walk after (1) the next first walk fetch. Past the last row these name
-  /// what is not there, which a prefetch may.
+  /// Returns the numbers of the next first walk that the walk before (0) and the walk after it (1) prefetch.
+  /// Past the last row these lie outside the array, which a prefetch may name.
   HWY_INLINE Ahead ahead(Index first, Index which) const {
     const Index at = (first + rows + further<Kind::store>)*on.cols;
     if (Kind::adds) return {(which == 0 ? on.x : on.r) + at, 2};

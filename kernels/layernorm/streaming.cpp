@@ -1,6 +1,6 @@
 // The idea: the best SIMD tier with y written past the caches. An ordinary store reads the line it is about
 // to overwrite, a third of the traffic of x and y, which is lost where y leaves the caches before it is read.
-// Of a working set that the caches hold, the opposite is true, and this variant is slow. Rows that do not
+// Where the caches hold the working set the opposite is true, and this variant is slow. Rows that do not
 // start on a cache line are written through the caches.
 
 #include "layernorm/rows.hpp"

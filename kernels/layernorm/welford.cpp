@@ -16,7 +16,7 @@ namespace {
 /// Four vectors of two doubles for the means and as many for the squares: the registers of the plain ABI.
 constexpr Index columns = 8;
 
-/// Of `count` numbers: their mean, and the sum of squares around it.
+/// The mean of `count` numbers, and the sum of squares around it.
 struct Moments {
   double count = 0, mean = 0, squares = 0;
 };

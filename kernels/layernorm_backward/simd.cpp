@@ -37,7 +37,7 @@ constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 enum class Store { cached, past_caches };
 
-/// What is done, to how many rows at a time; fixed at compile time, so that sums stay in registers.
+/// The kind of work, and the rows at a time; fixed at compile time, so that sums stay in registers.
 template <bool centred_, Store store_, int rows_>
 struct Kind {
   static constexpr bool centred = centred_;  // around the mean, with dbeta

@@ -28,7 +28,7 @@ class Partials {
   Partials(Index cols, int threads)
       : stride_((cols + 15) / 16 * 16 + 16), sums_(static_cast<std::size_t>(2 * stride_ * (threads - 1))) {}
 
-  /// Where part > 0 adds up its rows.
+  /// Redirects the sums of part > 0 to an array of its own.
   Operands redirected(Operands on, int part) {
     on.dgamma = sums_.data() + 2 * stride_ * (part - 1);
     if (on.dbeta != nullptr) on.dbeta = on.dgamma + stride_;

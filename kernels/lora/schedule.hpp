@@ -10,7 +10,7 @@
 
 namespace assay::lora {
 
-/// How the products of a phase are cut, and space for each thread.
+/// The division of a phase's products among threads, and space for each thread.
 class Schedule {
  public:
   Schedule(blocked::Tier tier, int threads, const Phases& phases, Index thin)

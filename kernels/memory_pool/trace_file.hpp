@@ -22,7 +22,7 @@ class TraceFile {
   TraceFile& operator=(const TraceFile&) = delete;
   ~TraceFile() { std::filesystem::remove(path_); }
 
-  /// Of every variant that `filter` selects.
+  /// Returns the checks of every variant that `filter` selects.
   std::vector<CornerCheck> checks(const std::string& filter) const {
     static const Registry registry = Registry::linked();
     return check_file(registry, filter, path_, 42, {});

@@ -1,4 +1,4 @@
-// What each planner makes of lists that were worked by hand, and of lists that break planners.
+// Tests each planner on lists that were worked by hand, and on lists that break planners.
 
 #include "memory_pool/trace_file.hpp"
 

@@ -64,7 +64,7 @@ TEST_P(Validators, AnswerRightWhereNumbersDoNotFitIn32Bits) {
 INSTANTIATE_TEST_SUITE_P(MemoryPool, Validators, testing::Values("sorted_break", "time_sweep"),
                          [](const auto& named) { return std::string(named.param); });
 
-/// What the judge says first of a variant, for a list whose own plan it takes.
+/// Returns the judge's first complaint about a variant, for a list whose own plan it takes.
 std::string first_complaint(std::string_view name) {
   return validate().open("blocks=1", {.rng = Rng(1)})->check(variant(name), {}).detail;
 }

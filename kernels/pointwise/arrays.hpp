@@ -1,5 +1,5 @@
-// What the variants of activations, gradients and chains share: where a call finds its arrays, and the SIMD
-// tiers by which `simd`, `streaming`, `fused` and `threaded` run the same machine code.
+// The arrays of a call and the SIMD tiers that the variants of activations, gradients and chains share, so
+// that `simd`, `streaming`, `fused` and `threaded` run the same machine code.
 #pragma once
 
 #include "assay/ops/pointwise.hpp"

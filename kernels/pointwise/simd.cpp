@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
 constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
-// Of 32 registers four vectors at once need all, of 16 two leave no room for constants already.
+// Four vectors at once need all of 32 registers; of 16, two leave no room for constants already.
 constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
 template <class Formula, bool stream>

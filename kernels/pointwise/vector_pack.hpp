@@ -23,7 +23,7 @@ template <class D, std::size_t count>
 struct Pack {
   hn::Vec<D> v[count];
 };
-/// What names the type of a pack, as D does of a vector.
+/// The tag that names the type of a pack, as D does for a vector.
 template <class D, std::size_t count>
 struct PackTag {};
 

@@ -18,9 +18,9 @@ Crew::~Crew() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-/// Where all processors are busy, Linux puts a thread that is woken on the one of who woke it, behind the
-/// work that it was woken to share. On a loaded machine with two cores most calls of 1.4 ms were over before
-/// the second thread ran at all. So the threads are kept off the processor of the caller.
+/// Keeps the threads off the processor of the caller. Where all processors are busy, Linux puts a thread that
+/// is woken on the processor of the one that woke it, behind the work that it was woken to share: on a loaded
+/// machine with two cores most calls of 1.4 ms were over before the second thread ran at all.
 void Crew::step_aside() {
 #ifdef __linux__
   const int here = sched_getcpu();

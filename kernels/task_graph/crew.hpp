@@ -25,8 +25,8 @@ inline void relax() {
 #endif
 }
 
-/// How often a thread looks before it sleeps: 2,000 pauses are some 20 to 70 us. A thread that sleeps is
-/// woken by the kernel, which takes about as long; and who spins longer than that disturbs what comes next.
+/// The number of looks before a thread sleeps: 2,000 pauses are some 20 to 70 us. The kernel takes about as
+/// long to wake a thread that sleeps; a thread that spins longer than that disturbs what comes next.
 inline constexpr int patience = 2000;
 
 /// A word that threads wait on: looked at for a while, then asleep. Nobody yields: a yield goes to whatever

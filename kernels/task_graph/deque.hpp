@@ -15,7 +15,7 @@
 
 namespace assay::task_graph {
 
-/// Who may call: `alone` promises that nobody but the owner does, and saves the locked instructions.
+/// The threads that may call: `alone` promises that only the owner does, and saves the locked instructions.
 enum class Sharing { shared, alone };
 
 class Deque {

@@ -11,7 +11,7 @@
 
 namespace assay::task_graph {
 
-/// What is called for each task; refers to a callable that outlives it.
+/// The callable that is run for each task; refers to a callable that outlives it.
 class TaskBody {
  public:
   template <class Body>

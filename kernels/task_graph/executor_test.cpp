@@ -1,5 +1,5 @@
-// What executors promise whatever the graph: every task once and in order, exceptions to the caller, and no
-// thread that waits for ever.
+// Tests the promises of every executor on any graph: every task once and in order, exceptions to the caller,
+// and no thread that waits for ever.
 
 #include "task_graph/executor.hpp"
 

@@ -1,9 +1,10 @@
-// The idea: no list is shared. Who finishes a task counts down its successors, goes on with one of those that
-// became ready, and keeps the others on a stack of its own, of which a thread without work takes the oldest.
-// Threads touch each other's memory only where tasks of different threads depend on each other, and to steal.
+// The idea: no list is shared. A thread that finishes a task counts down its successors, goes on with one of
+// those that became ready, and keeps the others on a stack of its own, of which a thread without work takes
+// the oldest. Threads touch each other's memory only where tasks of different threads depend on each other,
+// and to steal.
 //
-// What is not shared is not atomic: a task with one predecessor has no counter, and the last to arrive at a
-// counter sees that it is 1 and need not count. Finished tasks are counted by each thread for itself and
+// State that is not shared is not atomic: a task with one predecessor has no counter, and the last to arrive
+// at a counter sees that it is 1 and need not count. Finished tasks are counted by each thread for itself and
 // entered when it runs out of work.
 
 #include "assay/registry.hpp"

@@ -1,4 +1,5 @@
-// How high the plans of the variants are: those that know every path agree, and cuts pay where there are any.
+// Tests the heights of the variants' plans: those that know every path agree, and cuts pay where there are
+// any.
 
 #include "assay/ops/task_graph_memory.hpp"
 #include "assay/registry.hpp"
@@ -10,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// What the remark on a variant's plan says before the first comma: its height.
+/// Returns the height of a variant's plan, which the remark on it says before the first comma.
 std::string height(const std::string& variant, const std::string& problem) {
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at("task_graph_memory");

@@ -22,7 +22,7 @@ class Checkpoints {
   /// then.
   void write(const training::Parameters& at, Index t);
 
-  /// Where the last one lies; empty before the first.
+  /// Returns the file of the last checkpoint; empty before the first.
   const std::filesystem::path& file() const { return file_; }
 
  private:

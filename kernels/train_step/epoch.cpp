@@ -140,8 +140,8 @@ class ImageTraining final : public Training {
     trainer_->optimize(at, t);
     times.optimize = watch.lap();
   }
-  /// What is done between steps: told how many are done and when that was, says when the next one begins.
-  /// Throws Stopped to have no more of them.
+  /// Called between steps with the number of steps done and the time of the last; returns when the next one
+  /// begins. Throws Stopped to end the steps.
   using Between = std::function<double(Index done, double end)>;
   /// Starts the watch and trains these steps.
   void run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,

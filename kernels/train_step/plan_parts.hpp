@@ -1,4 +1,4 @@
-// What a plan names, made: its network, its records, its trainer. All throw Error naming the key, or the
+// Makes the network, the records and the trainer that a plan names. All throw Error naming the key, or the
 // file, that cannot be used.
 #pragma once
 

@@ -49,12 +49,13 @@ std::vector<float> losses(const Network& network, Trainer& trainer) {
   return out;
 }
 
-// What is asked of two curves, smoothed over 20 steps. Both networks with 10 seeds of data and parameters:
-// right ones differed by 1e-7 to 4e-7, and by no more than 1.4e-6 after 1,000 steps; with the gradient of the
-// last bias 1 % too long by 2.6e-5 and more, with the smallest segment not trained by 3.5e-3 and more.
+// The largest difference allowed between two curves, smoothed over 20 steps. Both networks with 10 seeds of
+// data and parameters: right ones differed by 1e-7 to 4e-7, and by no more than 1.4e-6 after 1,000 steps;
+// with the gradient of the last bias 1 % too long by 2.6e-5 and more, with the smallest segment not trained
+// by 3.5e-3 and more.
 constexpr double agreement = 1e-5;
-// By how much the smoothed loss falls, of the same 20 trainings at least 5. It starts near log 10, that of a
-// guess, and would be 0 in the end: the images can be told apart.
+// The smoothed loss falls by at least this much; it fell by at least 5 in the same 20 trainings. It starts
+// near log 10, that of a guess, and would be 0 in the end: the images can be told apart.
 constexpr double fall = 4;
 
 std::vector<float> naive_losses(const Network& network) {
