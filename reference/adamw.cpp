@@ -80,7 +80,7 @@ auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Inp
   const Index n = problem.n;
   Input in{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n),
            setting.buffer<float>(n)};
-  // What t - 1 steps can have left: zero before the first.
+  // The moments that t - 1 steps can have left: zero before the first.
   const auto [first, second] = adamw::bias_corrections(problem.t - 1);
   for (Index i = 0; i < n; ++i) {
     const double size = magnitude(problem.gradients, setting.rng);

@@ -29,7 +29,7 @@ typename Op::Expected oracle(const typename Op::Problem& p, const typename Op::I
   return Op::expect(p, in, setting);
 }
 
-/// What a wrong kernel makes of one parameter.
+/// One parameter as a wrong kernel leaves it.
 struct Parameter {
   float p, m, v;
 };

@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Where in a file we are, for messages.
+/// A place in a file, for messages.
 struct Place {
   std::string file;
   Index line = 0;
@@ -38,7 +38,8 @@ struct Place {
   }
 };
 
-/// Of a file that is no trace a message shows what a terminal can take.
+/// Quotes the start of a line, since a message about a file that is no trace shows no more than a terminal
+/// can take.
 std::string quoted(std::string_view text) {
   constexpr std::size_t most = 40;
   std::string out(text.substr(0, most));

@@ -32,7 +32,7 @@ class AllocatorTrace : public testing::Test {
     allocator_trace::for_each_request(file(text), [&](const Request& r) { out.push_back(r); });
     return out;
   }
-  /// What reading `text` complains about; empty if it does not.
+  /// Returns the complaint of reading `text`; empty if there is none.
   std::string complaint(const std::string& text) const {
     try {
       requests(text);

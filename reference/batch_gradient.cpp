@@ -21,7 +21,7 @@ void accumulate(const GradientAccumulation::Problem& p, const float* gradients, 
   }
 }
 
-/// Of the rounded norm: how much of a gradient is kept.
+/// Returns the factor by which a gradient of this rounded norm is kept.
 template <class Real>
 Real kept(Real norm) {
   constexpr auto limit = static_cast<Real>(GradientClip::limit),

@@ -29,7 +29,7 @@ Index windows_of(const Problem& p) {
   return std::max<Index>(2, std::min(most_indices, 4 * p.records) / p.batch);
 }
 
-/// Which of the batch's records a wrong one is, for the message.
+/// Says for a message which of the batch's records a wrong one is.
 std::string stands_at(const Problem& p, const Input& in, std::span<const std::byte> wrong) {
   std::vector<std::byte> scratch(static_cast<std::size_t>(p.bytes));
   for (const Index i : in.latest_window()) {

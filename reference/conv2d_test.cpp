@@ -204,7 +204,7 @@ TEST(Conv2d, NamesAWindowThatDoesNotFit) {
   }
 }
 
-/// What the judge says of one variant that is planted in place of the naive one.
+/// Returns the judgement of one variant that is planted in place of the naive one.
 template <class Op>
 Agreement judge_planted(std::string_view text, void (*run)(const typename Op::Problem&,
                                                            const typename Op::Input&, typename Op::Output&)) {

@@ -41,7 +41,7 @@ auto prepare_naive(const Problem& p, const Input&, const Context&) {
   };
 }
 
-/// Which batch stands at position r of the output, or -1 with the reason.
+/// Returns the batch that stands at position r of the output, or -1 with the reason.
 Index batch_at(const Problem& p, const Expected& want, const Output& out, Index r, std::string& wrong) {
   const Index sample = out.sample[r];
   if (sample < 0 || sample >= p.samples) {

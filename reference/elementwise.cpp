@@ -43,7 +43,8 @@ void naive(const typename Elementwise<Formula>::Problem& p, const typename Eleme
   });
 }
 
-/// What max() implementations get wrong: NaN of both signs, both zeros, infinities, subnormals.
+/// Puts in the numbers that implementations of max() get wrong: NaN of both signs, both zeros, infinities,
+/// subnormals.
 void sprinkle_special(Buffer<float>& x) {
   using Limits = std::numeric_limits<float>;
   const std::array<float, 8> special{Limits::quiet_NaN(),
@@ -58,7 +59,7 @@ void sprinkle_special(Buffer<float>& x) {
   for (Index i = 0; i < x.size(); i += 3) x[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
 }
 
-/// Where bits count (everywhere for relu, else where z keeps what it held), whether they are the expected.
+/// Compares bits where bits count: everywhere for relu, else where z keeps what it held.
 Agreement same_bits(const Shape& shape, const Buffer<float>& actual, std::span<const double> expected,
                     bool everywhere) {
   Agreement out;

@@ -27,7 +27,7 @@ void naive(const Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
   }
 }
 
-/// What denormals that are taken for zero may change in one element.
+/// Returns the most that denormals taken for zero may change in one element.
 double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) {
   double sum = 0;
   for (Index l = 0; l < k; ++l) {

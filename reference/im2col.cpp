@@ -171,8 +171,8 @@ std::vector<Problem> corners() {
   return out;
 }
 
-/// What a window meets along one direction: its pairs of position and tap inside the image, and the
-/// different pixels among them.
+/// The pairs of position and tap that a window meets inside the image along one direction, and the different
+/// pixels among them.
 struct Met {
   double pairs = 0, pixels = 0;
 };

@@ -74,8 +74,8 @@ TEST(SeparableImages, DependOnTheirNumberAndNotOnTheBlock) {
   }
 }
 
-/// Of 500 records, how many a linear function tells apart: the class whose mean image, of another 500, is the
-/// nearest.
+/// Returns how many of 500 records a linear function tells apart: it chooses the class whose mean image, of
+/// another 500, is the nearest.
 int told_apart(const ImageRecords& records) {
   constexpr Index count = 500;
   ImageBatch known(records, count), asked(records, count);

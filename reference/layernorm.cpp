@@ -130,7 +130,7 @@ Agreement within_rows(const Problem& p, const Buffer<float>& y, const Element& e
   return within({"y", {p.rows, p.cols}}, y, want, bound);
 }
 
-/// What is expected of the mean and of 1 / sqrt of rows that lie at `x`.
+/// Returns the expected mean and 1 / sqrt of the rows that lie at `x`.
 LayerNorm::Expected expect_layernorm(const Problem& p, const float* x) {
   LayerNorm::Expected want{empty_statistic(p.rows), empty_statistic(p.rows)};
   const auto n = static_cast<double>(p.cols);
@@ -295,7 +295,7 @@ auto RmsNorm::make_input(const Problem& p, Setting& setting) -> Input {
 auto LayerNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
   in.x = drawn(p.rows * p.cols, setting);
-  // What a block adds is around zero.
+  // The residual that a block adds is around zero.
   in.r = parameters(p.rows * p.cols, setting);
   in.gamma = parameters(p.cols, setting);
   in.beta = parameters(p.cols, setting);

@@ -38,7 +38,7 @@ Real mean_at(const Rows& in, Index r) {
   return in.mean == nullptr ? Real{0} : static_cast<Real>(in.mean[r]);
 }
 
-/// What is needed of a row before the first of its gradients.
+/// The means of a row that its gradients need.
 template <class Real>
 struct Means {
   Real of_w = 0, of_w_xhat = 0;

@@ -49,7 +49,7 @@ TEST(RmsNormResidual, MatchesARowWorkedByHand) {
   EXPECT_TRUE(outcome.agrees) << outcome.detail;
 }
 
-/// What a variant of layernorm_residual under test comes to on 3 rows.
+/// Judges a variant of layernorm_residual under test on 3 rows.
 Agreement check(void (*run)(const Problem&, const LayerNormResidual::Input&, LayerNormResidual::Output&),
                 Index cols, Fill fill) {
   detail::TypedOperation<LayerNormResidual> operation;

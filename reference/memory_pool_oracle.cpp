@@ -13,7 +13,7 @@ constexpr std::size_t most_for_pairs = 2048;
 
 bool overlap_in_time(const Request& a, const Request& b) { return a.start < b.end && b.start < a.end; }
 
-/// Of blocks inside the pool, whose ends do not overflow.
+/// Takes blocks inside the pool, whose ends do not overflow.
 bool overlap_in_space(const Plan& plan, std::size_t i, std::size_t j) {
   return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
          plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;

@@ -91,7 +91,7 @@ std::string at(std::string_view name, Index i, Index value) {
   return std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(value);
 }
 
-/// What is wrong with a plan as it was written, or nothing.
+/// Returns the fault of a plan as it was written, or nothing.
 std::string objection(const MemoryPoolPlan::Input& in, const MemoryPoolPlan::Expected& want,
                       const MemoryPoolPlan::Output& out) {
   const Index height = out.height[0];

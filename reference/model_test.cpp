@@ -171,7 +171,7 @@ struct Loss {
   }
 };
 
-/// What a fault does to a gradient of the reference.
+/// A fault that is planted in a gradient of the reference.
 using Fault = std::function<void(const Network&, Numbers&)>;
 
 /// The gradient of a batch of n images by backward(), and by differences.

@@ -83,8 +83,8 @@ float first_operand(Domain domain, bool wide, Setting& setting) {
   return wide ? of_any_magnitude(rng, -30, 7) : setting.draw();
 }
 
-/// What the formulas get wrong: NaN of both signs, both zeros, infinities, numbers below the normal range,
-/// and those of which an exponential over- or underflows.
+/// Puts in the numbers that formulas get wrong: NaN of both signs, both zeros, infinities, numbers below the
+/// normal range, and those of which an exponential over- or underflows.
 void sprinkle_special(Domain domain, Buffer<float>& x) {
   using Limits = std::numeric_limits<float>;
   constexpr float nan = Limits::quiet_NaN(), infinity = Limits::infinity();

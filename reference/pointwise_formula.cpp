@@ -56,7 +56,8 @@ std::array<double, 1> GeluTanhBackward::bound(const std::array<double, 2>& in, d
   const auto [below, above] = logistic_pair(v);
   const double moment = a * below * above * slope;
   const double own = 10 * (x < 0 ? below : above) + 18 * moment;
-  // What was flushed counts 1 + a v' times, at magnitudes up to 11, beyond which nothing is left to flush.
+  // A number that was flushed counts 1 + a v' times, at magnitudes up to 11, beyond which nothing is left to
+  // flush.
   const double edge = a < 11 ? a : 11;
   const double gain = 1 + edge * tanh_argument(edge).slope;
   return {u * std::abs(dz) * (own + 8 * v * (below * above + moment)) + gain * underflow(a)};

@@ -34,7 +34,7 @@ TEST(Rounded, AddsARoundingOfTheResult) {
 }
 
 TEST(Rounded, CarriesDeviationsThroughByTheSlopes) {
-  // Of x y: y and x. Of x / y: 1 / y and x / y^2. Of a root: 1 / (2 root). Of exp: exp. Of log: 1 / x.
+  // Slopes of x y: y and x; of x / y: 1 / y and x / y^2; of a root: 1 / (2 root); of exp: exp; of log: 1 / x.
   EXPECT_NEAR((Rounded(3, 2e-3) * Rounded(2, 1e-3)).deviation, 5e-3, 1e-9);
   EXPECT_NEAR((Rounded(4, 3e-3) / Rounded(2, 2e-3)).deviation, 2.5e-3, 1e-9);
   EXPECT_NEAR(sqrt(Rounded(4, 1e-3)).deviation, 0.25e-3, 1e-9);

@@ -93,8 +93,8 @@ void grow_inception(Growing& graph) {
   }
 }
 
-/// Of c x c filters of 3 x 3 that is 1, the entry of a stage has half as many input channels and a projection
-/// of 1 x 1. An addition is put at 1/32: it waits for memory, not for arithmetic.
+/// Weights are relative to c x c filters of 3 x 3. The entry of a stage has half as many input channels and a
+/// projection of 1 x 1. An addition is put at 1/32: it waits for memory, not for arithmetic.
 void grow_residual(Growing& graph) {
   TaskId before = none;
   for (Index block = 0; !graph.full(); ++block) {

@@ -21,7 +21,7 @@ std::vector<TaskId> row(const Adjacency& rows, TaskId task) {
   return {ids.begin(), ids.end()};
 }
 
-/// What making this graph complains about; empty when it does not.
+/// Returns the complaint of making this graph; empty when there is none.
 std::string complaint(Index tasks, const std::vector<Edge>& edges) {
   try {
     make_dag(tasks, edges);

@@ -24,7 +24,7 @@ std::uint64_t work(std::uint64_t x, std::uint32_t rounds) {
   return x;
 }
 
-/// What `task` adds to its value when its predecessors have the values of `value_of`.
+/// Returns the number that `task` adds to its value when its predecessors have the values of `value_of`.
 template <class ValueOf>
 std::uint64_t contribution(const TaskGraph::Input& in, TaskId task, const ValueOf& value_of) {
   std::uint64_t x = in.seed[task];

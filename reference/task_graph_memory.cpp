@@ -16,7 +16,7 @@ using Relation = TaskGraphMemory::Relation;
 
 std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
 
-/// Who reads the buffer that `task` writes.
+/// Returns the readers of the buffer that `task` writes.
 std::vector<TaskId> readers_of(const Dag& graph, TaskId task) {
   const auto row = graph.successors[task];
   return row.empty() ? std::vector<TaskId>{task} : std::vector<TaskId>(row.begin(), row.end());
@@ -301,7 +301,7 @@ std::string TaskGraphMemory::remark(const Problem& p, const Input& in, const Exp
       .place(
           in.bytes, [&](TaskId a, TaskId b) { return in_order.overlap(a, b); }, sequential);
 
-  // What is in use at one moment of one schedule must lie apart in a plan for all.
+  // Buffers in use at one moment of one schedule must lie apart in a plan for all.
   const double least = std::max(peak(in, in_order), peak(in, by_level));
   const auto height = static_cast<double>(out.height[0]);
   const auto one_order = static_cast<double>(sequential.height[0]);

@@ -165,7 +165,7 @@ TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   for (float& x : in.pixels) x = setting.draw();
   for (Index& label : in.labels) label = setting.rng.integer(0, training::classes - 1);
   training::initialize(network, setting.rng, in.p);
-  // What gradients of about 1e-2 leave in a step or more.
+  // The moments that gradients of about 1e-2 leave in a step or more.
   const auto steps = static_cast<double>(p.t - 1);
   const double first = 1e-2 * (1 - std::pow(adamw::beta1, steps)),
                second = 1e-4 * (1 - std::pow(adamw::beta2, steps));

@@ -143,7 +143,7 @@ double root_mean_square(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size()));
 }
 
-// What the docstring says of the bound: were it loose, a wrong gradient could pass.
+// The docstring claims a tight bound: were it loose, a wrong gradient could pass.
 TEST(TrainStep, BoundsGradientsFarBelowTheirSize) {
   for (const Problem& p : TrainStep::corner_cases()) {
     const Step step(p);

@@ -52,10 +52,10 @@ struct Paper {
     const Real v_hat = v / k.second_correction;
     return k.rate * m_hat / (std::sqrt(v_hat) + k.epsilon);
   }
-  /// Of the update as operations: two corrections, root, sum, product, division.
+  /// The operations of the update: two corrections, root, sum, product, division.
   static constexpr double update_flops = 6;
   static constexpr double roundings = 19;
-  /// What multiplies m, and what it is divided by.
+  /// The factor that multiplies m, and the number that divides it.
   static double factor(const BiasCorrections& c) { return learning_rate / c.first; }
   static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second) + epsilon; }
 };

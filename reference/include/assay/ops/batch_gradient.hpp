@@ -1,4 +1,4 @@
-/// What happens to the gradients of a batch between the backward pass and the optimiser:
+/// The contracts of the gradients of a batch between the backward pass and the optimiser:
 /// `gradient_accumulation` over micro-batches, and `gradient_clip` by the global norm.
 #pragma once
 

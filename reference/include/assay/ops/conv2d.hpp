@@ -47,7 +47,7 @@ struct DataProblem : Layer {
   static constexpr auto fields() { return layer_fields<DataProblem>(); }
 };
 
-/// What is expected of one array.
+/// The expected values of one array.
 struct Expectation {
   std::vector<Index> where;  ///< flat positions that have an expectation; empty means all
   std::vector<double> value, bound;
@@ -55,15 +55,13 @@ struct Expectation {
 
 }  // namespace conv2d
 
-/// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],
-///   r = i stride - top + k dilation, s = j stride - left + l dilation, and x = 0 outside the image.
-/// That is the cross-correlation that frameworks call convolution: the kernel is not flipped.
-///
-/// x[n, c, h, w], w[f, c, kernel, kernel_w], bias[f], y[n, f, out_h, out_w], all f32, dense and row-major
-/// (NCHW), with out_h = floor((h + top + bottom - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise.
-/// Without bias the array is empty. A window that does not fit into the padded image is an error. No two
-/// arrays overlap. What x or w hold that is not finite is undefined in effect: 0 times infinity may or may
-/// not be formed in the padding.
+/// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],   r = i stride - top + k
+/// dilation, s = j stride - left + l dilation, and x = 0 outside the image. That is the cross-correlation
+/// that frameworks call convolution: the kernel is not flipped.  x[n, c, h, w], w[f, c, kernel, kernel_w],
+/// bias[f], y[n, f, out_h, out_w], all f32, dense and row-major (NCHW), with out_h = floor((h + top + bottom
+/// - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise. Without bias the array is empty. A window
+/// that does not fit into the padded image is an error. No two arrays overlap. The effect of numbers in x or
+/// w that are not finite is undefined: 0 times infinity may or may not be formed in the padding.
 ///
 /// Bound, element-wise, for any order of summation, with or without FMA: with K = c kernel kernel_w,
 ///   |fl(y) - y| <= g(K + 1) (|w| * |x| + |bias|),  g(r) = r u / (1 - r u), u = 2^-24,

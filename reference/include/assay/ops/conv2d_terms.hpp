@@ -1,5 +1,5 @@
-/// Which products sum up to an element of y, dx and dw: what the references of convolution and of networks
-/// that contain one walk.
+/// The products that sum up to an element of y, dx and dw. The references of convolution walk them, and those
+/// of networks that contain one.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// What a pass is divided into.
+/// The division of a pass into batches.
 struct EpochShape {
   Index samples = 1, bytes = 1, batch = 1;
   bool drop_last = false;
@@ -35,8 +35,8 @@ struct EpochShape {
 /// threads from call to call; life=respawned makes and joins them in each. hold=memory keeps the records of
 /// the first call in memory and takes those of later calls from there. cache is as in batch_retrieval.
 ///
-/// What a worker throws, the call throws, after all workers have come to rest. Undefined: consumers that
-/// throw.
+/// An exception of a worker is thrown by the call, after all workers have come to rest. Undefined: consumers
+/// that throw.
 ///
 /// Bound: the same samples, and the same 64-bit digests: two different records share one with a probability
 /// of about 2^-64. Source: torch.utils.data.DataLoader of PyTorch 2 (num_workers, prefetch_factor, in_order,

@@ -1,4 +1,4 @@
-/// Where the elements of 4-D operands lie: the layouts of the element-wise contracts and their index maps.
+/// The layouts of the 4-D operands of the element-wise contracts, and their index maps.
 #pragma once
 
 #include "assay/problem.hpp"

@@ -9,7 +9,7 @@
 namespace assay {
 namespace im2col {
 
-/// Where element (n, c, kh, kw, oh, ow) of col lies. Everything is dense, the last index is the fastest.
+/// The place of element (n, c, kh, kw, oh, ow) of col. Everything is dense, the last index is the fastest.
 ///   channel_major  col[n, c, kh, kw, oh, ow]: for each image a block of its own with a row per channel and
 ///                  tap, and a column per output pixel (Caffe, PyTorch unfold)
 ///   patch_major    col[n, oh, ow, c, kh, kw]: a row per output pixel, the images one after another, and a

@@ -22,7 +22,7 @@ struct ImageRecords {
 
   Index pixels() const { return channels * side * side; }
   Index label_bytes() const { return format == PixelFormat::bytes ? 1 : 4; }
-  /// Of one record.
+  /// Returns the bytes of one record.
   Index bytes() const { return label_bytes() + pixels() * label_bytes(); }
 };
 

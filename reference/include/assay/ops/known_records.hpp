@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Where a workload's file lies. `hot`: in memory, every page mapped and read once. `cold`: on a disk, and
+/// The state of a workload's file. `hot`: in memory, every page mapped and read once. `cold`: on a disk, and
 /// each call starts and ends with none of its pages in memory.
 enum class FileState : Index { hot, cold };
 inline constexpr std::array<std::string_view, 2> file_states{"hot", "cold"};
@@ -26,11 +26,11 @@ struct KnownRecords {
   /// The user's file of the setting if there is one, else a scratch file of `shape`. Throws Error when the
   /// records of a user's file are not those that were written.
   static KnownRecords open(RecordShape shape, FileState state, Setting& setting);
-  /// What record i must be. Throws Error where a user's file cannot be read.
+  /// Writes the expected bytes of record i. Throws Error where a user's file cannot be read.
   void expected(Index i, std::span<std::byte> into) const;
-  /// What ends every call: throws Error when the file changed, and makes a cold file cold again through
-  /// `used`, the mapping that was read. Its time is part of the call, the same work for every variant, and
-  /// more for those that made more pages resident.
+  /// Ends every call: throws Error when the file changed, and makes a cold file cold again through `used`,
+  /// the mapping that was read. Its time is part of the call, the same work for every variant, and more for
+  /// those that made more pages resident.
   void end_call(const RecordFile& used) const;
   void end_call() const { end_call(file); }
   /// One line: records, bytes, share in memory, read-ahead.

@@ -23,8 +23,8 @@ struct Problem {
 /// The corner cases of all contracts that normalise rows.
 std::vector<Problem> corner_cases();
 
-/// What is expected of one number per row. The bound depends on the side: a mean that is off only ever makes
-/// the spread around it larger.
+/// The expected values of one number per row. The bound depends on the side: a mean that is off only ever
+/// makes the spread around it larger.
 struct Statistic {
   std::vector<double> value, below, above;
 };

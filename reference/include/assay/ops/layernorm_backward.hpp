@@ -9,7 +9,7 @@
 namespace assay {
 namespace layernorm {
 
-/// What is expected of every element of an array, and how far off it may be.
+/// The expected value of every element of an array, and how far off it may be.
 struct Bounded {
   std::vector<double> value, bound;
 };

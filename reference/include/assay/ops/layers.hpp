@@ -133,7 +133,7 @@ template <class Real>
 Real relu_gradient(Real x, Real dz) {
   return pointwise::ReluBackward::apply<Real>({x, dz}, Real(1))[0];
 }
-/// Where single precision may see the other sign of x, either answer is right: an error of dz, which bound()
+/// Either answer is right where single precision may see the other sign of x: an error of dz, which bound()
 /// has to reach once. Of several open decisions few come out wrong, and not all on one side.
 inline Rounded relu_gradient(Rounded x, Rounded dz) {
   if (x.value + x.bound() <= 0) return {};
@@ -165,8 +165,8 @@ inline Rounded gelu_gradient(Rounded x, Rounded dz) {
 /// layernorm and layernorm_backward, rows[rows, cols].
 struct Normalization {
   Index rows = 0, cols = 0;
-  // What the roundings of `others` stand for: those of the walk around the mean, and of the three terms of
-  // dx, as the contracts of both operations count them.
+  // The roundings that `others` stands for: those of the walk around the mean, and of the three terms of dx,
+  // as the contracts of both operations count them.
   static constexpr double in_variance = 5, in_dx = 11;
 
   template <class Real>

@@ -1,5 +1,5 @@
-/// What the references of the matrix products are written with: matrices by their strides, one element of a
-/// product, and expectations that are sampled where all of them would take too long.
+/// The parts that the references of the matrix products are written with: matrices by their strides, one
+/// element of a product, and expectations that are sampled where all of them would take too long.
 #pragma once
 
 #include "assay/agreement.hpp"
@@ -57,7 +57,7 @@ inline double g(double roundings) {
   return roundings * u / (1 - roundings * u);
 }
 
-/// What is expected of an output, of all its elements or of those at `where`.
+/// The expected values of an output, of all its elements or of those at `where`.
 struct Expected {
   std::vector<Index> where;  ///< strictly increasing flat positions; empty means all
   std::vector<double> value, bound;

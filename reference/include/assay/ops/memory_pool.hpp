@@ -34,7 +34,7 @@ struct Plan {
   Index pool = 0;
 };
 
-/// What makes a plan invalid: one block by itself, or two of them.
+/// The reason why a plan is invalid: one block by itself, or two of them.
 struct Fault {
   Index block = 0, other = -1;
   std::string_view what;
@@ -56,7 +56,7 @@ std::optional<Fault> fault(const Plan& plan);
 /// The most bytes that are alive at one step, each request rounded up to a multiple of `unit`.
 Index max_live(std::span<const Request> requests, Index unit = 1);
 
-/// How requests come about.
+/// The ways in which requests come about.
 inline constexpr std::array<std::string_view, 4> patterns{"nested", "short", "clipped", "trace"};
 enum class Pattern : Index { nested, short_lived, clipped, trace };
 
@@ -127,7 +127,7 @@ struct MemoryPoolValidate {
                         choice("plans", &Problem::plans, amounts)};
     }
   };
-  /// Where a plan lies in the arrays of the input.
+  /// The part of the input's arrays that holds one plan.
   struct Entry {
     Index first, blocks, pool;
   };
@@ -142,7 +142,7 @@ struct MemoryPoolValidate {
       const auto count = static_cast<std::size_t>(blocks);
       return {{requests.data() + first, count}, {offsets.data() + first, count}, pool};
     }
-    /// Of the longest list: what a workspace has to hold.
+    /// Returns the blocks of the longest list, which a workspace has to hold.
     Index most_blocks() const {
       Index most = 0;
       for (const Entry& entry : plans) most = entry.blocks > most ? entry.blocks : most;

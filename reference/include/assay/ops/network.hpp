@@ -13,13 +13,13 @@
 
 namespace assay::training {
 
-/// Of an image: the ten digits, or the ten classes of CIFAR-10.
+/// The classes of an image: the ten digits, or the ten classes of CIFAR-10.
 inline constexpr Index classes = 10;
 
 /// `classifier`: conv 3 x 3 -> relu -> conv 3 x 3, stride 2, twice the filters -> relu -> dense.
 /// `transformer`: patches -> one pre-norm block of attention and MLP -> mean over tokens -> dense.
 enum class Kind : Index { classifier, transformer };
-/// Which tokens a token attends to: all, or those up to itself.
+/// The tokens that a token attends to: all, or those up to itself.
 enum class Mask : Index { full, causal };
 inline constexpr std::array<std::string_view, 2> kinds{"classifier", "transformer"}, masks{"full", "causal"};
 
@@ -28,7 +28,7 @@ struct Network {
   Kind kind = Kind::classifier;
   Index channels = 3, side = 16;
   Index width = 16;  ///< filters of the first convolution, or numbers per token
-  // Of the transformer alone.
+  // The next three are of the transformer alone.
   Index patch = 4;  ///< pixels per side of the square that becomes a token
   Index heads = 4;
   Mask mask = Mask::full;

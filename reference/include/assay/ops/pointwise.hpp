@@ -1,4 +1,4 @@
-/// What the contracts of activations, their gradients and fused chains have in common: out[i] = f(in[i], …)
+/// The common part of the contracts of activations, their gradients and fused chains: out[i] = f(in[i], …)
 /// over dense arrays, with the bound that each formula derives.
 #pragma once
 

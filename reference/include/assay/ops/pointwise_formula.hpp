@@ -1,5 +1,5 @@
-/// What the formulas of pointwise.hpp are made of: the numbers that their first operand holds, and the
-/// functions that several of them contain.
+/// The parts that the formulas of pointwise.hpp are made of: the numbers that their first operand holds, and
+/// the functions that several of them contain.
 #pragma once
 
 #include "assay/operation.hpp"
@@ -9,8 +9,8 @@
 
 namespace assay::pointwise {
 
-/// Which numbers inputs[0] of a formula holds: any, those before an activation (around 0, some units wide),
-/// or results of a sigmoid in [0, 1]. The other inputs hold any numbers.
+/// The numbers that inputs[0] of a formula holds: any, those before an activation (around 0, some units
+/// wide), or results of a sigmoid in [0, 1]. The other inputs hold any numbers.
 enum class Domain { any, activation, probability };
 
 /// The exact fill asks for the same value, which no formula with an exponential can promise.

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-/// How many records of how many bytes each; both at least 1.
+/// The number of records and the bytes of each; both at least 1.
 struct RecordShape {
   Index records = 1, bytes = 1;
 };
@@ -67,7 +67,7 @@ class RecordFile {
   const std::byte* record(Index i) const {
     return mapping_.data() + record_file_header_bytes + i * shape_.bytes;
   }
-  /// Where record i starts in the file.
+  /// Returns the position of record i in the file.
   Index offset(Index i) const { return record_file_header_bytes + i * shape_.bytes; }
   const GuardedMapping& mapping() const { return mapping_; }
   int descriptor() const { return descriptor_; }

@@ -85,7 +85,7 @@ inline Rounded exp(Rounded x) {
   out.deviation += 0x1p-126;
   return out;
 }
-/// Of a number that is well above 0: by a function of 2 ulp.
+/// The logarithm of a number that is well above 0, by a function of 2 ulp.
 inline Rounded log(Rounded x) { return detail::rounded(std::log(x.value), x.deviation / x.value, 16); }
 
 /// `x` without its error: a number that drops out of the result whatever it is, as what softmax is shifted

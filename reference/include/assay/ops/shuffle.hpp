@@ -20,9 +20,10 @@ inline constexpr Index blocks_mixed = 8;
 /// Writes a permutation of 0 … order.size() - 1.
 void shuffle_into(std::span<Index> order, Shuffle shuffle, Index block, Rng& rng);
 
-/// How well the samples of a batch are mixed: the mean over batches of the number of different pieces of the
-/// file that a batch draws from, with the file cut into as many equal pieces as a batch has samples, over
-/// what a full shuffle expects. About 1 for a full shuffle, near 0 for none. `order` is whole, batch >= 1.
+/// Measures how well the samples of a batch are mixed: the mean over batches of the number of different
+/// pieces of the file that a batch draws from, with the file cut into as many equal pieces as a batch has
+/// samples, over what a full shuffle expects. About 1 for a full shuffle, near 0 for none. `order` is whole,
+/// batch >= 1.
 double mixing(std::span<const Index> order, Index batch);
 
 }  // namespace assay

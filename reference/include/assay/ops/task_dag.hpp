@@ -42,7 +42,7 @@ struct Dag {
   Index edges() const { return static_cast<Index>(predecessors.ids.size()); }
 };
 
-/// How messages speak of a graph: where it comes from, an edge by its position, a task by its id.
+/// The names by which messages speak of a graph: an edge by its place in the input, a task by its id.
 struct DagNames {
   std::function<std::string(Index edge)> place = [](Index id) { return "edge " + std::to_string(id); };
   std::function<std::string(TaskId task)> task = [](TaskId id) { return std::to_string(id); };
@@ -53,7 +53,7 @@ struct DagNames {
 /// a cycle.
 Dag make_dag(Index tasks, std::span<const Edge> edges, const DagNames& names = {});
 
-/// What bounds every schedule of tasks that cannot be interrupted.
+/// The bounds of every schedule of tasks that cannot be interrupted.
 struct DagBounds {
   double work = 0;           ///< sum of all durations
   double critical_path = 0;  ///< largest sum along a path

@@ -82,11 +82,11 @@ struct TaskGraph {
   /// A graph in a CSV file, see read_dag(), with the column `nanoseconds`: 0 to 1e9 each, at most 1e10 in
   /// all.
   static Problem problem_of(const std::filesystem::path& file);
-  /// What no schedule of this graph can beat.
+  /// Says the time that no schedule of this graph can beat.
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
                             const Output& output);
 
-  /// What task `task` does. All variants call this one function, so that none has better code for it.
+  /// Does the work of task `task`. All variants call this one function, so that none has better code for it.
   static void run_task(const Input& input, Output& output, TaskId task);
   /// Rounds of work that last `nanoseconds` at 4 GHz.
   static std::uint32_t rounds_of(double nanoseconds);

@@ -106,7 +106,7 @@ struct TrainStep {
   /// Bytes: the batch and the state, once; activations are no part of the definition.
   static Cost cost(const Problem& problem);
 
-  /// What a variant does with a trainer of the problem's network.
+  /// Does one step with a trainer of the problem's network, as every variant does.
   static void run(training::Trainer& trainer, const Problem& problem, const Input& input, Output& output);
 };
 

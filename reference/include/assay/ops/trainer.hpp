@@ -25,7 +25,7 @@
 
 namespace assay::training {
 
-/// Where a network in training lies: vectors laid out as Segments say, which do not overlap.
+/// The vectors of a network in training, laid out as Segments say; they do not overlap.
 struct State {
   float* p = nullptr;  ///< parameters
   float* m = nullptr;  ///< moments of AdamW

@@ -33,8 +33,8 @@ struct Window {
   }
 };
 
-/// What a Problem that slides a window derives from: `kernel` is square unless `kernel_w` is given, `pad`
-/// is the border on all four sides unless a side is given. -1 stands for not given.
+/// The base of a Problem that slides a window: `kernel` is square unless `kernel_w` is given, `pad` is the
+/// border on all four sides unless a side is given. -1 stands for not given.
 struct WindowFields {
   Index h = 1, w = 1;
   Index kernel = 1, kernel_w = -1;
