@@ -35,7 +35,7 @@ json suite(const std::string& name) {
   return parsed(std::filesystem::path(ASSAY_SUITES_DIR) / (name + ".json"));
 }
 
-/// Of products and convolutions; bias none.
+/// Counts the operations of products and convolutions; other cases count none.
 double flops_of(const json& row) {
   const auto of = [&](const char* key, double usual) { return row.value(key, usual); };
   const std::string op = row.at("op");

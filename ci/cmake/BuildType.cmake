@@ -1,4 +1,5 @@
-# How everything is compiled. An unoptimised benchmark is a lie, so the build type is Release unless told otherwise.
+# Flags of every compilation. An unoptimised benchmark is a lie, so the build type is Release unless told
+# otherwise.
 include(GNUInstallDirs)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -138,7 +138,7 @@ TEST_F(Program, ComparesTwoResultFilesInWords) {
   ASSERT_EQ(run(std::string("run --suite tiny.json --launches 3 -o a.json ") + few).exit_code, 0);
   const Finished done = run("compare a.json a.json --md");
   EXPECT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
-  // Which of the two depends on how busy the machine is.
+  // The machine decides between the two, by how busy it is.
   EXPECT_THAT(done.output, AnyOf(HasSubstr("6 same"), HasSubstr("undecided")));
   EXPECT_THAT(done.output, Not(HasSubstr("✗")));
 }

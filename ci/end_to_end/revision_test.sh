@@ -151,8 +151,8 @@ cp build/assay "$work/elsewhere/assay"
 run 0 "$work/elsewhere/assay" . "$cache" 3
 says '^remark one layout only, since there is no build.ninja beside'
 
-# What cannot be had in another order: a link that takes its files from a response file, a linker that sorts for
-# itself, a program that depends on the order.
+# Some programs cannot be linked in another order: the link takes its files from a response file, the linker
+# sorts for itself, or the program depends on the order.
 one_layout_since() {  # REASON COMMIT_MESSAGE
   commit "$2"
   run 0 HEAD . "$cache" 3

@@ -29,7 +29,7 @@ TEST_F(Tuning, FindsOrRefusesAThresholdAndWritesAConstantOnlyWhenThereIsOne) {
   const Finished done =
       run(std::string(relu) +
           "--between naive,simd@portable -o t.json --md t.md --header w.hpp --constant from_w");
-  // Which one it is depends on the machine; 3 is for ties everywhere and for curves that come back.
+  // The machine decides between the two; 3 is for ties everywhere and for curves that come back.
   ASSERT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   const Json json = Json::parse(folder_.read("t.json"));
   EXPECT_EQ(json.at("schema"), "assay.threshold/1");

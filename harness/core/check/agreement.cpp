@@ -22,7 +22,7 @@ double error_in_bounds(float actual, double expected, double bound) {
   return error / bound;
 }
 
-/// Where along one axis the disagreeing elements lie.
+/// The range of the disagreeing elements along one axis.
 struct Spread {
   Index low = std::numeric_limits<Index>::max();
   Index high = -1;

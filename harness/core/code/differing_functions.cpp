@@ -57,8 +57,9 @@ class Comparison {
     return f.address + at + distance_size + beyond + static_cast<std::uint64_t>(std::int64_t{distance});
   }
 
-  /// Where the distance ends that holds byte `i` and leads to the same in both programs; 0 when there is
-  /// none. It counts from the end of its instruction, which may have an operand of 1, 2 or 4 bytes more.
+  /// Returns the end of the distance that holds byte `i` and leads to the same in both programs; 0 when there
+  /// is none. A distance counts from the end of its instruction, which may have an operand of 1, 2 or 4 bytes
+  /// more.
   std::size_t end_of_equal_distance(std::size_t i) const {
     for (std::size_t at = i - std::min(i, distance_size - 1); at <= i; ++at) {
       if (at + distance_size > a_.bytes.size()) break;

@@ -1,4 +1,4 @@
-// Which functions differ between two programs: what to look at when one became slower.
+// Names the functions that differ between two programs, to look at when one became slower.
 #pragma once
 
 #include <cstdint>

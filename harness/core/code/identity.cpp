@@ -29,7 +29,7 @@ bool is_of_operation(std::string_view name) {
   return name.starts_with("_ZNK") && name.substr(4).starts_with(operation.substr(1));
 }
 
-/// Where a symbol is defined: the object and the symbol in it.
+/// The definition of a symbol: the object, and the symbol in it.
 struct Definition {
   std::size_t object;
   std::uint32_t symbol;
@@ -117,8 +117,8 @@ class Walk {
     const auto [known, is_new] = numbers_.try_emplace(place, order_.size());
     if (is_new) {
       order_.push_back(place);
-      // What is writable holds what static initialization put there. Tables of addresses are writable for
-      // the loader only.
+      // Writable sections hold values that static initialization put there. Tables of addresses are writable
+      // for the loader only.
       const ElfSection& section = program_.object(place.object).elf.sections[place.section];
       if ((section.flags & SHF_WRITE) != 0 && !section.name.starts_with(".data.rel.ro")) {
         initialize(place.object);

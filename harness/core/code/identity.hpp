@@ -1,16 +1,16 @@
-// Identities of machine code: what two builds compare to leave out variants that cannot have changed.
+// Identities of machine code. Two builds compare them to leave out variants that cannot have changed.
 //
 // The identity of a file that registers variants is a hash of all code and constants that its static
 // initialization can reach through relocations: the registration, the kernels it names, what those call.
 // Where sections and symbols stand, what local functions are called and on which line the registration stands
 // do not count. The walk goes on into every object it is given (of kernels/ and reference/), and ends
-//   - at what none of them defines: the harness, and libraries, whose versions are in the machine's
-//   fingerprint;
+//   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
+// fingerprint;
 //   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.
 // The loop that repeats calls while time is taken, TypedTimed<Op>::repeat, is behind that border. It is added
 // for each operation that the file registers for: it is compiled anew for each, and a change of it is one of
-// all. What the harness does alike for all variants (where buffers lie, how operator new counts) is no part
-// of it. Of an inline function the object's own copy counts, whichever the linker keeps.
+// all. Whatever the harness does alike for all variants (where buffers lie, how operator new counts) is no
+// part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
 #pragma once
 
 #include "core/code/elf.hpp"

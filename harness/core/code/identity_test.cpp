@@ -13,8 +13,8 @@ namespace {
 using ::testing::Key;
 using ::testing::UnorderedElementsAre;
 
-/// What a registration looks like to the linker, without the compilation of the real headers. LOOP stands for
-/// an edit of the loop that is timed.
+/// A registration as the linker sees it, without the compilation of the real headers. LOOP stands for an edit
+/// of the loop that is timed.
 constexpr const char* harness = R"(
 #pragma once
 #include <source_location>

@@ -22,7 +22,7 @@ ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
     functions_.push_back(
         {symbol.name, named_.back().file, symbol.value, section.bytes.substr(offset, symbol.size)});
   }
-  // Of several names of one address the first, so that both programs choose the same.
+  // Keeps the first of several names of one address, so that both programs choose the same.
   const auto by_place = [](const auto& a, const auto& b) {
     return std::pair(a.address, a.name) < std::pair(b.address, b.name);
   };

@@ -28,7 +28,7 @@ template <class T>
 concept Described = std::is_class_v<T> && requires(Fields& fields, T& value) { describe(fields, value); };
 
 
-/// What holds for one field.
+/// The rule that one field must keep to.
 struct FieldRequirement {
   bool optional = false;  ///< may be missing or null: the value stays as it is
   bool terse = false;     ///< optional, and left out where it is empty, zero or false
@@ -80,7 +80,8 @@ class Fields {
 
   bool reads() const { return in_ != nullptr; }
   bool writes() const { return in_ == nullptr && !tells_; }
-  /// Of a reader: the object that is read, for messages about fields that contradict each other.
+  /// Returns the object that is read, for messages about fields that contradict each other. For readers
+  /// alone.
   const JsonField& place() const { return *in_; }
 
   /// For to_value(), value_from() and schema_of() alone.
@@ -88,7 +89,7 @@ class Fields {
   Fields(Json& out, bool tells) : out_(&out), tells_(tells) {}
 
  private:
-  /// Of a reader: the named member, where it is there.
+  /// Returns the named member, where it is there. For readers alone.
   std::optional<JsonField> member(std::string_view name, const Rule& rule);
   void put(std::string_view name, Json value, bool is_nothing, const Rule& rule);
   void tell(std::string_view name, Json type, const Rule& rule);

@@ -54,8 +54,8 @@ void append(std::string& out, const Json& value, std::size_t indent) {
   out += object ? "}" : "]";
 }
 
-/// What is written here nests less than ten deep. Reading, writing and comparing values descend by calls, and
-/// a hostile file would use up the stack.
+/// The deepest nesting that is read; files of this program nest less than ten deep. Reading, writing and
+/// comparing values descend by calls, and a hostile file would use up the stack.
 constexpr std::size_t deepest = 200;
 
 void require_shallow(std::string_view text, const std::string& where) {
@@ -99,7 +99,7 @@ std::optional<double> as_number(const Json& value) {
   return std::nullopt;
 }
 
-/// What the library says is wrong, without its number of the error.
+/// Returns the library's complaint without its number of the error.
 std::string_view detail_of(const Library::exception& error) {
   std::string_view text = error.what();
   for (const std::string_view start : {"syntax error", "number overflow"}) {

@@ -74,7 +74,7 @@ class Json {
 
     const Array& items() const { return std::get<Array>(value_); }
     const Object& members() const { return std::get<Object>(value_); }
-    /// Of an array or object; 0 for other values.
+    /// Returns the number of items of an array or object; 0 for other values.
     std::size_t size() const;
     bool empty() const { return size() == 0; }
     /// The named member; null pointer where there is none, or this is no object.
@@ -121,7 +121,7 @@ std::string json_text(const Json& value);
 /// that nest more than 200 deep.
 Json parse_json(const std::string& text, const std::string& where);
 
-/// What scan_json() finds in a text, in its order. Numbers of all kinds are doubles.
+/// Receives what scan_json() finds in a text, in its order. Numbers of all kinds are doubles.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

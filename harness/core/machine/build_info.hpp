@@ -1,4 +1,5 @@
-// How this program was built. The definition is written at build time by ci/cmake/BuildInfo.cmake.
+// The compiler, flags and libraries of this program. ci/cmake/BuildInfo.cmake writes the definition at build
+// time.
 #pragma once
 
 #include <string>

@@ -66,7 +66,7 @@ std::string huge_pages() {
   return line.substr(from + 1, to - from - 1);
 }
 
-// Which of the kernel's mitigations cost time here, and what is left open.
+// Lists the kernel's mitigations that cost time here, and the vulnerabilities that are left open.
 std::string mitigations() {
   std::vector<std::string> mitigated, open;
   std::error_code error;

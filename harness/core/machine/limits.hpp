@@ -1,4 +1,4 @@
-// What this process may use of the machine: processors and memory, within the limits of its control groups.
+// The processors and the memory that this process may use, within the limits of its control groups.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Limits {
   std::optional<double> memory_limit_bytes;
 };
 
-// Of this process's control groups and all their parents, versions 1 and 2.
+// Reads the limits of this process's control groups and all their parents, versions 1 and 2.
 Limits control_group_limits(const ReadFile& read);
 
 // `max 100000` or `150000 100000` of cpu.max; nothing when unlimited.

@@ -13,11 +13,11 @@ struct OpenBlasCore {
   std::vector<std::string> needs;  // of Processor::features, those that its kernels are compiled for
 };
 
-// Of x86, those whose needs are known here, the least demanding first. Left out are older ones of AMD, some
-// of which need FMA4, which no feature tells, and those that are another one under a second name.
+// The core types of x86 whose needs are known here, the least demanding first. Left out are older ones of
+// AMD, some of which need FMA4, which no feature tells, and second names of the same core type.
 const std::vector<OpenBlasCore>& openblas_cores();
 
-// What a processor with these features lacks for it; empty when it can execute it.
+// Returns the features that the core needs and the processor lacks; empty when it can execute it.
 std::vector<std::string> lacking(const OpenBlasCore& core, const std::vector<std::string>& features);
 
 // OpenBLAS compares names without regard to case.

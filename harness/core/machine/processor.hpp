@@ -1,5 +1,5 @@
-// Which processor this is and which instructions it may use here,
-// from cpuid or from the text of /proc/cpuinfo.
+// Names this processor and the instructions that it may use here, from cpuid or from the text of
+// /proc/cpuinfo.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ std::vector<std::string> features_of(const Cpuid& cpuid);
 // Family, model and stepping from the signature in leaf 1.
 void read_signature(std::uint32_t leaf1_eax, Processor& processor);
 
-// What /proc/cpuinfo of an architecture without cpuid tells; anything missing stays at its default.
+// Reads /proc/cpuinfo of an architecture without cpuid; anything missing stays at its default.
 Processor processor_from_cpuinfo(std::string_view text);
 
 // The widest tier of these features in one word: avx512, avx2, avx, sse4, sse2, sve, neon,

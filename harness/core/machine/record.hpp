@@ -1,4 +1,4 @@
-/// What all records of decisions have in common: their first and last lines, and how they hold an interval.
+/// The common part of all records of decisions: their first and last lines, and the form of an interval.
 #pragma once
 
 #include "assay/interval.hpp"

@@ -23,7 +23,7 @@ std::string field_of(std::string_view text, std::string_view name);
 std::optional<double> number(std::string_view word);
 // `32K`, `1024K`, `32M`, `1G` or plain bytes.
 std::optional<double> size_in_bytes(std::string_view text);
-// How many processors `0-3,8` names; 0 for text that is no such list.
+// Returns the number of processors that `0-3,8` names; 0 for text that is no such list.
 int count_in_list(std::string_view text);
 
 }  // namespace assay

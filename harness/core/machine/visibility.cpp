@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-// Of the distances from 0. 0 for none.
+// Returns a quantile of the distances from 0; 0 when there are none.
 double quantile_of_magnitudes(std::vector<double> values, double probability) {
   if (values.empty()) return 0;
   for (double& value : values) value = std::abs(value);

@@ -1,4 +1,5 @@
-// What change a gate could see through noise of a given size. Pure functions; the measuring is in probe.cpp.
+// Computes the change that a gate could see through noise of a given size. Pure functions; the measuring is
+// in probe.cpp.
 #pragma once
 
 #include <vector>

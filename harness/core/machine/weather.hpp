@@ -1,4 +1,4 @@
-// What the counters of /proc say of other users of the machine, read from their text.
+// Reads from the text of /proc's counters what other users of the machine do.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,7 @@ TEST(Weather, ReadsThePressureOfSomeTask) {
 }
 
 TEST(Weather, CountsOurOwnTimeOutOfWhatOthersUse) {
-  // Of 200 ticks 110 were busy, half a second of that (50 ticks) ours, and 20 stolen.
+  // 110 of 200 ticks were busy, half a second of that (50 ticks) ours, and 20 stolen.
   const auto shares =
       cpu_shares({.busy = 10, .steal = 0, .total = 100}, {.busy = 120, .steal = 20, .total = 300}, 0.5, 100);
   EXPECT_DOUBLE_EQ(shares.other_busy, 0.3);

@@ -49,7 +49,7 @@ struct SelectedCase {
   std::vector<Trial> trials;
 };
 
-/// Of all shards. Throws Error when there are none.
+/// Returns the cases of all shards. Throws Error when there are none.
 std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& suite,
                                          const Selection& selection, const Machine& machine) {
   const Filter filter(selection.filter, registry);

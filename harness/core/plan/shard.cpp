@@ -1,4 +1,4 @@
-// Which shard this is: from options, test runners and job arrays, all of which must agree.
+// Finds out which shard this is, from options, test runners and job arrays, all of which must agree.
 #include "assay/shard.hpp"
 
 #include "assay/error.hpp"

@@ -149,7 +149,7 @@ TEST(Rng, DrawsSmallIntegersOfAllSixValues) {
   EXPECT_EQ(seen, (std::set<float>{-3, -2, -1, 1, 2, 3}));
 }
 
-// What Clang calls a file that it finds by -I.
+// Clang gives a file that it finds by -I such a name.
 #line 1 "harness/core/registry/./found.cpp"
 const Register found{[](Registry& r) { r.add<Doubling>({.name = "found", .run = doubled}); }};
 

@@ -1,4 +1,4 @@
-/// What is decided about something that was tried, and what counts as a change.
+/// Decides about something that was tried: which ratio counts as a change, and what follows from it.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -21,7 +21,8 @@ enum class Decision {
 };
 std::string_view to_string(Decision decision);  ///< `NO CHANGE`
 
-/// What counts as a change, and what is tied with the best: less is noise to whoever uses it.
+/// The smallest change that counts; less is noise to its users, and within it of the best is tied with the
+/// best.
 inline constexpr double change_that_matters = 0.01;
 
 /// Below it there is no interval of 95 %.
@@ -33,7 +34,7 @@ Interval ratio_from(std::span<const double> logs);
 /// RETAIN, REJECT or NO CHANGE, from a ratio of times to those of what is as it is.
 Decision decision_on(const Interval& ratio);
 
-/// Of those three: by how much, and why that is no change where it is none.
+/// Says for these three decisions by how much, and why that is no change where it is none.
 std::string reason_for(const Interval& ratio);
 
 /// Whether a control, whose ratio ought to be 1, is off beyond doubt and by more than what matters.

@@ -31,12 +31,12 @@ double student_quantile(double tail, int freedom);
 /// extremes with the coverage these have: 0.75 for three samples, 0 for one. Binomial, exact.
 Interval median_interval(std::span<const double> samples, double coverage = wanted_coverage);
 
-/// How far `samples` lie from 0: Hodges and Lehmann's median of pairwise (Walsh) averages, with the interval
-/// of Wilcoxon's signed-rank test. Exact for samples distributed symmetrically around their centre.
+/// Estimates how far `samples` lie from 0: Hodges and Lehmann's median of pairwise (Walsh) averages, with the
+/// interval of Wilcoxon's signed-rank test. Exact for samples distributed symmetrically around their centre.
 Interval centre(std::span<const double> samples, double coverage = wanted_coverage);
 
-/// How far `after` lies above `before`: Hodges and Lehmann's median of all differences, with the interval of
-/// the Mann-Whitney test. Exact up to 1,600 differences, by the normal approximation beyond.
+/// Estimates how far `after` lies above `before`: Hodges and Lehmann's median of all differences, with the
+/// interval of the Mann-Whitney test. Exact up to 1,600 differences, by the normal approximation beyond.
 Interval shift(std::span<const double> before, std::span<const double> after,
                double coverage = wanted_coverage);
 

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-/// Where the buffers of a workload come from.
+/// The place that the buffers of a workload come from.
 struct Placement {
   /// Source of memory; nullptr means the heap. A resource must outlive the buffers taken from it.
   std::pmr::memory_resource* memory = nullptr;
@@ -22,8 +22,9 @@ struct Placement {
   Index skew = 0;
 };
 
-/// What every element holds before anything is written. For floating types a NaN with a payload of its
-/// own, so that an element that was read before it was written, or never written, is recognised by its bits.
+/// Returns the value that every element holds before anything is written. For floating types it is a NaN with
+/// a payload of its own, so that an element that was read before it was written, or never written, is
+/// recognised by its bits.
 template <class T>
 T poison_value() {
   if constexpr (std::is_same_v<T, float>) {

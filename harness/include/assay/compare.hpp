@@ -17,8 +17,8 @@ namespace assay {
 /// zero for a trial without samples.
 Interval time_of(const TrialResult& trial);
 
-/// How many times faster `trial` is than `reference` (above 1 is faster), from launches paired by position;
-/// with one launch from its slices. All zero when either has no samples.
+/// Estimates how many times faster `trial` is than `reference` (above 1 is faster), from launches paired by
+/// position; with one launch from its slices. All zero when either has no samples.
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
 /// `accepted` is slower, as the ledger of the suite allows for now.
@@ -106,10 +106,9 @@ Comparison compare(const Results& current, const Baseline& baseline, const GateP
 /// One results file against another.
 Comparison compare(const Results& before, const Results& after, const GatePolicy& policy);
 
-/// What both comparisons say, the second made of doubtful rows measured afresh: with 100 rows some stray once
-/// by chance, so a row is slower only when it is slower both times.
-/// A slower row that `again` did not measure is undecided; other rows that it did not measure stay as they
-/// are.
+/// Combines two comparisons, the second made of doubtful rows measured afresh: with 100 rows some stray once
+/// by chance, so a row is slower only when it is slower both times. A slower row that `again` did not measure
+/// is undecided; other rows that it did not measure stay as they are.
 Comparison confirmed(Comparison first, const Comparison& again);
 
 /// Measures the cases of these trials a second time.

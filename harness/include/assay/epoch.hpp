@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// What one case adds to an epoch.
+/// The time that one case adds to an epoch.
 struct Contribution {
   std::string key;  ///< of the trial whose time counts
   std::string note;
@@ -19,7 +19,7 @@ struct Contribution {
   double share = 0;  ///< percent; the shares of a prediction sum to 100
 };
 
-/// What the interval of a predicted epoch was made from.
+/// The numbers that the interval of a predicted epoch was made from.
 enum class IntervalSource {
   launches,  ///< the epochs of the single launches, each a sum over all cases: they share a launch's luck
   cases      ///< the sums of the lower and of the upper ends of the cases' intervals: wider than needed
@@ -43,8 +43,8 @@ struct Prediction {
 /// interrupted run, a single shard, and shards of different machines.
 std::vector<Prediction> predict(const Results& results, const Results* baseline = nullptr);
 
-/// What the fastest variants of one operation do to an epoch whose other operations stay naive: Amdahl's law
-/// with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p).
+/// The effect of the fastest variants of one operation on an epoch whose other operations stay naive:
+/// Amdahl's law with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p).
 struct OperationEffect {
   std::string operation;
   double share = 0;       ///< p: percent of the naive epoch

@@ -3,8 +3,8 @@
 
 namespace assay {
 
-/// What an interval was computed from. Slices of one launch share its luck, so an interval over them says
-/// nothing about the next launch.
+/// The samples that an interval was computed from. Slices of one launch share its luck, so an interval over
+/// them says nothing about the next launch.
 enum class Basis { launches, slices };
 
 /// An estimate with its interval, and how often such an interval holds the true value.

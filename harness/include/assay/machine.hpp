@@ -31,7 +31,7 @@ struct Machine {
   std::string key;
   std::vector<Fact> facts;
   int cores = 1;  ///< that this process may use
-  /// That a workload may use: available now, within the limits of the control group.
+  /// The memory that a workload may use: available now, within the limits of the control group.
   double memory_bytes = 0;
   std::vector<Cache> caches;  ///< data and unified caches, by level
 };
@@ -39,7 +39,7 @@ struct Machine {
 /// Reads the machine; takes a few milliseconds and measures nothing.
 Machine this_machine();
 
-/// What differs, as `name: before -> after`; deciding facts only, or all.
+/// Lists the facts that differ, as `name: before -> after`; deciding facts only, or all.
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
                                      bool deciding_only);
 
@@ -65,7 +65,7 @@ Roof measure_roof(const Machine& machine, int threads, double seconds);
 /// longer, with the bandwidth of the smallest level that holds the working set. 0 when the roof is unknown.
 double seconds_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
 
-/// What the machine did between two readings.
+/// The activity of the machine between two readings.
 struct Weather {
   double seconds = 0;
   double steal_share = 0;         ///< of processor time, taken by the hypervisor

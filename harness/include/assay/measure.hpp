@@ -25,13 +25,13 @@ struct MeasurePolicy {
 /// A call longer than this is timed three times in all, and no more.
 inline constexpr double long_call_seconds = 2;
 
-/// What one trial needs from a launch.
+/// The work of a launch for one trial.
 struct TrialRequest {
   std::string key, operation, variant, problem;
   int threads = 1;
 };
 
-/// What a launch found for one trial.
+/// The samples of one trial from one launch.
 struct TrialSample {
   std::string key;
   Launch slices;
@@ -56,7 +56,7 @@ std::vector<TrialSample> sample_here(const Registry& registry, const LaunchReque
 /// crashes or says nothing.
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks);
 
-/// What stands in the file that a launch is asked with.
+/// Writes the file that a launch is asked with.
 std::string to_json(const LaunchRequest& request);
 
 /// The verb `launch`: reads a request, samples here, writes the samples.

@@ -19,18 +19,18 @@
 
 namespace assay {
 
-/// How inputs are filled. `exact`: small non-zero integers, so that every order of summation gives the same
+/// The ways to fill inputs. `exact`: small non-zero integers, so that every order of summation gives the same
 /// bits and the bound is zero. `uniform`: numbers in [-1, 1), judged by the contract's rounding bound.
 /// `offset`: the same around 10,000, where formulas that cancel lose the digits that count.
 enum class Fill { exact, uniform, offset };
 std::string_view to_string(Fill fill);
 
-/// How one workload is made: its fill, its random numbers, and where its buffers live.
+/// The setting in which one workload is made: its fill, its random numbers, and where its buffers live.
 struct Setting {
   Fill fill = Fill::exact;
   Rng rng{1};
   Placement placement;
-  /// What a problem from outside was read from, of contracts that define problem_of(); else empty.
+  /// The file that a problem from outside was read from, for contracts that define problem_of(); else empty.
   std::filesystem::path file;
 
   template <class T>
@@ -53,7 +53,7 @@ struct Cost {
   bool f32 = true;  ///< the arithmetic is f32, the only kind whose roof is measured
 };
 
-/// What a variant may use while it runs.
+/// The resources that a variant may use while it runs.
 struct Context {
   int threads = 1;
 };
@@ -69,7 +69,7 @@ constexpr Part<Output, T> part(std::string_view name, Buffer<T> Output::*member)
   return {name, member};
 }
 
-/// What a hot path must define. `Input`, `Output` and `Expected` own their buffers.
+/// The definition of a hot path. `Input`, `Output` and `Expected` own their buffers.
 ///
 /// It may define, besides:
 ///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
@@ -102,15 +102,15 @@ struct Variant {
   using Problem = typename Op::Problem;
   using Input = typename Op::Input;
   using Output = typename Op::Output;
-  /// What is timed. Keeps no pointer into an output between calls; allocates nothing.
+  /// The call that is timed. It keeps no pointer into an output between calls, and allocates nothing.
   using Kernel = std::function<void(const Input&, Output&)>;
 
   /// The idea in snake_case (`packed`), with `@tier` where one source is compiled for several.
   std::string name;
   /// The idea in one line.
   std::string summary;
-  /// Of an optimization that was published and is wrong: where, and what it gets wrong. It is never planned
-  /// or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
+  /// Set for an optimization that was published and is wrong: where, and what it gets wrong. It is never
+  /// planned or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
   std::string known_bad;
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
@@ -152,7 +152,7 @@ class Workload {
   /// Runs the variant into fresh poisoned outputs, twice unless `once`, and judges each; guards included.
   /// Twice, because a kernel that leaves something behind in its plan is right the first time only.
   virtual Agreement check(std::size_t variant, const Context& context, bool once = false) = 0;
-  /// What the contract remarks on a fresh output of the variant; empty when it remarks on nothing.
+  /// Returns the contract's remark on a fresh output of the variant; empty when there is none.
   virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;

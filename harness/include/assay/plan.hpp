@@ -37,7 +37,7 @@ struct Selection {
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
                              const Machine& machine);
 
-/// What make_plan() leaves to other shards, with the same arguments; nothing without a shard.
+/// Records what make_plan() leaves to other shards, with the same arguments; nothing without a shard.
 std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
                                         const Selection& selection, const Machine& machine);
 

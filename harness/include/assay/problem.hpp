@@ -19,7 +19,7 @@ using Index = std::int64_t;
 /// Largest value any field takes: products of two fields stay inside Index.
 inline constexpr Index largest_extent = Index{1} << 31;
 
-/// What a field of a problem accepts. A field with a fallback may be left out, and is left out of
+/// The values that a field of a problem accepts. A field with a fallback may be left out, and is left out of
 /// the canonical text where it has that value.
 struct FieldRule {
   std::string_view name;

@@ -67,15 +67,14 @@ struct Results {
   std::vector<Roof> roofs;
   Weather weather;
   std::vector<TrialResult> trials;
-  /// Of a gate: what was measured a second time, since it looked slower, with the other variants of its
-  /// cases.
+  /// The second measurements of a gate: trials that looked slower, with the other variants of their cases.
   std::vector<TrialResult> again;
 };
 
 /// The trial's case without the variant: operation/problem.
 std::string case_of(const TrialResult& trial);
 
-/// What to_json() writes under "schema", and the only thing results_from_json() reads.
+/// The "schema" that to_json() writes, and the only one that results_from_json() reads.
 inline constexpr std::string_view results_schema = "assay.result/1";
 
 std::string to_json(const Results& results);

@@ -24,7 +24,7 @@ int shard_of(std::string_view operation, std::string_view problem, int count);
 
 bool contains(const Shard& shard, std::string_view operation, std::string_view problem);
 
-/// What results keep of a shard, so that a merge can tell whether it has all parts of one whole.
+/// The record that results keep of a shard, so that a merge can tell whether it has all parts of one whole.
 struct ShardRecord {
   Shard shard;
   std::string selection;    ///< filter and thread counts as on the command line; may be empty
@@ -33,7 +33,7 @@ struct ShardRecord {
   std::vector<std::int64_t> positions;  ///< of this shard's among them, in order
 };
 
-/// What the command line says of shards.
+/// The options of the command line about shards.
 struct ShardOptions {
   std::optional<std::int64_t> index, count;
   bool detect = false;  ///< `--shard=auto`: believe the variables of CI engines and job arrays too

@@ -62,7 +62,7 @@ struct StepTimes {
   float mean_loss = 0;
 
   double computed() const { return forward + loss + backward + clip + optimize; }
-  /// What no phase accounts for.
+  /// Returns the time that no phase accounts for.
   double other() const { return end - begin - wait - computed(); }
 };
 
