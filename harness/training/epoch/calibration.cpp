@@ -209,7 +209,7 @@ class Calibrator {
     }
   }
 
-  /// Of all phases of a scope beside training together: one by one where all are known so, else their means.
+  /// Adds up all phases of a scope beside training: one by one where all are known so, else their means.
   Spread spread_in(Scope scope) const {
     std::vector<double> sums;
     double mean = 0;

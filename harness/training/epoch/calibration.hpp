@@ -1,4 +1,4 @@
-/// What the windows and phases of a job say about its steady state, and where they cannot be trusted.
+/// The steady state of a job as its windows and phases show it, and where they cannot be trusted.
 #pragma once
 
 #include "training/epoch/cold_pages.hpp"

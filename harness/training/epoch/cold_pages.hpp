@@ -1,4 +1,4 @@
-/// What an epoch pays for beginning with its records on the disk.
+/// The price that an epoch pays for beginning with its records on the disk.
 #pragma once
 
 #include "assay/interval.hpp"

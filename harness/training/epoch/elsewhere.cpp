@@ -87,9 +87,9 @@ double slower(double contention, double share) { return 1 + (contention - 1) * s
 /// Whether the worker waits for a place whenever its batch is taken, so that the loop wakes it for each.
 bool wakes_for_each_batch(Index workers, Index prefetch) { return workers * prefetch == 1; }
 
-/// What a step of the setting pays for the hand-over, by what one of the calibration paid. Waking a worker
-/// for each batch is no cost of a loop that finds another batch waiting; what else there is, is a few
-/// microseconds.
+/// Returns the time that a step of the setting pays for the hand-over, by the time that one of the
+/// calibration paid. Waking a worker for each batch is no cost of a loop that finds another batch waiting;
+/// the rest of a hand-over is a few microseconds.
 double hand_over_at(const LoaderSetting& setting, const TrainingPlan& plan, const Calibration& c) {
   if (setting.workers == 0) return 0;
   const bool wakes = wakes_for_each_batch(setting.workers, setting.prefetch);

@@ -18,18 +18,18 @@ struct Elsewhere {
   double seconds = 0;  ///< of an epoch
 };
 
-/// How batches and steps are timed alone, and beside as many workers as the settings have, which make batches
-/// without ever waiting.
+/// The way in which batches and steps are timed alone, and beside as many workers as the settings have, which
+/// make batches without ever waiting.
 struct PartsPolicy {
   Index rounds = 12;            ///< each with all of these once, so that they share the pace of the machine
   double part_seconds = 0.025;  ///< of each in a round
   double seconds = 4;           ///< that the rounds are spread over
 };
 
-/// What the calibration knows of batches and steps in the loop, carried over to other settings: a step with
+/// Carries what the calibration knows of batches and steps in the loop over to other settings: a step with
 /// workers takes longer by the share of its time in which they work, at the rate at which it does beside
-/// workers that always work. The queue is played as M4 plays it. `beside` is what an epoch takes beside its
-/// steps, whatever the loader. Nothing of an epoch is trained.
+/// workers that always work. The queue is played as M4 plays it. `beside` is the time that an epoch takes
+/// beside its steps, whatever the loader. No epoch is trained.
 std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, const Calibration& calibration,
                                  const std::vector<LoaderSetting>& settings, double beside,
                                  const PartsPolicy& policy, const Hooks& hooks);

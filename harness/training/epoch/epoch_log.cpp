@@ -18,7 +18,7 @@ LoaderSetting setting_of(const TrainingPlan& plan) {
   return {plan.workers, plan.workers == 0 ? 1 : plan.prefetch};
 }
 
-/// What all settings of one job share.
+/// Returns the part of a job that all its settings share.
 std::string family_of(const LoggedEpoch& epoch) {
   TrainingJob job = epoch.job;
   job.name.clear();
@@ -36,7 +36,7 @@ ErrorSummary summary_of(std::string model, const std::vector<double>& errors) {
   return out;
 }
 
-/// Of predictions by name, each against what was measured.
+/// Errors of predictions by name, each against what was measured.
 class Errors {
  public:
   void add(const std::string& name, const Interval& predicted, double measured) {
@@ -68,7 +68,8 @@ std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
   return out;
 }
 
-/// What an epoch took: its seconds, or those by what a step took in it; 0 where that is not known.
+/// Returns the seconds of an epoch, as they are or divided by those of a step in it; 0 where that is not
+/// known.
 using Taken = double (*)(const LoggedEpoch&);
 double in_seconds(const LoggedEpoch& epoch) { return epoch.seconds; }
 

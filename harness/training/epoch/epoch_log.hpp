@@ -42,7 +42,7 @@ std::string to_line(const LoggedEpoch& epoch);
 /// Throws Error naming file, line and key.
 std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);
 
-/// How far the epochs of this machine lay beyond the calibrated intervals of this model.
+/// Returns how far the epochs of this machine lay beyond the calibrated intervals of this model.
 std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
                                    std::string_view model);
 
@@ -54,15 +54,16 @@ struct ErrorSummary {
   std::size_t with_interval = 0, inside = 0;
 };
 std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
-/// Of predictions whose interval was made with the epochs before them.
+/// Sums up the predictions whose interval was made with the epochs before them.
 ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log);
-/// How far M4 was off, had the machine kept its pace: with all that it predicted taken as many times as long
-/// as steps without loading took in the epoch by what they took in the calibration. What is left is the
-/// model's.
+/// Sums up how far M4 would have been off, had the machine kept its pace: all that it predicted is multiplied
+/// by the time of steps without loading in the epoch over their time in the calibration. The rest is the
+/// model's own error.
 ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log);
-/// Of segments by themselves, each called by its name.
+/// Sums up each kind of segment by itself, under its name.
 std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
-/// Of epochs of the same job with another setting, predicted before that setting was run in the log.
+/// Sums up the predictions of epochs of the same job with another setting, made before that setting was run
+/// in the log.
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
 /// The same at the pace of the epoch that they are compared with.
 ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log);

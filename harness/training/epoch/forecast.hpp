@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// What an epoch cannot take less than, by one resource alone; start-up, validation and checkpoints included.
+/// The least that an epoch can take by one resource alone; start-up, validation and checkpoints included.
 struct EpochBound {
   std::string resource;
   double seconds = 0;
@@ -72,8 +72,8 @@ struct Forecast {
 /// Throws Error when there is nothing to predict from, or `against` holds nothing to compare with.
 Forecast forecast(const Job& job, const Job* against = nullptr);
 
-/// What an epoch takes by the most elaborate model, in the interval of earlier epochs where there are enough
-/// of them. Nothing without a model.
+/// Returns the time of an epoch by the most elaborate model, in the interval of earlier epochs where there
+/// are enough of them. Nothing without a model.
 std::optional<Interval> predicted_epoch(const Forecast& forecast);
 
 /// Lower bounds of an epoch, and its time with one thing changed. Empty where the steps are not known.
@@ -81,10 +81,11 @@ std::vector<EpochBound> bounds_of(const Calibration& calibration, const LoaderQu
                                   const Target& target);
 std::vector<WhatIf> what_if(const Job& job, const Calibration& calibration, const LoaderQueue& queue,
                             const Target& target);
-/// What the time of a step goes to, in a sentence.
+/// Says in a sentence where the time of a step goes.
 std::string limited_by(const Calibration& calibration, const LoaderQueue& queue);
 
-/// Of `against`: its measured epoch, and each of its windows; of `job`: its measured epoch.
+/// Scores predictions against the measured epoch of `job`, and against the measured epoch and each window of
+/// `against`.
 std::vector<Score> scores(const Job& job, const Calibration& calibration, const Job* against);
 
 /// An epoch of this data set. Nothing without its size or the batch.

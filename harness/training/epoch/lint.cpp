@@ -256,7 +256,7 @@ class Linter {
           at(one, fmt::format("{} contradicts {} = {}", one.minimum->text, factors, minutes(value.value))));
   }
 
-  /// How one row counts steps where floor and ceil differ.
+  /// The way in which one row counts steps, where floor and ceil differ.
   struct Convention {
     std::string field, text;
     bool floor = true;

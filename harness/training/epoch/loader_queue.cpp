@@ -34,7 +34,7 @@ class Loop {
   QueueRun run_;
 };
 
-/// What batches take to make, in the order in which they are begun.
+/// The times that batches take to make, in the order in which they are begun.
 class Loads {
  public:
   Loads(Times& times, double factor, const Fading& cold) : times_(times), factor_(factor), cold_(cold) {}
@@ -58,7 +58,7 @@ QueueRun without_workers(Index steps, Loads& load, Times& compute, Loop& loop) {
 }
 
 QueueRun in_order(const LoaderQueue& queue, Index steps, Loads& load, Times& compute, Loop& loop) {
-  // What r(i - W) and h(i - W P) refer to; both are 0 for the first batches.
+  // The times r(i - W) and h(i - W P) of the formula; both are 0 for the first batches.
   std::vector<double> ready(static_cast<std::size_t>(queue.workers), 0.0);
   std::vector<double> handed(static_cast<std::size_t>(queue.workers * queue.prefetch), 0.0);
   std::size_t worker = 0, slot = 0;

@@ -27,8 +27,8 @@
 
 namespace assay {
 
-/// What batches take longer while pages that they need are not in memory: batch i by first exp(-rate i),
-/// since every batch that is read, and what the kernel reads around it, leaves fewer pages missing.
+/// The delay of batches while pages that they need are not in memory: batch i takes longer by first exp(-rate
+/// i), since every batch that is read, and what the kernel reads around it, leaves fewer pages missing.
 struct Fading {
   double first = 0;  ///< seconds
   double rate = 0;

@@ -133,7 +133,7 @@ Interval with_pace(Interval steps, const Calibration& c) {
   return steps;
 }
 
-/// What is asked of all models, and what they have in common.
+/// The question that all models answer, and the segments that their answers share.
 struct Question {
   const Calibration& c;
   const Target& target;

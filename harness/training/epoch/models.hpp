@@ -32,8 +32,8 @@ inline constexpr std::array all_models{Model::mean, Model::line, Model::largest,
 std::string_view name_of(Model model);  ///< `M0`
 std::string_view idea_of(Model model);  ///< `mean x N`
 
-/// What is predicted: full steps, a last smaller batch as a share of a full one, validation steps,
-/// checkpoints, and whether start-up belongs to it.
+/// The stretch that is predicted: full steps, a last smaller batch as a share of a full one, validation
+/// steps, checkpoints, and whether start-up belongs to it.
 struct Target {
   double steps = 0;
   double partial = 0;
@@ -42,7 +42,7 @@ struct Target {
   bool from_start = true;
 };
 
-/// What an epoch has beside steps that find their records in memory.
+/// The parts of an epoch beside steps that find their records in memory.
 enum class SegmentKind { validation, checkpoint, cold_pages };
 std::string_view to_string(SegmentKind kind);
 
@@ -73,12 +73,13 @@ struct ModelPrediction {
 /// The queue of a calibration, with one factor on all its times fitted where nobody measured the contention:
 /// the one with which M4 takes what a step was measured to take. 1 where the parts explain that without.
 LoaderQueue fitted_queue(const Calibration& calibration);
-/// What a step was measured to take by what M4 makes of its parts as they were measured; 1 where either is
-/// not known, and without workers.
+/// Returns the measured time of a step over the time that M4 makes of its parts; 1 where either is not known,
+/// and without workers.
 double measured_by_played(const Calibration& calibration);
 
-/// What a step waits beyond what M4 makes of its parts: waking threads, moving batches from core to core. 0
-/// without workers, where the wait is not known, and where contention was fitted and contains it.
+/// Returns the time that a step waits beyond what M4 makes of its parts: waking threads, moving batches from
+/// core to core. 0 without workers, where the wait is not known, and where contention was fitted and contains
+/// it.
 double hand_over(const Calibration& calibration);
 
 /// Seconds per step of the formulas; `load` and `rest` are means.

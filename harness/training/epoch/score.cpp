@@ -47,7 +47,7 @@ std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& tr
   return out;
 }
 
-/// Of the phases that both have, without those of loading.
+/// Adds up the phases of `c` that `other` has as well, without those of loading.
 double step_without_loading(const Calibration& c, const Calibration& other) {
   double out = 0;
   for (const StepPart& part : c.parts) {

@@ -1,4 +1,4 @@
-// What an epoch has beside steps that find their records in memory.
+// The segments of an epoch: its parts beside steps that find their records in memory.
 #include "training/epoch/models.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ double played_seconds(const Calibration& c, const LoaderQueue& queue, Index step
   return play_drawn(queue, steps, c.load, c.rest).seconds;
 }
 
-/// What the loop waits longer for batches that miss pages, as M4 plays it.
+/// Returns the time that the loop waits longer for batches that miss pages, as M4 plays it.
 std::optional<Segment> cold_segment(const Calibration& c, double steps) {
   if (!c.cold || steps < 1 || c.load.empty() || c.rest.empty()) return std::nullopt;
   // Until e^-12 of the pages are missing, or for a while where that never comes: the epoch goes on like it.

@@ -1,5 +1,6 @@
-/// How well the mean of step times is known, and whether it changed while they were taken. Steps that follow
-/// each other are alike, so they are judged in groups of consecutive ones. Pure functions; times are seconds.
+/// Estimates how well the mean of step times is known, and whether it changed while they were taken. Steps
+/// that follow each other are alike, so they are judged in groups of consecutive ones. Pure functions; times
+/// are seconds.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -14,7 +15,7 @@ namespace assay {
 /// Coverage that predictions are asked for.
 inline constexpr double predicted_coverage = 0.9;
 
-/// Of one value or more.
+/// The mean of one value or more.
 double mean_of(std::span<const double> values);
 
 /// Every value times the factor.
@@ -51,8 +52,8 @@ struct Spread {
 };
 Spread spread_of(std::span<const Group> groups);
 
-/// How alike groups are that follow each other: the correlation of each with the next, 0 where it is none or
-/// less. Of n such groups the mean is known as well as that of n (1 - r) / (1 + r) independent ones.
+/// Measures how alike groups are that follow each other: the correlation of each with the next, 0 where it is
+/// none or less. The mean of n such groups is known as well as that of n (1 - r) / (1 + r) independent ones.
 double persistence_of(std::span<const Group> groups);
 
 /// Seconds of `steps` more steps like these: their number times the mean, with Student's interval for the

@@ -135,7 +135,7 @@ std::vector<double> noise(Rng& random, std::size_t count) {
   return out;
 }
 
-// Of 1,000 the share of hits has a standard deviation of 1 %.
+// The share of hits in 1,000 has a standard deviation of 1 %.
 TEST(Spread, PredictsFurtherStepsAsOftenAsItSays) {
   for (const std::size_t measured : {6U, 30U, 200U}) {
     Rng random(measured);

@@ -1,4 +1,4 @@
-/// What an epoch costs once, told apart from what each step costs: T(n) = A + b n.
+/// Tells the time that an epoch costs once from the time of each step: T(n) = A + b n.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -36,9 +36,9 @@ struct LineFit {
 /// Aitken (1935). At least two different lengths, one of them from the start.
 LineFit fit_line(const std::vector<Stretch>& stretches);
 
-/// Of windows: those that begin with step 0 are stretches from the start, the others are not. A window with
-/// times of single steps that begins with step 0 is cut at eighths of its length, unless there are runs
-/// enough without.
+/// Makes stretches of windows: those that begin with step 0 are stretches from the start, the others are not.
+/// A window with times of single steps that begins with step 0 is cut at eighths of its length, unless there
+/// are runs enough without.
 std::vector<Stretch> stretches_of(const std::vector<TimedWindow>& windows);
 
 }  // namespace assay

@@ -80,7 +80,7 @@ void add_phases(Job& job, const std::vector<StepTimes>& steps) {
   }
 }
 
-/// What is beside the steps, one by one. Nothing where there was none of it.
+/// Adds the times of a phase beside the steps, one by one. Adds nothing where there are none.
 void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
   if (seconds.empty()) return;
   job.phases.push_back({.name = std::string(to_string(scope)),
@@ -91,7 +91,7 @@ void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>
                         .seconds = seconds});
 }
 
-/// Of full batches; of a single one that is smaller, what a full one would take.
+/// Returns the seconds of full batches; where the only batch is smaller, the time that a full one would take.
 std::vector<double> full_batches(const TrainingPlan& plan, const std::vector<ValidationTimes>& batches) {
   std::vector<double> out;
   for (std::size_t i = 0; i < batches.size(); ++i) {

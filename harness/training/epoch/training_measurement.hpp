@@ -1,5 +1,5 @@
-/// What is measured of a training that the program runs itself: its parts, a short calibration, a whole
-/// epoch. All times are seconds.
+/// Measures a training that the program runs itself: its parts, a short calibration, a whole epoch. All times
+/// are seconds.
 #pragma once
 
 #include "assay/hooks.hpp"

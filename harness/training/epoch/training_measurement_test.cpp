@@ -1,4 +1,4 @@
-// What is measured of a training, from a script: no clock is involved.
+// Tests the measurement of a training that a script plays: no clock is involved.
 #include "training/epoch/training_measurement.hpp"
 
 #include "training/epoch/elsewhere.hpp"

@@ -1,4 +1,5 @@
-/// When something was busy: the union of many intervals, in bounded memory, and how much of it lies where.
+/// The times at which something was busy: the union of many intervals, in bounded memory, and how much of it
+/// lies where.
 #pragma once
 
 #include <span>
@@ -18,7 +19,7 @@ class BusyTime {
   void add(double begin, double end);
   /// Disjoint and in order.
   const std::vector<Span>& spans();
-  /// How much of each window was busy; windows are disjoint and in order.
+  /// Returns how much of each window was busy; windows are disjoint and in order.
   std::vector<double> within(std::span<const Span> windows);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// What a step spends time on.
+/// The purpose that a step spends time on.
 enum class PhaseKind {
   load,     ///< making a batch: reading, decoding, collating; or waiting for one
   copy,     ///< moving it to the accelerator
@@ -22,8 +22,8 @@ enum class PhaseKind {
 };
 std::string_view to_string(PhaseKind kind);
 
-/// What a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of different
-/// scopes are never added.
+/// The whole that a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of
+/// different scopes are never added.
 enum class Scope { training, validation, checkpoint };
 std::string_view to_string(Scope scope);
 
@@ -96,7 +96,7 @@ struct Job {
   LoaderSetup loader;
   std::vector<TimedWindow> windows;
   std::vector<StepPhase> phases;
-  /// What an epoch costs beyond steps times period: starting workers, filling the first batches, warming up.
+  /// The cost of an epoch beyond steps times period: starting workers, filling the first batches, warming up.
   std::optional<double> one_off_seconds;
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
   std::vector<Claim> claims;

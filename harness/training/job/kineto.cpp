@@ -184,7 +184,7 @@ class Importer {
     std::vector<Span> out;
     for (std::size_t i = 1; i < fetch_starts_.size(); ++i)
       out.push_back({fetch_starts_[i - 1], fetch_starts_[i]});
-    // Where in an epoch they were is not known, so start-up is not looked for in them.
+    // The place of these steps in an epoch is not known, so start-up is not looked for in them.
     first_step_ = 1;
     return out;
   }

@@ -13,8 +13,8 @@ namespace assay {
 /// the same N in rows of the accelerator repeat those of the processor and are not counted. Without markers a
 /// step lasts from one fetch of the data loader to the next; the last one has no end and is dropped.
 ///
-/// What a step takes is told apart in this order, so that the parts sum to the step: fetching from the loader
-/// (`enumerate(DataLoader)#...__next__`), the optimizer's calls (`Optimizer.step#...`,
+/// The time of a step is told apart in this order, so that the parts sum to the step: fetching from the
+/// loader (`enumerate(DataLoader)#...__next__`), the optimizer's calls (`Optimizer.step#...`,
 /// `Optimizer.zero_grad#...`), kernels, copies, operators on the processor, other. Each is the union of its
 /// intervals, clipped to the step. "accelerator busy" is the union of kernels and copies, beside all of
 /// these.

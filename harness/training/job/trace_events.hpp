@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// What is read of an event; its `args` are passed over.
+/// The fields that are read of an event; its `args` are passed over.
 struct TraceEvent {
   std::string phase;     ///< `ph`: X is an event with a duration
   std::string category;  ///< `cat`
@@ -18,7 +18,7 @@ struct TraceEvent {
   bool has_begin = false, has_duration = false;
 };
 
-/// What a trace says about itself.
+/// The facts that a trace states about itself.
 struct TraceHeader {
   std::map<std::string, int> devices;  ///< names under `deviceProperties`, with how often each is there
 };

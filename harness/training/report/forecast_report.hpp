@@ -17,7 +17,7 @@ std::string to_json(const Forecast& forecast, const std::string& made);
 std::string error_text(double error);
 /// `520.50 x 2.00 ms = 1.04 s [1.02, 1.06]`, without an interval where none is known.
 std::string segment_text(const Segment& segment);
-/// What earlier epochs make of the interval; empty without any.
+/// Says what earlier epochs make of the interval; empty without any.
 std::string experience_text(const Experience& experience);
 /// The last line: what is predicted, or why nothing is.
 std::string outcome_text(const Forecast& forecast);

@@ -29,7 +29,7 @@ double median_of(const Attempt& attempt, double RoundTimes::*of) {
   return median(values);
 }
 
-/// How often a round was faster than a step alone.
+/// Returns whether rounds were faster than a step alone, beyond doubt.
 bool beats_its_bound(const Attempt& attempt) {
   std::vector<double> logs;
   for (const RoundTimes& round : attempt.rounds) logs.push_back(std::log(round.seconds / round.alone));

@@ -13,10 +13,10 @@
 namespace assay {
 namespace {
 
-/// How far the best setting lies above the bound; what is below it is luck.
+/// Says how far the best setting lies above the bound; a best below it is luck.
 std::string room_text(double best, double bound) { return percent_text(std::max(0.0, best / bound - 1)); }
 
-/// What differs from the job, in few words.
+/// Says in few words how the setting differs from the job.
 std::string setting_of(const TrainingPlan& plan, const TrainingPlan& job) {
   std::string out = fmt::format("workers {}", plan.workers);
   if (plan.workers > 0)

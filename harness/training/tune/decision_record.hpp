@@ -1,4 +1,4 @@
-/// What was decided about the settings of a training, for whoever asks again in a year.
+/// The record of a decision about the settings of a training, for whoever asks again in a year.
 #pragma once
 
 #include "assay/machine.hpp"

@@ -11,8 +11,8 @@
 
 namespace assay {
 
-/// What is tried: every combination of these, where an empty list stands for the job's own value. Prefetch
-/// and order mean nothing without workers, so that there is one setting then.
+/// The settings to try: every combination of these, where an empty list stands for the job's own value.
+/// Prefetch and order mean nothing without workers, so that there is one setting then.
 struct TuneGrid {
   std::vector<Index> workers, prefetch, batch;
   std::vector<int> threads;

@@ -1,4 +1,4 @@
-// Which settings are tried, and rounds over a training from a script.
+// Tests the settings that are tried, and rounds over a training that a script plays.
 #include "training/tune/rounds.hpp"
 
 #include "assay/error.hpp"
