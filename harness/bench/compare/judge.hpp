@@ -37,7 +37,7 @@ inline constexpr double farthest_drift = 2;
 /// with the confirmation (judge_simulation_test).
 inline constexpr double deviations_allowed = 2;
 
-/// What is known about one row. A witness that is missing is left empty.
+/// The evidence about one row. A witness that is missing is left empty.
 struct Evidence {
   std::size_t launches_before = 0, launches_after = 0;
   Interval time;

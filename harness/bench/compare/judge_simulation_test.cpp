@@ -1,5 +1,5 @@
-// How often the rules cry wolf, and what they overlook, on scripted noise with fixed seeds.
-// No clock is involved.
+// Simulates how often the rules cry wolf, and what they overlook, on scripted noise with fixed seeds. No
+// clock is involved.
 #include "bench/compare/scripted_results.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using scripted::Script;
 constexpr Noise shared_machine{
     .run = 0.1, .drift = 0.03, .launch = 0.02, .slice = 0.05, .bad_launches = 0.02, .bad_slices = 0.02};
 
-/// What the gate does: compare, measure the cases of slower rows afresh, compare these.
+/// Does as the gate does: compares, measures the cases of slower rows afresh, compares these.
 Comparison gated(const Script& script, const Baseline& baseline, Rng& rng) {
   const GatePolicy policy;
   const auto afresh = [&](const std::vector<std::string>& keys) {
@@ -107,7 +107,7 @@ TEST(Verdicts, SeeARowThatTakesThirtyPercentLonger) {
   const auto t = tally(suite_of_60(), 50, 1, 1.3, 22);
   EXPECT_EQ(t.detected, 50U) << t;
   const auto three = tally(suite_of_60(), 20, 3, 1.3, 23);
-  // What three recordings say of the spread of a row can be wide by chance.
+  // The spread of a row between three recordings can be wide by chance.
   EXPECT_GE(three.detected, 19U) << three;
 }
 

@@ -25,8 +25,8 @@ struct Witness {
   double usual;
 };
 
-/// What the witnesses did in a launch; nothing to add when there are none,
-/// missing when none was measured in it.
+/// Returns how the witnesses moved in a launch; nothing to add when there are none, missing when none was
+/// measured in it.
 double movement(const std::vector<Witness>& witnesses, std::size_t launch) {
   if (witnesses.empty()) return 0;
   std::vector<double> deviations;

@@ -53,9 +53,9 @@ inline constexpr double verdict_coverage = 0.9;
 /// exp() of the shift between the sides.
 Interval ratio_of(const Paired& paired);
 
-/// How far launches of a side lie apart by themselves, as a standard deviation of the logarithm: between the
-/// recordings when there are several, else between the launches before. Those after count only where there is
-/// none before to tell: a regression that is noisy as well must not widen its own limit.
+/// Estimates how far launches of a side lie apart by themselves, as a standard deviation of the logarithm:
+/// between the recordings when there are several, else between the launches before. Those after count only
+/// where there is none before to tell: a regression that is noisy as well must not widen its own limit.
 double spread_of(const Paired& paired);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// What tables of verdicts have in common: marks, and text from untrusted changes made harmless.
+/// The text that tables of verdicts share: marks, and text from untrusted changes made harmless.
 #pragma once
 
 #include "assay/compare.hpp"

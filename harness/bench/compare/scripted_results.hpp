@@ -12,7 +12,7 @@
 
 namespace assay::scripted {
 
-/// How times spread around their true value; deviations of the logarithm.
+/// The spread of times around their true value, as deviations of the logarithm.
 struct Noise {
   double run = 0;           ///< the whole run is off by up to this much, all rows alike
   double drift = 0;         ///< of single launches, all rows alike

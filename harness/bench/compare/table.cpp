@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// What a reader must see first, and what may be folded away.
+/// Standings that a reader must see first, and those that may be folded away.
 constexpr std::array shown_first{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
                                  Standing::faster, Standing::gone,   Standing::added};
 constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standing::same};
@@ -109,7 +109,7 @@ std::string markdown_details(std::string_view title, const std::string& content)
   return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", title, content);
 }
 
-/// What has no numbers of its own: of a row without a verdict, why there is none.
+/// Returns the reason why a row has no verdict, without the times behind it.
 std::string reason_of(const Verdict& verdict) {
   return verdict.why.substr(0, verdict.why.find(": time after"));
 }

@@ -1,4 +1,4 @@
-// What one results file says by itself: how long a trial takes, and how much faster it is than another.
+// Reads one results file by itself: how long a trial takes, and how much faster it is than another.
 #include "assay/compare.hpp"
 #include "assay/random.hpp"
 #include "core/statistics/statistics.hpp"

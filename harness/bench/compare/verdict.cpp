@@ -43,9 +43,9 @@ std::vector<std::string> keys_where(const std::vector<const TrialResult*>& rows,
   return out;
 }
 
-/// Who stands witness for whom. A naive variant is judged beside the other variants of its case. Results of
-/// foreign programs have no naive variants at all; there all other rows speak for the machine,
-/// if they are enough.
+/// Chooses the witnesses of each row. A naive variant is judged beside the other variants of its case.
+/// Results of foreign programs have no naive variants at all; there all other rows speak for the machine, if
+/// they are enough.
 std::vector<Judged> with_witnesses(const std::vector<const TrialResult*>& rows, bool any_naive) {
   std::vector<Judged> out;
   for (const TrialResult* row : rows) {
@@ -91,8 +91,8 @@ double limit_of(double spread, const GatePolicy& policy) {
   return std::max(policy.limit, std::exp(deviations_allowed * spread));
 }
 
-/// How far those that speak for the machine moved together: the naive variants, or all rows where none is.
-/// Says in `unfit` when that is no drift.
+/// Measures how far the rows that speak for the machine moved together: the naive variants, or all rows where
+/// none is. Says in `unfit` when that is no drift.
 void judge_machine(Comparison& out, const std::vector<double>& ratios) {
   if (ratios.empty()) return;
   out.machine_moved = median(ratios);
@@ -212,7 +212,7 @@ Comparison compare_sides(const Results& current, const Results& newest,
 }
 
 bool same_machine(const Results& before, const Results& after) {
-  // Of a merge nobody knows which shard ran where the next time, and witnesses of another machine say
+  // Nobody knows which shard of a merge will run where the next time, and witnesses of another machine say
   // nothing.
   if (!before.mixed_machines.empty() || !after.mixed_machines.empty()) return false;
   return differences(before.machine.facts, after.machine.facts, true).empty();

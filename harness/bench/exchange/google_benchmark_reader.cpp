@@ -144,7 +144,7 @@ Machine machine_of(const JsonField& context) {
     machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
     machine.facts.push_back({"cores", std::to_string(machine.cores)});
   }
-  // Of the library that times, which is not the program's own: worth knowing, and no other machine.
+  // The build type is that of the library that times, not the program's: worth knowing, and no other machine.
   machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
   // Hosted machines get another name and clock each time without being another machine.
   machine.facts.push_back({"host", context.text_or("host_name", ""), false});

@@ -87,9 +87,9 @@ TEST(JUnit, HasAnErrorWhereNothingWasDecidedThatShouldHaveBeen) {
   EXPECT_THAT(to_junit(open, current(), "assay gate"), Not(HasSubstr("<error")));
 }
 
-// Of each kind of text that XML 1.0 cannot hold: a control character, a byte that begins nothing, a character
-// that is cut off, an overlong one, half of a surrogate pair, a number beyond the last, U+FFFE. Two bytes of
-// U+00B5 and four of U+1F600 are characters and stay.
+// The text holds one of each kind that XML 1.0 cannot hold: a control character, a byte that begins nothing,
+// a character that is cut off, an overlong one, half of a surrogate pair, a number beyond the last, U+FFFE.
+// Two bytes of U+00B5 and four of U+1F600 are characters and stay.
 TEST(JUnit, ReplacesWhatXmlCannotHold) {
   const auto text_of = [](const std::string& why) {
     return to_junit({.verdicts = {row("a/b#1", Standing::undecided, {}, why)}}, current(), "assay gate");

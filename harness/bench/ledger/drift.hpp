@@ -11,8 +11,8 @@ namespace assay {
 /// every trial lies exactly at the limit. Unchanged code lies far below it (drift_simulation_test).
 inline constexpr double drift_level = 0.01;
 
-/// What a row shows as an estimate, over the launches that were taken whatever they showed; nothing without
-/// an interval that tells how sure it is.
+/// Returns the estimate of a row, over the launches that were taken whatever they showed; nothing without an
+/// interval that tells how sure it is.
 ///
 /// Steps come with order-statistic or rank intervals, so the deviation is taken from those: the half width of
 /// the logarithms over the Student quantile that belongs to the interval's coverage, 1.96 for 95 % and many
@@ -24,7 +24,7 @@ std::optional<Estimate> estimate_of(const Verdict& verdict);
 struct DriftSum {
   double log_ratio = 0;
   double variance = 0;
-  /// Of each term the squared variance over its degrees of freedom: half the variance of its variance.
+  /// The sum of each term's squared variance over its degrees of freedom: half the variance of its variance.
   double doubt = 0;
   std::size_t terms = 0;
 

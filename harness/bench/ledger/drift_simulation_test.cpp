@@ -1,5 +1,5 @@
-// What the sum of steps catches that no single gate can, and how often it cries wolf, on scripted noise with
-// fixed seeds. No clock is involved.
+// Simulates the slow-downs that the sum of steps catches and no single gate can, and how often it cries wolf,
+// on scripted noise with fixed seeds. No clock is involved.
 #include "bench/compare/launches.hpp"
 #include "bench/compare/scripted_results.hpp"
 #include "bench/ledger/drift.hpp"

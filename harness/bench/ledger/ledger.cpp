@@ -1,4 +1,4 @@
-// What may be written into a ledger, and what not.
+// Checks everything that is written into a ledger.
 #include "bench/ledger/ledger.hpp"
 
 #include "assay/error.hpp"

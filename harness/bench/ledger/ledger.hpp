@@ -30,14 +30,14 @@ struct Acceptance {
   std::string release;  ///< the one whose sum holds the slow-down
 };
 
-/// How much longer a trial takes, as a logarithm, with its standard deviation.
+/// The slow-down of a trial as a logarithm, with its standard deviation.
 struct Estimate {
   double log_ratio = 0;
   double deviation = 0;
   std::size_t launches = 0;  ///< on the side that has fewer; without a meaning where the deviation is 0
 };
 
-/// What one comparison that passed found, from the commit before to the commit after.
+/// The estimates of one comparison that passed, from the commit before to the commit after.
 struct Step {
   std::string base, head;
   Date date{};
@@ -82,12 +82,12 @@ std::optional<std::size_t> steps_before(const Ledger& ledger, std::string_view c
 /// Throws Error unless a step from `base` to `head` continues the ledger: what is not written down would be
 /// missing from the sum.
 void require_next(const Ledger& ledger, const std::string& base, const std::string& head);
-/// What the comparison estimates for each trial that has a time on both sides; nothing when the machine moved
-/// so far that none can be told.
-/// To be made before the ledger is applied, which replaces what rows show.
+/// Makes a step of the comparison's estimates for each trial that has a time on both sides; nothing when the
+/// machine moved so far that none can be told. It is called before the ledger is applied, which replaces what
+/// rows show.
 Step step_of(const Comparison& comparison, const std::string& base, const std::string& head, Date date);
 
-/// What was compared, when, and how it is asked for.
+/// The comparison at hand: its commits and its day, and the suite that commands name.
 struct Occasion {
   Date today{};
   /// Commit; empty when there is no single one. A commit that changed nothing but the ledger is none of its

@@ -1,4 +1,4 @@
-// What a ledger says of a comparison: accepted, run out, crept.
+// Applies a ledger to a comparison: slow-downs accepted, acceptances run out, rows that crept.
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
 #include "bench/ledger/drift.hpp"
@@ -84,8 +84,8 @@ class Application {
     if (soon) say("    when the slow-down is removed:  " + withdrawal);
   }
 
-  /// How much of what was accepted is in the base already, as a logarithm: only what the steps since then
-  /// show for sure, lest their noise eats up an acceptance that nobody used.
+  /// Returns how much of an accepted slow-down is in the base already, as a logarithm: only what the steps
+  /// since then show for sure, lest their noise eats up an acceptance that nobody used.
   double used(const Acceptance& one) const {
     DriftSum sum;
     for (const Step& step : steps()) {

@@ -1,4 +1,4 @@
-/// What a CMake build folder says of itself, and what of it decides the machine code.
+/// Reads from a CMake build folder how it was configured, and the settings that decide its machine code.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ std::map<std::string, std::string> cache_entries_of(const std::filesystem::path&
 /// "GNU 12.2.0", in the words of build_info(), of a configured build folder; empty when it does not say.
 std::string compiler_of(const std::filesystem::path& build);
 
-/// How to configure a build like another one.
+/// The settings to configure a build like another one.
 struct BuildSettings {
   std::vector<std::string> arguments;  ///< for cmake, beside the preset
   std::string identity;                ///< a text that differs when the machine code may

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* list_name = "links.json";
 
-/// What a folder of kept programs says of itself.
+/// The list that a folder of kept programs holds.
 struct LinkList {
   std::vector<std::string> files;  ///< names in the folder
   std::string remark;              ///< why there are fewer than were asked for
@@ -48,7 +48,7 @@ std::optional<Links> kept_links(const fs::path& folder, int count) {
   const std::size_t wanted = static_cast<std::size_t>(std::max(count, 1));
   if (links.files.empty()) return std::nullopt;
   const bool fewer = links.files.size() < wanted;
-  // What failed once may be linked the next time: a disk is full for an hour, a list is kept for ever.
+  // A link that failed once may succeed the next time: a disk is full for an hour, a list is kept for ever.
   if (fewer && (kept.remark.empty() || !kept.lasting)) return std::nullopt;
   links.files.resize(std::min(links.files.size(), wanted));
   if (fewer) links.remark = kept.remark;

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// What is linked, and where it goes.
+/// The program to link, and where it goes.
 struct LayoutRequest {
   std::filesystem::path build;   ///< a build folder in which `program` is up to date
   std::string program;           ///< its name there

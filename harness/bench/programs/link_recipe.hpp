@@ -1,5 +1,5 @@
-/// How a program of a Ninja build is linked, read from what Ninja would run, and the same in another order.
-/// Text in, text out; layouts.hpp runs what stands here.
+/// Reads how a program of a Ninja build is linked from what Ninja would run, and writes the same in another
+/// order. Text in, text out; layouts.hpp runs what stands here.
 #pragma once
 
 #include <cstdint>

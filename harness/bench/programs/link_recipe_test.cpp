@@ -17,8 +17,8 @@ using testing::Optional;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-/// What `ninja -t commands assay` says of a small build, as CMake 3.25 writes it: two objects of a harness
-/// that is linked as needed, three of kernels that are linked whole.
+/// The commands that `ninja -t commands assay` prints for a small build, as CMake 3.25 writes it: two objects
+/// of a harness that is linked as needed, three of kernels that are linked whole.
 constexpr const char* small_build = R"(/usr/bin/c++ -O3 -o h/one.cpp.o -c /src/h/one.cpp
 cd /build/h && /usr/bin/cmake "-DFLAGS= -O3" -P /src/info.cmake
 : && /usr/bin/cmake -E rm -f h/libh.a && /usr/bin/ar qc h/libh.a  h/one.cpp.o h/two.cpp.o && /usr/bin/ranlib h/libh.a && :

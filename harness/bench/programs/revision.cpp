@@ -118,7 +118,7 @@ void configure(const Target& target, const fs::path& source, const fs::path& bui
 
 Links build(const Target& target, const Hooks& hooks) {
   const UnfinishedFolder unfinished(target.beside(".part"));
-  // Where the preset of a checkout has it, so that caches of compilations know the relative paths.
+  // The folders lie where the preset of a checkout has them, so that compiler caches know the relative paths.
   const fs::path source = unfinished.path() / "source", build = source / "build" / "release";
   const fs::path programs = unfinished.path() / "programs";
   fs::remove(target.beside(".log"));
@@ -165,7 +165,7 @@ Programs given(const std::string& what, int layouts, const Hooks& hooks) {
   return programs_from(what, "", layouts_beside(fs::canonical(what), layouts, hooks));
 }
 
-/// What stopped() means for a caller, and file systems that do not do what they are asked to.
+/// Turns stopped() into no programs, and failures of the file system into Error.
 template <typename Make>
 Programs or_nothing(const Make& make) {
   try {

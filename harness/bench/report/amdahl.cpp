@@ -1,4 +1,4 @@
-// What each operation's speed-up is worth in an epoch, from the shares that were measured.
+// Computes what each operation's speed-up is worth in an epoch, from the shares that were measured.
 #include "assay/epoch.hpp"
 #include "core/statistics/statistics.hpp"
 

@@ -31,7 +31,7 @@ std::string name_of(const TrialResult& trial) {
   return trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
 }
 
-/// What a trial must beat: with several threads itself with one, otherwise naive.
+/// Returns the trial to beat: with several threads the same with one, otherwise naive.
 const TrialResult* rival_of(const Results& results, const TrialResult& trial) {
   if (trial.threads == 1) return naive_for(results, trial);
   for (const TrialResult& other : results.trials) {

@@ -25,7 +25,8 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
 /// null.
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive);
 
-/// Of every variant that was measured at two sizes or more, and of those that are slower at their only one.
+/// Returns a row for every variant that was measured at two sizes or more, and for those that are slower at
+/// their only one.
 std::vector<BreakEven> break_even(const Results& results);
 
 /// The naive trial of the same case, if it was measured.

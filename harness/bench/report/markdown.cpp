@@ -233,7 +233,7 @@ std::string break_even_table(const Report& report) {
                    rows);
 }
 
-/// What readers must see first comes first.
+/// Returns the place of a standing in the table: what readers must see first comes first.
 int weight(Standing standing) {
   constexpr std::array order{
       Standing::wrong, Standing::slower, Standing::accepted, Standing::undecided, Standing::not_comparable,
