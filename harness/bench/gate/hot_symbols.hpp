@@ -1,4 +1,4 @@
-/// Where a program spends the time of one trial, by the sampling profiler `perf`, where there is one.
+/// Finds where a program spends the time of one trial, by the sampling profiler `perf`, where there is one.
 #pragma once
 
 #include "assay/measure.hpp"

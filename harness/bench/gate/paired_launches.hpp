@@ -19,16 +19,17 @@ struct PairedPrograms {
   std::size_t shared_bytes = 0;  ///< that the largest case may take
 };
 
-/// Which of so many links a launch runs. All take turns: each once, in an order that is drawn, before any
-/// comes again. It is the same one on both sides: unchanged functions then lie at the same place in both, as
-/// often as can be.
+/// Returns which of so many links a launch runs. All take turns: each once, in an order that is drawn, before
+/// any comes again. The link is the same one on both sides: unchanged functions then lie at the same place in
+/// both, as often as can be.
 std::size_t link_of(std::uint64_t seed, int launch, std::size_t links);
 
 /// Each launch runs base, head and a copy of that base. The first one checks all variants on both sides:
 /// those that disagree with the oracle leave the tested family.
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 
-/// How often each trial occurs in an epoch of these suites: what a slow-down of it costs there.
+/// Notes how often each trial occurs in an epoch of these suites, which says what a slow-down of it costs
+/// there.
 void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites);
 
 /// Room for the largest case: its footprint, guards, and what alignment takes.

@@ -11,7 +11,7 @@ namespace {
 /// The standard error of a median by that of a mean, for many samples of a normal distribution.
 const double median_by_mean = std::sqrt(std::acos(-1.0) / 2);
 
-/// How far single pairs lie from the middle of their launch.
+/// Returns how far single pairs lie from the middle of their launch.
 double pair_deviation(const PairedTrial& trial) {
   std::vector<double> deviations;
   for (const PairedLaunch& launch : trial.launches) {

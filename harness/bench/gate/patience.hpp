@@ -1,4 +1,4 @@
-/// How many slices the launches of a trial are given.
+/// Decides how many slices the launches of a trial are given.
 ///
 /// A launch says one number per trial, the median over its pairs of slices. A call of microseconds gives 50
 /// pairs in the usual time; a call of milliseconds gives six, and with six the luck within a launch is most
@@ -6,7 +6,7 @@
 /// within. A launch that costs a tenth of a second to start is then worth less than it could be. So trials
 /// whose pairs vary more get more pairs, as far as the time left allows.
 ///
-/// Who gets more depends on how much pairs vary in earlier launches, never on which side was slower: if the
+/// Trials get more by how much their pairs vary in earlier launches, never by which side was slower: if the
 /// sides are equal, the next launch still lies above or below with equal chance, which is all that the sign
 /// tests ask for.
 ///
@@ -52,8 +52,8 @@ class PatiencePlan {
  private:
   PatiencePolicy policy_;
   double slice_seconds_ = 0;  ///< that were planned for the slices of this launch
-  /// What a launch takes for each second of slices, by the last one: starting, filling inputs, handing over,
-  /// and on a machine that is busy what others take.
+  /// The cost of a launch for each second of slices, by the last one: starting, filling inputs, handing over,
+  /// and on a busy machine the time that others take.
   double per_slice_second_ = 1;
 };
 

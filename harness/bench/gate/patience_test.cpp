@@ -100,8 +100,8 @@ TEST(PatiencePlans, LetTheScreenEndWithinItsShareOfTheBudget) {
   PatiencePlan plan(policy);
   plan.plan(run, {0}, 2, 100);
   plan.took(100 * usual);
-  // Of 100 s the screen has 20, of which these five launches have enough left for half of what is wanted. By
-  // the third look alone there would be enough for all of it.
+  // The screen has 20 of the 100 s, of which these five launches have enough left for half of what is wanted.
+  // By the third look alone there would be enough for all of it.
   plan.plan(run, {0}, 3, 80 + 5 * 100 * (usual + wanted / 2));
   EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.001);
   plan.took(100 * (usual + wanted / 2));

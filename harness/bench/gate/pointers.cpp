@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_functions = 3;
 constexpr std::size_t most_symbols = 3;
-/// Of the samples: what is hotter deserves a look.
+/// A function with more than this share of the samples deserves a look.
 constexpr double hot_share = 0.05;
 
 /// Names of instantiated functions run over several lines of a terminal.
@@ -45,7 +45,7 @@ std::vector<std::string> functions(const std::filesystem::path& base, const std:
   FunctionDifferences found = differing_functions(base, head, source);
   std::string where = source;
   if (found.unknown.empty() && found.functions.empty()) {
-    // What the variant calls may stand in another file.
+    // A function that the variant calls may stand in another file.
     found = differing_functions(base, head);
     where = "the whole program";
   }

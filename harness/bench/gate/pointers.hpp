@@ -1,4 +1,4 @@
-/// Where to look when a trial became slower.
+/// Points to the places to look at when a trial became slower.
 #pragma once
 
 #include "assay/registry.hpp"

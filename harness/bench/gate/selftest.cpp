@@ -101,7 +101,7 @@ std::string alarms_list(const SelfTest& test) {
   return out.empty() ? "" : "\n" + out;
 }
 
-/// What half of the trials would have shown, of ratios of which 0 stands for none.
+/// Returns the slow-down that half of the trials would have shown, of ratios of which 0 stands for none.
 std::optional<double> typical_visible(const std::vector<double>& visible) {
   std::vector<double> shown;
   std::ranges::copy_if(visible, std::back_inserter(shown), [](double ratio) { return ratio > 0; });

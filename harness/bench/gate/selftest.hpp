@@ -1,5 +1,5 @@
-/// What a gate of two builds does on this machine when the answer is known: a program against a copy of
-/// itself, and with slow-downs of known size planted in it.
+/// Tests a gate of two builds on this machine with known answers: a program against a copy of itself, and
+/// with slow-downs of known size planted in it.
 #pragma once
 
 #include "bench/gate/two_builds.hpp"
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// What bounds a trial by its contract's counts.
+/// The resource that bounds a trial, by its contract's counts.
 enum class Bound { memory, compute };
 std::string_view to_string(Bound bound);
 /// Compute from 4 FLOPs per byte on: what a core of today needs to keep its arithmetic busy from its second
@@ -59,7 +59,7 @@ std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
                                 const std::map<std::string, Cost>& costs,
                                 const std::vector<double>& slowdowns, std::size_t turn, Rng& rng);
 
-/// What became of a run with these plants.
+/// Tallies the outcome of a run with these plants.
 SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants);
 
 /// Why the test says nothing of the gate: no run was finished, none was fit, or none decided anything. Empty

@@ -142,7 +142,7 @@ TEST(SelfTest, SaysWhenItShowsNothing) {
   EXPECT_THAT(markdown_of({open}), HasSubstr("This says nothing of the gate"));
 }
 
-// Of six values the extremes hold the median with 1 - 2 / 2^6 = 97 %, of three with 1 - 2 / 2^3 = 75 %.
+// The extremes of six values hold the median with 1 - 2 / 2^6 = 97 %, those of three with 1 - 2 / 2^3 = 75 %.
 TEST(SelfTest, GivesMediansTheirIntervals) {
   std::vector<SelfTestRun> runs(6);
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -18,7 +18,7 @@ using Logs = std::span<const double>;
 /// As many degrees of freedom as make Student's distribution the normal one.
 constexpr int many_launches = 200;
 
-/// Of a trial still open at a look.
+/// A trial that is still open at a look.
 struct Open {
   std::size_t trial;
   double p_slower, p_faster;
@@ -83,7 +83,7 @@ Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
           .faster_by_layout = !moved_in_all_layouts(trial, launches, -margin)};
 }
 
-/// Of the trials with as many launches; of those that have no more where it is their last.
+/// Looks at the trials that have as many launches; where it is their last look, at those that have no more.
 void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
           std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
   std::vector<Open> open;

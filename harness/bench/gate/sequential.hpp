@@ -72,7 +72,7 @@ struct Rulings {
   std::string unfit;                     ///< why the machine cannot be judged on; empty when it can
 };
 
-/// What the launches so far say. The same launches give the same rulings, at once or one by one.
+/// Rules on the launches so far. The same launches give the same rulings, at once or one by one.
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);
 
 /// The smallest slow-down, as a ratio, that these rules would have called slower 19 times in 20 with so many

@@ -1,5 +1,5 @@
-// How often the rules cry wolf, and what they overlook, on scripted launches with fixed seeds. No clock is
-// involved.
+// Simulates how often the rules cry wolf, and what they overlook, on scripted launches with fixed seeds. No
+// clock is involved.
 #include "bench/gate/sequential.hpp"
 
 #include "assay/random.hpp"

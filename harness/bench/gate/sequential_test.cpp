@@ -209,7 +209,7 @@ TEST(SequentialRules, SeeLessWithFewerLaunches) {
       << "eight of eight are more likely than the level of a look";
 }
 
-// Of 60 trials 16 launches of 16 are enough for the head: 1.53e-5 is below 0.00125 / 60.
+// The head of one of 60 trials is slower after 16 launches of 16: 1.53e-5 is below 0.00125 / 60.
 TEST(SequentialRules, AControlThatMovesAsFarAsAHeadThatIsSlowerIsSeen) {
   std::vector<TrialLogs> trials(60, steady(8, 1));
   trials[7] = steady(16, 1.03, 1.03);

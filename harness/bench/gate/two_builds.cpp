@@ -86,7 +86,7 @@ std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std
   return out;
 }
 
-/// What a launch takes per second that is sampled: starting, filling inputs, calibrating.
+/// The cost of a launch per second that is sampled: starting, filling inputs, calibrating.
 constexpr double launch_overhead = 2;
 
 /// Trials whose calls are so long that the screen would not end within its share, longest first, are left
@@ -235,9 +235,9 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
 
 namespace {
 
-/// How many launches a trial could have had that stayed open: where time ran out for one, or all was
-/// interrupted, those that the most patient of them had. One that was left alone after the first launch tells
-/// nothing of time.
+/// Returns how many launches a trial that stayed open could have had: where time ran out for one, or all was
+/// interrupted, as many as the most patient of them had. A trial that was left alone after the first launch
+/// tells nothing of time.
 std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialLogs>& logs,
                                 const TwoBuilds& run) {
   const std::size_t most = run.policy.looks.back();
@@ -252,7 +252,7 @@ std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialL
   return ran_out || out < run.policy.screen ? std::min(out, most) : most;
 }
 
-/// Of what was not decided for a reason of the whole run no verdict stands, whoever reads them one by one.
+/// Takes back every verdict, for a reason of the whole run, whoever reads verdicts one by one.
 void take_back(Comparison& comparison, const std::string& reason) {
   for (Verdict& verdict : comparison.verdicts) {
     if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;

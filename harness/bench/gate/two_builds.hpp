@@ -32,7 +32,7 @@ struct PairedLaunch {
   std::size_t base_link = 0, head_link = 0;
 };
 
-/// How often a case occurs in one epoch of a suite.
+/// The frequency of a case in one epoch of a suite.
 struct Occurrence {
   std::string suite;
   double per_epoch = 0;
@@ -54,7 +54,7 @@ struct PairedTrial {
   bool tested() const { return why_left_out.empty(); }
 };
 
-/// Which trials of a suite a run has, where several jobs divided them.
+/// The share of a suite's trials that a run has, where several jobs divided them.
 struct ComparedShard {
   Shard shard;
   std::size_t trials = 0;   ///< of all shards, those that were left out included
@@ -117,8 +117,8 @@ struct GateRuling {
 };
 GateRuling ruling_of(const TwoBuilds& run);
 
-/// What differing orders of the same code moved, as a standard deviation of the launches of head against base
-/// beyond that of the control; 0 where no side has several links.
+/// Returns what differing orders of the same code moved, as a standard deviation of the launches of head
+/// against base beyond that of the control; 0 where no side has several links.
 double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";

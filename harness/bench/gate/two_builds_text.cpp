@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t width = 100;
 constexpr std::size_t rows_on_screen = 20;  // of each standing
 
-/// What a reader sees row by row; the others are counted.
+/// Standings that a reader sees row by row; the others are counted.
 constexpr std::array shown{Standing::wrong,  Standing::slower, Standing::accepted, Standing::undecided,
                            Standing::faster, Standing::added,  Standing::gone};
 
@@ -88,7 +88,7 @@ std::string side_text(const Build& build) {
   return out;
 }
 
-/// What makes the whole comparison doubtful, whatever its rows say.
+/// Lists the reasons to doubt the whole comparison, whatever its rows say.
 std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) {
   std::vector<std::string> out;
   if (!run.restriction.empty()) out.push_back(run.restriction);
@@ -106,7 +106,7 @@ std::string interrupted_sentence(const TwoBuilds& run) {
   return fmt::format("Interrupted after {:.0f} s: nothing is decided", run.seconds);
 }
 
-/// Of verdicts, not of what the samples alone would say: on a machine that is unfit nothing is the same.
+/// Counts verdicts, not what the samples alone would say: on a machine that is unfit nothing is the same.
 std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
   std::size_t screened = 0, same = 0, identical = 0, skipped = 0, other = 0, next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a gate of two builds says in words: what makes it doubtful, and that it was interrupted.
+// Tests the words of a gate of two builds: what makes it doubtful, and that it was interrupted.
 #include "bench/gate/two_builds.hpp"
 
 #include <gmock/gmock.h>

@@ -52,7 +52,7 @@ bool may_be_chosen(const CoreRuling& ruling) {
   return ruling.decision == Decision::baseline || ruling.decision == Decision::retain;
 }
 
-/// Of one attempt by another, round by round.
+/// Returns the ratio of one attempt to another, round by round.
 Interval ratio_between(const CoreAttempt& one, const CoreAttempt& other) {
   std::vector<double> logs = mean_logs(one, &TrialLogs::head);
   const std::vector<double> others = mean_logs(other, &TrialLogs::head);

@@ -49,7 +49,7 @@ struct LibraryRuling {
 /// demanding core types stand first.
 LibraryRuling ruled(const std::vector<CoreAttempt>& attempts);
 
-/// How many rounds all of them were measured in.
+/// Returns the number of rounds that all of them were measured in.
 std::size_t rounds_of(const std::vector<CoreAttempt>& attempts);
 
 /// `default` or the name of the core type.

@@ -1,4 +1,5 @@
-/// What was decided about the core type of OpenBLAS: a table, a decision record, and the environment to set.
+/// The record of a decision about the core type of OpenBLAS: a table, the decision, and the environment to
+/// set.
 #pragma once
 
 #include "assay/machine.hpp"

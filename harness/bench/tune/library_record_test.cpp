@@ -1,4 +1,4 @@
-// What is said of core types, from scripted launches.
+// Tests the record of core types on scripted launches.
 #include "bench/tune/library_record.hpp"
 
 #include "core/json/json.hpp"

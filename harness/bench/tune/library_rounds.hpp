@@ -18,7 +18,7 @@ namespace assay {
 /// The environment of an attempt: the variable set, or taken out for the default.
 Variables environment_of(const CoreAttempt& attempt);
 
-/// What OpenBLAS says it uses in an environment: `Haswell`.
+/// Returns the core type that OpenBLAS says it uses in an environment: `Haswell`.
 using ReportedCore = std::function<std::string(const Variables&)>;
 
 /// The default first, then the core types asked for, or all that can be executed, in the order of
@@ -35,7 +35,7 @@ struct LibraryPolicy {
   std::size_t shared_bytes = 0;   ///< that the largest case may take
 };
 
-/// How sample_sides() is called.
+/// The signature of sample_sides().
 using SampleSides =
     std::function<std::vector<std::vector<TurnSample>>(const PairRequest& request, const Hooks& hooks)>;
 

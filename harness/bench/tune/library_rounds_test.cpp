@@ -1,4 +1,4 @@
-// Which core types are tried, and rounds over sides from a script.
+// Tests the choice of core types to try, and rounds over sides that a script plays.
 #include "bench/tune/library_rounds.hpp"
 
 #include "assay/error.hpp"

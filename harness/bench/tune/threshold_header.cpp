@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t comment_width = 96;
 
-/// Of C++20, with the other spellings of operators: ISO/IEC 14882:2020, 5.11 and 5.5. Each between spaces.
+/// The keywords of C++20 and the other spellings of operators: ISO/IEC 14882:2020, 5.11 and 5.5. Each between
+/// spaces.
 constexpr std::string_view keywords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
     "char32_t char8_t class co_await co_return co_yield compl concept const const_cast "

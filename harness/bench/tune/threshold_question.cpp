@@ -134,7 +134,7 @@ void add_contestants(ThresholdQuestion& out, const ThresholdRequest& request) {
   }
 }
 
-/// Who refuses a size, and why; nothing when nobody does. Throws Error when the contract does.
+/// Says who refuses a size, and why; nothing when nobody does. Throws Error when the contract does.
 std::optional<RefusedSizes> refusal_at(const ThresholdQuestion& question, Index size,
                                        const Machine& machine) {
   const Operation& operation = *question.operation;

@@ -1,5 +1,5 @@
-/// What `tune threshold` is asked, held against what is registered: one operation, one field that grows, two
-/// variants.
+/// The question of `tune threshold`, held against what is registered: one operation, one field that grows,
+/// two variants.
 #pragma once
 
 #include "assay/machine.hpp"

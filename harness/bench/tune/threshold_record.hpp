@@ -21,7 +21,7 @@ struct ThresholdRecord {
   std::string wrong;  ///< which variant disagreed with the oracle; the search ended there
 };
 
-/// What follows, the outcome first: `FOUND: simd@avx2 is faster than naive from rows = 8 on. ...`
+/// Says what follows, the outcome first: `FOUND: simd@avx2 is faster than naive from rows = 8 on. ...`
 std::string threshold_sentence(const ThresholdRecord& record);
 /// Every size measured, for a terminal of 80 columns, the outcome as its last line.
 std::string threshold_text(const ThresholdRecord& record);

@@ -1,4 +1,4 @@
-// What is said of a break-even, and the header that holds it.
+// Tests the record of a break-even, and the header that holds it.
 #include "assay/error.hpp"
 #include "bench/tune/threshold_header.hpp"
 #include "core/check/doubling.hpp"

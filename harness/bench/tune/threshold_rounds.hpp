@@ -16,7 +16,7 @@ struct ThresholdPolicy {
   std::uint64_t seed = 42;
 };
 
-/// What was found at one size.
+/// The times of both variants at one size.
 struct PairTimes {
   Interval first, second;  ///< seconds per call
   Interval ratio;          ///< of the first by the second, round by round
@@ -34,7 +34,7 @@ class ThresholdRounds {
 
   /// Interrupted, or a variant is wrong.
   bool ended() const { return hooks_.stopped() || !wrong_.empty(); }
-  /// Which variant disagrees with the oracle, at which size and how. Empty when none does.
+  /// Says which variant disagrees with the oracle, at which size and how. Empty when none does.
   const std::string& wrong() const { return wrong_; }
   /// The last answer for each size.
   const std::map<Index, PairTimes>& times() const { return times_; }

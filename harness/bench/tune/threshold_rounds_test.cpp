@@ -1,4 +1,4 @@
-// What is checked, asked for and refused at one size, with a sampler whose times are scripted.
+// Tests what is checked, asked for and refused at one size, with a sampler whose times are scripted.
 #include "bench/tune/threshold_rounds.hpp"
 
 #include "assay/error.hpp"

@@ -10,8 +10,8 @@ namespace {
 /// Sizes are tried at these quarters of a stretch that nobody looked into.
 constexpr std::size_t quarters = 4;
 
-/// Of two measurements of one size that contradicted others. Where both name the same way the fresh one is
-/// kept, which was not chosen for what it says; else nothing is known.
+/// Combines two measurements of one size that contradicted others. Where both name the same way as the faster
+/// one, the fresh one is kept, which was not chosen for what it says; else nothing is known.
 Interval both(const Interval& before, const Interval& fresh) {
   const auto named = [](const Interval& ratio) { return faster_at({.size = 0, .ratio = ratio}); };
   if (named(before) == named(fresh)) return fresh;
@@ -59,7 +59,7 @@ class Search {
     return true;
   }
 
-  /// Where these do not enclose a threshold, one may still lie between them.
+  /// A threshold may lie between the ends where the measured sizes do not enclose one.
   bool look_at_the_ends() {
     const std::size_t last = sizes_.size() - 1;
     if (!look_at(0) || !look_at(last)) return false;

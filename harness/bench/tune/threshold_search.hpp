@@ -20,7 +20,7 @@
 
 namespace assay {
 
-/// Which of two ways takes less time, beyond doubt.
+/// The way that takes less time beyond doubt, of two.
 enum class Faster { first, second, neither };
 
 struct MeasuredSize {
@@ -48,9 +48,9 @@ struct Threshold {
   std::optional<Index> low, high;
   std::vector<MeasuredSize> sizes;  ///< all that were measured, by size
 
-  /// What a program should compare sizes with, to take the second way from there on: `high`, and not the
-  /// middle of the interval. Below it nothing was shown for the second way, and a tie is no reason to leave
-  /// the first, which is usually the simpler one and needs fewer cores. Nothing unless `outcome` is found.
+  /// Returns the size from which a program should take the second way: `high`, and not the middle of the
+  /// interval. Below it nothing was shown for the second way, and a tie is no reason to leave the first,
+  /// which is usually the simpler one and needs fewer cores. Nothing unless `outcome` is found.
   std::optional<Index> constant() const;
   /// Ties beyond `low` and `high`, where one way is faster on both sides of them or up to an end.
   std::vector<Index> outer_ties() const;
