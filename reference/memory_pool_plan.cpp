@@ -77,7 +77,7 @@ std::optional<std::string> naive_unfit(const Problem& p, const Context&) {
 /// 1048576 as 1,048,576.
 std::string grouped(Index number) {
   std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

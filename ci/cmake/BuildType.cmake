@@ -16,18 +16,27 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # arbitrary offsets; aligned to a cache line all but one of 22 kernels stayed within 0.75 %.
 # No -march: a stored baseline must not depend on whose machine compiled it. No -ffast-math, ever.
 # Sections for each function and constant let the hash of a variant's code leave out what the variant does not use.
-set(ASSAY_RELEASE_FLAGS -O3 -falign-functions=64 -falign-loops=64 -ffunction-sections -fdata-sections)
+set(ASSAY_MEASURED_FLAGS -O3 -falign-functions=64 -falign-loops=64 -ffunction-sections -fdata-sections)
 
 # Objects name sources from the project's folder, so that builds in different folders give equal code. Compilers see
 # relative paths under ccache with a base folder.
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE assay_root)
 set(ASSAY_PATH_FLAGS -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${assay_root}/=)
 
-# assay_precompile(target headers…): in sanitized builds, whose compilation is most of what the tests cost. The
-# measured build goes without, and so sees a file that does not include what it uses.
+# assay_precompile(target BUILDS build… HEADERS header…): precompiled headers in these builds, of `release`, `thread` (with
+# the thread sanitizer) and `tests` (with the others). A precompiled header hides that a file does not include what it
+# uses, so each file of the project goes without in one of them: the harness in `release`, all else in `thread`.
 function(assay_precompile target)
-  if(ASSAY_SANITIZE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BUILDS;HEADERS")
+  if(NOT ASSAY_SANITIZE)
+    set(build release)
+  elseif(ASSAY_SANITIZE MATCHES "thread")
+    set(build thread)
+  else()
+    set(build tests)
+  endif()
+  if(build IN_LIST arg_BUILDS)
+    target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
   endif()
 endfunction()
 

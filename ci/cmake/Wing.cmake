@@ -16,12 +16,13 @@ function(assay_wing name)
   target_compile_features(assay_${name} PUBLIC cxx_std_20)
   target_include_directories(assay_${name} PRIVATE .)
   target_sources(assay_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
-  assay_compile(assay_${name})
+  assay_compile(assay_${name} CHEAP)
   # Header-only libraries are of no concern to whoever links an installed one. fmt is not taken as one: each file
   # would compile it anew.
   set(private fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_link_libraries(assay_${name} PRIVATE ${private})
-  assay_precompile(assay_${name} <fmt/format.h> <nlohmann/json.hpp> <functional> <map> <optional> <string> <vector>)
+  assay_precompile(assay_${name} BUILDS tests thread
+    HEADERS <fmt/format.h> <functional> <map> <optional> <string> <vector>)
 
   assay_tests(${name}_tests ${tests})
   if(TARGET ${name}_tests)

@@ -231,6 +231,29 @@ void dump_to(std::string& out, const Json& value) {
 
 }  // namespace
 
+Json::Json() = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
+Json::Json(bool value) : value_(value) {}
+Json::Json(int value) : value_(std::int64_t{value}) {}
+Json::Json(long value) : value_(std::int64_t{value}) {}
+Json::Json(long long value) : value_(std::int64_t{value}) {}
+Json::Json(unsigned value) : value_(std::uint64_t{value}) {}
+Json::Json(unsigned long value) : value_(std::uint64_t{value}) {}
+Json::Json(unsigned long long value) : value_(std::uint64_t{value}) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(std::string_view value) : value_(std::string(value)) {}
+Json::Json(const char* value) : value_(std::string(value)) {}
+Json::Json(std::initializer_list<Member> members) : value_(Object(members)) {}
+
+Json Json::array(std::initializer_list<Json> items) { return Json(Value(Array(items))); }
+Json Json::object() { return Json(Value(Object())); }
+
 bool Json::is_unsigned() const {
   if (std::holds_alternative<std::uint64_t>(value_)) return true;
   const auto* number = std::get_if<std::int64_t>(&value_);

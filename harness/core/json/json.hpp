@@ -29,27 +29,36 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
-  Json() = default;  ///< null
-  Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
-  template <std::signed_integral T>
-  Json(T value) : value_(std::int64_t{value}) {}
-  template <std::unsigned_integral T>
-    requires(!std::same_as<T, bool>)
-  Json(T value) : value_(std::uint64_t{value}) {}
-  Json(double value) : value_(value) {}
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
+  Json();  ///< null
+  Json(std::nullptr_t) : Json() {}
+  // Out of line: in each file that uses JSON these would be most of what its compiler does, and GCC 12
+  // believes that the variant inside is read uninitialized.
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+  Json(bool value);
+  Json(int value);
+  Json(long value);
+  Json(long long value);
+  Json(unsigned value);
+  Json(unsigned long value);
+  Json(unsigned long long value);
+  Json(double value);
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
   /// An array of what the vector holds.
   template <class T>
-    requires std::convertible_to<const T&, Json> Json(const std::vector<T>& values)
-        : value_(Array(values.begin(), values.end())) {}
+    requires std::convertible_to<const T&, Json> Json(const std::vector<T>& values) : Json(array()) {
+      for (const auto& value : values) push_back(Json(value));
+    }
     /// An object: `{{"name", value}, …}`.
-    Json(std::initializer_list<Member> members) : value_(Object(members)) {}
+    Json(std::initializer_list<Member> members);
 
-    static Json array(std::initializer_list<Json> items = {}) { return Json(Value(Array(items))); }
-    static Json object() { return Json(Value(Object())); }
+    static Json array(std::initializer_list<Json> items = {});
+    static Json object();
     /// Throws Error for text that is no JSON; parse_json() says where the text is from.
     static Json parse(const std::string& text);
 
