@@ -1,4 +1,4 @@
-/// Jobs as JSON that a person can write: `"schema": "assay.job/1"`. epoch/README.md describes every key.
+/// Jobs as JSON that a person can write: `"schema": "assay.job/1"`. harness/training/README.md describes every key.
 #pragma once
 
 #include "training/job/job.hpp"
