@@ -1,8 +1,8 @@
 // One variant per SIMD target: for_each_tier() walks the entries of a Highway dispatch table, tiers_in()
 // lists them for variants that run the same machine code, and best_of() is the tier that those run.
 //
-// Highway calls the best target a machine has. A benchmark wants each of them, as `simd@avx3`, `simd@avx2`, …
-// . A kernel file includes this header before Highway, whose targets it chooses:
+// Highway calls the best target a machine has. A benchmark wants each of them, as `simd@avx512`,
+// `simd@avx2`, … . A kernel file includes this header before Highway, whose targets it chooses:
 //
 //   #include "tiers.hpp"
 //   #undef HWY_TARGET_INCLUDE
@@ -30,13 +30,14 @@
 
 #include "hwy/detect_compiler_arch.h"
 
-// Highway's bits are ordered best first. Those below AVX3 add integer and bf16 instructions to it, and
-// nothing to float kernels: they would be measured twice. Kernels size their register tiles at compile time,
-// so targets whose vector length is known at run time only (SVE, RVV) are left out.
-#if HWY_ARCH_X86 && defined(ASSAY_FEW_TIERS)
-#define HWY_DISABLED_TARGETS ((HWY_AVX3 - 1) | HWY_AVX3 | HWY_SSE4 | HWY_SSSE3)
-#elif HWY_ARCH_X86
+// AVX-512, AVX2 and the fallback, which are the tiers that people have, unless ASSAY_ALL_TIERS asks for those
+// of older processors, too. Highway's bits are ordered best first: those below AVX3 add integer and bf16
+// instructions to it and nothing to float kernels, which would be measured twice. Kernels size their register
+// tiles at compile time, so targets whose vector length is known at run time only (SVE, RVV) are left out.
+#if HWY_ARCH_X86 && defined(ASSAY_ALL_TIERS)
 #define HWY_DISABLED_TARGETS (HWY_AVX3 - 1)
+#elif HWY_ARCH_X86
+#define HWY_DISABLED_TARGETS (~(HWY_AVX3 | HWY_AVX2 | HWY_EMU128 | HWY_SCALAR))
 #else
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
@@ -59,11 +60,12 @@
 
 namespace assay {
 
-/// Returns the name of a tier, as its variants carry it: Highway's in lower case. The fallback is `scalar` or
-/// `emu128` depending on compiler and version, so it is always `portable`: names are keys of stored
-/// baselines.
+/// Returns the name of a tier, as its variants carry it and files store it: Highway's in lower case, but what
+/// processors call AVX-512 and Highway AVX3 is `avx512`, and the fallback, `scalar` or `emu128` depending on
+/// compiler and version, is `portable`.
 inline std::string tier_name(std::int64_t target) {
   if (target == HWY_SCALAR || target == HWY_EMU128) return "portable";
+  if (target == HWY_AVX3) return "avx512";
   std::string name = hwy::TargetName(target);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
@@ -73,8 +75,7 @@ inline std::string tier_name(std::int64_t target) {
 inline std::optional<std::string> tier_unfit(std::int64_t target) {
   const bool fallback = target == HWY_SCALAR || target == HWY_EMU128;
   if (fallback || (hwy::SupportedTargets() & target) != 0) return std::nullopt;
-  return "needs a processor with " + tier_name(target) +
-         (target == HWY_AVX3 ? " (AVX-512 F, BW, DQ and VL)" : "");
+  return "needs a processor with " + tier_name(target) + (target == HWY_AVX3 ? " (F, BW, DQ and VL)" : "");
 }
 
 /// Calls `visit(tier, function, unfit)` for every target that was built, best first: its name, its entry in

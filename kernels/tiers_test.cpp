@@ -34,6 +34,8 @@ HWY_EXPORT(report_negated);
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
+using testing::IsSupersetOf;
 
 TEST(Tiers, EachGetTheFunctionCompiledForThem) {
   for_each_tier(HWY_DISPATCH_TABLE(report_target),
@@ -51,6 +53,19 @@ TEST(Tiers, IncludeOneThatRunsEverywhere) {
     if (!unfit) fit.push_back(tier);
   });
   EXPECT_THAT(fit, Contains("portable"));
+}
+
+TEST(Tiers, AreThoseThatPeopleHaveUnlessAskedForAll) {
+  std::vector<std::string> names;
+  for_each_tier(HWY_DISPATCH_TABLE(report_target),
+                [&](const std::string& tier, auto*, const auto&) { names.push_back(tier); });
+#if !HWY_ARCH_X86
+  GTEST_SKIP() << "other names on other processors: " << testing::PrintToString(names);
+#elif defined(ASSAY_ALL_TIERS)
+  EXPECT_THAT(names, IsSupersetOf({"avx512", "avx2", "sse4", "ssse3", "portable"}));
+#else
+  EXPECT_THAT(names, ElementsAre("avx512", "avx2", "portable"));
+#endif
 }
 
 // SetSupportedTargetsForTest stands in for a lesser processor.

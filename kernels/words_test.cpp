@@ -25,7 +25,7 @@ Words words_in_cmake() {
   return words;
 }
 
-/// `operation/name` of every variant but naive, without tiers: simd@avx2 and simd@sse4 come from one file.
+/// `operation/name` of every variant but naive, without tiers: simd@avx2 and simd@avx512 come from one file.
 Words words_in(const Registry& registry) {
   Words words;
   for (const Operation* operation : registry.operations()) {

@@ -1,6 +1,7 @@
 // Google Benchmark's JSON read as results.
 #include "bench/exchange/google_benchmark.hpp"
 #include "core/json/json.hpp"
+#include "core/plan/former_names.hpp"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,8 @@ TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
   }
   if (const auto ours = benchmark.find("assay")) {
     trial.operation = ours->text_or("operation", name);
-    trial.variant = ours->text_or("variant", "");
+    trial.key = with_present_names(name);
+    trial.variant = with_present_names(ours->text_or("variant", ""));
     trial.problem = ours->text_or("problem", "");
     trial.workload = ours->text_or("workload", "");
     trial.per_step = ours->number_or("per_step", 0);

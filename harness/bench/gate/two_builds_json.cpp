@@ -4,6 +4,7 @@
 #include "bench/gate/two_builds_value.hpp"
 #include "core/json/json.hpp"
 #include "core/json/shortened.hpp"
+#include "core/plan/former_names.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -176,9 +177,9 @@ PairedLaunch launch_from(const JsonField& field, bool in_turns) {
 }
 
 PairedTrial trial_from(const JsonField& field) {
-  PairedTrial out{.trial = {.key = field.at("key").text(),
+  PairedTrial out{.trial = {.key = with_present_names(field.at("key").text()),
                             .operation = field.at("operation").text(),
-                            .variant = field.at("variant").text(),
+                            .variant = with_present_names(field.at("variant").text()),
                             .problem = field.at("problem").text(),
                             .threads = static_cast<int>(field.at("threads").integer(1, 4096))},
 

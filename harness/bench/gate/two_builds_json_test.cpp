@@ -28,6 +28,13 @@ auto reading(const TwoBuilds& run) {
   return [text = to_json(run)] { two_builds_from_json(text, "run.json"); };
 }
 
+TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
+  const TwoBuilds run = run_of({trial("gemm/simd@avx3/m=1#1", "simd@avx3")});
+  const PairedTrial read = two_builds_from_json(to_json(run), "run.json").trials[0];
+  EXPECT_EQ(read.trial.key, "gemm/simd@avx512/m=1#1");
+  EXPECT_EQ(read.trial.variant, "simd@avx512");
+}
+
 TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
   EXPECT_THAT(reading(run_of({trial("gemm/a/m=1#1", "a"), trial("gemm/a/m=1#1", "a")})),
               ThrowsMessage<Error>(HasSubstr("run.json: trials[1]: repeats the trial gemm/a/m=1#1")));

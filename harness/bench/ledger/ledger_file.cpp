@@ -2,6 +2,7 @@
 #include "assay/error.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "core/json/json.hpp"
+#include "core/plan/former_names.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -32,7 +34,7 @@ std::string plain_text(const JsonField& field) {
 std::string key_of(const JsonField& field) {
   std::string out = plain_text(field);
   if (out.find('\'') != std::string::npos) field.refuse("holds a quotation mark, which no key does");
-  return out;
+  return with_present_names(std::move(out));
 }
 
 Date date_of(const JsonField& field) {

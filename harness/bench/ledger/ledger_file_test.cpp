@@ -66,6 +66,13 @@ TEST_F(LedgerFile, GivesBackWhatWasSaved) {
   EXPECT_EQ(read->steps[1].rows.at(hand_made::packed).launches, 40U);
 }
 
+TEST_F(LedgerFile, UnderstandsFormerNamesOfTiers) {
+  Ledger ledger = sample();
+  ledger.acceptances[1].key = "gemm/simd@avx3/m=64#1";
+  save_ledger(file, ledger);
+  EXPECT_EQ(load_ledger(file).value().acceptances[1].key, "gemm/simd@avx512/m=64#1");
+}
+
 TEST_F(LedgerFile, IsNothingWhenThereIsNone) { EXPECT_FALSE(load_ledger(file)); }
 
 TEST_F(LedgerFile, MayHoldAcceptancesBeforeTheFirstRelease) {

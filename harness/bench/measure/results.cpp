@@ -3,6 +3,7 @@
 
 #include "bench/measure/results_value.hpp"
 #include "core/json/json.hpp"
+#include "core/plan/former_names.hpp"
 
 #include <fmt/format.h>
 
@@ -199,9 +200,9 @@ void require_own_key(const JsonField& field, const TrialResult& trial) {
 }
 
 TrialResult trial_from(const JsonField& field) {
-  TrialResult trial{.key = field.at("key").text(),
+  TrialResult trial{.key = with_present_names(field.at("key").text()),
                     .operation = field.at("operation").text(),
-                    .variant = field.at("variant").text(),
+                    .variant = with_present_names(field.at("variant").text()),
                     .problem = field.at("problem").text(),
                     .per_step = field.number_or("per_step", 0),
                     .note = field.text_or("note", ""),

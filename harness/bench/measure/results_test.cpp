@@ -44,9 +44,9 @@ Results sample() {
                      .compared = 6,
                      .total = 6};
   wrong.launches.clear();
-  TrialResult skipped{.key = "gemm/simd@avx3/m=2,n=3,k=4#1",
+  TrialResult skipped{.key = "gemm/simd@avx512/m=2,n=3,k=4#1",
                       .operation = "gemm",
-                      .variant = "simd@avx3",
+                      .variant = "simd@avx512",
                       .problem = "m=2,n=3,k=4",
                       .skipped = "needs AVX-512"};
   return {.suite = "smoke",
@@ -101,6 +101,15 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_TRUE(std::isinf(after.trials[1].agreement.worst_error));
   EXPECT_EQ(after.trials[1].threads, 2);
   EXPECT_EQ(after.trials[2].skipped, "needs AVX-512");
+}
+
+TEST(ResultsJson, UnderstandsFormerNamesOfTiers) {
+  Results before = sample();
+  before.trials[2].variant = "simd@avx3";
+  before.trials[2].key = "gemm/simd@avx3/m=2,n=3,k=4#1";
+  const TrialResult skipped = results_from_json(to_json(before), "r.json").trials[2];
+  EXPECT_EQ(skipped.variant, "simd@avx512");
+  EXPECT_EQ(skipped.key, "gemm/simd@avx512/m=2,n=3,k=4#1");
 }
 
 TEST(ResultsJson, KeepsWhichShardItIs) {

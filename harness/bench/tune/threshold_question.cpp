@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/tune/threshold_search.hpp"
+#include "core/plan/former_names.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/near_names.hpp"
 
@@ -85,7 +86,7 @@ NamedVariant named_variant(const std::string& text) {
 
 /// `otherwise` is what --threads says, if it says anything.
 Contestant contestant(const Operation& operation, const std::string& text, std::optional<int> otherwise) {
-  const NamedVariant wanted = named_variant(text);
+  const NamedVariant wanted = named_variant(with_present_names(text));
   const std::string where = "--between " + text;
   const auto& variants = operation.variants();
   const auto found = std::ranges::find(variants, wanted.name, &VariantInfo::name);

@@ -1,6 +1,7 @@
 #include "core/plan/filter.hpp"
 
 #include "assay/error.hpp"
+#include "core/plan/former_names.hpp"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace assay {
 Filter::Filter(const std::string& text, const Registry& registry)
     : negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
   try {
-    const std::string pattern = negated_ ? text.substr(1) : text;
+    const std::string pattern = with_present_names(negated_ ? text.substr(1) : text);
     const auto operations = registry.operations();
     const bool names_one = std::ranges::any_of(
         operations, [&](const Operation* operation) { return operation->name() == pattern; });
