@@ -11,7 +11,8 @@
 
 namespace assay {
 
-/// By every variant simd@<tier>, under every fill of the operation, one element off alignment.
+/// Expects agreement of every variant simd@<tier>, under every fill of the operation, one element off
+/// alignment.
 inline void expect_simd_agreement(const Operation& operation, const std::string& problem) {
   for (const Fill fill : operation.fills()) {
     const auto workload = operation.open(problem, {fill, Rng(42), {.skew = 1}});

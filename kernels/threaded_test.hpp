@@ -20,7 +20,8 @@ inline std::size_t threaded_variant(const Operation& operation) {
   throw std::logic_error(std::string(operation.name()) + " has no variant named threaded");
 }
 
-/// With 1, 2, 3 and 7 threads, under every fill of the operation, one element off alignment.
+/// Expects agreement with 1, 2, 3 and 7 threads, under every fill of the operation, one element off
+/// alignment.
 inline void expect_threaded_agreement(const Operation& operation, const std::string& problem) {
   for (const Fill fill : operation.fills()) {
     const auto workload = operation.open(problem, {fill, Rng(42), {.skew = 1}});

@@ -114,7 +114,7 @@ std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
   return out;
 }
 
-/// The same for a function of which there is one with stores past the caches.
+/// Makes the same of a function of which there is one with stores past the caches.
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries],
                                      Function* const (&streaming)[entries]) {

@@ -29,7 +29,8 @@ Real kept(Real norm) {
   return std::min(Real{1}, limit / (norm + floor));
 }
 
-/// In double for both, as frameworks do it on a CPU: one float does not hold the sum of many squares.
+/// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of many
+/// squares.
 double norm_of(const Buffer<float>& gradients) {
   double squares = 0;
   for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);

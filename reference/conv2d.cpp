@@ -96,7 +96,7 @@ double g(double roundings) {
   return roundings * u / (1 - roundings * u);
 }
 
-/// With integers of at most 3, sums of up to `terms` products and one bias stay below 2^24.
+/// Holds for integers of at most 3 while sums of up to `terms` products and one bias stay below 2^24.
 bool stays_exact(const Setting& setting, Index terms) {
   return setting.fill == Fill::exact && 9 * static_cast<double>(terms) + 3 < 0x1p24;
 }

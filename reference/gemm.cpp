@@ -32,7 +32,7 @@ Real element(const Problem& p, const Gemm::Input& in, Index i, Index j, float c)
   return sum;
 }
 
-/// The same element with every operand replaced by its magnitude: what rounding errors scale with.
+/// Returns the same element with every operand replaced by its magnitude, which rounding errors scale with.
 double magnitude(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
   double sum = 0;
   for (Index l = 0; l < p.k; ++l) {

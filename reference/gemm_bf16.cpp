@@ -48,7 +48,7 @@ const Register registered{[](Registry& r) {
 
 std::vector<Problem> GemmBf16::corner_cases() {
   std::vector<Problem> out;
-  // As of gemm, with odd and even k: instructions take two terms at once.
+  // The extents of gemm, with odd and even k: instructions take two terms at once.
   constexpr std::array<std::array<Index, 3>, 13> extents{{{1, 1, 1},
                                                           {1, 17, 31},
                                                           {2, 1, 3},

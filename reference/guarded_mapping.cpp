@@ -23,7 +23,7 @@ struct Place {
   std::atomic<bool> lost = false;
 };
 
-/// As many mappings as a process holds at once; a workload holds one or two per variant.
+/// Room for as many mappings as a process holds at once; a workload holds one or two per variant.
 std::array<Place, 512> places;
 
 struct sigaction handler_before;
@@ -40,9 +40,9 @@ bool replaced_by_zeros(std::uintptr_t address) {
     const std::uintptr_t end = place.end.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= end) continue;
     place.lost.store(true, std::memory_order_release);
-    // To the end at once: page by page, a kernel that reads at random would leave a mapping for each.
+    // Maps to the end at once: page by page, a kernel that reads at random would leave a mapping for each.
     const std::uintptr_t page = address / page_bytes() * page_bytes();
-    // By number, because sanitizers wrap mmap() in what must not run inside a handler.
+    // Called by number, because sanitizers wrap mmap() in code that must not run inside a handler.
     const long status = ::syscall(SYS_mmap, page, end - page, PROT_READ,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     return static_cast<std::uintptr_t>(status) == page;
@@ -145,7 +145,7 @@ double GuardedMapping::resident() const {
 }
 
 void GuardedMapping::map_pages() const {
-  // Not by MADV_POPULATE_READ: on virtual machines the first read of a page that is mapped costs
+  // MADV_POPULATE_READ is not enough: on virtual machines the first read of a page that is mapped costs
   // microseconds, too, while the host's translation of it is found.
   const auto step = static_cast<Index>(page_bytes());
   for (Index at = 0; at < bytes_; at += step) {

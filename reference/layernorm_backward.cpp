@@ -44,7 +44,7 @@ struct Means {
   Real of_w = 0, of_w_xhat = 0;
 };
 
-/// With absolute values of the terms if `magnitudes`.
+/// Sums absolute values of the terms if `magnitudes`.
 template <class Real>
 Means<Real> means_of(const Rows& in, Index r, bool magnitudes = false) {
   const Real mean = mean_at<Real>(in, r), rstd = static_cast<Real>(in.rstd[r]);
@@ -59,7 +59,7 @@ Means<Real> means_of(const Rows& in, Index r, bool magnitudes = false) {
   return {sum.of_w / n, sum.of_w_xhat / n};
 }
 
-/// Without mean it is rmsnorm, and dbeta is left alone.
+/// A problem without mean is rmsnorm, and dbeta is left alone.
 template <class Real>
 void gradients(const Rows& in, Real* dx, Real* dgamma, Real* dbeta) {
   const bool centred = in.mean != nullptr;

@@ -97,7 +97,7 @@ Loss random_loss(const Problem& p, bool centred) {
   Rng rng(7);
   const auto draw = [&](Index count) {
     std::vector<double> out(static_cast<std::size_t>(count));
-    // In single precision, so that the contract sees the same numbers.
+    // Numbers in single precision, so that the contract sees the same.
     for (double& v : out) v = static_cast<double>(static_cast<float>(rng.uniform(-1, 1)));
     return out;
   };

@@ -145,7 +145,7 @@ TEST(LoraJudge, ObjectsToAForgottenScaleAndToAForgottenRank) {
       EXPECT_FALSE(check(without_last_rank, problem, fill).agrees) << problem;
     }
   }
-  // With s = 1 a forgotten scale is none.
+  // A forgotten scale is none with s = 1.
   EXPECT_TRUE(check(without_scale, "m=3,n=5,k=7,r=2,scale=1", Fill::exact).agrees);
 }
 

@@ -52,7 +52,7 @@ void first_fit(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out, Wor
     const Request& request = in.requests[*next];
     Index count = 0;
     for (auto placed = work.order.begin(); placed != next; ++placed) {
-      // It started no later, and so it overlaps if it has not ended.
+      // The placed block started no later, and so it overlaps if it has not ended.
       if (in.requests[*placed].end > request.start) work.living[static_cast<std::size_t>(count++)] = *placed;
     }
     std::sort(work.living.begin(), work.living.begin() + count,

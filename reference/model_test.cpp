@@ -1,4 +1,4 @@
-// Both networks: logits worked by hand, and every gradient against differences of the loss in double.
+// Tests both networks: logits worked by hand, and every gradient against differences of the loss in double.
 
 #include "assay/ops/model.hpp"
 
@@ -247,7 +247,7 @@ void expect_caught_in_every_segment(double factor) {
 
 TEST(Gradients, WithAWrongSignAreCaughtInEverySegment) { expect_caught_in_every_segment(-1); }
 
-// As by a mean over tokens, patches or images that is taken for a sum.
+// Plants the fault of a mean over tokens, patches or images that is taken for a sum.
 TEST(Gradients, WithAFactorTooManyAreCaughtInEverySegment) { expect_caught_in_every_segment(2); }
 
 // A term of every sum over the batch: the last image.

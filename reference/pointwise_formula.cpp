@@ -13,7 +13,7 @@ double underflow(double a) { return a > 9.9 ? 0x1p-125 : 0x1p-149; }
 /// Products of a scale by one of -1, 1 do not round.
 int scaling_rounds(double alpha) { return std::abs(alpha) != 1 ? 1 : 0; }
 
-/// With a rounding of a number below the normal range.
+/// Adds a rounding of a number below the normal range.
 double exact_or(Fill fill, double bound) { return fill == Fill::exact ? 0 : bound + 0x1p-149; }
 
 /// `own` roundings of the result, `argument` of what the exponential is taken of.

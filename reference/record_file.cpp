@@ -115,7 +115,7 @@ struct Unfinished {
 
 bool in_memory(long file_system) { return file_system == TMPFS_MAGIC || file_system == RAMFS_MAGIC; }
 
-/// Without a name from the start where the file system can do that, else from right after.
+/// Opens a file without a name from the start where the file system can do that, else from right after.
 int open_nameless(const fs::path& folder) {
   const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (nameless >= 0) return nameless;
@@ -320,7 +320,7 @@ void RecordFile::read(Index i, std::span<std::byte> into) const {
 }
 
 void RecordFile::drop_pages() const {
-  // In this order: the kernel keeps the pages of a file that a page table refers to.
+  // The order counts: the kernel keeps the pages of a file that a page table refers to.
   mapping_.unmap_pages();
   ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
 }

@@ -299,7 +299,7 @@ TEST(ScratchRecords, FaultNoMoreOnceTheirPagesAreMapped) {
 
 TEST(ScratchRecords, LeaveMemoryWhenTheirPagesAreDropped) {
   if (!scratch_disk_is_a_disk()) GTEST_SKIP() << "TMPDIR lies in memory";
-  // As long as 40 pages, which no kernel keeps mapped by chance.
+  // The file is as long as 40 pages, which no kernel keeps mapped by chance.
   const RecordFile file =
       RecordFile::scratch(RecordFile::Scratch::disk, {.records = 40, .bytes = 4096}, numbered(4096));
   file.verify();

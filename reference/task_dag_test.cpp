@@ -127,7 +127,7 @@ double parallelism(DagShape shape, Index tasks) {
   return bounds_of(made.dag, made.weight).parallelism();
 }
 
-// Nothing to be gained: the shortcut of a block is a thirty-eighth of it, where it is any work at all.
+// Nothing is gained: the shortcut of a block is a thirty-eighth of it, where it is any work at all.
 TEST(MakeShape, GivesResidualNetworksNoParallelism) {
   for (const Index tasks : {27, 54, 1000}) {
     EXPECT_GE(parallelism(DagShape::residual, tasks), 1.0) << tasks;

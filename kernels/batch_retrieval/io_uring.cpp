@@ -147,7 +147,7 @@ class Reader {
         file_(file.again(RecordFile::Pages::at_random)),
         ring_(std::bit_ceil(static_cast<unsigned>(std::min<Index>(queue_depth, p.batch)))),
         pending_(ring_.size()) {
-    // Else a read asks for more than it needs, as a missing page of a mapping does.
+    // A read without this advice asks for more than it needs, as a missing page of a mapping does.
     ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
     free_.reserve(ring_.size());
     for (unsigned slot = 0; slot < ring_.size(); ++slot) free_.push_back(slot);

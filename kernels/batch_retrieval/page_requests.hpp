@@ -23,7 +23,7 @@ class PageRequests {
   std::vector<std::pair<Index, Index>> pages_;  ///< first and one past the last, of a record
 };
 
-/// The same for one record.
+/// Asks for the pages of one record.
 void ask_for_pages(const RecordFile& file, Index record);
 
 }  // namespace assay

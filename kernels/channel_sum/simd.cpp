@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elsewhere a masked load reads the elements it leaves out, past the end of dz.
+// Masked loads of other targets read the elements they leave out, past the end of dz.
 constexpr bool has_masked_loads = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 HWY_INLINE float plane_sum(const float* dz, Index count) {

@@ -32,8 +32,8 @@ HWY_INLINE void fill_zero(float* to, Index count) {
   for (; i < count; ++i) to[i] = 0;
 }
 
-/// Up to four vectors of pixels of a flat plane, from pixel `at` on: the sum over all taps. `count` pixels
-/// are stored, or whole vectors as long as that stays before `end`.
+/// Sums all taps of up to four vectors of pixels of a flat plane, from pixel `at` on. Stores `count` pixels,
+/// or whole vectors as long as that stays before `end`.
 template <int vectors>
 HWY_INLINE void sum_taps(const View& v, const float* col, Index at, Index count, float* image,
                          const float* end) {
@@ -248,8 +248,8 @@ HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, 
   }
 }
 
-/// The same for small flat planes: their patches become planes of taps, which fill vectors better than rows
-/// do.
+/// Does the same for small flat planes: their patches become planes of taps, which fill vectors better than
+/// rows do.
 HWY_INLINE void flat_channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
                                        float* taps) {
   const Index size = v.window.h * v.window.w, taps_of_plane = v.window.taps();

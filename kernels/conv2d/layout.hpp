@@ -38,7 +38,7 @@ struct Layout {
   std::vector<Sweep> sweeps;
 
   Index channel_floats() const { return plane_floats * static_cast<Index>(planes.size()); }
-  /// With what a vector may read past the last position.
+  /// Returns the floats of an image, and those that a vector may read past the last position.
   Index floats(Index channels) const { return channels * channel_floats() + 64; }
 };
 

@@ -22,7 +22,7 @@ struct Plan {
   Buffer<float> space;
 };
 
-/// With space for each of `products`: a smaller one may need more of it.
+/// Makes a plan with space for each of `products`: a smaller one may need more of it.
 std::shared_ptr<Plan> plan_of(std::initializer_list<blocked::Product> products) {
   const blocked::Tier tier = best_of(blocked::tiers());
   Index space = 0;

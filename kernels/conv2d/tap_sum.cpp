@@ -122,7 +122,8 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
         const Vector from_a = hn::Set(d, a[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
         for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[v], sums[r][v]);
       }
-      // The same pixels of the channel after the next. Past the end it names nothing, which a prefetch may.
+      // Prefetches the same pixels of the channel after the next. Past the end the address names nothing,
+      // which a prefetch may.
       for (Index v = 0; v < vectors; v += vectors_per_line) hwy::Prefetch(b + 2 * s.b_channel + v * lanes);
     }
     a_channel += s.a_channel;

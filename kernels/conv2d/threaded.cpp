@@ -44,7 +44,7 @@ struct Grid {
   int parts() const { return static_cast<int>(outer * inner); }
 };
 
-/// As many threads on images as divide both evenly, the others on rows of the result.
+/// Puts as many threads on images as divide both evenly, the others on rows of the result.
 Grid images_and_rows(Index threads, Index images, Index rows) {
   const Index outer = std::gcd(threads, images);
   if (outer == 1 && images >= 4 * threads) return {threads, 1};
@@ -174,7 +174,7 @@ struct Weights {
   std::vector<Buffer<float>> spaces;
 };
 
-/// By filters, in whole panels, and then by channels.
+/// Divides the weights by filters, in whole panels, and then by channels.
 std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context) {
   const Index threads = useful_threads(p, context);
   const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);

@@ -49,7 +49,7 @@ void Pipeline::spawn() {
   try {
     for (Index w = 0; w < plan_.workers; ++w) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& failure) {
-    // Those that did start may be loading already.
+    // Threads that did start may be loading already.
     come_to_rest();
     join();
     throw cannot_start_workers(failure);

@@ -56,7 +56,7 @@ class Pipeline {
       }
       return;
     }
-    // By reference, so that nothing is allocated.
+    // A reference, so that nothing is allocated.
     const Loading loading(std::cref(load));
     Session session(*this, loading);
     for (auto filled = next(std::nullopt); filled; filled = next(filled->slot)) {
@@ -70,7 +70,7 @@ class Pipeline {
   struct Filled {
     Index batch = 0, slot = 0;
   };
-  /// From the start of a run to the rest of its workers, also when the consumer throws.
+  /// Lasts from the start of a run to the rest of its workers, also when the consumer throws.
   class Session {
    public:
     Session(Pipeline& pipeline, const Loading& loading) : pipeline_(pipeline) { pipeline_.start(loading); }

@@ -82,7 +82,7 @@ LoopNest collapse(const Axes& extents, const Views& views, bool unary) {
 
 Share share(const LoopNest& nest, Index part, Index parts) {
   const Index rows = nest.rows(), length = nest.row_length();
-  // With eight rows per thread and more, no thread has over an eighth more than the others.
+  // No thread has over an eighth more than the others with eight rows per thread and more.
   if (rows >= 8 * parts) return {rows * part / parts, rows * (part + 1) / parts, 0, length};
   constexpr Index line = 64 / sizeof(float);
   const Index lines = (length + line - 1) / line;

@@ -105,7 +105,7 @@ struct Row {
     hn::StoreU(fresh(d, a, Formula::unary ? a : hn::LoadU(d, y + i * y_step), i), d, z + i);
   }
 
-  /// From i while a whole vector fits before `last`; returns where it stopped.
+  /// Goes on from i while a whole vector fits before `last`; returns where it stopped.
   template <class D>
   HWY_INLINE Index vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
@@ -138,8 +138,8 @@ struct Row {
       }
       i = vectors(d, i, last);
       if constexpr (has_masked_stores) {
-        // In the narrowest vector that holds them. Rows of 7, bordered, took 0.75 of the time that masked
-        // vectors of 16 took on a Zen 5.
+        // The rest goes into the narrowest vector that holds it. Rows of 7, bordered, took 0.75 of the time
+        // that masked vectors of 16 took on a Zen 5.
         if (last - i > 8) return part_of_vector(d, i, last - i);
         if (last - i > 4) return part_of_vector(hn::CappedTag<float, 8>(), i, last - i);
         if (i < last) part_of_vector(hn::CappedTag<float, 4>(), i, last - i);

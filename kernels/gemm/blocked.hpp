@@ -57,7 +57,7 @@ struct Tier {
   /// `space` holds at least space_floats(product) floats and starts at a multiple of 64 bytes.
   void (*multiply)(const Product& product, float* space) = nullptr;
   Index (*space_floats)(const Product& product) = nullptr;
-  /// The same without blocks, for products that is_small() holds for.
+  /// Multiplies without blocks, for products that is_small() holds for.
   void (*multiply_small)(const Product& product, float* space) = nullptr;
   Index (*small_space_floats)(const Product& product) = nullptr;
 };
@@ -65,7 +65,8 @@ struct Tier {
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
 
-/// Up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds them.
+/// Holds up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds
+/// them.
 inline bool is_small(Index m, Index n, Index k) {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
 }

@@ -71,7 +71,8 @@ inline void transpose_four(const float* from, Index ldb, Index width, float* to)
 }
 #endif
 
-// The same panels from columns of a transposed B: to[j0 * k + l * width + j] = from[(j0 + j) * ldb + l].
+// Makes the same panels from columns of a transposed B: to[j0 * k + l * width + j] = from[(j0 + j) * ldb +
+// l].
 inline void pack_columns(const float* from, Index ldb, Index k, Index columns, float* to) {
   for (Index j = 0; j < columns; j += lanes) {
     const Index j0 = j / tile_columns * tile_columns;

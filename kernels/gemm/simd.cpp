@@ -118,7 +118,7 @@ void multiply(const Product& p, float* space) {
     for (Index l0 = 0; l0 < p.k;) {
       o.k = next_block(p.k - l0, most_k, 4);
       o.beta = l0 == 0 ? p.beta : 1;
-      // In place, the panel of a last partial vector is copied all the same: vectors are read whole.
+      // The panel of a last partial vector is copied even where B is read in place: vectors are read whole.
       const Index in_place = !b_in_place            ? 0
                              : columns % lanes == 0 ? columns
                                                     : columns / tile_columns * tile_columns;

@@ -79,7 +79,7 @@ struct Operands {
   float alpha = 1, beta = 0;
 };
 
-// The same update of C where some columns of the last vector are none.
+// Makes the same update of C where the last vector has fewer columns.
 template <Index rows, Index vectors>
 HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
   for (Index r = 0; r < rows; ++r) {

@@ -224,7 +224,7 @@ void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, std::uint
   }
 }
 
-// In floats, of which each has room for a pair.
+// Counts floats, of which each has room for a pair.
 Index a_space(const Product& p) {
   if (reads_a_in_place(p)) return 0;
   const Index pairs = smaller(pieces(p.k, 2), most_pairs);

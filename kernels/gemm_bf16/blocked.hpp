@@ -47,7 +47,7 @@ struct Tier {
   std::function<Index(const Product& product)> space_floats;
 };
 
-/// With VDPBF16PS; absent where the compiler has no such instruction.
+/// The tier with VDPBF16PS; absent where the compiler has no such instruction.
 std::optional<Tier> avx512_bf16();
 
 /// Every tier, best first.

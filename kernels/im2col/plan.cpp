@@ -120,7 +120,7 @@ void Plan::mask_planes(Direction direction) {
     const Index right = tap % window.kernel_w * window.dilation - window.left;
     for (Index y = 0; y < rows; ++y) {
       for (Index x = 0; x < window.w; ++x) {
-        // To an element of col from the pixel at that shift, or to a pixel from the element that it shifts.
+        // A tap takes part from the pixel at that shift to an element of col, or from the element to a pixel.
         const bool takes_part =
             direction == Direction::to_col
                 ? window.inside(y + down, x + right)

@@ -45,7 +45,7 @@ struct View {
   const Index* by_phase = nullptr;   ///< tap columns, those of the first phase first
   const Index* taps_to = nullptr;    ///< of each phase, where its columns end in `by_phase`
 
-  /// By patch, of each channel and tap: where a slab of split rows holds what it meets.
+  /// The place in a slab of split rows that each channel and tap of a patch meets.
   const Index* offset = nullptr;
   const Index* flat_offset = nullptr;  ///< the same in planes of taps, of `flat_group` channels
 

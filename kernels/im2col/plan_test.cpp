@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// As text, a bit per element of one tap.
+/// Writes a bit per element of one tap.
 std::string bits(const View& view, Index tap, Index size) {
   std::string text;
   for (Index i = 0; i < size; ++i) {

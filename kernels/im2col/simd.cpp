@@ -28,7 +28,7 @@ constexpr Index block_floats = 4096;
 /// Small flat planes that take turns with each tap: at 7 x 7 and 3 x 3 taps, 14 KiB of col.
 constexpr Index planes_together = 8;
 
-/// Without AVX-512 a mask costs more to make than a row to copy, unless rows are short.
+/// A mask costs more to make than a row to copy without AVX-512, unless rows are short.
 HWY_INLINE bool flat_pays(const View& v) {
   return v.flat && (HWY_TARGET == HWY_AVX3 || (has_masks && v.out_w < 2 * lanes));
 }
@@ -119,7 +119,7 @@ HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index s
   hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(size - i)), d, to + i);
 }
 
-/// The same for one tap of several planes of at most `vectors` vectors, whose masks stay in registers.
+/// Does the same for one tap of several planes of at most `vectors` vectors, whose masks stay in registers.
 template <int vectors>
 HWY_INLINE void copy_masked_planes(const float* from, Index from_step, const std::uint8_t* mask, Index planes,
                                    Index size, float* to, Index to_step) {
@@ -197,7 +197,7 @@ HWY_INLINE void by_channel(const View& v, const float* image, float* col, float*
     const Index plane = at / rows, row = at % rows;
     const float* from = image + plane * v.window.h * v.window.w;
     if (flat_pays(v)) {
-      // Whole planes together where there are some, else what is left of one.
+      // Takes whole planes together where there are some, else what is left of one.
       const Index together = v.pixels() <= 4 * lanes ? planes_together : 1;
       const Index planes = row > 0 ? 0 : smaller(together, (last - at) / rows);
       const Index next = planes > 0 ? at + planes * rows : smaller(last, at - row + rows);

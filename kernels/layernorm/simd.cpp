@@ -116,7 +116,7 @@ struct Sum {
   Parts<Kind::rows> sums = {};
 
   HWY_INLINE void ahead(Index j, Index columns) const {
-    // With a mean there is a second walk to do it.
+    // A variant with a mean has a second walk to do it.
     if constexpr (!Kind::centred) next.fetch<Kind::rows>(j, columns);
   }
   HWY_INLINE void column(int k, Index j) {

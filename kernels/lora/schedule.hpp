@@ -1,4 +1,4 @@
-// Both contracts of the adapter as products on one thread or on many: what `fused` and `threaded` run.
+// Runs both contracts of the adapter as products on one thread or on many, for `fused` and `threaded`.
 #pragma once
 
 #include "lora/products.hpp"

@@ -102,7 +102,7 @@ class Gaps {
     return offset;
   }
 
-  /// Those below `offset`, and the others.
+  /// Splits a tree into the gaps below `offset` and the others.
   std::pair<Link, Link> split(Link i, Index offset) {
     if (i == none) return {none, none};
     Node& node = nodes_[i];

@@ -45,7 +45,7 @@ class Sorter {
   }
 
  private:
-  /// Up to here counters cost more than comparisons.
+  /// The length up to which counters cost more than comparisons.
   static constexpr Index few = 64;
   static constexpr int widest_digit = 11;  // 2,048 counters of 4 bytes: a sixth of the smallest L1d
 

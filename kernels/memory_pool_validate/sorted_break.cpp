@@ -10,7 +10,7 @@
 namespace assay::memory_pool {
 namespace {
 
-/// In which numbers lives are compared: signed ones of half the vectors' lanes each have an instruction.
+/// The numbers in which lives are compared: signed ones of half the vectors' lanes each have an instruction.
 template <class Number>
 using Signed = std::make_signed_t<Number>;
 
@@ -55,7 +55,7 @@ class SortedBreak {
     return static_cast<std::size_t>(std::lower_bound(begin, end, top) - lower_.begin());
   }
 
-  /// Without a branch inside, for the compiler to make vectors of.
+  /// Has no branch inside, for the compiler to make vectors of.
   bool any_alive(std::size_t from, std::size_t to, Signed<Number> start, Signed<Number> end) const {
     const Signed<Number>* starts = start_.data();
     const Signed<Number>* ends = end_.data();

@@ -34,7 +34,7 @@ Operands operands(const typename Pointwise<Formula>::Problem& p,
 /// One tier's code for one formula: the elements [first, last) of all arrays.
 using RangeFunction = void(const Operands&, Index first, Index last);
 
-/// The same code twice: with ordinary stores, and with stores that go past the caches.
+/// Two functions of the same code: with ordinary stores, and with stores that go past the caches.
 struct Functions {
   RangeFunction* plain = nullptr;
   RangeFunction* streaming = nullptr;

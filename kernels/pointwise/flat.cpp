@@ -33,7 +33,7 @@ float power_of_two(float w) {
                               (std::bit_cast<std::uint32_t>(shifted) << 23));
 }
 
-/// Both values are there when one is chosen, which leaves no branch.
+/// Computes both values before one is chosen, which leaves no branch.
 float choose(bool first, float a, float b) { return first ? a : b; }
 
 /// |x|, at most `limit`, and `limit` for NaN.

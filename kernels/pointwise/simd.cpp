@@ -77,7 +77,7 @@ struct Row {
     for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j].v[0], mask, d, out[j] + i);
   }
 
-  /// From i while whole vectors fit before `last`; returns where it stopped.
+  /// Goes on from i while whole vectors fit before `last`; returns where it stopped.
   template <class D>
   HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));

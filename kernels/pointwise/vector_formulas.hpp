@@ -191,7 +191,7 @@ struct Vector<PositivePart> : Arity<1, 1> {
   }
 };
 
-/// Both operations while the numbers are in registers.
+/// Does both operations while the numbers are in registers.
 template <Chain Formula>
 struct Vector<Formula> : Arity<2, 1, Vector<typename Formula::Second>::waits> {
   template <class Tag, class P>

@@ -32,7 +32,7 @@ class Deque {
     bottom_.store(0, std::memory_order_relaxed);
   }
 
-  /// By the owner.
+  /// Called by the owner.
   template <Sharing sharing>
   void push(TaskId task) {
     const Index bottom = bottom_.load(std::memory_order_relaxed);

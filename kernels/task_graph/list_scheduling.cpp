@@ -24,7 +24,7 @@ class BriefLock {
       }
       relax();
     }
-    // Whoever holds it has been taken off its processor.
+    // The thread that holds the lock has been taken off its processor.
     while (state_.exchange(awaited, std::memory_order_acquire) != free) {
       state_.wait(awaited, std::memory_order_relaxed);
     }

@@ -60,7 +60,7 @@ class Classifier final : public training::Model<float> {
     dense_ = Dense(n, second.y_size() / n, training::classes, products_);
     after1_ = Buffer<float>(first.y_size());
     after2_ = Buffer<float>(second.y_size());
-    // Both before relu and, on the way back, the gradient by it: never needed at the same time.
+    // One array holds the input of relu and, on the way back, its gradient: never needed at the same time.
     wide_ = Buffer<float>(std::max(first.y_size(), second.y_size()));
     wide_too_ = Buffer<float>(wide_.size());
     logits_ = Buffer<float>(n * training::classes);

@@ -110,7 +110,7 @@ class ImageTraining final : public Training {
     }
     decode(rows, size, images);
   }
-  /// The same of batch k of validation, whose records lie one after the other behind those of the epoch.
+  /// Loads batch k of validation, whose records lie one after the other behind those of the epoch.
   void load_validation(Index k, std::byte* rows, ImageBatch& images) const {
     const Index size = plan_.validation_size(k);
     std::memcpy(rows, file_.record(plan_.samples + k * plan_.batch),

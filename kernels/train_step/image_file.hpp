@@ -81,7 +81,7 @@ class ImageFile {
             if (first + i == bad) record[0] = std::byte{77};
           }
         });
-    // In the past, so that a later write shows whatever the clock's grain.
+    // The time lies in the past, so that a later write shows whatever the clock's grain.
     std::filesystem::last_write_time(path_,
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }

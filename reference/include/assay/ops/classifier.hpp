@@ -13,7 +13,7 @@
 
 namespace assay::training {
 
-/// Both convolutions for a batch of n images.
+/// The two convolutions for a batch of n images.
 conv2d::Problem conv1_layer(const Network& network, Index n);
 conv2d::Problem conv2_layer(const Network& network, Index n);
 

@@ -118,7 +118,7 @@ struct Elementwise {
     Buffer<float> z;
     static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
   };
-  /// In the memory order of z; outside its view the poison, which must still be there.
+  /// The expected elements in the memory order of z; outside its view the poison, which must still be there.
   struct Expected {
     std::vector<double> z, bound;
   };

@@ -17,7 +17,7 @@ inline std::uint16_t round(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
-/// The same number as f32.
+/// Returns the same number as f32.
 inline float widen(std::uint16_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
 
 }  // namespace bf16

@@ -50,7 +50,7 @@ std::optional<Fault> fault_by_pairs(const Plan& plan);
 /// in space and time the later enters while the earlier is there, and so none escapes.
 std::optional<Fault> fault_by_sweep(const Plan& plan);
 
-/// By pairs up to 2,048 blocks, by sweep above.
+/// Looks at pairs up to 2,048 blocks, and sweeps above.
 std::optional<Fault> fault(const Plan& plan);
 
 /// The most bytes that are alive at one step, each request rounded up to a multiple of `unit`.

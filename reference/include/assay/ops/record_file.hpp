@@ -59,7 +59,7 @@ class RecordFile {
     disk     ///< in $TMPDIR or /tmp, clean pages that drop_pages() can drop
   };
   static RecordFile scratch(Scratch where, RecordShape shape, const FillRecords& fill);
-  /// The same file opened and mapped a second time, with an advice and a read-ahead state of its own.
+  /// Opens and maps the same file a second time, with an advice and a read-ahead state of its own.
   RecordFile again(Pages pages) const;
 
   RecordShape shape() const { return shape_; }

@@ -45,7 +45,7 @@ struct Rounded {
 
 namespace detail {
 
-/// With `roundings` of the result, and what may underflow in them.
+/// Adds `roundings` of the result, and what may underflow in them.
 inline Rounded rounded(double value, double deviation, double roundings = 1) {
   const double own = 0x1p-24 * value;
   return {value, std::sqrt(deviation * deviation + roundings * own * own) + 0x1p-149};
@@ -77,8 +77,8 @@ inline Rounded sqrt(Rounded x) {
   if (!(x.value > x.bound())) return {root, std::numeric_limits<double>::infinity()};
   return detail::rounded(root, x.deviation / (2 * root));
 }
-/// By a function of 2 ulp, 4 roundings, or by a power of two whose exponent x is rounded. Results below the
-/// normal range may be flushed.
+/// The exponential by a function of 2 ulp, 4 roundings, or by a power of two whose exponent x is rounded.
+/// Results below the normal range may be flushed.
 inline Rounded exp(Rounded x) {
   const double e = std::exp(x.value);
   Rounded out = detail::rounded(e, e * x.deviation, 16 + x.value * x.value);

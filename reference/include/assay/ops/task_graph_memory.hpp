@@ -105,7 +105,7 @@ struct Lives {
   }
 };
 Lives lives_at(const Dag& graph, std::span<const TaskId> time);
-/// In the topological order of the graph, one after the other.
+/// The lives of buffers when tasks run one after the other, in the topological order of the graph.
 Lives lives_in_order(const Dag& graph);
 
 /// Places the largest buffer first, each at the lowest offset where it overlaps nothing that it conflicts

@@ -33,7 +33,7 @@ struct State {
   float* g = nullptr;  ///< the gradient of the last backward(), not clipped
 };
 
-/// The same with its memory.
+/// A State with its memory.
 struct Parameters {
   Buffer<float> p, m, v, g;
 
