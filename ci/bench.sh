@@ -2,7 +2,7 @@
 # Usage: ci/bench.sh [--deps-only] [SUITE.json]
 # From a bare system to a report: installs what is missing, builds, checks, measures and compares with the
 # baseline of this machine. The exit code is that of `assay gate`: 0 passed, 1 disagreement or regression,
-# 2 unusable, 3 nothing was compared that should have been, or a package is missing and this is not root.
+# 2 unusable, such as a missing package without root to install it, 3 nothing was compared that should have been.
 set -eu
 suite=
 deps_only=no
@@ -15,9 +15,11 @@ for argument in "$@"; do
   esac
 done
 cd "$(dirname "$0")/.."
+. ci/stages.sh
 ci/install_packages.sh build
 [ $deps_only = no ] || exit 0
 
+stage "Building what is not built yet" $release_build
 cmake --workflow --preset release
 
 suite=${suite:-suites/smoke.json}
@@ -33,5 +35,9 @@ fi
 
 name=$(basename "$suite" .json)
 mkdir -p build/reports
+case $name in
+  smoke) stage "Checking and measuring $name, about a minute" ;;
+  *) stage "Checking and measuring $name" ;;
+esac
 exec $assay gate --suite "$suite" --baselines baselines --baselines build/baselines \
   --record-missing build/baselines --reports build/reports -o "build/reports/$name.json"

@@ -23,6 +23,15 @@ set(ASSAY_MEASURED_FLAGS -O3 -falign-functions=64 -falign-loops=64 -ffunction-se
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE assay_root)
 set(ASSAY_PATH_FLAGS -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${assay_root}/=)
 
+# A compiler cache is used where there is one and no launcher was chosen (an empty one chooses none). What it returns is
+# what the compiler would have made here: no object names a folder, thanks to the flags above. ccache keeps files with a
+# precompiled header only when told that these do not depend on the time of day.
+find_program(ASSAY_CCACHE ccache)
+mark_as_advanced(ASSAY_CCACHE)
+if(ASSAY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${ASSAY_CCACHE})
+endif()
+
 # assay_precompile(target BUILDS build… HEADERS header…): precompiled headers in these builds, of `release`, `thread` (with
 # the thread sanitizer) and `tests` (with the others). A precompiled header hides that a file does not include what it
 # uses, so each file of the project goes without in one of them: the harness in `release`, all else in `thread`.
