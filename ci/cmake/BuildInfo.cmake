@@ -41,7 +41,7 @@ endfunction()
 essential_flags(KERNEL_FLAGS)
 essential_flags(REFERENCE_FLAGS)
 
-# Without optional locks: a build must not collide with the user's own git commands.
+# Optional locks are off: a build must not collide with the user's own git commands.
 set(git ${CMAKE_COMMAND} -E env GIT_OPTIONAL_LOCKS=0 git -C ${SOURCE})
 execute_process(COMMAND ${git} rev-parse --short=12 HEAD
   OUTPUT_VARIABLE COMMIT RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

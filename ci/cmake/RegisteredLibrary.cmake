@@ -7,7 +7,8 @@ function(assay_registered_library name)
   add_library(assay::${name}_archive ALIAS assay_${name}_archive)
   set_target_properties(assay_${name}_archive PROPERTIES EXPORT_NAME ${name}_archive)
   assay_compile(assay_${name}_archive)
-  # As frameworks compile: the branch by which std::sqrt sets errno keeps loops scalar, and naive a strawman.
+  # Frameworks compile with this flag: the branch by which std::sqrt sets errno keeps loops scalar, and naive
+  # a strawman.
   target_compile_options(assay_${name}_archive PRIVATE -fno-math-errno)
   # Kernels and the reference do nearly all the work of the tests; the rest compiles four times as fast without.
   target_compile_options(assay_${name}_archive PRIVATE $<$<CONFIG:Debug>:-O1>)

@@ -27,7 +27,7 @@ constexpr const char* few = " --suite tiny.json -k 'packed|flat' ";
 class Engine : public ::testing::Test {
  protected:
   void SetUp() override { folder_.write("tiny.json", tiny_suite); }
-  /// With these variables set, as `NAME=value NAME=value`.
+  /// Runs with these variables set, as `NAME=value NAME=value`.
   Finished run(const std::string& arguments, const std::string& variables = "") {
     return run_shell(variables + " '" ASSAY_PROGRAM "' " + arguments, folder_.path());
   }

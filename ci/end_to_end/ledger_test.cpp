@@ -19,7 +19,7 @@ class LedgerProgram : public ::testing::Test {
     folder_.write("tiny.json", R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 1,
  "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2}]})");
   }
-  /// On a day in October 2026.
+  /// Runs on a day in October 2026.
   Finished run(int day, const std::string& arguments, const std::string& plant = "") {
     return run_shell("ASSAY_TODAY=2026-10-" + std::string(day < 10 ? "0" : "") + std::to_string(day) +
                          " ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments,

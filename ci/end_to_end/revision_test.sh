@@ -39,7 +39,7 @@ cmake_minimum_required(VERSION 3.25)
 project(assay LANGUAGES CXX)
 file(GLOB kernels kernel_*.cpp)
 add_library(kernels STATIC ${kernels})
-# Nothing refers to the last one, which must stay out: it defines a second main.
+# The last file must stay out, since nothing refers to it: it defines a second main.
 add_library(harness STATIC text.cpp other_main.cpp)
 add_executable(assay app/main.cpp)
 target_link_libraries(assay PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,kernels> harness)
@@ -113,7 +113,7 @@ run 0 side . '' 1
 [ -z "$(git status --porcelain)" ] || fail "git sees the cache: $(git status --porcelain)"
 [ -d .assay/revisions ] || fail 'the cache is not in the repository'
 
-# Nothing of the kind.
+# There is no such revision.
 run 2 no-such-branch . "$cache" 1
 says "'no-such-branch': is no program file, and no revision of $repository"
 run 2 --all . "$cache" 1

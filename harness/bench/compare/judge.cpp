@@ -18,7 +18,7 @@ std::string text(const Interval& interval) {
 
 Interval inverse(const Interval& i) { return {1 / i.high, 1 / i.middle, 1 / i.low, i.coverage, i.basis}; }
 
-/// The same evidence with before and after exchanged, so that faster needs no rules of its own.
+/// Exchanges before and after in the evidence, so that faster needs no rules of its own.
 Evidence mirrored(Evidence evidence) {
   evidence.time = inverse(evidence.time);
   if (evidence.beside_case) evidence.beside_case = inverse(*evidence.beside_case);

@@ -1,4 +1,4 @@
-// From two sets of results to a verdict per row: who is compared with whom, and beside which witnesses.
+// Gives a verdict per row of two sets of results: who is compared with whom, and beside which witnesses.
 #include "assay/compare.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"

@@ -75,7 +75,7 @@ std::size_t count_of(std::string_view text, std::string_view what) {
   return count;
 }
 
-/// Whole lines only, with what is open closed again.
+/// Keeps whole lines only, and closes what is open.
 std::string shortened(const std::string& text, std::size_t room) {
   constexpr std::string_view note =
       "\nThe rest is cut off, since a summary is limited in size: see the results.\n";

@@ -12,7 +12,7 @@ namespace assay {
 /// Trials that disagreed or were skipped carry "error_occurred" and "error_message".
 std::string google_benchmark_json(const Results& results);
 
-/// The same rows in the columns of --benchmark_format=csv and =console.
+/// Writes the same rows in the columns of --benchmark_format=csv and =console.
 std::string google_benchmark_csv(const Results& results);
 std::string google_benchmark_console(const Results& results);
 

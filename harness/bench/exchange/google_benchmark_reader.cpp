@@ -97,8 +97,8 @@ TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
   return trial;
 }
 
-/// Nothing for a number that was not finite, and was written as such. Throws Error for one that is no time at
-/// all.
+/// Returns nothing for a number that was not finite, and was written as such. Throws Error for one that is no
+/// time at all.
 std::optional<double> real_time_of(const JsonField& benchmark) {
   const auto time = benchmark.find("real_time");
   if (!time) {

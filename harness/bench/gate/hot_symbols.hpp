@@ -21,7 +21,7 @@ std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& p
                                                   const TrialRequest& trial, std::uint64_t seed,
                                                   const Hooks& hooks);
 
-/// From what `perf report --stdio -q --sort symbol` prints: `  61.20%  [.] name`. Other lines are not read.
+/// Reads what `perf report --stdio -q --sort symbol` prints: `  61.20%  [.] name`. Other lines are skipped.
 std::vector<HotSymbol> hot_symbols_from(const std::string& report);
 
 }  // namespace assay

@@ -15,7 +15,7 @@ namespace {
 
 using Logs = std::span<const double>;
 
-/// As many degrees of freedom as make Student's distribution the normal one.
+/// The degrees of freedom from which on Student's distribution is taken for the normal one.
 constexpr int many_launches = 200;
 
 /// A trial that is still open at a look.

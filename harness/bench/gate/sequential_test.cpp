@@ -200,7 +200,7 @@ TEST(SequentialRules, NameTheSmallestChangeThatTheyCouldSee) {
       << "what layouts add";
 }
 
-// With sixteen launches all of them must lie above the margin, and what does so 19 times in 20 lies far out.
+// All of sixteen launches must lie above the margin, and what does so 19 times in 20 lies far out.
 TEST(SequentialRules, SeeLessWithFewerLaunches) {
   TrialLogs wide;
   for (int launch = 0; launch < 40; ++launch) wide.control.push_back(-0.05 + 0.1 * launch / 39.0);

@@ -154,7 +154,7 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
                                  bool identical_too) {
   std::map<std::string, const DescribedTrial*> of_base;
   for (const DescribedTrial& trial : base.trials) of_base[trial.key] = &trial;
-  // The same code may call another version of a library, or one that chose other kernels.
+  // Identical code may call another version of a library, or one that chose other kernels.
   const bool skip_identical = !identical_too && differences(base.facts, head.facts, true).empty();
   std::vector<PairedTrial> out;
   for (const DescribedTrial& trial : head.trials) {

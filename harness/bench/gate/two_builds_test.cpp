@@ -156,7 +156,7 @@ TEST(TwoBuilds, GoOnUntilTheVerdictIsReachedWithAllTrialsAndNotOnlyWithThoseThat
   EXPECT_EQ(ruling_of(run).comparison.verdicts[0].standing, Standing::slower);
 }
 
-/// So many launches of each trial, of which the first one's head takes `ratio` times as long.
+/// A run with so many launches of each trial, of which the first one's head takes `ratio` times as long.
 TwoBuilds launched(std::size_t count, std::size_t launches, double ratio) {
   TwoBuilds run = run_of(count);
   sample_two_builds(run, scripted({}), {});

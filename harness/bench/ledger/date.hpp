@@ -10,7 +10,7 @@ namespace assay {
 
 using Date = std::chrono::sys_days;
 
-/// Nothing unless `text` is four digits, two and two with dashes between, and the day exists.
+/// Returns nothing unless `text` is four digits, two and two with dashes between, and the day exists.
 std::optional<Date> date_from(std::string_view text);
 std::string date_text(Date date);
 

@@ -31,7 +31,7 @@ struct DriftSum {
   void add(const Estimate& estimate);
   /// Exceeded by the true sum unless the estimates were off by a chance of `tail`.
   double low(double tail) const;
-  /// As time ratios.
+  /// Returns the interval as time ratios.
   Interval interval(double coverage) const;
 };
 

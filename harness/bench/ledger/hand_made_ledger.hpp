@@ -16,7 +16,7 @@ inline Date day(const std::string& text) { return date_from(text).value(); }
 /// Commit number `i` of a history.
 inline std::string commit(int i) { return "c0ffee" + std::string(1, static_cast<char>('0' + i)); }
 
-/// From commit i to i + 1, a tenth of a percent sure.
+/// A step from commit i to i + 1, a tenth of a percent sure.
 inline Step step(int i, double log_ratio_of_packed) {
   return {.base = commit(i),
           .head = commit(i + 1),

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t fewest_digits = 7, most_digits = 64;
 
-/// Nothing that moves the cursor of a terminal, and at least one letter.
+/// Accepts text that does not move the cursor of a terminal and has at least one letter.
 bool is_readable(std::string_view text) {
   return std::ranges::any_of(text, [](unsigned char c) { return c > 0x20; }) &&
          std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });

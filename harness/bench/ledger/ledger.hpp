@@ -55,15 +55,16 @@ struct Ledger {
 
 /// `<folder>/<suite>.ledger.json`, whatever the machine.
 std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view suite);
-/// Nothing when there is no such file. Throws Error naming file and key when it cannot be used.
+/// Returns nothing when there is no such file. Throws Error naming file and key when it cannot be used.
 std::optional<Ledger> load_ledger(const std::filesystem::path& file);
 std::string to_json(const Ledger& ledger);
 /// Makes the folders of `file` as needed. Throws Error.
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger);
 
-/// Both name the same commit, each with seven digits or more. What was built from changed files is no commit.
+/// Tells whether both name the same commit, each with seven digits or more. A build of changed files is no
+/// commit.
 bool same_commit(std::string_view one, std::string_view other);
-/// Can be where a step begins or ends.
+/// Tells whether a step can begin or end there.
 bool is_commit(std::string_view text);
 
 /// Enters an acceptance; one of the same key is renewed, and stays in the sum it was in. Throws Error when

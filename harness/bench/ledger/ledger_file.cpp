@@ -125,7 +125,7 @@ Json step_value(const Step& step) {
 }  // namespace
 
 std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view suite) {
-  // The same names that baselines take.
+  // The name of the suite is held to the rules of baselines.
   return folder / baseline_path("", "any", suite).replace_extension(ending).filename();
 }
 

@@ -38,7 +38,7 @@ TEST(Acceptances, AreEnteredIntoTheSumOfThePresentRelease) {
 }
 
 TEST(Acceptances, AreRenewedInTheSumTheyWereIn) {
-  // Else a slow-down that is in the release already would be taken out of the next sum as well.
+  // A slow-down that is in the release already would else be taken out of the next sum as well.
   Ledger ledger = hand_made::ledger();
   accept(ledger, acceptance());
   begin_release(ledger, "v2", commit(5), day("2026-04-01"));

@@ -12,7 +12,7 @@ namespace assay {
 /// Entries of the text of a CMakeCache.txt by name.
 std::map<std::string, std::string> cache_entries(std::string_view text);
 
-/// The same of a build folder; empty when it is none.
+/// Returns the entries of a build folder; empty when it is none.
 std::map<std::string, std::string> cache_entries_of(const std::filesystem::path& build);
 
 /// "GNU 12.2.0", in the words of build_info(), of a configured build folder; empty when it does not say.
@@ -24,8 +24,9 @@ struct BuildSettings {
   std::string identity;                ///< a text that differs when the machine code may
 };
 
-/// Like the running program, if it lies in its build folder; otherwise with the compiler that CXX names. The
-/// versions of the compiler and of the libraries whose code is compiled in are part of the identity.
+/// Returns the settings of the running program, if it lies in its build folder; otherwise the compiler that
+/// CXX names. The versions of the compiler and of the libraries whose code is compiled in are part of the
+/// identity.
 BuildSettings settings_of_this_build();
 
 }  // namespace assay

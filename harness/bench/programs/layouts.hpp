@@ -26,9 +26,8 @@ struct LayoutRequest {
 /// those of the program, are such reasons.
 Links make_layouts(const LayoutRequest& request, const Hooks& hooks);
 
-/// The same for a program that lies in its build folder; without a build folder there is only the program.
-/// Links are kept in the folder `layouts` beside it, until the program is another one. The first link is a
-/// copy.
+/// Links a program that lies in its build folder; without a build folder there is only the program. Links are
+/// kept in the folder `layouts` beside it, until the program is another one. The first link is a copy.
 Links layouts_beside(const std::filesystem::path& program, int count, const Hooks& hooks);
 
 }  // namespace assay

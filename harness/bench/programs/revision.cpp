@@ -35,7 +35,7 @@ struct Target {
   BuildSettings settings;
   int layouts = 1;
 
-  /// Beside the folder, such as its log.
+  /// Names a file beside the folder, such as its log.
   fs::path beside(std::string_view ending) const {
     fs::path out = folder;
     out += ending;

@@ -129,7 +129,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
     if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
     if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial)));
   }
-  // From which size on cannot be told from sizes of which each was measured elsewhere.
+  // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
   if (out.withheld.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);

@@ -63,7 +63,7 @@ inline Results network() {
   return out;
 }
 
-/// The same with `packed` found wrong, hence never timed.
+/// The same results with `packed` found wrong, hence never timed.
 inline Results network_with_a_disagreement() {
   Results out = network();
   out.trials[1].agreement = {false, 226, "c[1, 32] is 0.5, expected 0.25", 4096, 4096};

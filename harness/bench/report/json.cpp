@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-/// Not visible on this machine is null, not -1.
+/// A value that is not visible on this machine is null, not -1.
 Json known(double value) { return value < 0 ? Json(nullptr) : Json(value); }
 
 Json json_of(const Interval& interval) {
@@ -71,7 +71,7 @@ Json json_of(const AgreementRow& row) {
           {"total", row.total}};
 }
 
-/// Without seconds, what is made of them is null too.
+/// A value that is made of seconds is null where there are none.
 Json known_if(bool has_seconds, double value) { return has_seconds ? Json(value) : Json(nullptr); }
 
 Json json_of(const TimeRow& row) {

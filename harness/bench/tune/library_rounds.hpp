@@ -39,10 +39,10 @@ struct LibraryPolicy {
 using SampleSides =
     std::function<std::vector<std::vector<TurnSample>>(const PairRequest& request, const Hooks& hooks)>;
 
-/// In every round each attempt is a process of its own, and a second default is the control; they take turns
-/// slice by slice, in an order that is drawn, on the same core and the same data. The first round checks
-/// every variant in its process: what disagrees with the oracle has no part in the others. Rounds are whole:
-/// an interrupt leaves out the one it fell in. Ends when the default itself is wrong.
+/// Runs each attempt as a process of its own in every round, with a second default as the control. They take
+/// turns slice by slice, in an order that is drawn, on the same core and the same data. The first round
+/// checks every variant in its process: what disagrees with the oracle has no part in the others. Rounds are
+/// whole: an interrupt leaves out the one it fell in. Ends when the default itself is wrong.
 void measure_core_types(std::vector<CoreAttempt>& attempts, std::span<const TrialRequest> trials,
                         const LibraryPolicy& policy, const SampleSides& sample, const Hooks& hooks);
 

@@ -41,7 +41,7 @@ bool is_reserved(const std::string& name) {
   return name.starts_with('_') || name.find("__") != std::string::npos;
 }
 
-/// Nothing that ends the line, or that makes a comment of the next one as a backslash at the end does.
+/// Replaces characters that end the line, and backslashes, which would make a comment of the next one.
 std::string commented(std::string text, const std::string& indent) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\') c = '?';

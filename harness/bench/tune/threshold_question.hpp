@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// As somebody typed it.
+/// The request as somebody typed it.
 struct ThresholdRequest {
   std::string subject;  ///< an operation with the fields that stay: `layernorm/cols=768`
   std::string vary;     ///< the field that grows: `rows`

@@ -12,8 +12,8 @@
 namespace assay {
 namespace {
 
-/// As in the turns of two builds, and for the same reasons: many short slices are better than few long ones,
-/// and threads that hand work to each other need longer to show their usual pace.
+/// Takes the policy of the turns of two builds, for the same reasons: many short slices are better than few
+/// long ones, and threads that hand work to each other need longer to show their usual pace.
 MeasurePolicy measure_policy(const ThresholdQuestion& question, const ThresholdPolicy& policy) {
   const bool team = question.first.threads > 1 || question.second.threads > 1;
   return {.launches = policy.rounds,

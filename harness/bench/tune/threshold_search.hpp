@@ -56,7 +56,8 @@ struct Threshold {
   std::vector<Index> outer_ties() const;
 };
 
-/// From `from` to `to`, both among them, each about `step` times the one before; whole numbers, each once.
+/// Returns sizes from `from` to `to`, both among them, each about `step` times the one before; whole numbers,
+/// each once.
 std::vector<Index> geometric_sizes(Index from, Index to, double step);
 
 /// `sizes` grow, and are two at least. `measure` gives the ratio at a size, the time of the first way by that

@@ -110,7 +110,7 @@ TEST(Check, FindsSwappedRows) {
   EXPECT_FALSE(outcome.agrees);
 }
 
-// Within the 256 guard bytes, yet outside the payload, so that no sanitizer sees it first.
+// The write is within the 256 guard bytes, yet outside the payload, so that no sanitizer sees it first.
 TEST(Check, FindsAWriteOnePastTheEnd) {
   const Agreement outcome = outcome_of([](const Problem& p, const Input& in, Output& out) {
     doubled(p, in, out);

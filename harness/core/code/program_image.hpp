@@ -26,7 +26,7 @@ class ProgramImage {
   // One per address. Empty for a stripped program.
   const std::vector<LinkedFunction>& functions() const { return functions_; }
 
-  // In place of a size: up to the zero byte, or eight bytes where that comes first.
+  // Stands in place of a size: up to the zero byte, or eight bytes where that comes first.
   static constexpr std::size_t text = 0;
 
   // The function or object and the distance from its start, the import that a jump table leads to, or else

@@ -88,7 +88,7 @@ std::string shown(const Json& value) {
   return value.is_structured() ? std::string(kind(value)) : compact(value);
 }
 
-/// Nothing when `value` stands for no number.
+/// Returns nothing when `value` stands for no number.
 std::optional<double> as_number(const Json& value) {
   if (value.is_number()) return value.number();
   if (!value.is_string()) return std::nullopt;

@@ -76,9 +76,9 @@ class Json {
     bool boolean() const { return std::get<bool>(value_); }
     double number() const;
     const std::string& text() const { return std::get<std::string>(value_); }
-    /// Nothing where it is no integer, or one beyond `Index`.
+    /// Returns nothing where it is no integer, or one beyond `Index`.
     std::optional<Index> index() const;
-    /// Nothing where it is no integer, or below zero.
+    /// Returns nothing where it is no integer, or below zero.
     std::optional<std::uint64_t> unsigned_integer() const;
 
     const Array& items() const { return std::get<Array>(value_); }
@@ -100,13 +100,13 @@ class Json {
     const Json& operator[](int item) const { return items().at(static_cast<std::size_t>(item)); }
     Json& operator[](std::size_t item) { return std::get<Array>(value_).at(item); }
     const Json& operator[](std::size_t item) const { return items().at(item); }
-    /// To an array; null becomes one.
+    /// Appends to an array; null becomes one.
     void push_back(Json item);
     /// The named member, where there is one.
     void erase(std::string_view key);
 
-    /// On one line, without spaces. Bytes that are no UTF-8 are replaced: texts come from command lines and
-    /// files, and one that cannot be written must not cost the results of a long run.
+    /// Writes one line, without spaces. Bytes that are no UTF-8 are replaced: texts come from command lines
+    /// and files, and one that cannot be written must not cost the results of a long run.
     std::string dump() const;
     /// Numbers are equal by value, whatever kind they are.
     friend bool operator==(const Json& a, const Json& b);

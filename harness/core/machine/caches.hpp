@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// By level. `cores` stands in for who shares the last level where the system does not say.
+// Lists caches by level. `cores` stands in for who shares the last level where the system does not say.
 std::vector<Cache> data_caches(const ReadFile& read, int cores);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// From what is known of a machine to what its user should hear.
+// Tells the user of a machine what is known of it, and what should be done about it.
 #pragma once
 
 #include "assay/machine.hpp"
@@ -26,8 +26,8 @@ struct Symptoms {
   NoiseProbe noise;
 };
 
-// In the order processor, build, threads, OpenBLAS, counters, noise, roofs, random lines where they
-// were measured, gate.
+// Returns findings in the order processor, build, threads, OpenBLAS, counters, noise, roofs, random lines
+// where they were measured, gate.
 std::vector<Finding> diagnose(const Symptoms& symptoms);
 
 // The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10

@@ -24,7 +24,8 @@ Limits control_group_limits(const ReadFile& read);
 // `max 100000` or `150000 100000` of cpu.max; nothing when unlimited.
 std::optional<double> quota_of_cpu_max(std::string_view text);
 
-// Whole processors to plan for: a fraction more than a whole one would be throttled, so it is left unused.
+// Returns the whole processors to plan for: a fraction more than a whole one would be throttled, so it is
+// left unused.
 int usable_cores(int allowed_by_affinity, std::optional<double> quota);
 
 int cores_allowed_by_affinity();

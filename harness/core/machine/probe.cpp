@@ -69,7 +69,7 @@ NoiseProbe probe_noise(double seconds) {
   const auto start = Clock::now();
   while (deviations[0].size() < least_groups ||
          std::chrono::duration<double>(Clock::now() - start).count() < seconds) {
-    // In turn, so that both kernels see the same stretch of weather.
+    // Streams take turns, so that both kernels see the same stretch of weather.
     for (std::size_t i = 0; i < streams.size(); ++i) deviations[i].push_back(deviation_of_group(streams[i]));
   }
   NoiseProbe out;

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t line_words = 64 / sizeof(std::uint64_t);
 // 256 MiB: beyond the caches, and beyond the translations of small pages that a processor keeps.
 constexpr std::size_t lines = std::size_t{1} << 22;
-// As many as fill buffers and the queues behind them hold.
+// Requests in flight: as many as fill buffers and the queues behind them hold.
 constexpr std::size_t ahead = 32;
 constexpr std::size_t in_slice = 4096;
 

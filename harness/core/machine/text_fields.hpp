@@ -10,7 +10,7 @@ namespace assay {
 
 // The content of a file; nothing when it cannot be read, as in a bare chroot.
 std::optional<std::string> try_read(const std::string& path);
-// Its first line without blanks at the ends; empty when it cannot be read.
+// The first line of the file without blanks at the ends; empty when it cannot be read.
 std::string first_line(const std::string& path);
 
 std::string trimmed(std::string_view text);

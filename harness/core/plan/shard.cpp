@@ -46,7 +46,7 @@ std::optional<Said> variable(const Environment& environment, const char* name) {
   return out;
 }
 
-/// Nothing when neither variable is set. Throws Error when one is.
+/// Returns nothing when neither variable is set. Throws Error when one is.
 std::optional<Source> pair_of(const Environment& environment, const Pair& names) {
   Source out{.index = variable(environment, names.index), .count = variable(environment, names.count)};
   if (!out.index && !out.count) return std::nullopt;

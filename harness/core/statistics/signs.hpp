@@ -10,7 +10,7 @@ double sign_tail(int count, int samples);
 
 /// One-sided p-value of "the median is at most `limit`", from how many samples exceed it.
 double p_above(std::span<const double> samples, double limit);
-/// The same of "the median is at least `limit`".
+/// Returns the same chance for "the median is at least `limit`".
 double p_below(std::span<const double> samples, double limit);
 
 /// The smallest chance of a single sample to exceed the limit with which at least `count` of `samples` do so

@@ -35,7 +35,7 @@ TEST(SignTest, NamesTheCountThatALevelTakes) {
 TEST(SignTest, NamesTheChanceThatAShiftMustReach) {
   // All of 4 samples exceed the limit in 95 of 100 cases when each does with chance 0.95^(1/4).
   EXPECT_NEAR(needed_chance(4, 4, 0.95), 0.98726, 1e-5);
-  // At least 1 of 2: 1 - (1 - p)^2 = 0.95.
+  // The chance to see at least 1 of 2: 1 - (1 - p)^2 = 0.95.
   EXPECT_NEAR(needed_chance(1, 2, 0.95), 1 - 0.2236068, 1e-6);
   EXPECT_EQ(needed_chance(5, 4, 0.95), 1);
 }

@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-/// Beyond this many the distribution is taken as that of this many: wider by less than 3 % in any quantile
-/// used here, and the series stays short.
+/// The most degrees of freedom that are told apart: with more, the distribution is wider than it should be by
+/// less than 3 % in any quantile used here, and the series stays short.
 constexpr int most_freedom = 200;
 
 /// P(-t < T < t) for t >= 0: Abramowitz and Stegun (1964), 26.7.3 and 26.7.4.

@@ -14,7 +14,7 @@ std::string figure(double value);
 
 /// An integer, thousands separated: `1,048,576`.
 std::string count_text(std::int64_t value);
-/// The same for a count that need not be whole, such as an average.
+/// Writes a count that need not be whole, such as an average.
 std::string count_text(double value);
 
 /// `412 µs`; the unit is the largest in which the figure is at least 1.
@@ -23,7 +23,7 @@ std::string seconds_text(double seconds);
 /// `412 µs [410, 415]`, all in the unit of the middle.
 std::string seconds_text(const Interval& seconds);
 
-/// The same with as many digits as the interval resolves, at least four: `1,283.4 s [1,281.9, 1,284.9]`.
+/// Writes as many digits as the interval resolves, at least four: `1,283.4 s [1,281.9, 1,284.9]`.
 std::string fine_seconds_text(const Interval& seconds);
 
 /// `6.73x [6.68, 6.79]`; `(slower)` is added when the whole interval is below 1.

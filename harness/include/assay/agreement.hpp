@@ -23,7 +23,7 @@ struct Agreement {
   Index total = 0;
 };
 
-/// Both, as one outcome: agrees when both do, with the larger error and the first detail.
+/// Joins two outcomes: agrees when both do, with the larger error and the first detail.
 Agreement operator&(Agreement first, const Agreement& second);
 
 /// A named output and its extents, for messages such as `c[12, 5]`; the product of the extents is its size.
@@ -38,7 +38,7 @@ struct Shape {
 Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
                  std::span<const double> bound);
 
-/// The same where only the elements at flat positions `where` (strictly increasing) have an expectation.
+/// Compares where only the elements at flat positions `where` (strictly increasing) have an expectation.
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
                          std::span<const double> expected, std::span<const double> bound);
 

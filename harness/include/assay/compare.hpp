@@ -90,8 +90,8 @@ struct Baseline {
 /// `<folder>/<machine key>/<suite>.json`
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view machine_key,
                                     std::string_view suite);
-/// Nothing when there is no such file. Throws Error when it is truncated, of another schema, of another suite
-/// or machine than its name says, without recordings, or otherwise unusable.
+/// Returns nothing when there is no such file. Throws Error when it is truncated, of another schema, of
+/// another suite or machine than its name says, without recordings, or otherwise unusable.
 std::optional<Baseline> load_baseline(const std::filesystem::path& file);
 /// Samples are kept with seven digits, more than a clock tick of 1 ns is worth.
 std::string to_json(const Baseline& baseline);

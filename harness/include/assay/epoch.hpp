@@ -62,7 +62,7 @@ struct Composition {
   Interval together;                     ///< the naive epoch by that of the fastest variants
 };
 
-/// From the first two predictions of `predict(results)`. Intervals are those of the ratios of single
+/// Composes the first two predictions of `predict(results)`. Intervals are those of the ratios of single
 /// launches; where a case is missing from some launch, ratios of the medians without an interval (coverage
 /// 0).
 Composition composition(const Results& results, const std::vector<Prediction>& predictions);

@@ -1,4 +1,4 @@
-/// Whole files: read at once, and written so that there is either the old content or the new one.
+/// Reads whole files at once, and writes them so that there is either the old content or the new one.
 #pragma once
 
 #include <filesystem>

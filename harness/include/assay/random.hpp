@@ -45,13 +45,14 @@ class Rng {
     return result;
   }
 
-  /// In [0, 1), 53 random bits.
+  /// Draws from [0, 1), 53 random bits.
   constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// In [low, high).
+  /// Draws from [low, high).
   constexpr double uniform(double low, double high) { return low + (high - low) * unit(); }
 
-  /// In [low, high], both included. The bias of the multiplication is below 2^-32 for the ranges used here.
+  /// Draws from [low, high], both included. The bias of the multiplication is below 2^-32 for the ranges used
+  /// here.
   constexpr Index integer(Index low, Index high) {
     return low + static_cast<Index>(unit() * static_cast<double>(high - low + 1));
   }

@@ -16,8 +16,8 @@ namespace assay {
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else
-/// In its place where Clang is older than 16. The line would stand in the machine code of the registration,
-/// which a comment above it would then change: it is left out.
+/// Stands in for std::source_location where Clang is older than 16. The line would stand in the machine code
+/// of the registration, which a comment above it would then change: it is left out.
 class SourceLocation {
  public:
   static constexpr SourceLocation current(const char* file = __builtin_FILE()) {

@@ -56,8 +56,8 @@ struct TimeRow {
   std::string remark;
 };
 
-/// From which size on a variant is worth its trouble, among the sizes of one operation that were measured.
-/// The sizes are the cases that differ in extents alone, ordered by the bytes that a call moves.
+/// The size from which on a variant is worth its trouble, among the sizes of one operation that were
+/// measured. The sizes are the cases that differ in extents alone, ordered by the bytes that a call moves.
 struct BreakEven {
   std::string operation;
   std::string kind;   ///< what the cases have in common besides, such as `layout=per_channel`; may be empty
@@ -99,7 +99,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
 /// The report as prose and tables, through reports/templates/suite.md.
 std::string to_markdown(const Report& report);
 
-/// The same content, schema `assay.report/1`, SI units.
+/// Writes the same content, schema `assay.report/1`, SI units.
 std::string to_json(const Report& report);
 
 /// The table that `assay run` prints: one block per case, at most 100 columns.

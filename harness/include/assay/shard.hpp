@@ -55,7 +55,7 @@ struct ShardChoice {
 /// number, an index beyond the count, a job array with gaps, `detect` where no engine is seen.
 ShardChoice chosen_shard(const ShardOptions& options, const Environment& environment);
 
-/// As it is spelled on the command line.
+/// Writes a shard as the command line spells it.
 std::string to_options(const Shard& shard);
 
 }  // namespace assay

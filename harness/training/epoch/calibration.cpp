@@ -120,7 +120,8 @@ class Calibrator {
       Kept kept{&window, offsets_[i], 0};
       std::vector<Group> groups = groups_of({window});
       if (window.step_seconds.empty()) {
-        // From the start: its mean contains start-up, and only the line through several tells them apart.
+        // A window from the start has start-up in its mean, and only the line through several windows tells
+        // them apart.
         if (window.first_step == 0) groups.clear();
       } else if (const auto change = change_in(groups);
                  change && 4 * change->group <= groups.size() && change->before > change->after) {

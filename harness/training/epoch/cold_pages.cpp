@@ -50,7 +50,7 @@ Interval mean_of_runs(const std::vector<double>& runs) {
   std::vector<Group> groups;
   for (const double one : runs) groups.push_back({1, one});
   Interval out = sum_of_steps(spread_of(groups), 1);
-  // Not of another run, but of the mean of all of them.
+  // The interval is that of the mean of all runs, not of another run.
   const double half = (out.high - out.middle) / std::sqrt(1 + static_cast<double>(runs.size()));
   out.low = std::max(0.0, out.middle - half);
   out.high = out.middle + half;

@@ -15,9 +15,9 @@ struct ColdPages {
   double rate = 0;  ///< 0: nothing read is of use later
 };
 
-/// From runs that began cold and runs with their pages in memory: windows of both kinds, where the cold ones
-/// say how many pages were in memory before and after, and times of making their batches. Nothing without
-/// these.
+/// Estimates cold pages from runs that began cold and runs with their pages in memory: windows of both kinds,
+/// where the cold ones say how many pages were in memory before and after, and times of making their batches.
+/// Nothing without these.
 std::optional<ColdPages> cold_pages_of(const Job& job);
 
 }  // namespace assay

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-/// Without the first, which meets cold caches.
+/// Leaves out the first, which meets cold caches.
 std::vector<double> warmed_up(std::vector<double> seconds) {
   if (seconds.size() > 1) seconds.erase(seconds.begin());
   return seconds;
@@ -29,7 +29,7 @@ Index count_for(double longest, double seconds) {
   return std::clamp(static_cast<Index>(seconds / std::max(longest, 1e-9)), Index{3}, Index{1000});
 }
 
-/// By how much workers that always work slow each other and the loop down: times beside them by times alone.
+/// The slow-down of batches and of the loop by workers that always work: times beside them by times alone.
 struct Contention {
   double load = 1, compute = 1;
 };

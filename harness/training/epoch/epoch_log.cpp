@@ -115,7 +115,7 @@ std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken)
   return out;
 }
 
-/// With each prediction for a setting that is not its epoch's own.
+/// Visits each prediction for a setting that is not its epoch's own.
 template <class Visit>
 void each_unrun(const std::vector<LoggedEpoch>& log, Visit visit) {
   for (const auto& [name, family] : families(log)) {
@@ -127,7 +127,7 @@ void each_unrun(const std::vector<LoggedEpoch>& log, Visit visit) {
   }
 }
 
-/// By how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
+/// Returns how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
 double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
   return predicted.predicted_step > 0 && goes_with_the_machine(run)
              ? run.measured_step / predicted.predicted_step

@@ -65,7 +65,7 @@ std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
 /// Sums up the predictions of epochs of the same job with another setting, made before that setting was run
 /// in the log.
 ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
-/// The same at the pace of the epoch that they are compared with.
+/// Sums up the same predictions at the pace of the epoch that they are compared with.
 ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log);
 
 /// For each job and batch of which several settings were run: how much longer the setting takes that was
@@ -76,8 +76,8 @@ struct Regret {
   double regret = 0;
 };
 std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
-/// The same at one pace: of epochs' times by what a step without loading took in them. A setting that slows
-/// steps down, and not only makes them wait, is told by the other alone.
+/// Tells regret at one pace: epochs' times are divided by the time of a step without loading in them. Only
+/// the plain regret tells of a setting that slows steps down, and does not only make them wait.
 std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log);
 
 /// Tables of all of these, every epoch, and the hash of the file.

@@ -99,7 +99,7 @@ TEST(EpochLogs, TellWhatIsLeftOfAnErrorAtThePaceOfTheEpoch) {
   EXPECT_EQ(unrun_errors_at_pace({slow, predicted}).epochs, 0U);
 }
 
-// Without workers an epoch took a tenth longer, when the machine was a fifth slower.
+// The epoch without workers took a tenth longer, when the machine was a fifth slower.
 TEST(EpochLogs, TellRegretAtOnePace) {
   LoggedEpoch none = epoch(0, 1, 1.1, 1), one = epoch(1, 2, 1, 1);
   none.elsewhere = {{{0, 1}, 0.9}, {{1, 2}, 1}};

@@ -25,7 +25,7 @@ std::string error_row(const std::string& what, const ErrorSummary& one) {
                      percent(one.p95), percent(one.largest), coverage_text(one));
 }
 
-/// Nothing for none.
+/// Returns nothing for no regrets.
 std::string regret_figures(const std::vector<Regret>& all) {
   if (all.empty()) return "";
   std::vector<double> values;

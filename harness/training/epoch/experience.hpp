@@ -15,7 +15,7 @@ namespace assay {
 /// Fewer epochs than nine have no ninth of ten.
 inline constexpr std::size_t enough_epochs = 9;
 
-/// By how much the logarithm of a measured time lies beyond the nearer end of what was predicted; below 0
+/// Returns how far the logarithm of a measured time lies beyond the nearer end of the prediction; below 0
 /// inside.
 double beyond(const Interval& predicted, double measured);
 

@@ -109,7 +109,7 @@ TEST(Forecast, SaysWhatAnEpochIsWithoutEachPart) {
   EXPECT_NEAR(f.what_if.at(0).saved, 0.402, 1e-9);
 }
 
-// With a worker the loading hides behind steps of 0.06 s, but for the first.
+// The loading hides behind steps of 0.06 s with a worker, but for the first.
 TEST(Forecast, SaysWhatWorkersBring) {
   const Forecast f = forecast(by_hand());
   EXPECT_NEAR(what_if_seconds(f, "1 worker"), 0.04 + 0.603, 1e-9);

@@ -34,8 +34,8 @@ struct LintFinding {
 /// Largest share of a step that may be called "other" without a remark.
 inline constexpr double largest_other = 0.2;
 
-/// In the order of the file: dataset, windows, phases, claims. Figures that agree within their rounding
-/// agree.
+/// Lists findings in the order of the file: dataset, windows, phases, claims. Figures that agree within their
+/// rounding agree.
 std::vector<LintFinding> lint(const Job& job);
 
 }  // namespace assay

@@ -24,7 +24,7 @@ double steady_period(const LoaderQueue& queue, Index steps, const std::vector<do
   return (run.seconds - run.first_fill) / static_cast<double>(steps);
 }
 
-/// As many runs as there are, drawn with replacement. Their times lie one after the other.
+/// Draws as many runs as there are, with replacement. Their times lie one after the other.
 std::vector<double> resampled_runs(const std::vector<double>& times, const std::vector<Index>& runs,
                                    Rng& random) {
   std::vector<Index> begins(runs.size(), 0);
@@ -38,7 +38,7 @@ std::vector<double> resampled_runs(const std::vector<double>& times, const std::
   return out;
 }
 
-/// As many blocks of consecutive times as there are, drawn with replacement: neighbours stay neighbours.
+/// Draws as many blocks of consecutive times as there are, with replacement: neighbours stay neighbours.
 std::vector<double> resampled(const std::vector<double>& times, const std::vector<Index>& runs, Rng& random) {
   const Index in_runs = std::accumulate(runs.begin(), runs.end(), Index{0});
   if (!runs.empty() && std::ssize(times) == in_runs) return resampled_runs(times, runs, random);
@@ -84,7 +84,7 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
   if (largest <= 0 || formula <= 0 || played <= 0) return out;
   std::vector<double> largests, formulas, queues;
   for (int i = 0; i < replicas; ++i) {
-    // The same blocks of both where they are of the same steps: a slow step may be slow in both.
+    // Both draw the same blocks where they are of the same steps: a slow step may be slow in both.
     Rng random(queue_seed + 2 + static_cast<std::uint64_t>(i));
     Rng same = random;
     const std::vector<double> load = resampled(c.load, c.runs, random);
@@ -184,7 +184,7 @@ ModelPrediction by_line(const Question& question) {
   const Target& target = question.target;
   ModelPrediction out{.model = Model::line};
   const bool line = c.line.impossible.empty();
-  // Without windows from the start there is no line, but what it would say can be put together.
+  // There is no line without windows from the start, but what it would say can be put together.
   const bool put_together = c.period.steps > 0 && (c.one_off_known || !target.from_start);
   if (!line && !put_together) {
     out.impossible = c.line.impossible;
@@ -311,7 +311,7 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
   const double load = mean_of(c.load), rest = mean_of(c.rest);
   const LoaderQueue queue = fitted_queue(c);
   const Bootstrap known = bootstrap(c, queue);
-  // Without workers the first batch is loaded in its own step, like any other.
+  // The first batch is loaded in its own step without workers, like any other.
   const double fill = queue.workers > 0 ? c.queue.load_contention * load : 0;
   out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known,
                          known.largest_low, known.largest_high));

@@ -46,16 +46,17 @@ struct Target {
 enum class SegmentKind { validation, checkpoint, cold_pages };
 std::string_view to_string(SegmentKind kind);
 
-/// So many times what one of them takes: a batch of validation, a checkpoint; of cold pages the batches that
-/// would have missed all their pages, and what the loop waits longer for them as M4 plays it.
+/// A part of an epoch: so many times what one of them takes. One is a batch of validation or a checkpoint; of
+/// cold pages it is a batch that would have missed all its pages, and the time is what the loop waits longer
+/// for them as M4 plays it.
 struct Segment {
   SegmentKind kind = SegmentKind::validation;
   double count = 0;
   double mean = 0;   ///< seconds of one
   Interval seconds;  ///< of all; coverage 0 and no width where the mean alone is known
 };
-/// Those that the target has and the calibration knows. Validation and checkpoints run by themselves, so that
-/// their times are added: batches that workers make meanwhile are not taken off.
+/// Returns the segments that the target has and the calibration knows. Validation and checkpoints run by
+/// themselves, so that their times are added: batches that workers make meanwhile are not taken off.
 std::vector<Segment> segments_of(const Calibration& calibration, const Target& target);
 double seconds_of(const std::vector<Segment>& segments);
 

@@ -79,9 +79,9 @@ inline constexpr double change_share = 0.01;
 /// of places (Bonferroni). Nothing with fewer than four groups or when no place convinces.
 std::optional<Change> change_in(std::span<const Group> groups);
 
-/// The same between two measurements: whether the second has another mean. Without any spread on either side
-/// there is no test, and a difference above 1.5 % counts, with an unknown chance of 0. Where it is one of
-/// several `tests` together, chances are times their number.
+/// Tells whether the second of two measurements has another mean. Without any spread on either side there is
+/// no test, and a difference above 1.5 % counts, with an unknown chance of 0. Where it is one of several
+/// `tests` together, chances are times their number.
 std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
                                      std::size_t tests = 1);
 

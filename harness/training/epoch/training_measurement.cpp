@@ -32,7 +32,7 @@ struct PhaseOf {
   PhaseKind kind;
   OfStep of;
 };
-/// In the order in which they happen; they sum to the step.
+/// The phases of a step in the order in which they happen; they sum to the step.
 constexpr PhaseOf phases[] = {
     {"wait", PhaseKind::load, [](const StepTimes& s) { return s.wait; }},
     {"forward", PhaseKind::compute, [](const StepTimes& s) { return s.forward; }},
@@ -183,7 +183,7 @@ class CalibrationRuns {
     }
   }
 
-  /// Without the first, unless it is the only one.
+  /// Leaves out the first, unless it is the only one.
   static void append(std::vector<double>& to, const std::vector<double>& seconds) {
     to.insert(to.end(), seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
   }

@@ -89,7 +89,7 @@ TrainingJob training_job_from_json(const std::string& text, const std::filesyste
   if (plan.samples < plan.batch) {
     file.at("samples").refuse(fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
   }
-  // Beyond the records of an epoch either is a slip: no epoch has as many steps.
+  // More than the records of an epoch is a slip: no epoch has as many steps.
   integer("validation_samples", plan.validation_samples, 0, plan.samples);
   integer("checkpoint_every", plan.checkpoint_every, 0, plan.samples);
   return out;

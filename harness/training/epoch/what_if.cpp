@@ -1,4 +1,5 @@
-// The same epoch under other circumstances: bounds by one resource alone, and one thing changed at a time.
+// Plays the same epoch under other circumstances: bounds by one resource alone, and one thing changed at a
+// time.
 #include "core/text/figures.hpp"
 #include "training/epoch/forecast.hpp"
 
@@ -76,7 +77,7 @@ std::vector<WhatIf> compared_with(double as_it_is, std::vector<WhatIf> rows) {
   return rows;
 }
 
-/// Without a queue model: the step less the part.
+/// Subtracts the part from the step where there is no queue model.
 std::vector<WhatIf> by_subtraction(const Calibration& c, const Target& target) {
   const auto predictions = predict_with_all(c, target);
   const ModelPrediction* best = most_elaborate(predictions);

@@ -9,7 +9,7 @@ namespace assay {
 
 enum class Quantity { seconds, samples_per_second, share, count };
 
-/// In SI units; a share is a fraction, not a percentage.
+/// A figure in SI units; a share is a fraction, not a percentage.
 struct Quoted {
   double value = 0;
   double rounding = 0;  ///< half a unit of the last digit: what was rounded lies within value +- rounding

@@ -34,7 +34,7 @@ class ScratchFile {
   std::filesystem::path path_;
 };
 
-/// The same bytes as gzip would write them.
+/// Returns the same bytes as gzip would write them.
 inline std::string gzipped(const std::string& content) {
   const ScratchFile file;
   gzFile out = gzopen(file.path().c_str(), "wb");

@@ -15,7 +15,7 @@ namespace {
 /// Clocks and the call of a phase: so much faster than a step alone is still possible.
 constexpr double bound_slack = 0.02;
 
-/// As a ratio, from logarithms round by round.
+/// Returns a ratio from logarithms, round by round.
 Interval ratio_of(const Attempt& attempt, const Attempt& other, double RoundTimes::*of) {
   std::vector<double> logs;
   for (std::size_t i = 0; i < std::min(attempt.rounds.size(), other.rounds.size()); ++i)

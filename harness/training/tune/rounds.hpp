@@ -28,9 +28,9 @@ struct TunePolicy {
   double run_seconds = 0.5;  ///< of each setting in each round, about
 };
 
-/// In every round all settings train the first steps of an epoch, in another order each time, and before each
-/// of them the same steps are taken without loading. Memory is what the process holds, peak, during the runs
-/// of a setting. Rounds are whole: an interrupt leaves out the one that it fell in.
+/// Trains with all settings in every round, the first steps of an epoch and in another order each time, and
+/// before each of them the same steps are taken without loading. Memory is what the process holds, peak,
+/// during the runs of a setting. Rounds are whole: an interrupt leaves out the one that it fell in.
 void measure_rounds(std::vector<Attempt>& attempts, const TunePolicy& policy, std::uint64_t seed,
                     const Hooks& hooks);
 

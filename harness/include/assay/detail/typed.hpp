@@ -1,4 +1,4 @@
-/// From a Contract to an Operation: the only place where both the types and their erasure are known.
+/// Makes an Operation of a Contract: the only place where both the types and their erasure are known.
 #pragma once
 
 #include "assay/error.hpp"
