@@ -173,7 +173,7 @@ Agreement TaskGraph::judge(const Problem&, const Input& in, const Expected& want
 
 Cost TaskGraph::cost(const Problem& p) {
   const auto tasks = static_cast<double>(p.tasks);
-  // The work is integer arithmetic; a chain of rounds is no traffic. What is left is seed, rounds and value.
+  // The work is integer arithmetic; a chain of rounds is no traffic. Seed, rounds and value are left.
   return {.flops = 0, .bytes_read = 20 * tasks, .bytes_written = 8 * tasks};
 }
 

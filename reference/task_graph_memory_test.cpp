@@ -116,7 +116,7 @@ TEST(FirstFit, PutsTheLargestFirstAndTheNextInTheLowestGap) {
   EXPECT_EQ(plan.out.height[0], 385);
 }
 
-// A chain of four of 4 KiB: two in turn, in any order there is. Of independent tasks a sequence needs room
+// A chain of four of 4 KiB: two in turn, in any order there is. A sequence of independent tasks needs room
 // for one; all may run at once.
 TEST(TaskGraphMemory, RemarksHeightBoundAndInflation) {
   const Registry registry = Registry::linked();

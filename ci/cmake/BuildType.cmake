@@ -23,9 +23,9 @@ set(ASSAY_MEASURED_FLAGS -O3 -falign-functions=64 -falign-loops=64 -ffunction-se
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE assay_root)
 set(ASSAY_PATH_FLAGS -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${assay_root}/=)
 
-# A compiler cache is used where there is one and no launcher was chosen (an empty one chooses none). What it returns is
-# what the compiler would have made here: no object names a folder, thanks to the flags above. ccache keeps files with a
-# precompiled header only when told that these do not depend on the time of day.
+# A compiler cache is used where there is one and no launcher was chosen (an empty one chooses none). It
+# returns exactly what the compiler would have made here: no object names a folder, thanks to the flags above.
+# ccache keeps files with a precompiled header only when told that these do not depend on the time of day.
 find_program(ASSAY_CCACHE ccache)
 mark_as_advanced(ASSAY_CCACHE)
 if(ASSAY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

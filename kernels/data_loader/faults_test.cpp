@@ -1,5 +1,5 @@
-// Workers that throw, are late or cannot be started: the error reaches the caller, nothing hangs, and no
-// sample is lost or comes twice. What happens first is arranged with doors, never with time.
+// Tests workers that throw, are late or cannot be started: the error reaches the caller, nothing hangs, and
+// no sample is lost or comes twice. What happens first is arranged with doors, never with time.
 
 #include "assay/error.hpp"
 #include "assay/ops/shuffle.hpp"

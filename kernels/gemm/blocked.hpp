@@ -24,8 +24,8 @@ struct Product {
   float alpha = 1, beta = 0;
 };
 
-/// first + offset. Of an operand without elements, or where only the shape of a product is asked for, there
-/// is no first, and nullptr must not be moved.
+/// Returns first + offset. An operand without elements has no first, nor has one where only the shape of a
+/// product is asked for, and nullptr must not be moved.
 template <class T>
 T* moved(T* first, Index offset) {
   return first == nullptr ? nullptr : first + offset;

@@ -1,6 +1,6 @@
 // The idea: bf16 is the upper half of an f32, so that operands are widened once, and the f32 tiles of `gemm`
-// do the rest. What is widened, m k + k n elements, is little beside m n k multiply-adds, but takes as much
-// memory as f32 operands would. avx512_bf16.cpp has a tier of its own for processors that multiply bf16.
+// do the rest. The widened operands, m k + k n elements, are little beside m n k multiply-adds, but take as
+// much memory as f32 operands would. avx512_bf16.cpp has a tier of its own for processors that multiply bf16.
 
 #include "gemm_bf16/blocked.hpp"
 

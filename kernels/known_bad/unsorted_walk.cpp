@@ -1,7 +1,7 @@
 // Published: a permutation is sorted by offset, and then the list is walked by plain indices with a break at
-// the first block that uses other bytes, which is right only in sorted order. Of three requests whose first
-// and third are the same and whose second lies elsewhere, the walk ends at the second, and the answer is
-// "valid".
+// the first block that uses other bytes, which is right only in sorted order. Where the first and the third
+// of three requests are the same and the second lies elsewhere, the walk ends at the second, and the answer
+// is "valid".
 
 #include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"

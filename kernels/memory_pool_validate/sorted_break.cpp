@@ -1,6 +1,6 @@
 // The idea: blocks sorted by offset. Those that share bytes with a block and do not start before it then
 // stand right behind it, up to the first that starts past its end. Only their lives are compared, several at
-// a time. What remains quadratic is how many blocks use the same bytes one after the other.
+// a time. The time stays quadratic in the number of blocks that use the same bytes one after the other.
 
 #include "memory_pool/sorter.hpp"
 #include "memory_pool_validate/compact.hpp"

@@ -63,9 +63,10 @@ class Signal {
 
 /// `threads` threads, the calling one among them.
 ///
-/// A run is open to all who arrive in time. Who sleeps when it begins is woken, and takes part if the run is
-/// not over by then; the caller waits for those only that have entered. So a short run does not wait for the
-/// operating system, and the work must not be divided by the number of threads beforehand.
+/// A run is open to all threads that arrive in time. A thread that sleeps when it begins is woken, and takes
+/// part if the run is not over by then; the caller waits for those only that have entered. So a short run
+/// does not wait for the operating system, and the work must not be divided by the number of threads
+/// beforehand.
 class Crew {
  public:
   explicit Crew(int threads);

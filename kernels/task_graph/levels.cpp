@@ -1,6 +1,6 @@
 // The idea: tasks at the same distance from the start do not wait for each other, so that threads share out
-// one level after the other. What it pays is a meeting of all threads per level, and that nobody begins the
-// next level before the slowest task of this one is done.
+// one level after the other. It pays with a meeting of all threads per level, and nobody begins the next
+// level before the slowest task of this one is done.
 
 #include "assay/registry.hpp"
 #include "task_graph/crew.hpp"

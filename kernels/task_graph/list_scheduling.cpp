@@ -1,6 +1,6 @@
 // The idea: of all ready tasks run the one from which the longest path leads to the end, since what lies on
 // the critical path delays everything. One list for all threads: no thread takes a task while another one
-// knows of a more urgent one. What it pays is a lock per task.
+// knows of a more urgent one. It pays with a lock per task.
 
 #include "assay/registry.hpp"
 #include "task_graph/crew.hpp"

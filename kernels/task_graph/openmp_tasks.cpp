@@ -1,6 +1,6 @@
-// The peer of every compiler: OpenMP tasks. Who finishes a task counts down its successors, goes on with one
-// that became ready and makes an OpenMP task of each other one. Dependences on addresses would say the same
-// in one clause; but libgomp 12 loses memory over them with several threads.
+// The peer of every compiler: OpenMP tasks. A thread that finishes a task counts down its successors, goes on
+// with one that became ready and makes an OpenMP task of each other one. Dependences on addresses would say
+// the same in one clause; but libgomp 12 loses memory over them with several threads.
 
 #include "assay/registry.hpp"
 #include "task_graph/executor.hpp"

@@ -27,9 +27,9 @@ namespace assay {
 /// Fewer launches give a verdict neither way: the widest interval of two against two covers 67 %.
 inline constexpr std::size_t fewest_launches = 3;
 
-/// Drift of unchanged code stayed below 1.61 where it was observed. What moves by more than this is no drift:
-/// without witnesses only such a ratio is believed, and when all naive variants move so far together, this is
-/// another machine state, or another build, and nothing can be judged.
+/// Drift of unchanged code stayed below 1.61 where it was observed. A larger move is no drift: without
+/// witnesses only such a ratio is believed, and when all naive variants move so far together, this is another
+/// machine state, or another build, and nothing can be judged.
 inline constexpr double farthest_drift = 2;
 
 /// Deviations of a case's own spread that count as the same. The spread is estimated from few numbers and has

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// One repetition per launch, named by the trial's key, its time the median of the launch's slices; of a
-/// single launch one repetition per slice. What the format has no place for stands under one key, "assay".
+/// One repetition per launch, named by the trial's key, its time the median of the launch's slices; a single
+/// launch has one repetition per slice. All that the format has no place for stands under one key, "assay".
 /// Trials that disagreed or were skipped carry "error_occurred" and "error_message".
 std::string google_benchmark_json(const Results& results);
 

@@ -58,8 +58,8 @@ double seconds_per_unit(const JsonField& benchmark) {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Whether the name is that of an aggregate, `X_mean`, of a benchmark that is there. What is fitted over the
-/// sizes of a family is named for the family, `X_BigO` of `X/8`.
+/// Whether the name is that of an aggregate, `X_mean`, of a benchmark that is there. A fit over the sizes of
+/// a family is named for the family, `X_BigO` for `X/8`.
 bool names_aggregate(std::string_view name, const Names& names) {
   for (const std::string_view suffix : {"_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"}) {
     if (!name.ends_with(suffix)) continue;
@@ -112,7 +112,7 @@ std::optional<double> real_time_of(const JsonField& benchmark) {
 
 /// Whether it says of itself that it cannot be timed; then so does the trial.
 bool take_report(TrialResult& trial, const JsonField& benchmark) {
-  // Errors have `error_occurred`. What is left out on purpose has `skipped`, since 1.8.
+  // Errors have `error_occurred`. Benchmarks that are left out on purpose have `skipped`, since 1.8.
   const auto error = benchmark.find("error_occurred");
   const bool failed = error && error->boolean();
   if (!failed && !benchmark.find("skipped")) return false;

@@ -54,7 +54,7 @@ void step_down(std::vector<Open>& open, std::size_t& left, double level, const P
 }
 
 /// Whether each layout moved beyond the limit, a logarithm: above one that is positive, below one that is
-/// negative. Of two launches in the middle the farther one counts: two of a layout are few, and luck within a
+/// negative. The farther of two launches in the middle counts: two of a layout are few, and luck within a
 /// layout is what the sign test is for.
 bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double limit) {
   std::map<std::size_t, std::vector<double>> by_layout;

@@ -98,8 +98,8 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
 /// Logarithms of ratios to the base, of slices that ran together: as many as both sides have.
 std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
 
-/// One per launch: the median, over slices that ran together, of the logarithm of their ratio. What slows
-/// both cancels within a pair, and what hits one of them alone does not move a median.
+/// One per launch: the median, over slices that ran together, of the logarithm of their ratio. A disturbance
+/// of both cancels within a pair, and one that hits a single slice does not move a median.
 TrialLogs logs_of(const PairedTrial& trial);
 
 /// Runs one launch of the trials with these positions, and appends to their `launches`.

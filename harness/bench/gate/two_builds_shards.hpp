@@ -19,12 +19,11 @@ struct GateFile {
   TwoBuilds run;
 };
 
-/// The runs of all shards as one. What a shard called slower is slower in the whole; as Holm's procedure goes
-/// through all trials there, it may find one more.
-///
-/// Throws Error naming the file for what is no shard or was interrupted, for a shard that is there twice or
-/// missing, and for another suite, filter, seed, commit, code or rules. Machines may differ, since both sides
-/// of a trial ran on one of them; `mixed_machines` says so, and seconds are withheld.
+/// Joins the runs of all shards. A trial that a shard called slower is slower in the whole; as Holm's
+/// procedure goes through all trials there, it may find one more.  Throws Error naming the file for what is
+/// no shard or was interrupted, for a shard that is there twice or missing, and for another suite, filter,
+/// seed, commit, code or rules. Machines may differ, since both sides of a trial ran on one of them;
+/// `mixed_machines` says so, and seconds are withheld.
 TwoBuilds merged(std::vector<GateFile> files);
 
 }  // namespace assay

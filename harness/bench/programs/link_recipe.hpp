@@ -37,8 +37,8 @@ struct LinkRecipe {
 /// Reads the output of `ninja -t commands <program>`.
 LinkRecipe link_recipe(std::string_view commands, const std::string& program);
 
-/// The link as the build runs it, but for the name of what it makes. What tells the build what was read is
-/// left out.
+/// The link as the build runs it, but for the name of what it makes. Options that report to the build what
+/// was read are left out.
 Words linked_to(const LinkRecipe& recipe, const std::string& output);
 
 /// Commands that link `output` from the same objects in an order drawn from `seed`, to be run one after the

@@ -28,7 +28,7 @@ bool is_shallow(const std::filesystem::path& root, const Hooks& hooks);
 /// The files of a commit in a folder of their own, removed with the object. No hook of the user's runs.
 class Worktree {
  public:
-  /// There must be nothing at `path`. What git says goes to the end of `log`.
+  /// There must be nothing at `path`. The output of git goes to the end of `log`.
   Worktree(std::filesystem::path root, const std::string& commit, std::filesystem::path path,
            const std::filesystem::path& log, const Hooks& hooks);
   ~Worktree();

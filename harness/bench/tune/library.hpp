@@ -43,10 +43,10 @@ struct LibraryRuling {
   std::string ties;      ///< whether others cannot be told from the best, and why the chosen one was taken
 };
 
-/// Pure function of what was measured. The first attempt is the default; those measured have as many
-/// rounds, at least 6. Every trial counts alike. Of core types that cannot be told from the best the first
-/// one is chosen, the default before all: a setting that brings nothing is one to be forgotten, and the less
-/// demanding core types stand first.
+/// Rules on what was measured, as a pure function. The first attempt is the default; those measured have as
+/// many rounds, at least 6. Every trial counts alike. The first of those core types that cannot be told from
+/// the best is chosen, the default before all: a setting that brings nothing is one to be forgotten, and the
+/// less demanding core types stand first.
 LibraryRuling ruled(const std::vector<CoreAttempt>& attempts);
 
 /// Returns the number of rounds that all of them were measured in.

@@ -155,8 +155,8 @@ class Walk {
     }
   }
 
-  /// A std::source_location is the names of file and function, line and column. Of one in its own file only
-  /// the first is kept, so that a comment above a registration changes nothing.
+  /// A std::source_location is the names of file and function, line and column. Only the first is kept of a
+  /// location in the registering file, so that a comment above a registration changes nothing.
   void leave_out_locations(std::size_t object, std::vector<ElfRelocation>& relocations,
                            std::string& bytes) const {
     for (std::size_t r = 0; r + 1 < relocations.size(); ++r) {

@@ -9,8 +9,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(NearNames, CountInsertionsDeletionsAndReplacements) {
-  // kitten to sitting: two letters replaced, one added. To mitten: one replaced. To kit: three deleted. Of
-  // two that are as near, the alphabet decides.
+  // kitten to sitting: two letters replaced, one added. To mitten: one replaced. To kit: three deleted. The
+  // alphabet decides between two that are as near.
   const std::vector<std::string> names{"sitting", "mitten", "unrelated", "kit"};
   EXPECT_THAT(near_names("kitten", names, 3), ElementsAre("mitten", "kit", "sitting"));
 }

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// Written to a temporary name, flushed to the disk and renamed, so that no reader ever sees half a file and
-/// a full disk leaves the old one. What is no regular file (`/dev/stdout`, a pipe) is written to directly.
+/// Writes to a temporary name, flushes to the disk and renames, so that no reader ever sees half a file and a
+/// full disk leaves the old one. Anything but a regular file (`/dev/stdout`, a pipe) is written to directly.
 /// Folders are not made: a mistyped one is an Error, like everything else that fails.
 void write_file(const std::filesystem::path& file, const std::string& content);
 /// Throws Error when it cannot be read.

@@ -80,7 +80,7 @@ struct ValidationTimes {
   float mean_loss = 0;
 };
 
-/// A whole epoch, in the order in which it came. What is in none of them is start-up and the end.
+/// A whole epoch, in the order in which it came. Time that is in none of them is start-up and the end.
 struct EpochTimes {
   double seconds = 0;
   std::vector<StepTimes> steps;

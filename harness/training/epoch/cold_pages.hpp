@@ -9,7 +9,8 @@
 namespace assay {
 
 /// Batches that miss pages take longer, and each that is read leaves fewer pages missing: its own, and those
-/// that the kernel read around them. Of pages missing before a batch exp(-rate) are missing after it.
+/// that the kernel read around them. After a batch exp(-rate) of the pages are missing that were missing
+/// before it.
 struct ColdPages {
   Interval extra;   ///< seconds that making a batch takes longer while no page is in memory
   double rate = 0;  ///< 0: nothing read is of use later

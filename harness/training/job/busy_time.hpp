@@ -12,8 +12,8 @@ struct Span {
   double begin = 0, end = 0;
 };
 
-/// Intervals may come in any order and overlap. What overlaps is merged every so often, so that memory grows
-/// with the number of separate busy times, not with that of intervals.
+/// Intervals may come in any order and overlap. Overlaps are merged every so often, so that memory grows with
+/// the number of separate busy times, not with that of intervals.
 class BusyTime {
  public:
   void add(double begin, double end);

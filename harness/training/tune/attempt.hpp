@@ -43,10 +43,10 @@ struct TuneRuling {
   double bound_seconds = 0;  ///< per sample: a step alone, of the job as it is
 };
 
-/// Pure function of what was measured. The first attempt is the job as it is; all have as many rounds, at
-/// least 6, below which no interval of 95 % exists. Of settings that cannot be told from the best, the one
-/// with the fewest workers, then batches ahead, is chosen: it costs the least memory and leaves cores to
-/// others.
+/// Rules on what was measured, as a pure function. The first attempt is the job as it is; all have as many
+/// rounds, at least 6, below which no interval of 95 % exists. Of settings that cannot be told from the best,
+/// the one with the fewest workers, then batches ahead, is chosen: it costs the least memory and leaves cores
+/// to others.
 TuneRuling ruled(const std::vector<Attempt>& attempts);
 
 }  // namespace assay

@@ -134,7 +134,7 @@ Real relu_gradient(Real x, Real dz) {
   return pointwise::ReluBackward::apply<Real>({x, dz}, Real(1))[0];
 }
 /// Either answer is right where single precision may see the other sign of x: an error of dz, which bound()
-/// has to reach once. Of several open decisions few come out wrong, and not all on one side.
+/// has to reach once. Few of several open decisions come out wrong, and not all on one side.
 inline Rounded relu_gradient(Rounded x, Rounded dz) {
   if (x.value + x.bound() <= 0) return {};
   if (x.value - x.bound() > 0) return dz;

@@ -56,7 +56,7 @@ class Trainer {
   virtual float loss() = 0;
   /// Writes the gradient of that mean to g.
   virtual void backward(const State& at) = 0;
-  /// The norm of g, as gradient_clip has it. What optimize() takes is clipped, g stays.
+  /// The norm of g, as gradient_clip has it. optimize() takes the clipped gradient, g stays.
   virtual float clip(const State& at) = 0;
   /// Step t of adamw, counted from 1: updates p, m and v.
   virtual void optimize(const State& at, Index t) = 0;
