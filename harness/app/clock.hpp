@@ -1,4 +1,4 @@
-/// When something was done.
+/// The time at which something was done.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// What the program's exit code means to whoever started it.
+/// The meaning of the program's exit code to whoever started it.
 #pragma once
 
 namespace assay {
@@ -15,8 +15,8 @@ enum class ExitCodes {
 /// (app/unjudged.hpp).
 int translated(int code, ExitCodes meaning);
 
-/// What `--exit-code` asks for, read from the bare arguments: a command line that cannot be parsed, in an old
-/// commit that lacks an option, must not be taken for a bad commit.
+/// Reads `--exit-code` from the bare arguments: a command line that cannot be parsed, in an old commit that
+/// lacks an option, must not be taken for a bad commit.
 ExitCodes asked_exit_codes(int argc, const char* const* argv);
 
 }  // namespace assay

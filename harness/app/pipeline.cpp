@@ -54,7 +54,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   results.shard = shard_record(registry, request.suite, request.selection, results.machine);
   std::set<std::string> planned;
   for (const Trial& trial : plan) planned.insert(trial.row.operation + "/" + trial.row.problem);
-  // What other shards hold was selected all the same.
+  // Cases of other shards were selected all the same.
   const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
   results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
   std::vector<Agreement> agreements = check(plan, request.selection.seed, hooks);

@@ -10,11 +10,11 @@
 ///      regression of the other.
 ///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
 ///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
-/// Where there are no other cases, the interval of 2 takes the place of 1.
-/// Faster is the mirror image. Same means that the interval of 1 lies within the limits: the absence of a
-/// finding is not enough. Everything else is undecided.
-/// Results of foreign programs have no naive variants. There all other rows take their place; but these are
-/// the code under test as well, so what moves all of them alike is never the same: it is undecided.
+/// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
+/// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Everything
+/// else is undecided. Results of foreign programs have no naive variants. There all other rows take their
+/// place; but these are the code under test as well, so a move of all of them alike is never called the same:
+/// it is undecided.
 #pragma once
 
 #include "assay/compare.hpp"

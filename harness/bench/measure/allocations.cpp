@@ -87,7 +87,7 @@ void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcep
 namespace assay {
 namespace {
 
-/// What the heap did while `work` ran.
+/// Counts the use of the heap while `work` runs.
 template <class Work>
 void counted(const Work& work) {
   count = bytes = live = 0;

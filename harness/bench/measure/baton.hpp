@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Each has a bit by which it is woken.
+/// Each side has a bit by which it is woken.
 inline constexpr int most_sides = 32;
 
-/// What the sides share. Lives in shared memory, all zero at the start.
+/// The state that the sides share. Lives in shared memory, all zero at the start.
 struct Board {
   std::atomic<std::uint32_t> step;  ///< the step that may run
   std::int64_t calls;               ///< per slice, as the first side calibrated it

@@ -1,4 +1,4 @@
-/// How long a call takes, and how many calls make a slice.
+/// Measures how long a call takes, and decides how many calls make a slice.
 #pragma once
 
 #include "assay/operation.hpp"

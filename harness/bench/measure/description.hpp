@@ -1,5 +1,5 @@
-/// What a program says of itself before it is compared with another: its build, and the trials it has for
-/// given cases.
+/// The description that a program gives of itself before it is compared with another: its build, and the
+/// trials it has for given cases.
 #pragma once
 
 #include "assay/plan.hpp"

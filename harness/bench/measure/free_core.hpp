@@ -1,10 +1,10 @@
-/// Which core is left alone most, right now.
+/// Finds the core that is left alone most, right now.
 #pragma once
 
 namespace assay {
 
-/// Of the cores that this process may use, the one that took least of a short probe's time for something
-/// else. Takes about two milliseconds per core.
+/// Returns the core, of those that this process may use, that took least of a short probe's time for
+/// something else. Takes about two milliseconds per core.
 int freest_core();
 
 }  // namespace assay

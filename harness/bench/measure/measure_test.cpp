@@ -1,4 +1,4 @@
-// What is stored, skipped and said, with a sampler whose times are scripted.
+// Tests what is stored, skipped and said, with a sampler whose times are scripted.
 
 #include "assay/measure.hpp"
 

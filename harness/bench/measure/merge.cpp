@@ -44,7 +44,7 @@ void require_shard(const ShardFile& file) {
               "merge what `run` or `gate` wrote with --shard-index and --shard-count");
 }
 
-/// What the command says of an option, as `--launches 6` or `--benchmark_repetitions=9`.
+/// Returns the value of an option of the command, as 6 of `--launches 6`.
 std::string setting(const Results& results, const std::string& option) {
   const std::size_t at = results.command.find(" " + option);
   if (at == std::string::npos) return "the usual";

@@ -42,8 +42,8 @@ std::map<int, std::int64_t> times_of_others() {
   return out;
 }
 
-/// At most `count` threads that had processor time since then, in the order in which they were made. Others
-/// may have had some while they fell asleep.
+/// Returns at most `count` threads that had processor time since then, in the order in which they were made.
+/// Others may have had some while they fell asleep.
 std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::size_t count) {
   std::vector<std::pair<std::int64_t, int>> had;
   for (const auto& [thread, time] : times_of_others()) {

@@ -1,4 +1,4 @@
-/// Which cores the threads of a trial run on.
+/// Places the threads of a trial on cores.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ class Placing {
   explicit Placing(int core);
 
   /// Calls `work`, which makes and calls a trial of so many threads, and leaves them where they are to run.
-  /// One thread has its core for itself, whose caches are then as the trial before left them. Of several,
-  /// `work` sees all cores; then those that had the largest part in it get a core each. Which ones they are
-  /// their clocks of processor time tell, whoever made them: a run-time's pool or a variant itself. None is
-  /// pinned when fewer than `threads` remain after the call, since those that a later call makes would all
+  /// One thread has its core for itself, whose caches are then as the trial before left them. With several,
+  /// `work` sees all cores; then the threads that had the largest part in it get a core each. Their clocks of
+  /// processor time tell which ones they are, whoever made them: a run-time's pool or a variant itself. None
+  /// is pinned when fewer than `threads` remain after the call, since those that a later call makes would all
   /// inherit one core. Returns the number of cores that threads are pinned to, 0 for none.
   int place(int threads, const std::function<void()>& work) const;
 

@@ -15,12 +15,12 @@ class Registry;
 /// 3 %. `timed` itself when `slowdown` is 0.
 std::unique_ptr<Timed> planted(std::unique_ptr<Timed> timed, double slowdown);
 
-/// What this program was built to plant with -DASSAY_PLANT=operation/variant=percent, as a share; else 0.
-/// Throws Error when that text cannot be read.
+/// Returns the share that this program was built to plant with -DASSAY_PLANT=operation/variant=percent; else
+/// 0. Throws Error when that text cannot be read.
 double slowdown_of_build(std::string_view operation, std::string_view variant);
 
-/// The same for any such text: empty, or `operation/variant=percent` once or more, separated by commas. `*`
-/// stands for every variant.
+/// Reads any such text: empty, or `operation/variant=percent` once or more, separated by commas. `*` stands
+/// for every variant.
 double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant);
 
 /// Throws Error where such a text names an operation or a variant that is not registered: a gate that is

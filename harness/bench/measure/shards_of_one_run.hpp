@@ -1,4 +1,4 @@
-/// What files of shards must have in common, and that each shard is there once.
+/// Checks that files of shards have in common what they must, and that each shard is there once.
 #pragma once
 
 #include "assay/shard.hpp"

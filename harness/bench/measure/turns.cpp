@@ -148,14 +148,14 @@ class Side {
     out.disagreement = found.detail;
   }
 
-  /// Whom drawn_turns() is about to draw first.
+  /// Returns the side that drawn_turns() is about to draw first.
   int first_of_turns() const {
     Rng copy = order_;
     return static_cast<int>(copy.integer(0, request_.sides - 1));
   }
 
-  /// Rounds there and back, `B H C C H B`: drift that is linear in time falls on all sides alike. Who begins
-  /// is drawn.
+  /// Draws rounds there and back, `B H C C H B`: drift that is linear in time falls on all sides alike. The
+  /// side that begins is drawn.
   std::vector<int> drawn_turns(Index rounds) {
     std::vector<int> out;
     for (Index r = 0; r < rounds; ++r) {

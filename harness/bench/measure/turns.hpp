@@ -1,7 +1,7 @@
 /// One side of a launch of two builds: a process that takes turns with the others, slice by slice, on the
 /// same data.
 ///
-/// What is random must be equal on all sides: independent randomness adds noise, common randomness removes
+/// Everything random must be equal on all sides: independent randomness adds noise, common randomness removes
 /// it. All sides map one region at one address, fill the same inputs into the same pages, and run on the same
 /// core.
 #pragma once
@@ -40,7 +40,7 @@ struct TurnsRequest {
   std::vector<TurnTrial> trials;  ///< case by case
 };
 
-/// What one side found for one trial.
+/// The samples of one side for one trial.
 struct TurnSample {
   std::string key;
   std::vector<double>
@@ -58,7 +58,7 @@ std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest&
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks);
 
-/// What stands in those files. Throws Error naming `where`.
+/// Write and read the files of the verb `turns`. Throws Error naming `where`.
 std::string to_json(const TurnsRequest& request);
 std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where);
 

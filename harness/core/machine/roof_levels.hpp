@@ -1,4 +1,4 @@
-// Which working sets the roof is measured with, derived from the caches.
+// The working sets that the roof is measured with, derived from the caches.
 #pragma once
 
 #include "assay/machine.hpp"
