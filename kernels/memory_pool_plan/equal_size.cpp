@@ -65,7 +65,7 @@ class EqualSize {
   Events events_;
   Sorter<std::uint64_t> sizes_;
   std::vector<Index> group_;  ///< of each request
-  std::vector<Index> next_;   ///< that ended before, of the same size
+  std::vector<Index> next_;   ///< the block of the same size that ended before
   std::vector<Index> ended_;  ///< the last one of each group whose place is free
 };
 

@@ -121,7 +121,7 @@ class ListScheduling {
   ReadySet ready_;
   Index left_ = 0;
   alignas(apart) BriefLock lock_;                       ///< of waits_for_, ready_ and left_
-  alignas(apart) std::atomic<bool> some_ready_{false};  ///< what ready_ says, for who does not hold the lock
+  alignas(apart) std::atomic<bool> some_ready_{false};  ///< ready_ as seen without the lock
   std::atomic<bool> over_{false};
   alignas(apart) Signal news_;
   Failure failure_;

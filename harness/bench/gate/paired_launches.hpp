@@ -16,7 +16,7 @@ struct PairedPrograms {
   /// Slow-downs of the head, by key: 0.03 for 3 %. For self-tests.
   std::map<std::string, double> planted;
   TurnPolicy policy;
-  std::size_t shared_bytes = 0;  ///< that the largest case may take
+  std::size_t shared_bytes = 0;  ///< the most that a case may take
 };
 
 /// Returns which of so many links a launch runs. All take turns: each once, in an order that is drawn, before

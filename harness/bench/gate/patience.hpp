@@ -51,7 +51,7 @@ class PatiencePlan {
 
  private:
   PatiencePolicy policy_;
-  double slice_seconds_ = 0;  ///< that were planned for the slices of this launch
+  double slice_seconds_ = 0;  ///< planned for the slices of this launch
   /// The cost of a launch for each second of slices, by the last one: starting, filling inputs, handing over,
   /// and on a busy machine the time that others take.
   double per_slice_second_ = 1;

@@ -32,7 +32,7 @@ struct SelfTestRun {
   std::vector<Plant> plants;        ///< none in a run of the program against itself
   std::vector<std::string> alarms;  ///< trials called slower that were not planted
   std::string unfit;
-  std::size_t trials = 0, undecided = 0;  ///< that were not planted
+  std::size_t trials = 0, undecided = 0;  ///< counts of trials that were not planted
   double seconds = 0;
   /// The smallest slow-down, as a ratio, that half of its trials would have shown; none where fewer would
   /// have shown any, however large, for want of launches.

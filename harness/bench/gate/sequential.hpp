@@ -63,7 +63,7 @@ struct SequentialRuling {
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
   bool by_layout = false;    ///< undecided since it did not move in all layouts
-  std::size_t launches = 0;  ///< that the ruling rests on
+  std::size_t launches = 0;  ///< the ruling rests on so many
 };
 
 struct Rulings {

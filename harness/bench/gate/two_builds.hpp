@@ -69,7 +69,7 @@ struct TwoBuilds {
   Weather weather;
   std::string date;
   std::uint64_t seed = 0;
-  std::string command;  ///< that repeats this run, together with -k and the filter
+  std::string command;  ///< repeats this run, together with -k and the filter
   std::string filter;
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;

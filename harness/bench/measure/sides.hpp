@@ -32,7 +32,7 @@ struct PairRequest {
   TurnPolicy policy;
   std::uint64_t draw = 0;  ///< seed of what is random in this launch, and equal on all sides
   bool check = false;
-  std::size_t shared_bytes = 0;  ///< that the largest case may take
+  std::size_t shared_bytes = 0;  ///< the most that a case may take
 };
 
 /// A PairRequest::draw for each launch, from the seed of the run: the same run draws the same.

@@ -14,7 +14,7 @@ struct LibraryRecord {
   std::string suite, date, commit, command;
   Machine machine;
   Weather weather;
-  std::string library;                ///< what OpenBLAS says of how it was built
+  std::string library;                ///< the build of OpenBLAS, in its own words
   std::vector<std::string> not_here;  ///< trials that cannot run here, and why
   std::vector<CoreAttempt> attempts;
   LibraryRuling ruling;

@@ -32,7 +32,7 @@ struct LibraryPolicy {
   int rounds = 10;
   std::uint64_t seed = 42;
   std::filesystem::path program;  ///< every side runs it
-  std::size_t shared_bytes = 0;   ///< that the largest case may take
+  std::size_t shared_bytes = 0;   ///< the most that a case may take
 };
 
 /// The signature of sample_sides().

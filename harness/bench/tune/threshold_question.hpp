@@ -40,7 +40,7 @@ struct ThresholdQuestion {
   std::string fixed;    ///< its fields alone; may be empty
   std::string vary;
   Contestant first, second;
-  std::vector<Index> sizes;  ///< that both can be measured at, growing
+  std::vector<Index> sizes;  ///< both variants can be measured at these; growing
   std::vector<RefusedSizes> refused;
 
   /// Canonical text.

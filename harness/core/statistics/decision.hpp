@@ -15,7 +15,7 @@ enum class Decision {
   retain,      ///< faster
   reject,      ///< slower
   no_change,   ///< not told apart, or by less than what matters
-  confounded,  ///< what it cannot change moved as well
+  confounded,  ///< a control that it cannot change moved as well
   wrong,       ///< does something else
   over_bound   ///< faster than is possible: the measurement is at fault
 };

@@ -30,7 +30,7 @@ struct RunRequest {
   Selection selection;
   MeasurePolicy measuring;
   double roof_seconds = 0.4;  ///< spent on each roof; 0 leaves roofs out
-  std::string command;        ///< that repeats the run
+  std::string command;        ///< repeats the run
 };
 
 /// Plans, checks, measures what agreed. Disagreements and skips are in the result, never thrown.

@@ -22,7 +22,7 @@ struct TrainingPlan {
   int threads = 1;                     ///< of a step
   Index samples = 0, batch = 0;        ///< both at least 1
   bool drop_last = false;
-  Index workers = 0;   ///< that load; 0: the training loop does
+  Index workers = 0;   ///< threads that load; 0: the training loop does
   Index prefetch = 2;  ///< batches under way per worker
   bool in_order = true;
   bool cold = false;  ///< the records' pages are dropped from memory before each run, at first
@@ -57,7 +57,7 @@ struct StepTimes {
   double wait = 0;            ///< until the batch was there; without workers, until it was made
   double forward = 0, loss = 0, backward = 0, clip = 0, optimize = 0;
   double load_begin = 0, load = 0;  ///< of making the batch: reading and decoding
-  int worker = 0;                   ///< that made it, from 1; 0 is the training loop
+  int worker = 0;                   ///< made the batch, from 1; 0 is the training loop
   Index ready = 0;                  ///< batches that were made and not yet taken when the step began
   float mean_loss = 0;
 

@@ -23,7 +23,7 @@ struct Elsewhere {
 struct PartsPolicy {
   Index rounds = 12;            ///< each with all of these once, so that they share the pace of the machine
   double part_seconds = 0.025;  ///< of each in a round
-  double seconds = 4;           ///< that the rounds are spread over
+  double seconds = 4;           ///< the rounds are spread over this time
 };
 
 /// Carries what the calibration knows of batches and steps in the loop over to other settings: a step with

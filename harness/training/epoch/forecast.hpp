@@ -42,7 +42,7 @@ struct PhaseError {
 
 /// Predictions against what was measured.
 struct Score {
-  std::string measured;  ///< what was: an epoch, or the steps of a window
+  std::string measured;  ///< an epoch, or the steps of a window
   double seconds = 0;
   std::vector<ModelError> models;
   std::vector<PhaseError> phases;  ///< those that both have, in order

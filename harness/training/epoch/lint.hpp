@@ -27,7 +27,7 @@ std::string_view to_string(Rule rule);
 struct LintFinding {
   Rule rule = Rule::negative;
   std::string field;          ///< where in the file: `claims[2].throughput`
-  std::string text;           ///< what contradicts what, with figures
+  std::string text;           ///< the contradiction, with figures
   bool contradiction = true;  ///< or a remark: nothing is wrong, but less is known than is said
 };
 

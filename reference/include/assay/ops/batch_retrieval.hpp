@@ -42,7 +42,7 @@ struct BatchRetrieval {
     KnownRecords records;
     Buffer<Index> indices;  ///< [windows, batch]
     Index batch = 1;
-    mutable Index window = -1;  ///< that the latest call took
+    mutable Index window = -1;  ///< the window that the latest call took
 
     /// The indices of the next call. Each call asks once, from the thread that was called.
     std::span<const Index> next_window() const {

@@ -135,7 +135,7 @@ struct MemoryPoolValidate {
     Buffer<memory_pool::Request> requests;
     Buffer<Index> offsets;
     Buffer<Entry> plans;
-    std::vector<std::string_view> what;  ///< was done to each plan; for messages
+    std::vector<std::string_view> what;  ///< the change made to each plan; for messages
 
     memory_pool::Plan plan(Index i) const {
       const auto [first, blocks, pool] = plans[i];
