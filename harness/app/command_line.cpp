@@ -5,7 +5,7 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "core/files/child.hpp"
+#include "core/files/child_process.hpp"
 
 #include <fmt/format.h>
 

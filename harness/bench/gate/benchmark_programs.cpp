@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/exchange/google_benchmark.hpp"
-#include "core/files/child.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 
 #include <fmt/format.h>
@@ -42,13 +42,14 @@ std::map<std::string, std::vector<double>> run_once(const std::filesystem::path&
                                                     const ScratchFolder& scratch, const Hooks& hooks) {
   const auto results = scratch.path() / "results.json", output = scratch.path() / "output.txt";
   std::filesystem::remove(results);
-  const pid_t child = start_child(
-      program,
-      {"--benchmark_filter=" + filter, fmt::format("--benchmark_min_time={:g}", seconds),
-       fmt::format("--benchmark_repetitions={}", repetitions), "--benchmark_enable_random_interleaving=true",
-       "--benchmark_out=" + results.string(), "--benchmark_out_format=json"},
-      {.fixed_addresses = true, .output = output});
-  const ChildEnd end = wait_for_all({child}, hooks.stop);
+  const pid_t child =
+      start_child({.words = {program.string(), "--benchmark_filter=" + filter,
+                             fmt::format("--benchmark_min_time={:g}", seconds),
+                             fmt::format("--benchmark_repetitions={}", repetitions),
+                             "--benchmark_enable_random_interleaving=true",
+                             "--benchmark_out=" + results.string(), "--benchmark_out_format=json"}},
+                  {.fixed_addresses = true, .output = output});
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
   if (hooks.stopped()) return {};
   if (!end.passed() || !std::filesystem::exists(results)) {
     throw Error(named, fmt::format("as {}: {}", side, end.text()),
@@ -67,10 +68,10 @@ std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::pat
                                                       const std::string& filter) {
   const ScratchFolder scratch;
   const auto output = scratch.path() / "names.txt";
-  std::vector<std::string> arguments{"--benchmark_list_tests=true"};
-  if (!filter.empty()) arguments.push_back("--benchmark_filter=" + filter);
-  const pid_t child = start_child(program, arguments, {.output = output});
-  if (!wait_for_all({child}, {}).passed()) return std::nullopt;
+  std::vector<std::string> words{program.string(), "--benchmark_list_tests=true"};
+  if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
+  const pid_t child = start_child({.words = words}, {.output = output});
+  if (!wait_for_children({child}).passed()) return std::nullopt;
   const std::string text = read_file(output);
   if (text.empty())
     return std::nullopt;  // passes whatever it is asked; Google Benchmark says when nothing matches

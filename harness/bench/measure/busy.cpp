@@ -1,22 +1,17 @@
 #include "bench/measure/busy.hpp"
 
-#include "assay/error.hpp"
+#include "core/files/child_process.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <vector>
 
 namespace assay {
 namespace {
 
 /// Bursts of arithmetic, and of copying more than fits in most caches.
-[[noreturn]] void work() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+[[noreturn]] int work() {
   std::vector<double> data(4 << 20, 1.0);
   volatile double sink = 0;
   for (;;) {
@@ -29,10 +24,7 @@ namespace {
 
 }  // namespace
 
-BusyCore::BusyCore() : child_(fork()) {
-  if (child_ < 0) throw Error("--busy", std::strerror(errno), "free memory or raise the process limit");
-  if (child_ == 0) work();
-}
+BusyCore::BusyCore() : child_(fork_child(work)) {}
 
 BusyCore::~BusyCore() {
   kill(child_, SIGKILL);

@@ -2,18 +2,13 @@
 
 #include "assay/error.hpp"
 #include "assay/measure.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 namespace assay {
 
@@ -65,19 +60,9 @@ void describe(Fields& f, LaunchAnswer& answer) { f("samples", answer.samples); }
 
 /// OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
 /// thread needs. 2^18 cycles still cover back-to-back calls.
-void quiet_other_thread_pools() { setenv("OPENBLAS_THREAD_TIMEOUT", "18", /*overwrite=*/0); }
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-[[noreturn]] void become_launch(const std::string& request, const std::string& answer) {
-  quiet_other_thread_pools();
-  execl("/proc/self/exe", "assay", "launch", request.c_str(), answer.c_str(), nullptr);
-  _exit(127);
+Variables quiet_thread_pools() {
+  if (std::getenv("OPENBLAS_THREAD_TIMEOUT") != nullptr) return {};
+  return {{"OPENBLAS_THREAD_TIMEOUT", "18"}};
 }
 
 }  // namespace
@@ -90,16 +75,12 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
   const auto answer_file = (scratch.path() / "answer.json").string();
   write_file(request_file, to_json(request));
   hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
-  const pid_t child = fork();
-  if (child < 0) throw Error("launch", std::strerror(errno), "free memory or raise the process limit");
-  if (child == 0) become_launch(request_file, answer_file);
-  const int status = wait_for(child);
-  if (WIFSIGNALED(status)) {
-    throw std::runtime_error(
-        fmt::format("a launch was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status))));
-  }
+  const pid_t child = start_child({.words = {"/proc/self/exe", "launch", request_file, answer_file}},
+                                  {.environment = quiet_thread_pools()});
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
   if (!std::filesystem::exists(answer_file)) {
-    throw std::runtime_error(fmt::format("a launch ended with status {} and no answer", WEXITSTATUS(status)));
+    if (hooks.stopped()) return {};
+    throw std::runtime_error(fmt::format("a launch {} and gave no answer", end.text()));
   }
   const Json answer = parse_json(read_file(answer_file), answer_file);
   return value_from<LaunchAnswer>(JsonField(answer, answer_file, "measure again")).samples;

@@ -5,7 +5,7 @@
 #include "assay/results.hpp"
 #include "bench/measure/free_core.hpp"
 #include "bench/measure/shared_region.hpp"
-#include "core/files/child.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 
 #include <fmt/format.h>
@@ -142,12 +142,13 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     const ChildSetting own{.environment = environment_for(request.sides[side], common, largest),
                            .fixed_addresses = true,
                            .output = file_of(scratch, 'o', side)};
-    children.push_back(start_child(
-        file_of(scratch, 'p', side),
-        {"turns", file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}, own));
+    children.push_back(
+        start_child({.words = {file_of(scratch, 'p', side).string(), "turns",
+                               file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}},
+                    own));
   }
   const std::vector<pid_t> started = children;
-  const ChildEnd end = wait_for_all(std::move(children), hooks.stop);
+  const ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop});
   if (hooks.stopped()) return {};
   if (!end.passed()) {
     const std::size_t failed =
@@ -175,9 +176,10 @@ Description described_by(const std::filesystem::path& program, const Description
   const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
              output = scratch.path() / "output.txt";
   write_file(question, to_json(request));
-  const pid_t child = start_child(program, {"describe", question.string(), answer.string()},
-                                  {.environment = environment, .output = output});
-  const ChildEnd end = wait_for_all({child}, {});
+  const pid_t child =
+      start_child({.words = {program.string(), "describe", question.string(), answer.string()}},
+                  {.environment = environment, .output = output});
+  const ChildEnd end = wait_for_children({child});
   if (!end.passed() || !std::filesystem::exists(answer)) {
     throw Error(
         program.string(), fmt::format("asked to describe itself, it {}: {}", end.text(), output_of(output)),

@@ -5,7 +5,7 @@
 #include "assay/random.hpp"
 #include "bench/measure/description.hpp"
 #include "bench/measure/turns.hpp"
-#include "core/files/child.hpp"
+#include "core/files/child_process.hpp"
 
 #include <cstdint>
 #include <filesystem>

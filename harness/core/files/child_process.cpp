@@ -3,29 +3,43 @@
 #include "assay/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr int cannot_start = 127;
+
+/// Between two looks at clocks and hooks. The end of a child and a signal are seen at once; more looks would
+/// take time on the core that the children measure on.
+constexpr milliseconds longest_sleep{100};
+
+/// For those that tidy up when they are asked to end: Ninja and git remove what they left half done.
+constexpr milliseconds grace{1000};
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
@@ -35,11 +49,18 @@ class OpenFile {
       : OpenFile(::open(file.c_str(), flags | O_CLOEXEC, 0666), file.string()) {}
   /// In memory, to be read when the child has ended.
   OpenFile() : OpenFile(memfd_create("output of a child", MFD_CLOEXEC), "memory for output") {}
-  ~OpenFile() { ::close(value_); }
+  OpenFile(int value, const std::string& name) : value_(value) {
+    if (value_ < 0) throw Error(name, "cannot open: " + reason(errno), "check permissions and free space");
+  }
+  ~OpenFile() { close(); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
   int value() const { return value_; }
+  void close() {
+    if (value_ >= 0) ::close(value_);
+    value_ = -1;
+  }
   std::string content() const {
     std::string out;
     std::array<char, 65536> part;
@@ -51,127 +72,265 @@ class OpenFile {
   }
 
  private:
-  OpenFile(int value, const std::string& name) : value_(value) {
-    if (value_ < 0) throw Error(name, "cannot open: " + reason(errno), "check permissions and free space");
-  }
   int value_;
 };
 
-/// What posix_spawn wants to know, given back when done.
-class SpawnPlan {
+/// Words as exec takes them.
+class Words {
  public:
-  SpawnPlan() {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    // A group of its own, by which the child is ended together with what it started.
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attributes_, 0);
+  explicit Words(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    for (std::string& text : texts_) pointers_.push_back(text.data());
+    pointers_.push_back(nullptr);
   }
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  void use(const OpenFile& file, int as) { posix_spawn_file_actions_adddup2(&actions_, file.value(), as); }
-  void enter(const fs::path& folder) { posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str()); }
-
-  /// 0, or the error.
-  int start(pid_t& child, std::vector<char*>& words, std::vector<char*>& environment) const {
-    return posix_spawnp(&child, words.front(), &actions_, &attributes_, words.data(), environment.data());
-  }
+  char* const* get() const { return pointers_.data(); }
 
  private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
 };
 
-bool points_git_elsewhere(std::string_view variable) {
-  constexpr std::array<std::string_view, 8> names{
-      "GIT_DIR=",    "GIT_WORK_TREE=",  "GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=",
-      "GIT_PREFIX=", "GIT_COMMON_DIR=", "GIT_NAMESPACE=",  "GIT_ALTERNATE_OBJECT_DIRECTORIES="};
-  return std::ranges::any_of(names, [&](std::string_view name) { return variable.starts_with(name); });
-}
-
-std::vector<char*> environment_of_child() {
-  std::vector<char*> out;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!points_git_elsewhere(*variable)) out.push_back(*variable);
+std::vector<std::string> environment_with(const Variables& changes) {
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
+  for (const auto& [name, value] : changes) {
+    const std::string start = name + "=";
+    std::erase_if(out, [&](const std::string& variable) { return variable.starts_with(start); });
+    if (value) out.push_back(start + *value);
   }
-  out.push_back(nullptr);
   return out;
 }
 
-pid_t start(const Command& command, const OpenFile& output, const OpenFile& errors) {
-  const OpenFile nothing("/dev/null", O_RDONLY);
-  SpawnPlan plan;
-  plan.use(nothing, STDIN_FILENO);
-  plan.use(output, STDOUT_FILENO);
-  plan.use(errors, STDERR_FILENO);
-  plan.enter(command.folder);
+/// Everything that the child needs, made before the fork: after it, only what is safe in a process of several
+/// threads may be called.
+struct Launch {
+  Words words, environment;
+  fs::path folder;
+  bool fixed_addresses;
+  int input, output, errors;  ///< -1 leaves a stream as it is
+};
 
-  std::vector<std::string> texts = command.words;
-  std::vector<char*> words;
-  for (std::string& text : texts) words.push_back(text.data());
-  words.push_back(nullptr);
-  std::vector<char*> environment = environment_of_child();
-  pid_t child = -1;
-  if (const int code = plan.start(child, words, environment)) {
-    throw Error(command.words.front(),
-                fmt::format("cannot be started in {}: {}", command.folder.string(), reason(code)),
-                "install it, or put the folder it is in into PATH");
+/// In the child: its group, and its end with that of its parent, which may be over already.
+void join_parent(pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(cannot_start);
+}
+
+[[noreturn]] void fail(int tell) {
+  const int code = errno;
+  static_cast<void>(!write(tell, &code, sizeof code));
+  _exit(cannot_start);
+}
+
+[[noreturn]] void become(const Launch& launch, int tell) {
+  if (launch.fixed_addresses) personality(ADDR_NO_RANDOMIZE);
+  if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) fail(tell);
+  for (const auto& [from, to] :
+       {std::pair{launch.input, STDIN_FILENO}, std::pair{launch.output, STDOUT_FILENO},
+        std::pair{launch.errors, STDERR_FILENO}}) {
+    if (from >= 0 && dup2(from, to) < 0) fail(tell);
   }
+  execvpe(launch.words.get()[0], launch.words.get(), launch.environment.get());
+  fail(tell);
+}
+
+[[noreturn]] void refuse(const std::string& program, const fs::path& folder, int code) {
+  throw Error(
+      program,
+      fmt::format("cannot be started{}: {}", folder.empty() ? "" : " in " + folder.string(), reason(code)),
+      "install it, or put the folder it is in into PATH");
+}
+
+pid_t forked() {
+  std::fflush(nullptr);  // what is buffered would be written twice
+  const pid_t child = fork();
+  if (child < 0) throw Error("a child process", reason(errno), "free memory or raise the process limit");
+  if (child > 0) setpgid(child, child);  // whoever of the two comes first
   return child;
 }
 
+pid_t start(const Command& command, const Variables& environment, bool fixed_addresses, int output,
+            int errors) {
+  const OpenFile nothing("/dev/null", O_RDONLY);
+  const Launch launch{.words = Words(command.words),
+                      .environment = Words(environment_with(environment)),
+                      .folder = command.folder,
+                      .fixed_addresses = fixed_addresses,
+                      .input = nothing.value(),
+                      .output = output,
+                      .errors = errors};
+  std::array<int, 2> ends{-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse(command.words.front(), command.folder, errno);
+  OpenFile heard(ends[0], "a pipe"), told(ends[1], "a pipe");
+  const pid_t parent = getpid(), child = forked();
+  if (child == 0) {
+    join_parent(parent);
+    become(launch, told.value());
+  }
+  told.close();
+  int code = 0;
+  ssize_t count = 0;
+  while ((count = read(heard.value(), &code, sizeof code)) < 0 && errno == EINTR) {
+  }
+  if (count == 0) return child;  // exec closed the pipe
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  refuse(command.words.front(), command.folder, code);
+}
+
 /// Nothing as long as it runs.
-bool has_ended(pid_t child, int& status) {
+std::optional<ChildEnd> end_of(pid_t child) {
+  int status = 0;
   const pid_t found = waitpid(child, &status, WNOHANG);
   if (found < 0 && errno != EINTR) throw Error("a child process", reason(errno), "do not ignore SIGCHLD");
-  return found == child;
+  if (found != child) return std::nullopt;
+  if (WIFSIGNALED(status)) return ChildEnd{.child = child, .exit_code = -1, .signal = WTERMSIG(status)};
+  return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
 }
 
-/// Ends the child and the rest of its group. Ninja and git remove what they left half done when asked to end;
-/// what has not ended after five seconds is killed.
-void end_group(pid_t child) {
-  kill(-child, SIGTERM);
-  int status = 0;
-  bool leader_ended = false;
-  for (int i = 0; i < 500; ++i) {
-    leader_ended = leader_ended || has_ended(child, status);
-    if (leader_ended && kill(-child, 0) != 0) return;
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  kill(-child, SIGKILL);
-  if (!leader_ended) waitpid(child, &status, 0);
-}
-
-int wait_for(pid_t child, const Hooks& hooks) {
-  int status = 0;
-  // Looked at rarely once it turns out to be long: nobody measures while this waits.
-  for (milliseconds pause(1); !has_ended(child, status); pause = std::min(2 * pause, milliseconds(50))) {
-    if (hooks.stopped()) {
-      end_group(child);
-      throw Stopped{};
+/// Sleeps until a child ends, a signal was handled, or the time is over.
+class Sleeper {
+ public:
+  explicit Sleeper(const std::vector<pid_t>& children) {
+    for (const pid_t child : children) {
+      const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+      if (descriptor >= 0) watched_.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
     }
-    std::this_thread::sleep_for(pause);
+    all_ = watched_.size() == children.size();
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ~Sleeper() {
+    for (const pollfd& one : watched_) close(one.fd);
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  void sleep(milliseconds most) {
+    constexpr milliseconds blind{10};  // on kernels that cannot watch processes
+    poll(watched_.data(), watched_.size(), static_cast<int>((all_ ? most : std::min(most, blind)).count()));
+    // Those that have ended stay readable.
+    std::erase_if(watched_, [](const pollfd& one) {
+      if (one.revents != 0) close(one.fd);
+      return one.revents != 0;
+    });
+  }
+
+ private:
+  std::vector<pollfd> watched_;
+  bool all_ = false;
+};
+
+bool group_is_left(pid_t child) { return kill(-child, 0) == 0; }
+
+void reap(pid_t child) {
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void kill_groups(const std::vector<pid_t>& children) {
+  for (const pid_t child : children) kill(-child, SIGKILL);
+  for (const pid_t child : children) reap(child);
+}
+
+/// Asks the children and what they started to end; kills what has not ended when the grace is over.
+void end_groups(std::vector<pid_t> children) {
+  for (const pid_t child : children) kill(-child, SIGTERM);
+  std::vector<pid_t> groups = children;
+  Sleeper sleeper(children);
+  for (const auto end = Clock::now() + grace; !groups.empty() && Clock::now() < end;) {
+    std::erase_if(children, [](pid_t child) { return end_of(child).has_value(); });
+    std::erase_if(groups, [](pid_t group) { return !group_is_left(group); });
+    if (!groups.empty()) sleeper.sleep(milliseconds(10));
+  }
+  for (const pid_t group : groups) kill(-group, SIGKILL);
+  for (const pid_t child : children) reap(child);
+}
+
+constexpr std::array git_variables{
+    "GIT_DIR",    "GIT_WORK_TREE",  "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",  "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
+
+int run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors, const Hooks& hooks) {
+  if (hooks.stopped()) throw Stopped{};
+  Variables without_git;
+  for (const char* name : git_variables) without_git.emplace_back(name, std::nullopt);
+  const pid_t child = start(command, without_git, /*fixed_addresses=*/false, output.value(), errors.value());
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
+  if (end.child == 0) throw Stopped{};
+  return end.signal == 0 ? end.exit_code : 128 + end.signal;
 }
 
 }  // namespace
 
+pid_t start_child(const Command& command, const ChildSetting& setting) {
+  std::optional<OpenFile> output;
+  if (!setting.output.empty()) output.emplace(setting.output, O_WRONLY | O_CREAT | O_APPEND);
+  const int said = output ? output->value() : -1;
+  return start(command, setting.environment, setting.fixed_addresses, said, said);
+}
+
+pid_t fork_child(const std::function<int()>& work) {
+  const pid_t parent = getpid(), child = forked();
+  if (child > 0) return child;
+  join_parent(parent);
+  const int code = work();
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+bool can_fix_addresses() {
+  constexpr unsigned long ask = 0xffffffff;
+  const int now = personality(ask);
+  if (now < 0) return false;
+  const bool can = personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) >= 0;
+  personality(static_cast<unsigned long>(now));
+  return can;
+}
+
+std::string ChildEnd::text() const {
+  if (overdue) return "did not end in time";
+  if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
+  if (exit_code == cannot_start) return "could not be started";
+  return fmt::format("ended with exit code {}", exit_code);
+}
+
+ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience) {
+  ChildEnd last;
+  Sleeper sleeper(children);
+  while (!children.empty()) {
+    for (std::size_t i = 0; i < children.size();) {
+      const auto end = end_of(children[i]);
+      if (!end) {
+        ++i;
+        continue;
+      }
+      children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
+      last = *end;
+      if (last.passed()) continue;
+      kill_groups(children);
+      return last;
+    }
+    if (children.empty()) break;
+    if (patience.stopped && patience.stopped()) {
+      end_groups(std::move(children));
+      return {.exit_code = -1, .signal = SIGINT};
+    }
+    if (patience.overdue && patience.overdue()) {
+      kill_groups(children);
+      return {.exit_code = -1, .signal = SIGKILL, .overdue = true};
+    }
+    sleeper.sleep(longest_sleep);
+  }
+  return last;
+}
+
 int run_child(const Command& command, const fs::path& log, const Hooks& hooks) {
-  if (hooks.stopped()) throw Stopped{};
   const OpenFile said(log, O_WRONLY | O_CREAT | O_APPEND);
-  return wait_for(start(command, said, said), hooks);
+  return run_and_wait(command, said, said, hooks);
 }
 
 Answer ask_child(const Command& command, const Hooks& hooks) {
-  if (hooks.stopped()) throw Stopped{};
   const OpenFile output, errors;
-  const int exit_code = wait_for(start(command, output, errors), hooks);
+  const int exit_code = run_and_wait(command, output, errors, hooks);
   return {exit_code, output.content(), errors.content()};
 }
 

@@ -6,11 +6,13 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/personality.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <thread>
 
 namespace assay {
 namespace {
@@ -31,6 +33,15 @@ class ChildProcess : public testing::Test {
   Command sh(const std::string& script) const { return {.words = {"sh", "-c", script}, .folder = folder}; }
   fs::path folder;
 };
+
+/// Whether a process runs: the dead may lie about until somebody reaps them.
+bool runs(pid_t process) {
+  const fs::path file = fs::path("/proc") / std::to_string(process) / "stat";
+  std::ifstream in(file);
+  std::string stat;
+  if (!std::getline(in, stat)) return false;
+  return stat[stat.rfind(')') + 2] != 'Z';
+}
 
 TEST_F(ChildProcess, RunsInItsFolderAndSaysWithWhatItEnded) {
   const Answer answer = ask_child(sh("pwd; echo no >&2; exit 3"), Hooks{});
@@ -72,13 +83,83 @@ TEST_F(ChildProcess, IsEndedWithAllThatItStartedWhenTheUserAsksForAStop) {
   const Command command = sh("sh -c 'echo $$ >tmp; mv tmp grandchild; exec sleep 1000' & wait");
   EXPECT_THROW(run_child(command, folder / "log", hooks), Stopped);
   const int grandchild = std::stoi(read_file(folder / "grandchild"));
-  EXPECT_TRUE(::kill(grandchild, 0) != 0 && errno == ESRCH);
+  EXPECT_FALSE(runs(grandchild));
 }
 
 TEST_F(ChildProcess, IsNotStartedAfterAStop) {
   const Hooks hooks{.stop = [] { return true; }};
   EXPECT_THROW(run_child(sh("touch started"), folder / "log", hooks), Stopped);
   EXPECT_FALSE(fs::exists(folder / "started"));
+}
+
+TEST_F(ChildProcess, HasVariablesSetOrTakenOutOfItsOwnEnvironmentAlone) {
+  const auto printed = [&](const Variables& environment) {
+    fs::remove(folder / "out");
+    const pid_t child = start_child(sh("printf %s \"${ASSAY_CHILD_TEST-none}\""),
+                                    {.environment = environment, .output = folder / "out"});
+    EXPECT_TRUE(wait_for_children({child}).passed());
+    return read_file(folder / "out");
+  };
+  ::setenv("ASSAY_CHILD_TEST", "inherited", /*overwrite=*/1);
+  EXPECT_EQ(printed({}), "inherited");
+  EXPECT_EQ(printed({{"ASSAY_CHILD_TEST", "set"}}), "set");
+  EXPECT_EQ(printed({{"ASSAY_CHILD_TEST", std::nullopt}}), "none");
+  EXPECT_STREQ(std::getenv("ASSAY_CHILD_TEST"), "inherited");
+  ::unsetenv("ASSAY_CHILD_TEST");
+}
+
+// Asking leaves this process as it was.
+TEST_F(ChildProcess, IsAskedWhetherItsAddressesCanBeFixed) {
+  const int before = personality(0xffffffff);
+  const bool can = can_fix_addresses();
+  EXPECT_EQ(personality(0xffffffff), before);
+  EXPECT_EQ(can_fix_addresses(), can);
+}
+
+TEST_F(ChildProcess, ThatFailsEndsTheOthersAndIsNamed) {
+  const pid_t patient = start_child(sh("exec sleep 1000")), failing = start_child(sh("kill -SEGV $$"));
+  const ChildEnd end = wait_for_children({patient, failing});
+  EXPECT_EQ(end.child, failing);
+  EXPECT_EQ(end.text(), "was ended by signal 11 (Segmentation fault)");
+  EXPECT_NE(::kill(patient, 0), 0);
+}
+
+TEST_F(ChildProcess, IsKilledWhenItIsOverdue) {
+  int asked = 0;
+  const pid_t child = start_child(sh("trap '' TERM; while :; do sleep 1000; done"));
+  const ChildEnd end = wait_for_children({child}, {.overdue = [&] { return ++asked > 1; }});
+  EXPECT_TRUE(end.overdue);
+  EXPECT_NE(::kill(-child, 0), 0);
+}
+
+TEST_F(ChildProcess, IsKilledAfterAStopThatItIgnores) {
+  const pid_t child = start_child(sh("trap '' TERM; touch ready; while :; do sleep 1000; done"));
+  const ChildEnd end = wait_for_children({child}, {.stopped = [&] { return fs::exists(folder / "ready"); }});
+  EXPECT_FALSE(end.passed());
+  EXPECT_NE(::kill(child, 0), 0);
+}
+
+TEST_F(ChildProcess, MayBeACopyOfThisOne) {
+  EXPECT_EQ(wait_for_children({fork_child([] { return 7; })}).exit_code, 7);
+}
+
+TEST_F(ChildProcess, DoesNotOutliveAParentThatIsKilled) {
+  const pid_t parent = fork_child([&] {
+    const pid_t program = start_child(sh("exec sleep 1000"));
+    const pid_t copy = fork_child([] {
+      for (;;) ::pause();
+      return 0;
+    });
+    write_file(folder / "tmp", std::to_string(program) + " " + std::to_string(copy));
+    fs::rename(folder / "tmp", folder / "children");
+    return wait_for_children({program, copy}).exit_code;
+  });
+  while (!fs::exists(folder / "children")) std::this_thread::yield();
+  ::kill(parent, SIGKILL);
+  EXPECT_EQ(wait_for_children({parent}).signal, SIGKILL);
+  const std::string said = read_file(folder / "children");
+  const pid_t program = std::stoi(said), copy = std::stoi(said.substr(said.find(' ')));
+  while (runs(program) || runs(copy)) std::this_thread::yield();
 }
 
 TEST_F(ChildProcess, WaitsForALockAndSaysForWhat) {
