@@ -31,7 +31,7 @@ std::size_t character_length(std::string_view text) {
   return code < least || code > 0x10FFFF || surrogate || code == 0xFFFE || code == 0xFFFF ? 0 : length;
 }
 
-/// For content and for attributes in double quotes.
+/// Escapes text for content and for attributes in double quotes.
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
