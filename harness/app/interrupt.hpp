@@ -1,4 +1,4 @@
-/// What happens when the program is interrupted or a kernel crashes.
+/// Handles interrupts of the program, and crashes of a kernel.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ bool interrupted();
 
 /// From now on a crash names what was running, on standard error, and exits with `code`.
 void report_crashes(int code);
-/// What is running now: kept where a signal handler can read it.
+/// Notes what is running now, where a signal handler can read it.
 void now_running(std::string_view what);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// What both exact validators do first: look at each block by itself, and find numbers small enough to be
-// fast.
+// The first step of both exact validators: each block is looked at by itself, and numbers are made small
+// enough to be fast.
 #pragma once
 
 #include "assay/ops/memory_pool.hpp"

@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// Of the environment's size, which moves the stack: drawn per launch, equal on all sides.
+/// The most bytes that pad the environment, whose size moves the stack: drawn per launch, equal on all sides.
 constexpr Index most_padding = 4096;
 constexpr const char* padding = "ASSAY_PADDING";
 
@@ -28,7 +28,7 @@ Variables common_environment(Rng& rng) {
           {"OPENBLAS_THREAD_TIMEOUT", "17"}};
 }
 
-/// What these variables take of the stack: name, value, and a pointer to both.
+/// Returns the bytes of the stack that these variables take: name, value, and a pointer to both.
 std::size_t stack_bytes(const Variables& environment) {
   std::size_t out = 0;
   for (const auto& [name, value] : environment) {
@@ -37,8 +37,8 @@ std::size_t stack_bytes(const Variables& environment) {
   return out;
 }
 
-/// The common one and that of this side, padded to `bytes` of the latter, since the sizes of environments are
-/// equal on all sides.
+/// Joins the common environment and that of this side, padded to `bytes` of the latter, since the sizes of
+/// environments are equal on all sides.
 Variables environment_for(const SideProgram& side, Variables common, std::size_t bytes) {
   for (auto& [name, value] : common) {
     if (name == padding) value->append(bytes - stack_bytes(side.environment), 'x');

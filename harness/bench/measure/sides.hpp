@@ -44,8 +44,8 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 /// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
 
-/// What a program says of itself in this environment. Throws Error when it is no program of assay, or one
-/// from before it could.
+/// Returns the description that a program gives of itself in this environment. Throws Error when it is no
+/// program of assay, or one from before it could.
 Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
                          const Variables& environment = {});
 

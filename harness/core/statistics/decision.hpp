@@ -21,8 +21,8 @@ enum class Decision {
 };
 std::string_view to_string(Decision decision);  ///< `NO CHANGE`
 
-/// The smallest change that counts; less is noise to its users, and within it of the best is tied with the
-/// best.
+/// The smallest change that counts. Less is noise to users, and settings within it of the best are tied with
+/// the best.
 inline constexpr double change_that_matters = 0.01;
 
 /// Below it there is no interval of 95 %.
