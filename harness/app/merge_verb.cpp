@@ -5,10 +5,10 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
+#include "bench/gate/two_builds_fields.hpp"
 #include "bench/gate/two_builds_shards.hpp"
-#include "bench/gate/two_builds_value.hpp"
 #include "bench/measure/merge.hpp"
-#include "bench/measure/results_value.hpp"
+#include "bench/measure/results_fields.hpp"
 #include "core/json/json.hpp"
 
 #include <fmt/format.h>

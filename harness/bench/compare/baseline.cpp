@@ -1,21 +1,19 @@
 // Stored baselines: recordings of one suite on one machine, in one file that a commit can show as a diff.
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
-#include "bench/measure/results_value.hpp"
-#include "core/json/shortened.hpp"
+#include "bench/compare/fields.hpp"
+#include "bench/measure/results_fields.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <system_error>
 
 namespace assay {
 namespace {
 
 constexpr std::string_view baseline_schema = "assay.baseline/1";
-constexpr const char* remedy = "restore it from version control, or delete it and record again: assay record";
 
-Results with_short_times(Results results) {
+void shorten_times(Results& results) {
   for (TrialResult& trial : results.trials) {
     for (Launch& launch : trial.launches) {
       for (Slice& slice : launch) {
@@ -24,7 +22,6 @@ Results with_short_times(Results results) {
       }
     }
   }
-  return results;
 }
 
 /// A file in the wrong place would be compared with the wrong thing.
@@ -41,13 +38,6 @@ void require_one_folder(std::string_view name) {
 
 }  // namespace
 
-double shortened(double value) {
-  const std::string text = fmt::format("{:.7g}", value);
-  double out = value;
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
-
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view machine_key,
                                     std::string_view suite) {
   require_one_folder(machine_key);
@@ -55,16 +45,24 @@ std::filesystem::path baseline_path(const std::filesystem::path& folder, std::st
   return folder / machine_key / fmt::format("{}.json", suite);
 }
 
+static void describe(Fields& f, Recording& recording) {
+  f("reason", recording.reason);
+  f("results", recording.results);
+}
+
+void describe(Fields& f, Baseline& baseline) {
+  f.schema(baseline_schema);
+  f("suite", baseline.suite);
+  f("machine_key", baseline.machine_key);
+  f("recordings", baseline.recordings, {.about = "oldest first"});
+  if (!f.reads()) return;
+  if (baseline.recordings.empty()) f.refuse("recordings", "is empty: there is nothing to compare with");
+}
+
 std::string to_json(const Baseline& baseline) {
-  Json recordings = Json::array();
-  for (const Recording& recording : baseline.recordings) {
-    recordings.push_back(
-        {{"reason", recording.reason}, {"results", results_value(with_short_times(recording.results))}});
-  }
-  return json_text({{"schema", baseline_schema},
-                    {"suite", baseline.suite},
-                    {"machine_key", baseline.machine_key},
-                    {"recordings", std::move(recordings)}});
+  Baseline shorter = baseline;
+  for (Recording& recording : shorter.recordings) shorten_times(recording.results);
+  return json_text(to_value(shorter));
 }
 
 void save_baseline(const std::filesystem::path& file, const Baseline& baseline) {
@@ -82,18 +80,14 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& file) {
   const auto status = std::filesystem::status(file, failure);
   if (!std::filesystem::exists(status)) return std::nullopt;
   const Json value = parse_json(read_file(file), file.string());
-  const JsonField field(value, file.string(), remedy);
-  require_schema(field, baseline_schema);
-  Baseline baseline{.suite = field.at("suite").text(), .machine_key = field.at("machine_key").text()};
+  const JsonField field(value, file.string(),
+                        "restore it from version control, or delete it and record again: assay record");
+  auto baseline = value_from<Baseline>(field);
   require_place(field, "suite", baseline.suite, file.stem().string());
   require_place(field, "machine", baseline.machine_key, file.parent_path().filename().string());
-  for (const JsonField& one : field.at("recordings").items()) {
-    const auto results = one.at("results");
-    baseline.recordings.push_back({.reason = one.at("reason").text(), .results = results_from(results)});
-    require_place(results, "suite", baseline.recordings.back().results.suite, baseline.suite);
+  for (const Recording& one : baseline.recordings) {
+    require_place(field.at("recordings"), "suite", one.results.suite, baseline.suite);
   }
-  if (baseline.recordings.empty())
-    field.at("recordings").refuse("is empty: there is nothing to compare with");
   return baseline;
 }
 

@@ -1,7 +1,8 @@
 // Verdicts in words: no signed percentages, since tools disagree on what their sign means.
 #include "bench/compare/words.hpp"
 
-#include "core/json/json.hpp"
+#include "bench/compare/fields.hpp"
+#include "core/machine/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -32,14 +33,6 @@ bool has_ratio(const Verdict& verdict) {
 std::pair<double, double> ends(const Verdict& verdict) {
   if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
   return {verdict.ratio.low, verdict.ratio.high};
-}
-
-Json to_value(const Interval& interval) {
-  return {{"low", json_number(interval.low)},
-          {"middle", json_number(interval.middle)},
-          {"high", json_number(interval.high)},
-          {"coverage", json_number(interval.coverage)},
-          {"over", interval.basis == Basis::launches ? "launches" : "slices"}};
 }
 
 }  // namespace
@@ -127,24 +120,27 @@ std::string verdict_sentence(const Comparison& comparison) {
   return out + counts;
 }
 
-std::string to_json(const Comparison& comparison) {
-  Json verdicts = Json::array();
-  for (const Verdict& verdict : comparison.verdicts) {
-    verdicts.push_back({{"key", verdict.key},
-                        {"standing", to_string(verdict.standing)},
-                        {"limit", json_number(verdict.limit)},
-                        {"why", verdict.why},
-                        {"ratio", to_value(verdict.ratio)},
-                        {"time_ratio", to_value(verdict.time_ratio)},
-                        {"to_naive", to_value(verdict.to_naive)}});
-  }
-  return json_text({{"schema", "assay.comparison/1"},
-                    {"comparable", comparison.comparable},
-                    {"machine_moved", json_number(comparison.machine_moved)},
-                    {"differences", comparison.differences},
-                    {"unfit", comparison.unfit},
-                    {"objections", comparison.objections},
-                    {"verdicts", std::move(verdicts)}});
+// Beside the types, where argument-dependent lookup finds them.
+static void describe(Fields& f, Verdict& verdict) {
+  f("key", verdict.key);
+  f.derived("standing", std::string(to_string(verdict.standing)));
+  f("limit", verdict.limit, {.about = "ratio above which it is slower"});
+  f("why", verdict.why);
+  f("ratio", verdict.ratio, {.about = "time after / time before, without what the machine did by itself"});
+  f("time_ratio", verdict.time_ratio, {.about = "as measured"});
+  f("to_naive", verdict.to_naive);
 }
+
+void describe(Fields& f, Comparison& comparison) {
+  f.schema("assay.comparison/1");
+  f("comparable", comparison.comparable);
+  f("machine_moved", comparison.machine_moved, {.about = "median time ratio of the naive variants"});
+  f("differences", comparison.differences);
+  f("unfit", comparison.unfit);
+  f("objections", comparison.objections);
+  f("verdicts", comparison.verdicts);
+}
+
+std::string to_json(const Comparison& comparison) { return json_text(to_value(comparison)); }
 
 }  // namespace assay

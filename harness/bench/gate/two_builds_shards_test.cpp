@@ -2,7 +2,7 @@
 #include "bench/gate/two_builds_shards.hpp"
 
 #include "assay/error.hpp"
-#include "bench/gate/two_builds_value.hpp"
+#include "bench/gate/two_builds_fields.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

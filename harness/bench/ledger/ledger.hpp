@@ -58,6 +58,8 @@ std::filesystem::path ledger_path(const std::filesystem::path& folder, std::stri
 /// Returns nothing when there is no such file. Throws Error naming file and key when it cannot be used.
 std::optional<Ledger> load_ledger(const std::filesystem::path& file);
 std::string to_json(const Ledger& ledger);
+class Fields;
+void describe(Fields& f, Ledger& ledger);
 /// Makes the folders of `file` as needed. Throws Error.
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger);
 

@@ -3,15 +3,39 @@
 #include "assay/error.hpp"
 #include "assay/results.hpp"
 #include "bench/measure/planted.hpp"
-#include "core/json/json.hpp"
+#include "bench/measure/results_fields.hpp"
 #include "core/machine/build_info.hpp"
 
 #include <algorithm>
 
 namespace assay {
-namespace {
 
-constexpr const char* remedy = "`describe` is for the program itself; use `assay gate --base`";
+// Beside the types, where argument-dependent lookup finds them.
+static void describe(Fields& f, Case& row) {
+  f("operation", row.operation);
+  f("problem", row.problem);
+}
+
+static void describe(Fields& f, DescriptionRequest& request) {
+  f("threads", request.threads, {.low = 1, .high = most_threads});
+  f("seed", request.seed);
+  f("cases", request.cases);
+}
+
+static void describe(Fields& f, DescribedTrial& trial) {
+  describe_trial(f, trial);
+  f("workload", trial.workload);
+  f("code", trial.code);
+  f("skipped", trial.skipped);
+}
+
+static void describe(Fields& f, Description& description) {
+  f("commit", description.commit);
+  f("facts", description.facts);
+  f("trials", description.trials);
+}
+
+namespace {
 
 /// Whether this program knows the operation, with all fields of the problem.
 bool knows(const Registry& registry, const Case& row) {
@@ -23,32 +47,6 @@ bool knows(const Registry& registry, const Case& row) {
   } catch (const Error&) {
     return false;
   }
-}
-
-Json to_value(const DescribedTrial& trial) {
-  return {{"key", trial.key},         {"operation", trial.operation}, {"variant", trial.variant},
-          {"problem", trial.problem}, {"threads", trial.threads},     {"workload", trial.workload},
-          {"code", trial.code},       {"skipped", trial.skipped}};
-}
-
-std::string to_json(const Description& description) {
-  Json facts = Json::array(), trials = Json::array();
-  for (const Fact& fact : description.facts) {
-    facts.push_back({{"name", fact.name}, {"value", fact.value}, {"decides", fact.decides}});
-  }
-  for (const DescribedTrial& trial : description.trials) trials.push_back(to_value(trial));
-  return json_text({{"commit", description.commit}, {"facts", facts}, {"trials", trials}});
-}
-
-DescriptionRequest request_from(const JsonField& field) {
-  DescriptionRequest out{.seed = field.at("seed").unsigned_integer()};
-  for (const JsonField& count : field.at("threads").items()) {
-    out.threads.push_back(static_cast<int>(count.integer(1, 4096)));
-  }
-  for (const JsonField& row : field.at("cases").items()) {
-    out.cases.push_back({.operation = row.at("operation").text(), .problem = row.at("problem").text()});
-  }
-  return out;
 }
 
 /// What slows a build down for a test of the gate lies in the harness, not in the variant: its code counts as
@@ -82,41 +80,19 @@ Description describe(const Registry& registry, const DescriptionRequest& request
   return out;
 }
 
-std::string to_json(const DescriptionRequest& request) {
-  Json cases = Json::array();
-  for (const Case& row : request.cases) {
-    cases.push_back({{"operation", row.operation}, {"problem", row.problem}});
-  }
-  return json_text({{"threads", request.threads}, {"seed", request.seed}, {"cases", std::move(cases)}});
-}
+std::string to_json(const DescriptionRequest& request) { return json_text(to_value(request)); }
 
 Description description_from_json(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  const JsonField field(value, where, "build both programs anew");
-  Description out{.commit = field.at("commit").text()};
-  for (const JsonField& fact : field.at("facts").items()) {
-    out.facts.push_back({.name = fact.at("name").text(),
-                         .value = fact.at("value").text(),
-                         .decides = fact.at("decides").boolean()});
-  }
-  for (const JsonField& trial : field.at("trials").items()) {
-    out.trials.push_back({.key = trial.at("key").text(),
-                          .operation = trial.at("operation").text(),
-                          .variant = trial.at("variant").text(),
-                          .problem = trial.at("problem").text(),
-                          .threads = static_cast<int>(trial.at("threads").integer(1, 4096)),
-
-                          .workload = trial.at("workload").text(),
-                          .code = trial.at("code").text(),
-                          .skipped = trial.at("skipped").text()});
-  }
-  return out;
+  const Json file = parse_json(text, where);
+  return value_from<Description>(JsonField(file, where, "build both programs anew"));
 }
 
 void serve_description(const Registry& registry, const std::filesystem::path& request,
                        const std::filesystem::path& answer) {
-  const Json value = parse_json(read_file(request), request.string());
-  write_file(answer, to_json(describe(registry, request_from(JsonField(value, request.string(), remedy)))));
+  const Json file = parse_json(read_file(request), request.string());
+  const auto asked = value_from<DescriptionRequest>(
+      JsonField(file, request.string(), "`describe` is for the program itself; use `assay gate --base`"));
+  write_file(answer, json_text(to_value(describe(registry, asked))));
 }
 
 }  // namespace assay

@@ -2,9 +2,9 @@
 
 #include "assay/error.hpp"
 #include "assay/measure.hpp"
+#include "bench/measure/results_fields.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
-#include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -22,24 +22,10 @@ static void describe(Fields& f, MeasurePolicy& policy) {
   f("seed", policy.seed);
 }
 
-static void describe(Fields& f, TrialRequest& trial) {
-  f("key", trial.key);
-  f("operation", trial.operation);
-  f("variant", trial.variant);
-  f("problem", trial.problem);
-  f("threads", trial.threads, {.low = 1});
-}
-
 static void describe(Fields& f, LaunchRequest& request) {
   f("policy", request.policy);
   f("index", request.index);
   f("trials", request.trials);
-}
-
-static void describe(Fields& f, Slice& slice) {
-  f("seconds", slice.seconds);
-  f("cpu_seconds", slice.cpu_seconds);
-  f("calls", slice.calls);
 }
 
 static void describe(Fields& f, TrialSample& sample) {

@@ -10,166 +10,90 @@
 namespace assay {
 namespace {
 
-Json of_type(std::string_view type) { return {{"type", type}}; }
-
-Json integer_type(Index low, Index high) {
-  Json out = of_type("integer");
-  if (low != std::numeric_limits<Index>::min()) out["minimum"] = low;
-  if (high != std::numeric_limits<Index>::max()) out["maximum"] = high;
-  return out;
+bool bounded(const Fields::Rule& rule) {
+  return std::isfinite(rule.above) || std::isfinite(rule.least) || std::isfinite(rule.most);
 }
 
-Json number_type(double least, double most) {
-  // Numbers that JSON cannot write stand as words.
-  if (std::isinf(least) && std::isinf(most)) {
-    return {{"anyOf", Json::array({of_type("number"), {{"enum", Json::array({"inf", "-inf", "nan"})}}})}};
-  }
-  Json out = of_type("number");
-  if (std::isfinite(least)) out["minimum"] = least;
-  if (std::isfinite(most)) out["maximum"] = most;
-  return out;
+bool within(double value, const Fields::Rule& rule) {
+  return !bounded(rule) ||
+         (value > rule.above && value >= rule.least && value <= rule.most && std::isfinite(value));
 }
-
-Json list_type(Json item) { return {{"type", "array"}, {"items", std::move(item)}}; }
 
 void require_range(const JsonField& field, double value, const Fields::Rule& rule) {
-  const bool bounded = std::isfinite(rule.least) || std::isfinite(rule.most);
-  if (!bounded || (value >= rule.least && value <= rule.most && std::isfinite(value))) return;
-  if (std::isinf(rule.most)) field.refuse(fmt::format("is {}, must be a number from {}", value, rule.least));
-  field.refuse(fmt::format("is {}, must be a number from {} to {}", value, rule.least, rule.most));
+  if (within(value, rule)) return;
+  constexpr double beyond = std::numeric_limits<double>::max();
+  const bool has_low = rule.least > -beyond, has_high = rule.most < beyond;
+  std::string range = "a finite number";
+  if (std::isfinite(rule.above)) {
+    range = fmt::format("a number above {}", rule.above);
+  } else if (has_low) {
+    range = fmt::format("a number from {}", rule.least);
+  }
+  if (has_high) range += fmt::format(" to {}", rule.most);
+  field.refuse(fmt::format("is {}, must be {}", value, range));
 }
 
 }  // namespace
+
+Json Form<double>::schema(const Fields::Rule& rule) {
+  constexpr double beyond = std::numeric_limits<double>::max();
+  Json out{{"type", "number"}};
+  // Numbers that JSON cannot write stand as words.
+  if (!bounded(rule)) return {{"anyOf", Json::array({out, {{"enum", Json::array({"inf", "-inf", "nan"})}}})}};
+  if (std::isfinite(rule.above)) out["exclusiveMinimum"] = rule.above;
+  if (rule.least > -beyond) out["minimum"] = rule.least;
+  if (rule.most < beyond) out["maximum"] = rule.most;
+  return out;
+}
+
+Json Form<double>::json(double value, const Fields::Rule& rule) {
+  return json_number(rule.seven_digits ? shortened(value) : value);
+}
+
+void Form<double>::read(const JsonField& field, double& value, const Fields::Rule& rule) {
+  value = field.number();
+  require_range(field, value, rule);
+}
+
+Json Form<std::vector<double>>::schema(const Fields::Rule& rule) {
+  return {{"type", "array"}, {"items", Form<double>::schema(rule)}};
+}
+
+Json Form<std::vector<double>>::json(const std::vector<double>& values, const Fields::Rule& rule) {
+  Json items = Json::array();
+  for (const double value : values) items.push_back(Form<double>::json(value, rule));
+  return items;
+}
+
+void Form<std::vector<double>>::read(const JsonField& field, std::vector<double>& values,
+                                     const Fields::Rule& rule) {
+  values = field.numbers();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!within(values[i], rule)) require_range(field.items()[i], values[i], rule);
+  }
+}
 
 std::optional<JsonField> Fields::member(std::string_view name, const Rule& rule) {
   names_.push_back(name);
   return rule.optional || rule.terse ? in_->find(name) : in_->at(name);
 }
 
-void Fields::put(std::string_view name, Json value, bool is_nothing, const Rule& rule) {
-  if (!(rule.terse && is_nothing)) (*out_)[name] = std::move(value);
-}
-
 void Fields::tell(std::string_view name, Json type, const Rule& rule) {
+  if (rule.null) type = {{"anyOf", Json::array({std::move(type), {{"type", "null"}}})}};
   if (!rule.about.empty()) type["description"] = rule.about;
   (*out_)["properties"][name] = std::move(type);
   if (!rule.optional && !rule.terse) (*out_)["required"].push_back(name);
 }
 
-void Fields::operator()(std::string_view name, bool& value, const Rule& rule) {
-  if (tells_) return tell(name, of_type("boolean"), rule);
-  if (writes()) return put(name, value, !value, rule);
-  if (const auto found = member(name, rule)) value = found->boolean();
-}
-
-void Fields::operator()(std::string_view name, int& value, const Rule& rule) {
-  constexpr Index least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
-  const Index low = std::max(rule.low, least), high = std::min(rule.high, most);
-  if (tells_) return tell(name, integer_type(low, high), rule);
-  if (writes()) return put(name, value, value == 0, rule);
-  if (const auto found = member(name, rule)) value = static_cast<int>(found->integer(low, high));
-}
-
-void Fields::operator()(std::string_view name, Index& value, const Rule& rule) {
-  if (tells_) return tell(name, integer_type(rule.low, rule.high), rule);
-  if (writes()) return put(name, value, value == 0, rule);
-  if (const auto found = member(name, rule)) value = found->integer(rule.low, rule.high);
-}
-
-void Fields::operator()(std::string_view name, std::uint64_t& value, const Rule& rule) {
-  if (tells_) return tell(name, integer_type(0, rule.high), rule);
-  if (writes()) return put(name, value, value == 0, rule);
-  if (const auto found = member(name, rule)) value = found->unsigned_integer();
-}
-
-void Fields::operator()(std::string_view name, double& value, const Rule& rule) {
-  if (tells_) return tell(name, number_type(rule.least, rule.most), rule);
-  if (writes()) return put(name, json_number(value), value == 0, rule);
-  if (const auto found = member(name, rule)) {
-    value = found->number();
-    require_range(*found, value, rule);
-  }
-}
-
-void Fields::operator()(std::string_view name, std::string& value, const Rule& rule) {
-  if (tells_) return tell(name, of_type("string"), rule);
-  if (writes()) return put(name, value, value.empty(), rule);
-  if (const auto found = member(name, rule)) value = found->text();
-}
-
-void Fields::operator()(std::string_view name, std::filesystem::path& value, const Rule& rule) {
-  std::string text = value.string();
-  (*this)(name, text, rule);
-  if (reads()) value = text;
-}
-
-void Fields::operator()(std::string_view name, std::vector<double>& values, const Rule& rule) {
-  if (tells_) return tell(name, list_type(number_type(rule.least, rule.most)), rule);
-  if (writes()) {
-    Json items = Json::array();
-    for (const double value : values) items.push_back(json_number(value));
-    return put(name, std::move(items), values.empty(), rule);
-  }
-  const auto found = member(name, rule);
-  if (!found) return;
-  values = found->numbers();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!(values[i] >= rule.least && values[i] <= rule.most)) require_range(found->items()[i], values[i], rule);
-  }
-}
-
-void Fields::operator()(std::string_view name, std::vector<Index>& values, const Rule& rule) {
-  if (tells_) return tell(name, list_type(integer_type(rule.low, rule.high)), rule);
-  if (writes()) return put(name, Json(values), values.empty(), rule);
-  const auto found = member(name, rule);
-  if (!found) return;
-  values.clear();
-  for (const JsonField& item : found->items()) values.push_back(item.integer(rule.low, rule.high));
-}
-
-void Fields::operator()(std::string_view name, std::vector<std::string>& values, const Rule& rule) {
-  if (tells_) return tell(name, list_type(of_type("string")), rule);
-  if (writes()) return put(name, Json(values), values.empty(), rule);
-  const auto found = member(name, rule);
-  if (!found) return;
-  values.clear();
-  for (const JsonField& item : found->items()) values.push_back(item.text());
-}
-
-void Fields::operator()(std::string_view name, std::map<std::string, double>& values, const Rule& rule) {
-  if (tells_) {
-    return tell(name, {{"type", "object"}, {"additionalProperties", number_type(rule.least, rule.most)}}, rule);
-  }
-  if (writes()) {
-    Json members = Json::object();
-    for (const auto& [key, value] : values) members[key] = json_number(value);
-    return put(name, std::move(members), values.empty(), rule);
-  }
-  const auto found = member(name, rule);
-  if (!found) return;
-  if (!found->value().is_object()) found->refuse("must be an object of numbers");
-  values.clear();
-  for (const auto& [key, value] : found->value().members()) {
-    const JsonField item = found->at(key);
-    values[key] = item.number();
-    require_range(item, values[key], rule);
-  }
-}
-
-void Fields::operator()(std::string_view name, Json& value, const Rule& rule) {
-  if (tells_) return tell(name, Json::object(), rule);
-  if (writes()) return put(name, value, value.is_null(), rule);
-  if (const auto found = member(name, rule)) value = found->value();
-}
-
 void Fields::word(std::string_view name, int& position, std::span<const std::string_view> words,
                   const Rule& rule) {
   if (tells_) {
-    Json items = Json::array();
-    for (const std::string_view one : words) items.push_back(one);
-    return tell(name, {{"enum", std::move(items)}}, rule);
+    return tell(name, {{"enum", Json(std::vector<std::string_view>(words.begin(), words.end()))}}, rule);
   }
-  if (writes()) return put(name, words[static_cast<std::size_t>(position)], position == 0, rule);
+  if (writes()) {
+    if (!(rule.terse && position == 0)) (*out_)[name] = words[static_cast<std::size_t>(position)];
+    return;
+  }
   const auto found = member(name, rule);
   if (!found) return;
   const std::string text = found->text();
@@ -192,17 +116,28 @@ void Fields::schema(std::string_view name) {
   }
 }
 
-void Fields::no_others() {
-  if (tells_) {
-    (*out_)["additionalProperties"] = false;
-  } else if (reads()) {
-    for (const auto& [key, value] : in_->value().members()) {
-      if (std::ranges::find(names_, key) != names_.end()) continue;
-      const std::vector<std::string> names(names_.begin(), names_.end());
-      in_->refuse(fmt::format("has an unknown key \"{}\"; is it \"{}\"?", key,
-                              fmt::join(near_names(key, names, 2), "\" or \"")));
-    }
+void Fields::require_known(const Json& properties) const {
+  for (const auto& [key, value] : in_->value().members()) {
+    if (properties.contains(key)) continue;
+    std::vector<std::string> names;
+    for (const auto& [name, type] : properties.members()) names.push_back(name);
+    in_->refuse(fmt::format("has an unknown key \"{}\"; is it \"{}\"?", key,
+                            fmt::join(near_names(key, names, 2), "\" or \"")));
   }
+}
+
+std::vector<std::pair<std::string, JsonField>> Fields::others(Json type) {
+  if (tells_) (*out_)["additionalProperties"] = std::move(type);
+  std::vector<std::pair<std::string, JsonField>> out;
+  if (!reads()) return out;
+  for (const auto& [key, field] : in_->members()) {
+    if (std::ranges::find(names_, key) == names_.end()) out.emplace_back(key, field);
+  }
+  return out;
+}
+
+void Fields::refuse(std::string_view name, const std::string& what) const {
+  (in_->find(name) ? in_->at(name) : *in_).refuse(what);
 }
 
 }  // namespace assay

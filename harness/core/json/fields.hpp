@@ -1,97 +1,123 @@
-/// A stored type names its fields once, in a function `describe(Fields&, Type&)` beside it, and is read, written and
-/// told as JSON Schema by that:
+/// A stored type names its fields once, in a function `describe(Fields&, Type&)` beside it, and is read,
+/// written and told as JSON Schema by that:
 ///
 ///     inline void describe(Fields& f, Cache& cache) {
 ///       f("level", cache.level, {.low = 0, .high = 9, .about = "1 is next to the core"});
 ///       f("bytes", cache.bytes);
 ///       f("sharers", cache.sharers, {.optional = true, .low = 1});
 ///     }
+///
+/// Argument-dependent lookup finds it, so it stands in the namespace of the type. A type that is no object in
+/// files has a specialization of Form instead.
 #pragma once
 
 #include "core/json/json.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace assay {
 
 class Fields;
 template <class T>
-concept Described = std::is_class_v<T> && requires(Fields& fields, T& value) { describe(fields, value); };
+concept Described = std::is_class_v<T> && requires(Fields& fields, T& value) {
+  describe(fields, value);
+};
 
-
-/// The rule that one field must keep to.
+/// The rule that one field must keep to, and the items of a list or map.
 struct FieldRequirement {
   bool optional = false;  ///< may be missing or null: the value stays as it is
   bool terse = false;     ///< optional, and left out where it is empty, zero or false
+  bool null = false;      ///< written as null, and not left out, where there is none
   Index low = std::numeric_limits<Index>::min(), high = std::numeric_limits<Index>::max();  ///< of integers
-  double least = -std::numeric_limits<double>::infinity();  ///< of other numbers
+  double above = -std::numeric_limits<double>::infinity();  ///< of other numbers, itself excluded
+  double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  std::string_view about{};  ///< for whoever writes such a file; static storage
+  bool seven_digits = false;    ///< written shortened()
+  std::string_view about = {};  ///< for whoever writes such a file; static storage
 };
+
+/// Numbers that are neither infinite nor NaN.
+inline constexpr FieldRequirement finite_number{.least = std::numeric_limits<double>::lowest(),
+                                                .most = std::numeric_limits<double>::max()};
+
+/// How a type stands in JSON: schema(), json() and read(), which throws Error naming file, path and reason.
+template <class T>
+struct Form;
 
 class Fields {
  public:
   using Rule = FieldRequirement;
 
-  void operator()(std::string_view name, bool& value, const Rule& rule = {});
-  void operator()(std::string_view name, int& value, const Rule& rule = {});
-  void operator()(std::string_view name, Index& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::uint64_t& value, const Rule& rule = {});
-  void operator()(std::string_view name, double& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::string& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::filesystem::path& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::vector<double>& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::vector<Index>& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::vector<std::string>& value, const Rule& rule = {});
-  void operator()(std::string_view name, std::map<std::string, double>& value, const Rule& rule = {});
-  /// A value of any form, for the caller to make sense of.
-  void operator()(std::string_view name, Json& value, const Rule& rule = {});
-
-  template <Described T>
+  template <class T>
   void operator()(std::string_view name, T& value, const Rule& rule = {});
-  template <Described T>
-  void operator()(std::string_view name, std::vector<T>& values, const Rule& rule = {});
-  /// Missing where there is none.
+  /// Left out where there is none.
   template <class T>
   void operator()(std::string_view name, std::optional<T>& value, const Rule& rule = {});
   /// One of `words`, which stand for the enumerators 0, 1, ….
   template <class Enum>
-    requires std::is_enum_v<Enum>
+    requires(std::is_enum_v<Enum>)
   void operator()(std::string_view name, Enum& value, std::span<const std::string_view> words,
                   const Rule& rule = {}) {
     int position = static_cast<int>(value);
     word(name, position, words, rule);
     value = static_cast<Enum>(position);
   }
+  /// An object whose keys are one member of the items, in the order of the file, and whose values are the
+  /// others, or one.
+  template <class T>
+  void keyed(std::string_view name, std::vector<T>& items, std::string T::*key, const Rule& rule = {}) {
+    keyed(name, items, key, std::identity(), rule);
+  }
+  template <class T, class Value>
+  void keyed(std::string_view name, std::vector<T>& items, std::string T::*key, Value value,
+             const Rule& rule = {});
+  /// A value that follows from other fields: written for whoever reads the file, and passed over by this
+  /// program.
+  template <class T>
+  void derived(std::string_view name, const T& value, const Rule& rule = {});
 
   /// The member "schema", which must be `name`.
   void schema(std::string_view name);
-  /// Called last: keys that were not named are refused, with the nearest of those that were.
-  void no_others();
+  /// Called before other fields: keys that T does not have are refused, with the nearest of those that it
+  /// has.
+  template <Described T>
+  void only();
+  /// Called last: hands the keys that were not named to the reader; `type` is the schema of their values.
+  std::vector<std::pair<std::string, JsonField>> others(Json type);
 
   bool reads() const { return in_ != nullptr; }
   bool writes() const { return in_ == nullptr && !tells_; }
-  /// Returns the object that is read, for messages about fields that contradict each other. For readers
-  /// alone.
+  bool tells() const { return tells_; }
+  /// Refuses the value of a field, or the object where the field is missing. For readers alone.
+  [[noreturn]] void refuse(std::string_view name, const std::string& what) const;
+  /// Refuses the first item of a list whose key, a text, an item before it has, for the reason `what`. Does
+  /// nothing unless it reads.
+  template <class T, class Key>
+  void unique(std::string_view name, const std::vector<T>& items, Key key, std::string_view what) const;
+  /// Returns the object that is read. For readers alone.
   const JsonField& place() const { return *in_; }
 
-  /// For to_value(), value_from() and schema_of() alone.
+  /// For Form alone.
   explicit Fields(const JsonField& in) : in_(&in) {}
   Fields(Json& out, bool tells) : out_(&out), tells_(tells) {}
 
  private:
+  void require_known(const Json& properties) const;
   /// Returns the named member, where it is there. For readers alone.
   std::optional<JsonField> member(std::string_view name, const Rule& rule);
-  void put(std::string_view name, Json value, bool is_nothing, const Rule& rule);
   void tell(std::string_view name, Json type, const Rule& rule);
   void word(std::string_view name, int& position, std::span<const std::string_view> words, const Rule& rule);
 
@@ -101,73 +127,230 @@ class Fields {
   std::vector<std::string_view> names_;  ///< of all fields so far
 };
 
-/// The object that `value` is stored as.
-template <Described T>
-Json to_value(const T& value) {
-  Json out = Json::object();
-  Fields fields(out, /*tells=*/false);
-  describe(fields, const_cast<T&>(value));  // a writer changes nothing
-  return out;
-}
-
-/// Throws Error naming file, path and reason.
-template <Described T>
+/// Throws Error unless the whole file is of these fields; `remedy` ends the message.
+template <class T>
 T value_from(const JsonField& field) {
   T value{};
-  Fields fields(field);
-  describe(fields, value);
+  Form<T>::read(field, value, {});
   return value;
 }
 
+template <class T>
+Json to_value(const T& value) {
+  return Form<T>::json(value, {});
+}
+
 /// JSON Schema of what `T` is stored as.
-template <Described T>
+template <class T>
 Json schema_of() {
-  Json out{{"type", "object"}, {"properties", Json::object()}};
-  T value{};
-  Fields fields(out, /*tells=*/true);
-  describe(fields, value);
-  return out;
+  return Form<T>::schema({});
 }
 
 template <Described T>
-void Fields::operator()(std::string_view name, T& value, const Rule& rule) {
-  if (tells_) {
-    tell(name, schema_of<T>(), rule);
-  } else if (writes()) {
-    put(name, to_value(value), false, rule);
-  } else if (const auto found = member(name, rule)) {
-    Fields fields(*found);
+struct Form<T> {
+  static Json schema(const Fields::Rule&) {
+    Json out{{"type", "object"}, {"properties", Json::object()}};
+    T value{};
+    Fields fields(out, /*tells=*/true);
+    describe(fields, value);
+    return out;
+  }
+  static Json json(const T& value, const Fields::Rule&) {
+    Json out = Json::object();
+    Fields fields(out, /*tells=*/false);
+    describe(fields, const_cast<T&>(value));  // a writer changes nothing
+    return out;
+  }
+  static void read(const JsonField& field, T& value, const Fields::Rule&) {
+    field.require_object();
+    Fields fields(field);
     describe(fields, value);
   }
-}
+};
 
-template <Described T>
-void Fields::operator()(std::string_view name, std::vector<T>& values, const Rule& rule) {
-  if (tells_) {
-    tell(name, {{"type", "array"}, {"items", schema_of<T>()}}, rule);
-  } else if (writes()) {
+template <>
+struct Form<bool> {
+  static Json schema(const Fields::Rule&) { return {{"type", "boolean"}}; }
+  static Json json(bool value, const Fields::Rule&) { return value; }
+  static void read(const JsonField& field, bool& value, const Fields::Rule&) { value = field.boolean(); }
+};
+
+template <std::integral T>
+struct Form<T> {
+  static Json schema(const Fields::Rule& rule) {
+    const Fields::Rule own = within(rule);
+    Json out{{"type", "integer"}};
+    if (own.low != std::numeric_limits<Index>::min()) out["minimum"] = own.low;
+    if (own.high != std::numeric_limits<Index>::max()) out["maximum"] = own.high;
+    return out;
+  }
+  static Json json(T value, const Fields::Rule&) { return value; }
+  static void read(const JsonField& field, T& value, const Fields::Rule& rule) {
+    const Fields::Rule own = within(rule);
+    if (std::same_as<T, std::uint64_t> && own.low == 0 && own.high == std::numeric_limits<Index>::max()) {
+      value = static_cast<T>(field.unsigned_integer());
+    } else {
+      value = static_cast<T>(field.integer(own.low, own.high));
+    }
+  }
+
+ private:
+  static Fields::Rule within(const Fields::Rule& rule) {
+    constexpr auto most = std::numeric_limits<T>::max();
+    constexpr bool beyond = std::cmp_greater(most, std::numeric_limits<Index>::max());
+    return {.low = std::max(rule.low, static_cast<Index>(std::numeric_limits<T>::min())),
+            .high = beyond ? rule.high : std::min(rule.high, static_cast<Index>(most))};
+  }
+};
+
+template <>
+struct Form<double> {
+  static Json schema(const Fields::Rule& rule);
+  static Json json(double value, const Fields::Rule& rule);
+  static void read(const JsonField& field, double& value, const Fields::Rule& rule);
+};
+
+template <>
+struct Form<std::string> {
+  static Json schema(const Fields::Rule&) { return {{"type", "string"}}; }
+  static Json json(const std::string& value, const Fields::Rule&) { return value; }
+  static void read(const JsonField& field, std::string& value, const Fields::Rule&) { value = field.text(); }
+};
+
+template <>
+struct Form<std::filesystem::path> : Form<std::string> {
+  static Json json(const std::filesystem::path& value, const Fields::Rule&) { return value.string(); }
+  static void read(const JsonField& field, std::filesystem::path& value, const Fields::Rule&) {
+    value = field.text();
+  }
+};
+
+/// A value of any form, for the caller to make sense of.
+template <>
+struct Form<Json> {
+  static Json schema(const Fields::Rule&) { return Json::object(); }
+  static Json json(const Json& value, const Fields::Rule&) { return value; }
+  static void read(const JsonField& field, Json& value, const Fields::Rule&) { value = field.value(); }
+};
+
+template <class T>
+struct Form<std::vector<T>> {
+  static Json schema(const Fields::Rule& rule) {
+    return {{"type", "array"}, {"items", Form<T>::schema(rule)}};
+  }
+  static Json json(const std::vector<T>& values, const Fields::Rule& rule) {
     Json items = Json::array();
-    for (const T& value : values) items.push_back(to_value(value));
-    put(name, std::move(items), values.empty(), rule);
-  } else if (const auto found = member(name, rule)) {
+    for (const T& value : values) items.push_back(Form<T>::json(value, rule));
+    return items;
+  }
+  static void read(const JsonField& field, std::vector<T>& values, const Fields::Rule& rule) {
     values.clear();
-    for (const JsonField& item : found->items()) values.push_back(value_from<T>(item));
+    for (const JsonField& item : field.items()) Form<T>::read(item, values.emplace_back(), rule);
+  }
+};
+
+/// Without a place for each item: files hold 10^5 samples.
+template <>
+struct Form<std::vector<double>> {
+  static Json schema(const Fields::Rule& rule);
+  static Json json(const std::vector<double>& values, const Fields::Rule& rule);
+  static void read(const JsonField& field, std::vector<double>& values, const Fields::Rule& rule);
+};
+
+template <class T>
+struct Form<std::map<std::string, T>> {
+  static Json schema(const Fields::Rule& rule) {
+    return {{"type", "object"}, {"additionalProperties", Form<T>::schema(rule)}};
+  }
+  static Json json(const std::map<std::string, T>& values, const Fields::Rule& rule) {
+    Json::Object members;
+    for (const auto& [key, value] : values) members.emplace_back(key, Form<T>::json(value, rule));
+    return Json::object(std::move(members));
+  }
+  static void read(const JsonField& field, std::map<std::string, T>& values, const Fields::Rule& rule) {
+    values.clear();
+    for (const auto& [key, item] : field.members()) Form<T>::read(item, values[key], rule);
+  }
+};
+
+template <class T>
+void Fields::operator()(std::string_view name, T& value, const Rule& rule) {
+  if (tells_) {
+    tell(name, Form<T>::schema(rule), rule);
+  } else if (writes()) {
+    bool is_nothing = false;
+    if constexpr (std::is_arithmetic_v<T>) is_nothing = value == T{};
+    if constexpr (std::same_as<T, Json>) {
+      is_nothing = value.is_null();
+    } else if constexpr (requires { value.empty(); }) {
+      is_nothing = value.empty();
+    }
+    if (!(rule.terse && is_nothing)) (*out_)[name] = Form<T>::json(value, rule);
+  } else if (const auto found = member(name, rule)) {
+    Form<T>::read(*found, value, rule);
   }
 }
 
 template <class T>
 void Fields::operator()(std::string_view name, std::optional<T>& value, const Rule& rule) {
+  if (writes() && !value) {
+    if (rule.null) (*out_)[name] = nullptr;
+    return;
+  }
   Rule may_be_missing = rule;
   may_be_missing.optional = true;
   if (reads()) {
     value.reset();
-    names_.push_back(name);
-    if (!in_->find(name)) return;
-    value.emplace();
+    if (in_->find(name)) value.emplace();
   }
   T none{};
-  if (writes() && !value) return;
   (*this)(name, value ? *value : none, may_be_missing);
+}
+
+template <class T, class Value>
+void Fields::keyed(std::string_view name, std::vector<T>& items, std::string T::*key, Value value,
+                   const Rule& rule) {
+  using Own = Form<std::remove_cvref_t<std::invoke_result_t<Value, T&>>>;
+  if (tells_) {
+    tell(name, {{"type", "object"}, {"additionalProperties", Own::schema(rule)}}, rule);
+  } else if (writes()) {
+    Json::Object members;
+    for (const T& item : items) members.emplace_back(item.*key, Own::json(std::invoke(value, item), rule));
+    if (!(rule.terse && items.empty())) (*out_)[name] = Json::object(std::move(members));
+  } else if (const auto found = member(name, rule)) {
+    items.clear();
+    for (const auto& [own, field] : found->members()) {
+      items.emplace_back().*key = own;
+      Own::read(field, std::invoke(value, items.back()), rule);
+    }
+  }
+}
+
+template <Described T>
+void Fields::only() {
+  if (tells_) (*out_)["additionalProperties"] = false;
+  if (reads()) require_known(schema_of<T>().at("properties"));
+}
+
+template <class T, class Key>
+void Fields::unique(std::string_view name, const std::vector<T>& items, Key key,
+                    std::string_view what) const {
+  std::set<std::string_view> keys;
+  for (std::size_t i = 0; reads() && i < items.size(); ++i) {
+    const std::string& own = std::invoke(key, items[i]);
+    if (!keys.insert(own).second) in_->at(name).items()[i].refuse(std::string(what) + " " + own);
+  }
+}
+
+template <class T>
+void Fields::derived(std::string_view name, const T& value, const Rule& rule) {
+  Rule may_be_missing = rule;
+  may_be_missing.optional = true;
+  if (reads()) {
+    names_.push_back(name);
+  } else {
+    (*this)(name, const_cast<T&>(value), may_be_missing);
+  }
 }
 
 }  // namespace assay

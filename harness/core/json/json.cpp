@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <istream>
 #include <limits>
+#include <numeric>
 #include <ostream>
 
 namespace assay {
@@ -108,6 +110,23 @@ std::string_view detail_of(const Library::exception& error) {
   return text;
 }
 
+/// Where a key is repeated its last value counts. Sorted, since a hostile object may have 10^5 keys.
+Json::Object last_of_each_key(Json::Object members) {
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const std::string& { return members[i].first; });
+  std::vector<bool> repeated(members.size());
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    repeated[order[i - 1]] = members[order[i - 1]].first == members[order[i]].first;
+  }
+  Json::Object out;
+  out.reserve(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!repeated[i]) out.push_back(std::move(members[i]));
+  }
+  return out;
+}
+
 /// Builds a value from the library's events, whose names these are.
 class Builder : public nlohmann::json_sax<Library> {
  public:
@@ -118,12 +137,12 @@ class Builder : public nlohmann::json_sax<Library> {
   bool number_float(number_float_t one, const string_t&) override { return add(one); }
   bool string(string_t& one) override { return add(std::move(one)); }
   bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool start_object(std::size_t) override { return open_.push_back({.is_object = true}), true; }
+  bool start_array(std::size_t) override { return open_.push_back({}), true; }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
-    keys_.back() = std::move(name);
+    open_.back().members.emplace_back(std::move(name), nullptr);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
@@ -140,27 +159,26 @@ class Builder : public nlohmann::json_sax<Library> {
   bool add(Json item) {
     if (open_.empty()) {
       value = std::move(item);
-    } else if (open_.back().is_array()) {
-      open_.back().push_back(std::move(item));
+    } else if (open_.back().is_object) {
+      open_.back().members.back().second = std::move(item);
     } else {
-      open_.back()[keys_.back()] = std::move(item);
+      open_.back().items.push_back(std::move(item));
     }
     return true;
   }
-  bool open(Json container) {
-    open_.push_back(std::move(container));
-    keys_.emplace_back();
-    return true;
-  }
   bool close() {
-    Json closed = std::move(open_.back());
+    Container closed = std::move(open_.back());
     open_.pop_back();
-    keys_.pop_back();
-    return add(std::move(closed));
+    if (!closed.is_object) return add(Json(std::move(closed.items)));
+    return add(Json::object(last_of_each_key(std::move(closed.members))));
   }
 
-  std::vector<Json> open_;
-  std::vector<std::string> keys_;  ///< the last one of each open container
+  struct Container {
+    bool is_object = false;
+    Json::Object members;
+    Json::Array items;
+  };
+  std::vector<Container> open_;
 };
 
 /// Hands the library's events on.
@@ -250,9 +268,11 @@ Json::Json(std::string value) : value_(std::move(value)) {}
 Json::Json(std::string_view value) : value_(std::string(value)) {}
 Json::Json(const char* value) : value_(std::string(value)) {}
 Json::Json(std::initializer_list<Member> members) : value_(Object(members)) {}
+Json::Json(Array items) : value_(std::move(items)) {}
 
 Json Json::array(std::initializer_list<Json> items) { return Json(Value(Array(items))); }
 Json Json::object() { return Json(Value(Object())); }
+Json Json::object(Object members) { return Json(Value(std::move(members))); }
 
 bool Json::is_unsigned() const {
   if (std::holds_alternative<std::uint64_t>(value_)) return true;
@@ -342,6 +362,13 @@ Json json_number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
+double shortened(double value) {
+  const std::string text = fmt::format("{:.7g}", value);
+  double out = value;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
 std::string json_text(const Json& value) {
   std::string out;
   append(out, value, 0);
@@ -382,8 +409,12 @@ void JsonField::refuse(const std::string& what) const {
   throw Error(path_.empty() ? where_ : where_ + ": " + path_, what, remedy_);
 }
 
-std::optional<JsonField> JsonField::find(std::string_view key) const {
+void JsonField::require_object() const {
   if (!value_->is_object()) refuse(fmt::format("is {}, must be an object", kind(*value_)));
+}
+
+std::optional<JsonField> JsonField::find(std::string_view key) const {
+  require_object();
   const Json* member = value_->find(key);
   if (member == nullptr || member->is_null()) return std::nullopt;
   return JsonField(*member, *this, std::string(key));
@@ -404,6 +435,14 @@ std::vector<JsonField> JsonField::items() const {
   return out;
 }
 
+std::vector<std::pair<std::string, JsonField>> JsonField::members() const {
+  require_object();
+  std::vector<std::pair<std::string, JsonField>> out;
+  out.reserve(value_->size());
+  for (const auto& [key, item] : value_->members()) out.emplace_back(key, JsonField(item, *this, key));
+  return out;
+}
+
 std::string JsonField::text() const {
   if (!value_->is_string()) refuse(fmt::format("is {}, must be a string", kind(*value_)));
   return value_->text();
@@ -418,7 +457,8 @@ double JsonField::number() const {
 Index JsonField::integer(Index low, Index high) const {
   const auto value = value_->index();
   if (!value || *value < low || *value > high) {
-    refuse(fmt::format("is {}, must be an integer from {} to {}", shown(*value_), low, high));
+    refuse(low == high ? fmt::format("is {}, must be {}", shown(*value_), low)
+                       : fmt::format("is {}, must be an integer from {} to {}", shown(*value_), low, high));
   }
   return *value;
 }

@@ -49,78 +49,86 @@ class Json {
   Json(std::string value);
   Json(std::string_view value);
   Json(const char* value);
+  explicit Json(Array items);
   /// An array of what the vector holds.
   template <class T>
-    requires std::convertible_to<const T&, Json> Json(const std::vector<T>& values) : Json(array()) {
-      for (const auto& value : values) push_back(Json(value));
-    }
-    /// An object: `{{"name", value}, …}`.
-    Json(std::initializer_list<Member> members);
+    requires(std::convertible_to<const T&, Json>)
+  Json(const std::vector<T>& values) : Json(array()) {
+    for (const auto& value : values) push_back(Json(value));
+  }
+  /// An object: `{{"name", value}, …}`.
+  Json(std::initializer_list<Member> members);
 
-    static Json array(std::initializer_list<Json> items = {});
-    static Json object();
-    /// Throws Error for text that is no JSON; parse_json() says where the text is from.
-    static Json parse(const std::string& text);
+  static Json array(std::initializer_list<Json> items = {});
+  static Json object();
+  /// Returns the object of these members, whose keys differ.
+  static Json object(Object members);
+  /// Throws Error for text that is no JSON; parse_json() says where the text is from.
+  static Json parse(const std::string& text);
 
-    bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
-    bool is_boolean() const { return std::holds_alternative<bool>(value_); }
-    bool is_integer() const { return is_unsigned() || std::holds_alternative<std::int64_t>(value_); }
-    /// An integer that is not negative.
-    bool is_unsigned() const;
-    bool is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
-    bool is_string() const { return std::holds_alternative<std::string>(value_); }
-    bool is_array() const { return std::holds_alternative<Array>(value_); }
-    bool is_object() const { return std::holds_alternative<Object>(value_); }
-    bool is_structured() const { return is_array() || is_object(); }
+  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_boolean() const { return std::holds_alternative<bool>(value_); }
+  bool is_integer() const { return is_unsigned() || std::holds_alternative<std::int64_t>(value_); }
+  /// An integer that is not negative.
+  bool is_unsigned() const;
+  bool is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
+  bool is_array() const { return std::holds_alternative<Array>(value_); }
+  bool is_object() const { return std::holds_alternative<Object>(value_); }
+  bool is_structured() const { return is_array() || is_object(); }
 
-    bool boolean() const { return std::get<bool>(value_); }
-    double number() const;
-    const std::string& text() const { return std::get<std::string>(value_); }
-    /// Returns nothing where it is no integer, or one beyond `Index`.
-    std::optional<Index> index() const;
-    /// Returns nothing where it is no integer, or below zero.
-    std::optional<std::uint64_t> unsigned_integer() const;
+  bool boolean() const { return std::get<bool>(value_); }
+  double number() const;
+  const std::string& text() const { return std::get<std::string>(value_); }
+  /// Returns nothing where it is no integer, or one beyond `Index`.
+  std::optional<Index> index() const;
+  /// Returns nothing where it is no integer, or below zero.
+  std::optional<std::uint64_t> unsigned_integer() const;
 
-    const Array& items() const { return std::get<Array>(value_); }
-    const Object& members() const { return std::get<Object>(value_); }
-    /// Returns the number of items of an array or object; 0 for other values.
-    std::size_t size() const;
-    bool empty() const { return size() == 0; }
-    /// The named member; null pointer where there is none, or this is no object.
-    const Json* find(std::string_view key) const;
-    bool contains(std::string_view key) const { return find(key) != nullptr; }
-    const Json& at(std::string_view key) const;
-    const Json& at(std::size_t item) const { return items().at(item); }
-    /// The named member, made where it is missing; null becomes an object.
-    Json& operator[](std::string_view key);
-    const Json& operator[](std::string_view key) const { return at(key); }
-    Json& operator[](const char* key) { return (*this)[std::string_view(key)]; }
-    const Json& operator[](const char* key) const { return at(std::string_view(key)); }
-    Json& operator[](int item) { return std::get<Array>(value_).at(static_cast<std::size_t>(item)); }
-    const Json& operator[](int item) const { return items().at(static_cast<std::size_t>(item)); }
-    Json& operator[](std::size_t item) { return std::get<Array>(value_).at(item); }
-    const Json& operator[](std::size_t item) const { return items().at(item); }
-    /// Appends to an array; null becomes one.
-    void push_back(Json item);
-    /// The named member, where there is one.
-    void erase(std::string_view key);
+  const Array& items() const { return std::get<Array>(value_); }
+  const Object& members() const { return std::get<Object>(value_); }
+  /// Returns the number of items of an array or object; 0 for other values.
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  /// The named member; null pointer where there is none, or this is no object.
+  const Json* find(std::string_view key) const;
+  bool contains(std::string_view key) const { return find(key) != nullptr; }
+  const Json& at(std::string_view key) const;
+  const Json& at(std::size_t item) const { return items().at(item); }
+  /// The named member, made where it is missing; null becomes an object.
+  Json& operator[](std::string_view key);
+  const Json& operator[](std::string_view key) const { return at(key); }
+  Json& operator[](const char* key) { return (*this)[std::string_view(key)]; }
+  const Json& operator[](const char* key) const { return at(std::string_view(key)); }
+  Json& operator[](int item) { return std::get<Array>(value_).at(static_cast<std::size_t>(item)); }
+  const Json& operator[](int item) const { return items().at(static_cast<std::size_t>(item)); }
+  Json& operator[](std::size_t item) { return std::get<Array>(value_).at(item); }
+  const Json& operator[](std::size_t item) const { return items().at(item); }
+  /// Appends to an array; null becomes one.
+  void push_back(Json item);
+  /// The named member, where there is one.
+  void erase(std::string_view key);
 
-    /// Writes one line, without spaces. Bytes that are no UTF-8 are replaced: texts come from command lines
-    /// and files, and one that cannot be written must not cost the results of a long run.
-    std::string dump() const;
-    /// Numbers are equal by value, whatever kind they are.
-    friend bool operator==(const Json& a, const Json& b);
-    friend std::ostream& operator<<(std::ostream& out, const Json& value);
+  /// Writes one line, without spaces. Bytes that are no UTF-8 are replaced: texts come from command lines
+  /// and files, and one that cannot be written must not cost the results of a long run.
+  std::string dump() const;
+  /// Numbers are equal by value, whatever kind they are.
+  friend bool operator==(const Json& a, const Json& b);
+  friend std::ostream& operator<<(std::ostream& out, const Json& value);
 
-   private:
-    using Value =
-        std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object>;
-    explicit Json(Value value) : value_(std::move(value)) {}
-    Value value_;
+ private:
+  using Value =
+      std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object>;
+  explicit Json(Value value) : value_(std::move(value)) {}
+  Value value_;
 };
 
 /// A number, or the words "inf", "-inf" and "nan", which JSON has no numbers for.
 Json json_number(double value);
+
+/// Returns the number rounded to seven digits: a tick of 1 ns in a slice of 0.1 ms and more is the fifth, and
+/// shorter numbers halve a file.
+double shortened(double value);
 
 /// Lists and objects stand on one line where they hold only plain values or fit in 110 columns, else each
 /// item on its own line. Without a newline at the end.
@@ -159,6 +167,9 @@ class JsonField {
   std::optional<JsonField> find(std::string_view key) const;
   /// The items of an array.
   std::vector<JsonField> items() const;
+  /// The members of an object, those that are null too.
+  std::vector<std::pair<std::string, JsonField>> members() const;
+  void require_object() const;
 
   std::string text() const;
   double number() const;

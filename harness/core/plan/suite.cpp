@@ -1,11 +1,10 @@
 #include "assay/suite.hpp"
 
 #include "assay/error.hpp"
-#include "core/json/json.hpp"
+#include "core/plan/suite_fields.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -13,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr int suite_schema = 1;
+constexpr Index suite_schema = 1;
 
 std::string contents(const std::filesystem::path& file) {
   std::ifstream stream;
@@ -24,97 +23,67 @@ std::string contents(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-void require_keys(const std::string& where, const Json& object, const std::set<std::string>& known) {
-  for (const auto& [key, value] : object.members()) {
-    if (known.contains(key)) continue;
-    throw Error(where, fmt::format("unknown key '{}'", key),
-                fmt::format("keys here: {}", fmt::join(known, ", ")));
+/// The field of a problem, as text.
+std::string value_text(const JsonField& field) {
+  if (field.value().is_string()) return field.text();
+  if (!field.value().is_integer())
+    field.refuse("is " + field.value().dump() + ", must be an integer or a word");
+  return field.value().dump();
+}
+
+const Operation& operation_of(const Registry& registry, const Case& row, const std::string& where) {
+  try {
+    return registry.at(row.operation);
+  } catch (const Error& failure) {
+    throw Error(where, failure.what(), "");
   }
-}
-
-const Json& require(std::string_view where, const Json& object, std::string_view key) {
-  if (const Json* found = object.find(key)) return *found;
-  throw Error(std::string(where), fmt::format("key '{}' is missing", key), "add it");
-}
-
-std::string text_of(const std::string& where, const std::string& key, const Json& value) {
-  if (value.is_string()) return value.text();
-  throw Error(where, fmt::format("key '{}' is {}, not a text", key, value.dump()), "put it in quotes");
-}
-
-double count_of(const std::string& where, const std::string& key, const Json& value) {
-  if (value.is_number() && value.number() >= 0) return value.number();
-  throw Error(where, fmt::format("key '{}' is {}, not a count", key, value.dump()),
-              "give a number that is not negative");
-}
-
-/// All keys that are not the suite's own are fields of the problem; the operation knows which there are.
-std::string problem_text(const std::string& where, const Json& row) {
-  std::string text;
-  for (const auto& [key, value] : row.members()) {
-    if (key == "op" || key == "per_step" || key == "note") continue;
-    if (!value.is_integer() && !value.is_string()) {
-      throw Error(where, fmt::format("field '{}' is {}, not an integer", key, value.dump()),
-                  fmt::format("write \"{}\": <integer>", key));
-    }
-    const std::string item = value.is_string() ? value.text() : value.dump();
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, item);
-  }
-  return text;
-}
-
-Case case_from(const std::string& file, std::size_t index, const Json& row, const Registry& registry) {
-  const std::string place = fmt::format("{}: cases[{}]", file, index);
-  if (!row.is_object()) throw Error(place, "is not an object", "write {\"op\": …, …}");
-  const std::string name = text_of(place, "op", require(place, row, "op"));
-  const std::string where = fmt::format("{} ({})", place, name);
-  const Operation& operation = [&]() -> const Operation& {
-    try {
-      return registry.at(name);
-    } catch (const Error& failure) {
-      throw Error(place, failure.what(), "");
-    }
-  }();
-  Case out{.operation = name, .problem = operation.canonical(where, problem_text(where, row))};
-  if (row.contains("per_step")) out.per_step = count_of(where, "per_step", row.at("per_step"));
-  if (row.contains("note")) out.note = text_of(where, "note", row.at("note"));
-  return out;
 }
 
 }  // namespace
 
-Suite load_suite(const std::filesystem::path& file, const Registry& registry) {
-  const std::string where = file.string();
-  const Json json = parse_json(contents(file), where);
-  if (!json.is_object()) throw Error(where, "is not an object", "see suites/README.md for the format");
-  require_keys(where, json, {"schema", "name", "about", "steps_per_epoch", "cases"});
-  const Json& schema = require(where, json, "schema");
-  if (schema != suite_schema) {
-    throw Error(where,
-                fmt::format("has schema {}, this program reads schema {}", schema.dump(), suite_schema),
-                "convert the suite, or use the program it was written for");
+// Beside the types, where argument-dependent lookup finds them.
+static void describe(Fields& f, Case& row) {
+  f("op", row.operation);
+  f("per_step", row.per_step, {.optional = true, .least = 0, .about = "occurrences in one training step"});
+  f("note", row.note, {.optional = true});
+  // All keys that are not the suite's own are fields of the problem; the operation knows which there are.
+  for (const auto& [key, field] : f.others({{"type", Json::array({"integer", "string"})}})) {
+    row.problem += fmt::format("{}{}={}", row.problem.empty() ? "" : ",", key, value_text(field));
   }
-  Suite suite{.name = text_of(where, "name", require(where, json, "name")),
-              .about = text_of(where, "about", require(where, json, "about"))};
-  if (suite.name != file.stem().string()) {
-    throw Error(where, fmt::format("its name is '{}'", suite.name),
-                "name and file must agree, since baselines and reports are found by name");
+}
+
+void describe(Fields& f, Suite& suite) {
+  Index schema = suite_schema;
+  f("schema", schema, {.low = suite_schema, .high = suite_schema});
+  f.only<Suite>();
+  f("name", suite.name, {.about = "as the file is called"});
+  f("about", suite.about, {.about = "model, batch, and where the shapes come from"});
+  f("steps_per_epoch", suite.steps_per_epoch, {.optional = true, .least = 0, .about = "0: no network"});
+  f("cases", suite.cases);
+  if (f.reads() && suite.cases.empty()) f.refuse("cases", "is empty: add a case");
+}
+
+Suite load_suite(const std::filesystem::path& path, const Registry& registry) {
+  const Json json = parse_json(contents(path), path.string());
+  const JsonField file(json, path.string(), "see suites/README.md for the format");
+  auto suite = value_from<Suite>(file);
+  if (suite.name != path.stem().string()) {
+    file.at("name").refuse(
+        fmt::format("is \"{}\", must be \"{}\" as the file is called: baselines and reports are "
+                    "found by name",
+                    suite.name, path.stem().string()));
   }
-  if (json.contains("steps_per_epoch")) {
-    suite.steps_per_epoch = count_of(where, "steps_per_epoch", json.at("steps_per_epoch"));
-  }
-  const Json& cases = require(where, json, "cases");
-  if (!cases.is_array() || cases.empty())
-    throw Error(where, "'cases' is not a list with entries", "add a case");
+  const std::vector<JsonField> cases = file.at("cases").items();
   std::set<std::string> seen;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    Case next = case_from(where, i, cases[i], registry);
-    if (!seen.insert(next.operation + "/" + next.problem).second) {
-      throw Error(fmt::format("{}: cases[{}]", where, i),
-                  fmt::format("repeats {}/{}", next.operation, next.problem),
-                  "add up their per_step in one case");
+    Case& row = suite.cases[i];
+    const std::string where = fmt::format("{}: cases[{}]", path.string(), i);
+    row.problem = operation_of(registry, row, where)
+                      .canonical(fmt::format("{} ({})", where, row.operation), row.problem);
+    if (!seen.insert(row.operation + "/" + row.problem).second) {
+      cases[i].refuse(
+          fmt::format("repeats {}/{}: add up their per_step in one case", row.operation, row.problem));
     }
-    suite.cases.push_back(std::move(next));
   }
   return suite;
 }

@@ -1,6 +1,6 @@
 #include "training/epoch/epoch_log.hpp"
 
-#include "core/json/json.hpp"
+#include "core/machine/fields.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>
@@ -134,57 +134,52 @@ double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
              : 0;
 }
 
-Interval logged_interval(const JsonField& field, const char* middle) {
-  return {field.at("low").number(), field.at(middle).number(), field.at("high").number(),
-          field.at("coverage").number()};
-}
-
 }  // namespace
 
-std::string to_line(const LoggedEpoch& epoch) {
-  Json models = Json::array(), segments = Json::array(), others = Json::array();
-  for (const LoggedModel& one : epoch.models) {
-    models.push_back({{"model", one.model},
-                      {"seconds", one.seconds.middle},
-                      {"low", one.seconds.low},
-                      {"high", one.seconds.high},
-                      {"coverage", one.seconds.coverage}});
-  }
-  for (const LoggedSegment& one : epoch.segments) {
-    segments.push_back({{"segment", one.name},
-                        {"predicted_seconds", one.predicted.middle},
-                        {"low", one.predicted.low},
-                        {"high", one.predicted.high},
-                        {"coverage", one.predicted.coverage},
-                        {"seconds", one.seconds}});
-  }
-  for (const Elsewhere& one : epoch.elsewhere) {
-    others.push_back(
-        {{"workers", one.setting.workers}, {"prefetch", one.setting.prefetch}, {"seconds", one.seconds}});
-  }
-  return Json({{"schema", epoch_log_schema},
-               {"job", parse_json(to_json(epoch.job), "job")},
-               {"date", epoch.date},
-               {"commit", epoch.commit},
-               {"machine", epoch.machine},
-               {"frozen", epoch.frozen},
-               {"seconds", epoch.seconds},
-               {"prediction_seconds", epoch.prediction_seconds},
-               {"predicted_step_seconds", epoch.predicted_step},
-               {"measured_step_seconds", epoch.measured_step},
-               {"other_busy_share", epoch.other_busy_share},
-               {"steal_share", epoch.steal_share},
-               {"experience",
-                {{"epochs", epoch.experience.epochs},
-                 {"seconds", epoch.experience.seconds.middle},
-                 {"low", epoch.experience.seconds.low},
-                 {"high", epoch.experience.seconds.high},
-                 {"coverage", epoch.experience.seconds.coverage}}},
-               {"models", models},
-               {"segments", segments},
-               {"elsewhere", others}})
-      .dump();
+// Beside the types, where argument-dependent lookup finds them.
+static void describe(Fields& f, LoggedModel& one) {
+  f("model", one.model);
+  describe(f, one.seconds, "seconds");
 }
+
+static void describe(Fields& f, LoggedSegment& one) {
+  f("segment", one.name);
+  describe(f, one.predicted, "predicted_seconds");
+  f("seconds", one.seconds, {.above = 0, .about = "measured"});
+}
+
+static void describe(Fields& f, Elsewhere& one) {
+  f("workers", one.setting.workers, {.low = 0, .high = 4096});
+  f("prefetch", one.setting.prefetch, {.low = 1, .high = 4096});
+  f("seconds", one.seconds);
+}
+
+static void describe(Fields& f, Experience& experience) {
+  f("epochs", experience.epochs, {.low = 0, .high = 1'000'000'000});
+  describe(f, experience.seconds, "seconds");
+}
+
+void describe(Fields& f, LoggedEpoch& epoch) {
+  constexpr Fields::Rule not_in_older_lines{.optional = true};
+  f.schema(epoch_log_schema);
+  f("job", epoch.job);
+  f("date", epoch.date);
+  f("commit", epoch.commit);
+  f("machine", epoch.machine);
+  f("frozen", epoch.frozen, {.about = "hash of the prediction as it was written down"});
+  f("seconds", epoch.seconds, {.above = 0, .about = "measured"});
+  f("prediction_seconds", epoch.prediction_seconds, {.about = "that predicting took"});
+  f("predicted_step_seconds", epoch.predicted_step, not_in_older_lines);
+  f("measured_step_seconds", epoch.measured_step, not_in_older_lines);
+  f("other_busy_share", epoch.other_busy_share);
+  f("steal_share", epoch.steal_share);
+  f("experience", epoch.experience, not_in_older_lines);
+  f("models", epoch.models);
+  f("segments", epoch.segments, not_in_older_lines);
+  f("elsewhere", epoch.elsewhere, {.about = "predictions for other settings"});
+}
+
+std::string to_line(const LoggedEpoch& epoch) { return to_value(epoch).dump(); }
 
 std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where) {
   std::vector<LoggedEpoch> out;
@@ -195,42 +190,7 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
     if (line.empty()) continue;
     const std::string place = fmt::format("{}, line {}", where, number);
     const Json value = parse_json(line, place);
-    const JsonField field(value, place, "`assay epoch --log` writes such lines");
-    require_schema(field, epoch_log_schema);
-    LoggedEpoch& epoch = out.emplace_back();
-    epoch.job = training_job_from_json(field.at("job").value().dump(), place);
-    epoch.date = field.at("date").text();
-    epoch.commit = field.at("commit").text();
-    epoch.machine = field.at("machine").text();
-    epoch.frozen = field.at("frozen").text();
-    epoch.seconds = field.at("seconds").number();
-    if (!(epoch.seconds > 0)) field.at("seconds").refuse("is no time");
-    epoch.prediction_seconds = field.at("prediction_seconds").number();
-    // Lines from before the pace was kept have none.
-    if (const auto step = field.find("predicted_step_seconds")) epoch.predicted_step = step->number();
-    if (const auto step = field.find("measured_step_seconds")) epoch.measured_step = step->number();
-    // Lines from before earlier epochs were asked have none.
-    if (const auto earlier = field.find("experience")) {
-      epoch.experience.epochs = static_cast<std::size_t>(earlier->at("epochs").integer(0, 1'000'000'000));
-      epoch.experience.seconds = logged_interval(*earlier, "seconds");
-    }
-    epoch.other_busy_share = field.at("other_busy_share").number();
-    epoch.steal_share = field.at("steal_share").number();
-    for (const JsonField& one : field.at("models").items()) {
-      epoch.models.push_back({one.at("model").text(), logged_interval(one, "seconds")});
-    }
-    // Lines from before jobs had any have none.
-    if (const auto segments = field.find("segments")) {
-      for (const JsonField& one : segments->items()) {
-        epoch.segments.push_back({one.at("segment").text(), logged_interval(one, "predicted_seconds"),
-                                  one.at("seconds").number()});
-        if (!(epoch.segments.back().seconds > 0)) one.at("seconds").refuse("is no time");
-      }
-    }
-    for (const JsonField& one : field.at("elsewhere").items()) {
-      epoch.elsewhere.push_back({{one.at("workers").integer(0, 4096), one.at("prefetch").integer(1, 4096)},
-                                 one.at("seconds").number()});
-    }
+    out.push_back(value_from<LoggedEpoch>(JsonField(value, place, "`assay epoch --log` writes such lines")));
   }
   return out;
 }

@@ -38,6 +38,8 @@ struct LoggedEpoch {
 };
 inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
 
+class Fields;
+void describe(Fields& f, LoggedEpoch& epoch);
 std::string to_line(const LoggedEpoch& epoch);
 /// Throws Error naming file, line and key.
 std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);

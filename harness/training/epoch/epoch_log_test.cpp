@@ -171,9 +171,9 @@ TEST(EpochLogs, OfEarlierVersionsMayLackSegmentsAndExperience) {
 TEST(EpochLogs, RefuseASegmentThatTookNoTime) {
   LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
   one.segments = {{"validation", {0.1, 0.11, 0.12, 0.9}, 0}};
-  EXPECT_THAT(
-      [&] { epoch_log_from(to_line(one), "log.jsonl"); },
-      ::testing::ThrowsMessage<Error>(HasSubstr("log.jsonl, line 1: segments[0].seconds: is no time")));
+  EXPECT_THAT([&] { epoch_log_from(to_line(one), "log.jsonl"); },
+              ::testing::ThrowsMessage<Error>(
+                  HasSubstr("log.jsonl, line 1: segments[0].seconds: is 0, must be a number above 0")));
 }
 
 }  // namespace

@@ -1,124 +1,59 @@
 #include "training/epoch/training_plan.hpp"
 
 #include "assay/error.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/near_names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace assay {
-namespace {
-
-const std::vector<std::string> keys{"schema",
-                                    "name",
-                                    "network",
-                                    "channels",
-                                    "side",
-                                    "width",
-                                    "pixels",
-                                    "variant",
-                                    "threads",
-                                    "samples",
-                                    "batch",
-                                    "drop_last",
-                                    "workers",
-                                    "prefetch",
-                                    "in_order",
-                                    "cold",
-                                    "seed",
-                                    "records",
-                                    "validation_samples",
-                                    "checkpoint_every",
-                                    "batch_delay"};
-constexpr Index most_samples = Index{1} << 32, most_batch = Index{1} << 20, most_workers = 256,
-                most_prefetch = 1024, most_threads = 4096;
-constexpr double most_delay = 10;
-
-void require_known(const JsonField& file) {
-  for (const auto& [key, value] : file.value().members()) {
-    if (std::ranges::find(keys, key) != keys.end()) continue;
-    file.refuse(
-        fmt::format("has the unknown key '{}'; is '{}' meant?", key, near_names(key, keys, 1).front()));
+void describe(Fields& f, TrainingJob& job) {
+  constexpr Index most_samples = Index{1} << 32, most_batch = Index{1} << 20, most_workers = 256,
+                  most_prefetch = 1024, most_threads = 4096;
+  constexpr Fields::Rule optional{.optional = true};
+  TrainingPlan& plan = job.plan;
+  f.schema(training_schema);
+  f.only<TrainingJob>();
+  f("name", job.name);
+  f("network", plan.network, {.optional = true, .about = "classifier or transformer"});
+  f("channels", plan.channels, {.optional = true, .low = 1, .high = 3});
+  f("side", plan.side, {.optional = true, .low = 4, .high = 256, .about = "of the images, in pixels"});
+  f("width", plan.width, {.optional = true, .low = 1, .high = 1024});
+  f("pixels", plan.pixels, {.optional = true, .about = "of a record: bytes or floats"});
+  f("variant", plan.variant, {.optional = true, .about = "of train_step: composed or naive"});
+  f("threads", plan.threads, {.optional = true, .low = 1, .high = most_threads});
+  f("samples", plan.samples, {.low = 1, .high = most_samples, .about = "of an epoch"});
+  f("batch", plan.batch, {.low = 1, .high = most_batch, .about = "samples of a step"});
+  if (f.reads() && plan.samples < plan.batch) {
+    f.refuse("samples", fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
   }
+  f("drop_last", plan.drop_last, optional);
+  f("workers", plan.workers, {.optional = true, .low = 0, .high = most_workers});
+  f("prefetch", plan.prefetch, {.optional = true, .low = 1, .high = most_prefetch});
+  f("in_order", plan.in_order, optional);
+  f("cold", plan.cold, optional);
+  // More than the records of an epoch is a slip: no epoch has as many steps.
+  const Index most_steps = f.tells() ? most_samples : plan.samples;
+  f("validation_samples", plan.validation_samples, {.optional = true, .low = 0, .high = most_steps});
+  f("checkpoint_every", plan.checkpoint_every, {.optional = true, .low = 0, .high = most_steps});
+  f("batch_delay", plan.batch_delay, {.optional = true, .least = 0, .most = 10, .about = "seconds"});
+  f("seed", plan.seed, optional);
+  f("records", plan.records, {.optional = true, .about = "a file; empty for generated records"});
 }
 
-}  // namespace
-
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where) {
-  const Json value = parse_json(text, where.string());
-  const JsonField file(value, where.string(), "see suites/jobs/README.md for the keys");
-  require_schema(file, training_schema);
-  require_known(file);
-  TrainingJob out{.name = file.at("name").text()};
-  TrainingPlan& plan = out.plan;
-  const auto integer = [&](const char* key, Index& into, Index low, Index high) {
-    if (const auto field = file.find(key)) into = field->integer(low, high);
-  };
-  const auto flag = [&](const char* key, bool& into) {
-    if (const auto field = file.find(key)) into = field->boolean();
-  };
-  plan.network = file.text_or("network", plan.network);
-  plan.pixels = file.text_or("pixels", plan.pixels);
-  plan.variant = file.text_or("variant", plan.variant);
-  plan.samples = file.at("samples").integer(1, most_samples);
-  plan.batch = file.at("batch").integer(1, most_batch);
-  integer("channels", plan.channels, 1, 3);
-  integer("side", plan.side, 4, 256);
-  integer("width", plan.width, 1, 1024);
-  integer("workers", plan.workers, 0, most_workers);
-  integer("prefetch", plan.prefetch, 1, most_prefetch);
-  Index threads = plan.threads;
-  integer("threads", threads, 1, most_threads);
-  plan.threads = static_cast<int>(threads);
-  flag("drop_last", plan.drop_last);
-  flag("in_order", plan.in_order);
-  flag("cold", plan.cold);
-  if (const auto delay = file.find("batch_delay")) {
-    plan.batch_delay = delay->number();
-    if (plan.batch_delay < 0 || plan.batch_delay > most_delay) {
-      delay->refuse(fmt::format("is {}, and not from 0 to {} seconds", plan.batch_delay, most_delay));
-    }
+  const Json file = parse_json(text, where.string());
+  auto out =
+      value_from<TrainingJob>(JsonField(file, where.string(), "see suites/jobs/README.md for the keys"));
+  if (auto& records = out.plan.records; !records.empty()) {
+    records = std::filesystem::absolute(where.parent_path() / records).lexically_normal();
   }
-  if (const auto seed = file.find("seed")) plan.seed = seed->unsigned_integer();
-  if (const auto records = file.find("records"); records && !records->text().empty())
-    plan.records = std::filesystem::absolute(where.parent_path() / records->text()).lexically_normal();
-  if (plan.samples < plan.batch) {
-    file.at("samples").refuse(fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
-  }
-  // More than the records of an epoch is a slip: no epoch has as many steps.
-  integer("validation_samples", plan.validation_samples, 0, plan.samples);
-  integer("checkpoint_every", plan.checkpoint_every, 0, plan.samples);
   return out;
 }
 
-std::string to_json(const TrainingJob& job) {
-  const TrainingPlan& plan = job.plan;
-  return json_text({{"schema", training_schema},
-                    {"name", job.name},
-                    {"network", plan.network},
-                    {"channels", plan.channels},
-                    {"side", plan.side},
-                    {"width", plan.width},
-                    {"pixels", plan.pixels},
-                    {"variant", plan.variant},
-                    {"threads", plan.threads},
-                    {"samples", plan.samples},
-                    {"batch", plan.batch},
-                    {"drop_last", plan.drop_last},
-                    {"workers", plan.workers},
-                    {"prefetch", plan.prefetch},
-                    {"in_order", plan.in_order},
-                    {"cold", plan.cold},
-                    {"validation_samples", plan.validation_samples},
-                    {"checkpoint_every", plan.checkpoint_every},
-                    {"batch_delay", plan.batch_delay},
-                    {"seed", plan.seed},
-                    {"records", plan.records.string()}});
-}
+std::string to_json(const TrainingJob& job) { return json_text(to_value(job)); }
 
 void require_memory(const TrainingPlan& plan, const std::string& where, double bytes) {
   const auto numbers = static_cast<double>(plan.channels * plan.side * plan.side);

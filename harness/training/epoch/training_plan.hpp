@@ -22,6 +22,8 @@ struct TrainingJob {
 /// beyond any use, more of validation than of training, checkpoints that no epoch reaches.
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
 std::string to_json(const TrainingJob& job);
+class Fields;
+void describe(Fields& f, TrainingJob& job);
 
 /// Throws Error naming `where` when the records that are generated for the plan and the batches that its
 /// loader holds need more than `bytes`, which is what is free: the rest of a training is small beside them.

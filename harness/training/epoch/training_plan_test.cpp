@@ -67,8 +67,9 @@ TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
 TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
   EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": -1"), HasSubstr("batch_delay"));
   EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": 11"),
-              HasSubstr("from 0 to 10 seconds"));
-  EXPECT_THAT(refusal(job, "\"batch\"", "\"bacth\""), HasSubstr("'bacth'; is 'batch' meant?"));
+              HasSubstr("batch_delay: is 11, must be a number from 0 to 10"));
+  EXPECT_THAT(refusal(job, "\"batch\"", "\"bacth\""),
+              HasSubstr("has an unknown key \"bacth\"; is it \"batch\""));
   EXPECT_THAT(refusal(job, "\"batch\": 64, ", ""), HasSubstr("batch"));
   EXPECT_THAT(refusal(job, "\"workers\": 2", "\"workers\": -1"), HasSubstr("workers"));
   EXPECT_THAT(refusal(job, "\"samples\": 1000", "\"samples\": 10"), HasSubstr("fewer than a batch of 64"));

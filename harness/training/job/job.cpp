@@ -81,34 +81,9 @@ Index timed_steps(const Job& job) {
 
 }  // namespace
 
-std::string_view to_string(PhaseKind kind) {
-  switch (kind) {
-    case PhaseKind::load: return "load";
-    case PhaseKind::copy: return "copy";
-    case PhaseKind::compute: return "compute";
-    case PhaseKind::sync: return "sync";
-    case PhaseKind::other: return "other";
-  }
-  return "";
-}
-
-std::string_view to_string(Scope scope) {
-  switch (scope) {
-    case Scope::training: return "training";
-    case Scope::validation: return "validation";
-    case Scope::checkpoint: return "checkpoint";
-  }
-  return "";
-}
-
-std::string_view to_string(PageCache cache) {
-  switch (cache) {
-    case PageCache::unknown: return "unknown";
-    case PageCache::cold: return "cold";
-    case PageCache::warm: return "warm";
-  }
-  return "";
-}
+std::string_view to_string(PhaseKind kind) { return phase_kinds[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(Scope scope) { return scopes[static_cast<std::size_t>(scope)]; }
+std::string_view to_string(PageCache cache) { return page_caches[static_cast<std::size_t>(cache)]; }
 
 StepCount count_steps(Index samples, Index batch, bool drop_last) {
   return {.full = samples / batch, .partial_samples = drop_last ? 0 : samples % batch};

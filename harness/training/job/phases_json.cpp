@@ -1,229 +1,170 @@
 #include "training/job/phases_json.hpp"
 
-#include "core/json/json.hpp"
-#include "core/text/near_names.hpp"
+#include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
+#include <numeric>
 
 namespace assay {
 namespace {
 
-constexpr const char* remedy = "harness/training/README.md describes the format";
 constexpr Index most = Index{1} << 50;
 
-void require_known(const JsonField& field, std::initializer_list<const char*> keys) {
-  const std::vector<std::string> known(keys.begin(), keys.end());
-  (void)field.find("");  // refuses what is no object
-  for (const auto& [key, value] : field.value().members()) {
-    if (std::ranges::find(known, key) != known.end()) continue;
-    std::string near;
-    for (const std::string& name : near_names(key, known, 2)) {
-      near += fmt::format("{}\"{}\"", near.empty() ? "" : " or ", name);
-    }
-    field.refuse(fmt::format("has an unknown key \"{}\"; is it {}?", key, near));
-  }
-}
-
-double finite(const JsonField& field) {
-  const double out = field.number();
-  if (!std::isfinite(out)) field.refuse("must be a finite number");
+Fields::Rule finite(bool optional, std::string_view about = {}) {
+  Fields::Rule out = finite_number;
+  out.optional = optional;
+  out.about = about;
   return out;
 }
 
-std::vector<double> finite_list(const JsonField& field) {
-  std::vector<double> out = field.numbers();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!std::isfinite(out[i])) field.items()[i].refuse("must be a finite number");
-  }
-  return out;
+void require_some(const Fields& f, std::string_view name, const std::vector<double>& seconds) {
+  if (!f.reads() || !seconds.empty() || !f.place().find(name)) return;
+  f.refuse(name, "must hold the time of at least one step");
 }
 
-template <typename Choice>
-Choice word(const JsonField& field, std::span<const Choice> choices) {
-  const std::string text = field.text();
-  std::string names;
-  for (const Choice choice : choices) {
-    if (text == to_string(choice)) return choice;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(choice));
-  }
-  field.refuse(fmt::format("is {}, must be one of {}", text, names));
-}
-
-constexpr std::array kinds{PhaseKind::load, PhaseKind::copy, PhaseKind::compute, PhaseKind::sync,
-                           PhaseKind::other};
-constexpr std::array scopes{Scope::training, Scope::validation, Scope::checkpoint};
-constexpr std::array caches{PageCache::unknown, PageCache::cold, PageCache::warm};
-
-Quoted quoted_field(const JsonField& field, Quantity quantity, const char* example) {
-  const std::string text = field.text();
-  const auto out = parse_quoted(text);
-  if (!out || out->quantity != quantity) {
-    field.refuse(
-        fmt::format("is \"{}\", must be a figure with its unit as a text, such as \"{}\"", text, example));
-  }
-  return *out;
-}
-
-std::optional<Quoted> maybe_quoted(const JsonField& parent, const char* key, Quantity quantity,
-                                   const char* example) {
-  const auto field = parent.find(key);
-  if (!field) return std::nullopt;
-  return quoted_field(*field, quantity, example);
-}
-
-Dataset dataset_of(const JsonField& field) {
-  require_known(field, {"train", "validation", "batch", "drop_last", "checkpoint_every"});
-  Dataset out;
-  if (const auto train = field.find("train")) out.train = train->integer(0, most);
-  if (const auto validation = field.find("validation")) out.validation = validation->integer(0, most);
-  if (const auto batch = field.find("batch")) out.batch = batch->integer(1, most);
-  if (const auto drop = field.find("drop_last")) out.drop_last = drop->boolean();
-  if (const auto every = field.find("checkpoint_every")) out.checkpoint_every = every->integer(0, most);
-  return out;
-}
-
-std::optional<double> factor(const JsonField& parent, const char* key) {
-  const auto field = parent.find(key);
-  if (!field) return std::nullopt;
-  const double out = finite(*field);
-  if (out <= 0) field->refuse("must be above 0: the time together by the time alone");
-  return out;
-}
-
-LoaderSetup loader_of(const JsonField& field) {
-  require_known(field, {"workers", "prefetch", "in_order", "load_contention", "compute_contention"});
-  LoaderSetup out;
-  if (const auto workers = field.find("workers")) out.workers = workers->integer(0, 4096);
-  if (const auto prefetch = field.find("prefetch")) {
-    out.prefetch = prefetch->integer(1, 4096);
-    out.prefetch_stated = true;
-  }
-  if (const auto order = field.find("in_order")) out.in_order = order->boolean();
-  out.load_contention = factor(field, "load_contention");
-  out.compute_contention = factor(field, "compute_contention");
-  return out;
-}
-
-TimedWindow window_of(const JsonField& field, int run) {
-  require_known(field, {"first_step", "steps", "wall_seconds", "cache", "run", "step_seconds"});
-  TimedWindow out{.run = run};
-  if (const auto first = field.find("first_step")) out.first_step = first->integer(0, most);
-  if (const auto own = field.find("run")) out.run = static_cast<int>(own->integer(0, 1'000'000));
-  if (const auto cache = field.find("cache")) out.cache = word<PageCache>(*cache, caches);
-  if (const auto seconds = field.find("step_seconds")) {
-    out.step_seconds = finite_list(*seconds);
-    if (out.step_seconds.empty()) seconds->refuse("must hold the time of at least one step");
-    out.steps = static_cast<Index>(out.step_seconds.size());
-    for (const double one : out.step_seconds) out.wall_seconds += one;
-  }
-  if (const auto steps = field.find("steps")) {
-    const Index count = steps->integer(1, most);
-    if (out.steps > 0 && count != out.steps) {
-      steps->refuse(fmt::format("is {}, but step_seconds holds {}", count, out.steps));
-    }
-    out.steps = count;
-  } else if (out.steps == 0) {
-    field.at("steps");
-  }
-  if (const auto wall = field.find("wall_seconds")) {
-    out.wall_seconds = finite(*wall);
-  } else if (out.step_seconds.empty()) {
-    field.at("wall_seconds");
-  }
-  return out;
-}
-
-StepPhase phase_of(const std::string& name, const JsonField& field) {
-  require_known(field, {"mean_seconds", "samples", "kind", "overlaps", "scope", "seconds", "share"});
-  StepPhase out{.name = name, .kind = word<PhaseKind>(field.at("kind"), kinds)};
-  if (const auto scope = field.find("scope")) out.scope = word<Scope>(*scope, scopes);
-  if (const auto overlaps = field.find("overlaps")) out.overlaps = overlaps->boolean();
-  if (const auto seconds = field.find("seconds")) {
-    out.seconds = finite_list(*seconds);
-    if (out.seconds.empty()) seconds->refuse("must hold the time of at least one step");
-    for (const double one : out.seconds) out.mean_seconds += one;
-    out.mean_seconds /= static_cast<double>(out.seconds.size());
-    out.samples = static_cast<Index>(out.seconds.size());
-  } else {
-    out.mean_seconds = finite(field.at("mean_seconds"));
-  }
-  if (const auto samples = field.find("samples")) {
-    const Index count = samples->integer(1, most);
-    if (!out.seconds.empty() && count != out.samples) {
-      samples->refuse(fmt::format("is {}, but seconds holds {}", count, out.samples));
-    }
-    out.samples = count;
-  }
-  if (const auto mean = field.find("mean_seconds"); mean && !out.seconds.empty()) {
-    const double stated = finite(*mean);
-    if (std::abs(stated - out.mean_seconds) > 0.02 * std::abs(out.mean_seconds)) {
-      mean->refuse(fmt::format("is {}, but the mean of seconds is {}", stated, out.mean_seconds));
-    }
-  }
-  out.share = maybe_quoted(field, "share", Quantity::share, "44.3 %");
-  return out;
-}
-
-Claim claim_of(const JsonField& field) {
-  require_known(field, {"where", "batch", "steps", "step", "throughput", "epoch", "minimum", "derivation",
-                        "total", "of"});
-  Claim out{.where = field.text_or("where", "")};
-  if (const auto batch = field.find("batch")) out.batch = batch->integer(1, most);
-  if (const auto steps = field.find("steps")) out.steps = steps->integer(1, most);
-  out.step = maybe_quoted(field, "step", Quantity::seconds, "0.0997 s");
-  out.throughput = maybe_quoted(field, "throughput", Quantity::samples_per_second, "5,641/s");
-  out.epoch = maybe_quoted(field, "epoch", Quantity::seconds, "56.7 min");
-  out.minimum = maybe_quoted(field, "minimum", Quantity::seconds, "21.7 min");
-  out.total = maybe_quoted(field, "total", Quantity::seconds, "0.0238 s");
-  if (const auto factors = field.find("derivation")) {
-    for (const JsonField& one : factors->items()) {
-      const auto parsed = parse_quoted(one.text());
-      if (!parsed)
-        one.refuse(fmt::format("is \"{}\", must be a figure such as \"0.0238 s\" or \"34221\"", one.text()));
-      out.derivation.push_back(*parsed);
-    }
-  }
-  if (const auto names = field.find("of")) {
-    for (const JsonField& name : names->items()) out.of.push_back(name.text());
-  }
-  if (out.total && out.of.empty())
-    field.refuse("has a \"total\" without the phases \"of\" which it is the sum");
-  return out;
+void quoted(Fields& f, std::string_view name, std::optional<Quoted>& value, Quantity quantity,
+            std::string_view example) {
+  std::optional<std::string> text;
+  if (value) text = value->text;
+  f(name, text, {.about = example});
+  if (!f.reads() || !text) return;
+  value = parse_quoted(*text);
+  if (value && value->quantity == quantity) return;
+  f.refuse(name, fmt::format("is \"{}\", must be a figure with its unit as a text, such as \"{}\"", *text,
+                             example));
 }
 
 }  // namespace
 
-Job read_phases_json(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  const JsonField file(value, where, remedy);
-  require_schema(file, job_schema);
-  require_known(file, {"schema", "job", "hardware", "source", "dataset", "loader", "windows", "phases",
-                       "one_off_seconds", "measured_epoch_seconds", "claims"});
-  Job out{.name = file.at("job").text(), .hardware = file.text_or("hardware", ""), .source = where};
-  (void)file.text_or("source", "");  // for people: where the figures are from
-  if (const auto dataset = file.find("dataset")) out.dataset = dataset_of(*dataset);
-  if (const auto loader = file.find("loader")) out.loader = loader_of(*loader);
-  if (const auto windows = file.find("windows")) {
-    int run = 0;
-    for (const JsonField& window : windows->items())
-      out.windows.push_back(window_of(window, 1'000'001 + run++));
-  }
-  if (const auto phases = file.find("phases")) {
-    (void)phases->find("");
-    for (const auto& [name, phase] : phases->value().members()) {
-      out.phases.push_back(phase_of(name, phases->at(name)));
+template <>
+struct Form<Quoted> : Form<std::string> {
+  static Json json(const Quoted& value, const Fields::Rule&) { return value.text; }
+  static void read(const JsonField& field, Quoted& value, const Fields::Rule&) {
+    const auto parsed = parse_quoted(field.text());
+    if (!parsed) {
+      field.refuse(
+          fmt::format("is \"{}\", must be a figure such as \"0.0238 s\" or \"34221\"", field.text()));
     }
+    value = *parsed;
   }
-  if (const auto once = file.find("one_off_seconds")) out.one_off_seconds = finite(*once);
-  if (const auto epoch = file.find("measured_epoch_seconds")) out.epoch_seconds = finite(*epoch);
-  if (const auto claims = file.find("claims")) {
-    for (const JsonField& claim : claims->items()) out.claims.push_back(claim_of(claim));
+};
+
+// Beside the types, where argument-dependent lookup finds them.
+static void describe(Fields& f, Dataset& dataset) {
+  f.only<Dataset>();
+  f("train", dataset.train, {.optional = true, .low = 0, .high = most, .about = "samples of an epoch"});
+  f("validation", dataset.validation, {.optional = true, .low = 0, .high = most});
+  f("batch", dataset.batch, {.optional = true, .low = 1, .high = most, .about = "samples of a step"});
+  f("drop_last", dataset.drop_last, {.optional = true});
+  f("checkpoint_every", dataset.checkpoint_every,
+    {.optional = true, .low = 0, .high = most, .about = "steps; 0: none"});
+}
+
+static void describe(Fields& f, LoaderSetup& loader) {
+  const Fields::Rule factor{.optional = true, .above = 0, .about = "the time together by the time alone"};
+  f.only<LoaderSetup>();
+  f("workers", loader.workers, {.low = 0, .high = 4096});
+  f("prefetch", loader.prefetch,
+    {.optional = true, .low = 1, .high = 4096, .about = "batches under way per worker"});
+  if (f.reads()) loader.prefetch_stated = f.place().find("prefetch").has_value();
+  f("in_order", loader.in_order, {.optional = true});
+  f("load_contention", loader.load_contention, factor);
+  f("compute_contention", loader.compute_contention, factor);
+}
+
+static void describe(Fields& f, TimedWindow& window) {
+  f.only<TimedWindow>();
+  f("first_step", window.first_step, {.optional = true, .low = 0, .high = most});
+  std::optional<int> run = window.run;
+  f("run", run, {.low = 0, .high = 1'000'000, .about = "windows of one run may nest"});
+  f("cache", window.cache, page_caches, {.optional = true});
+  f("step_seconds", window.step_seconds, finite(true, "of each step"));
+  require_some(f, "step_seconds", window.step_seconds);
+  const auto counted = static_cast<Index>(window.step_seconds.size());
+  if (f.reads()) {
+    window.run = run.value_or(-1);
+    window.steps = counted;
+    window.wall_seconds = std::accumulate(window.step_seconds.begin(), window.step_seconds.end(), 0.0);
   }
+  const bool known = counted > 0 || f.tells();
+  f("steps", window.steps, {.optional = known, .low = 1, .high = most});
+  f("wall_seconds", window.wall_seconds, finite(known));
+  if (f.reads() && counted > 0 && window.steps != counted) {
+    f.refuse("steps", fmt::format("is {}, but step_seconds holds {}", window.steps, counted));
+  }
+}
+
+static void describe(Fields& f, StepPhase& phase) {
+  f.only<StepPhase>();
+  f("kind", phase.kind, phase_kinds);
+  f("scope", phase.scope, scopes, {.optional = true});
+  f("overlaps", phase.overlaps, {.optional = true, .about = "runs beside the step"});
+  f("seconds", phase.seconds, finite(true, "of single steps in order"));
+  require_some(f, "seconds", phase.seconds);
+  const auto counted = static_cast<Index>(phase.seconds.size());
+  double mean = 0;
+  if (counted > 0) {
+    mean = std::accumulate(phase.seconds.begin(), phase.seconds.end(), 0.0) / static_cast<double>(counted);
+  }
+  if (f.reads()) {
+    phase.mean_seconds = mean;
+    phase.samples = counted;
+  }
+  f("mean_seconds", phase.mean_seconds, finite(counted > 0 || f.tells(), "per step"));
+  f("samples", phase.samples, {.terse = true, .low = 1, .high = most, .about = "steps behind the mean"});
+  quoted(f, "share", phase.share, Quantity::share, "44.3 %");
+  if (!f.reads() || counted == 0) return;
+  if (phase.samples != counted) {
+    f.refuse("samples", fmt::format("is {}, but seconds holds {}", phase.samples, counted));
+  }
+  if (std::abs(phase.mean_seconds - mean) > 0.02 * std::abs(mean)) {
+    f.refuse("mean_seconds", fmt::format("is {}, but the mean of seconds is {}", phase.mean_seconds, mean));
+  }
+  phase.mean_seconds = mean;
+}
+
+static void describe(Fields& f, Claim& claim) {
+  f.only<Claim>();
+  f("where", claim.where, {.optional = true, .about = "the row or paragraph it stands in"});
+  f("batch", claim.batch, {.low = 1, .high = most});
+  f("steps", claim.steps, {.low = 1, .high = most});
+  quoted(f, "step", claim.step, Quantity::seconds, "0.0997 s");
+  quoted(f, "throughput", claim.throughput, Quantity::samples_per_second, "5,641/s");
+  quoted(f, "epoch", claim.epoch, Quantity::seconds, "56.7 min");
+  quoted(f, "minimum", claim.minimum, Quantity::seconds, "21.7 min");
+  f("derivation", claim.derivation, {.optional = true, .about = "factors of the minimum"});
+  quoted(f, "total", claim.total, Quantity::seconds, "0.0238 s");
+  f("of", claim.of, {.optional = true, .about = "phases that the total is the sum of"});
+  if (f.reads() && claim.total && claim.of.empty()) {
+    f.place().refuse("has a \"total\" without the phases \"of\" which it is the sum");
+  }
+}
+
+void describe(Fields& f, Job& job) {
+  f.schema(job_schema);
+  f.only<Job>();
+  f("job", job.name);
+  f("hardware", job.hardware, {.optional = true});
+  f.derived("source", job.source, {.about = "where the figures are from, for people"});
+  f("dataset", job.dataset, {.optional = true});
+  f("loader", job.loader, {.optional = true});
+  f("windows", job.windows, {.optional = true, .about = "consecutive steps that were timed together"});
+  f.keyed("phases", job.phases, &StepPhase::name, {.optional = true, .about = "of a step, by name"});
+  f("one_off_seconds", job.one_off_seconds, finite(true, "of an epoch, beyond its steps"));
+  f("measured_epoch_seconds", job.epoch_seconds, finite(true));
+  f("claims", job.claims, {.optional = true, .about = "of a report, to be checked for their arithmetic"});
+  // Windows that do not say so are no parts of one run.
+  for (std::size_t i = 0; f.reads() && i < job.windows.size(); ++i) {
+    if (job.windows[i].run < 0) job.windows[i].run = static_cast<int>(1'000'001 + i);
+  }
+}
+
+Job read_phases_json(const std::string& text, const std::string& where) {
+  const Json file = parse_json(text, where);
+  auto out = value_from<Job>(JsonField(file, where, "harness/training/README.md describes the format"));
+  out.source = where;
   return out;
 }
 

@@ -84,7 +84,7 @@ TEST(PhasesJson, NamesWhatIsMissing) {
 
 TEST(PhasesJson, NamesWhatCannotBe) {
   refuses(job_with(R"("phases": {"a": {"kind": "lode", "mean_seconds": 1}})"),
-          "f.json: phases.a.kind: is lode, must be one of load, copy, compute, sync, other");
+          "f.json: phases.a.kind: is \"lode\", must be one of load, copy, compute, sync, other");
   refuses(job_with(R"("dataset": {"batch": 0})"), "f.json: dataset.batch: is 0");
   refuses(job_with(R"("dataset": {"checkpoint_every": -1})"), "f.json: dataset.checkpoint_every: is -1");
   refuses(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": "nan"}})"), "must be a finite number");
@@ -94,7 +94,7 @@ TEST(PhasesJson, NamesWhatCannotBe) {
   refuses(job_with(R"("claims": [{"throughput": "5 min"}])"), "claims[0].throughput: is \"5 min\"");
   refuses(job_with(R"("claims": [{"epoch": 5}])"), "claims[0].epoch: is a number, must be a string");
   refuses(job_with(R"("phases": 3)"), "f.json: phases: is a number, must be an object");
-  refuses(job_with(R"("loader": {"load_contention": 0})"), "must be above 0");
+  refuses(job_with(R"("loader": {"load_contention": 0})"), "must be a number above 0");
 }
 
 TEST(PhasesJson, LeavesTimesBelowZeroToTheLint) {

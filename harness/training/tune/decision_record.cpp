@@ -1,6 +1,5 @@
 #include "training/tune/decision_record.hpp"
 
-#include "core/json/json.hpp"
 #include "core/machine/record.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -134,8 +133,7 @@ std::string decision_text(const TuneRecord& record) {
 std::string to_json(const TuneRecord& record) {
   TrainingJob chosen = record.job;
   chosen.plan = record.attempts[record.ruling.chosen].plan;
-  Json out = parse_json(to_json(chosen), "the chosen job");
-  return json_text(out);
+  return to_json(chosen);
 }
 
 }  // namespace assay

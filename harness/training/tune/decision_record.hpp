@@ -23,7 +23,7 @@ struct TuneRecord {
 std::string decision_record(const TuneRecord& record);
 /// A table of the attempts for a terminal of 80 columns, the decision as its last line.
 std::string decision_text(const TuneRecord& record);
-/// The chosen settings as a job, with `reason` and the samples of each round.
+/// The chosen settings as a job.
 std::string to_json(const TuneRecord& record);
 
 }  // namespace assay

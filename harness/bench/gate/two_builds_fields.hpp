@@ -2,12 +2,13 @@
 #pragma once
 
 #include "bench/gate/two_builds.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 
 #include <string>
 
 namespace assay {
 
+void describe(Fields& f, TwoBuilds& run);
 /// Whether a file is one of these, by its schema.
 bool holds_two_builds(const Json& file);
 /// Throws Error as two_builds_from_json() does; `where` names the file.

@@ -1,0 +1,74 @@
+#include "core/machine/fields.hpp"
+
+#include <array>
+
+namespace assay {
+
+void describe(Fields& f, Fact& fact) {
+  f("name", fact.name);
+  f("value", fact.value);
+  f("decides", fact.decides, {.optional = true, .about = "results that differ in it are not comparable"});
+}
+
+void describe(Fields& f, Cache& cache) {
+  f("level", cache.level, {.low = 0, .high = 9, .about = "1 is next to the core"});
+  f("bytes", cache.bytes);
+  f("sharers", cache.sharers, {.optional = true, .low = 1, .high = most_threads, .about = "cores"});
+}
+
+void describe(Fields& f, Machine& machine) {
+  f("key", machine.key, {.optional = true, .about = "names the folder of its baselines"});
+  f("cores", machine.cores, {.optional = true, .low = 1, .high = most_threads});
+  f("memory_bytes", machine.memory_bytes, {.optional = true});
+  f("caches", machine.caches, {.optional = true});
+  f("facts", machine.facts, {.optional = true});
+}
+
+void describe(Fields& f, Bandwidth& bandwidth) {
+  f("level", bandwidth.level);
+  f("working_set_bytes", bandwidth.working_set_bytes);
+  f("bytes_per_second", bandwidth.bytes_per_second);
+}
+
+void describe(Fields& f, Roof& roof) {
+  f("threads", roof.threads, {.low = 1, .high = most_threads});
+  f("flops_per_second", roof.flops_per_second, {.optional = true});
+  f("bandwidth", roof.bandwidth, {.optional = true});
+}
+
+void describe(Fields& f, Weather& weather) {
+  const Fields::Rule optional{.optional = true}, or_unknown{.optional = true, .about = "-1: not known"};
+  f("seconds", weather.seconds, optional);
+  f("steal_share", weather.steal_share, optional);
+  f("other_busy_share", weather.other_busy_share, optional);
+  f("cpu_pressure_share", weather.cpu_pressure_share, or_unknown);
+  f("involuntary_switches", weather.involuntary_switches, optional);
+  f("migrations", weather.migrations, or_unknown);
+  f("major_faults", weather.major_faults, optional);
+}
+
+void describe(Fields& f, Cost& cost) {
+  f("flops", cost.flops, {.optional = true});
+  f("bytes_read", cost.bytes_read, {.optional = true});
+  f("bytes_written", cost.bytes_written, {.optional = true});
+  if (!f.writes() || !cost.f32) f("f32", cost.f32, {.optional = true, .about = "true, where it is missing"});
+}
+
+void describe(Fields& f, Agreement& agreement) {
+  f("agrees", agreement.agrees);
+  f("worst_error", agreement.worst_error, {.optional = true, .about = "in units of the bound"});
+  f("compared", agreement.compared, {.optional = true, .low = 0});
+  f("total", agreement.total, {.optional = true, .low = 0});
+  f("detail", agreement.detail, {.optional = true});
+}
+
+void describe(Fields& f, Interval& interval, std::string_view middle) {
+  constexpr std::array<std::string_view, 2> bases{"launches", "slices"};
+  f("low", interval.low);
+  f(middle, interval.middle);
+  f("high", interval.high);
+  f("coverage", interval.coverage, {.about = "0.95 for 95 %; 0: no interval"});
+  f("over", interval.basis, bases, {.terse = true, .about = "launches, where it is missing"});
+}
+
+}  // namespace assay
