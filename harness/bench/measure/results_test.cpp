@@ -62,7 +62,7 @@ Results sample() {
           .seed = 0xFFFFFFFFFFFFFFFFU,
           .command = "assay run",
           .partial = true,
-          .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}}},
+          .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}, 3, Weather{.seconds = 0.6, .migrations = -1}}},
           .weather = {1, 0.1, 0.2, -1, 4, -1, 6},
           .trials = {naive, wrong, skipped}};
 }
@@ -89,6 +89,8 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.machine.caches, before.machine.caches);
   EXPECT_EQ(after.weather.major_faults, 6);
   EXPECT_EQ(after.roofs[0].bandwidth[0].level, "L1");
+  EXPECT_EQ(after.roofs[0].measurements, 3);
+  EXPECT_EQ(after.roofs[0].weather->seconds, 0.6);
   EXPECT_EQ(after.trials[0].launches[0][0].seconds, 1e-4 / 3);
   EXPECT_EQ(after.trials[0].launches[0][1].seconds, 0.1 + 0.2);
   EXPECT_EQ(after.trials[0].launches[0][1].calls, 7);

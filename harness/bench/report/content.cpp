@@ -9,9 +9,6 @@
 namespace assay {
 namespace {
 
-/// Roofs are samples too: measured within one run on a shared machine they differed by up to 3 %.
-constexpr double roof_uncertainty = 0.05;
-
 std::vector<AgreementRow> agreement_of(const Results& results) {
   std::vector<AgreementRow> out;
   std::map<std::string, std::set<std::string>> variants, cases;
@@ -77,7 +74,8 @@ const TrialResult* naive_for(const Results& results, const TrialResult& trial) {
   return nullptr;
 }
 
-TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive) {
+TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
+                 const std::vector<BeatenRoof>& beaten) {
   TimeRow row{.key = trial.key,
               .problem_case = case_of(trial),
               .note = trial.note,
@@ -103,9 +101,10 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
   row.bytes_per_second = bytes / row.seconds.middle;
   const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
   if (roof != results.roofs.end()) {
-    const double at_roof = seconds_at_roof(*roof, trial.cost, bytes);
-    row.share_of_roof = at_roof / row.seconds.middle;
-    row.beats_roof = at_roof > row.seconds.high * (1 + roof_uncertainty);
+    const RoofLimit limit = limit_at_roof(*roof, trial.cost, bytes);
+    row.roof_not_believed = std::ranges::any_of(
+        beaten, [&](const BeatenRoof& one) { return one.threads == trial.threads && one.by == limit.by; });
+    if (!row.roof_not_believed) row.share_of_roof = limit.seconds / row.seconds.middle;
   }
   return row;
 }
@@ -125,9 +124,11 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};
+  const std::vector<BeatenRoof> beaten = beaten_roofs(results);
+  out.roofs_not_believed = why_not_believed(beaten, results.roofs);
   for (const TrialResult& trial : results.trials) {
     if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
-    if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial)));
+    if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
   }
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
   if (out.withheld.empty()) out.break_even = break_even(results);
@@ -136,6 +137,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);
   out.composition = composition(results, out.predictions);
   out.not_covered = not_covered(results, comparison, out.predictions);
+  std::ranges::copy(out.roofs_not_believed, std::back_inserter(out.not_covered));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/report.hpp"
+#include "bench/report/roofs.hpp"
 
 namespace assay {
 
@@ -21,9 +22,10 @@ Outcome outcome_of(const Results& results, const std::optional<Comparison>& comp
 std::vector<std::string> not_covered(const Results& results, const std::optional<Comparison>& comparison,
                                      const std::vector<Prediction>& predictions);
 
-/// The row of one measured trial, without seconds where machines were mixed. `naive` is that of its case, or
-/// null.
-TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive);
+/// The row of one measured trial, without seconds where machines were mixed, and without a share of the roof
+/// where that was beaten. `naive` is that of its case, or null.
+TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
+                 const std::vector<BeatenRoof>& beaten);
 
 /// Returns a row for every variant that was measured at two sizes or more, and for those that are slower at
 /// their only one.

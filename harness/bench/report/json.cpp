@@ -60,7 +60,7 @@ static void describe(Fields& f, TimeRow& row) {
   f.derived("flops_per_second", known_if(has_seconds, row.flops_per_second), null_if_none);
   f.derived("bytes_per_second", known_if(has_seconds, row.bytes_per_second), null_if_none);
   f.derived("share_of_roof", known_if(row.share_of_roof > 0, row.share_of_roof), null_if_none);
-  f("beats_roof", row.beats_roof);
+  f("roof_not_believed", row.roof_not_believed);
   f("allocations_per_call", row.allocations_per_call);
   f("allocated_bytes_per_call", row.allocated_bytes_per_call);
   f("workspace_bytes", row.workspace_bytes);
@@ -127,6 +127,7 @@ void describe(Fields& f, Report& report) {
   f("outcome", report.outcome);
   f("machine", report.machine);
   f("roofs", report.roofs);
+  f("roofs_not_believed", report.roofs_not_believed);
   f("weather", report.weather);
   f("agreement", report.agreement);
   f("disagreements", report.disagreements);

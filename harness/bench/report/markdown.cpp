@@ -94,7 +94,9 @@ std::string roofs(const Report& report) {
                       figure(level.bytes_per_second / 1e9) + " GB/s"});
     }
   }
-  return markdown_table("rlr", {"threads", "roof", "reached"}, rows);
+  std::string out = markdown_table("rlr", {"threads", "roof", "reached"}, rows);
+  for (const std::string& why : report.roofs_not_believed) out += "\n\nNot believed: " + escaped(why) + ".";
+  return out;
 }
 
 std::string weather(const Weather& weather) {
@@ -162,8 +164,9 @@ std::string intervals(const Report& report) {
 }
 
 std::string of_roof(const TimeRow& row) {
+  if (row.roof_not_believed) return "roof not believed";
   if (row.share_of_roof <= 0) return "unknown";
-  return percent_text(row.share_of_roof) + (row.beats_roof ? ", above the measured roof: not believed" : "");
+  return percent_text(row.share_of_roof);
 }
 
 std::string times(const Report& report) {

@@ -140,10 +140,23 @@ TEST(Report, SaysHowLargeASlowDownMustBeToBeSeen) {
   EXPECT_THAT(to_markdown(report), HasSubstr("a slow-down of 7.92 % would have been seen in half of them"));
 }
 
-TEST(Report, DoesNotBelieveMoreThanTheRoof) {
+TEST(Report, ShowsNoShareOfARoofThatIsNotBelievedAndSaysWhyWhereverItDoesNot) {
   Results results = network();
-  results.roofs[0].flops_per_second = 5e9;  // 524,288 operations in 51 µs are 10.3 GFLOP/s
-  EXPECT_THAT(to_markdown(report_of(results)), HasSubstr("206 %, above the measured roof: not believed"));
+  results.roofs[0].flops_per_second = 5e9;                // 524,288 operations in 51 µs are 10.3 GFLOP/s
+  results.roofs[0].bandwidth[0].bytes_per_second = 5e10;  // 12,000 bytes in 0.24 µs, 1,000 operations in 0.2
+  const Report report = report_of(results);
+  for (const std::size_t gemm : {0U, 1U}) {
+    EXPECT_EQ(report.times.at(gemm).share_of_roof, 0) << "of the trial that beat it, and of the other one";
+    EXPECT_TRUE(Json::parse(to_json(report)).at("times").at(gemm).at("share_of_roof").is_null());
+  }
+  EXPECT_GT(report.times.at(2).share_of_roof, 0) << "the bandwidth is believed";
+
+  const std::string why = "roof of arithmetic with 1 thread is not believed";
+  EXPECT_THAT(report.not_covered, Contains(HasSubstr(why)));
+  const std::string text = to_markdown(report);
+  EXPECT_THAT(text, AllOf(HasSubstr(why), HasSubstr("| roof not believed |"), Not(HasSubstr("206 %"))));
+  const std::string table = to_table(results);
+  EXPECT_THAT(table, AllOf(HasSubstr("the roof of arithmetic"), Not(HasSubstr("206 %"))));
 }
 
 TEST(Report, SaysHowManyOutputsOfASampleWereCompared) {

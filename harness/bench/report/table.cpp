@@ -32,7 +32,7 @@ Cells cells_of(const TimeRow& row) {
     out[4] = brackets(*row.speedup, 1);
   }
   if (row.share_of_roof > 0) {
-    out[5] = percent_text(row.share_of_roof) + (row.beats_roof ? " (above the roof)" : "");
+    out[5] = percent_text(row.share_of_roof);
   }
   out[6] = count_text(row.allocations_per_call);
   return out;
@@ -52,13 +52,13 @@ struct Block {
   std::vector<std::string> lines;
 };
 
-std::vector<Block> blocks_of(const Results& results) {
+std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoof>& beaten) {
   std::vector<Block> out;
   for (const TrialResult& trial : results.trials) {
     if (out.empty() || out.back().title != case_of(trial)) out.push_back({case_of(trial), {}, {}});
     Block& block = out.back();
     if (was_measured(trial)) {
-      block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial))));
+      block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial), beaten)));
     }
     const std::string line = instead_of_time(trial);
     if (!line.empty()) {
@@ -86,7 +86,8 @@ std::string line_of(const Cells& cells, const std::array<std::size_t, 7>& widths
 std::string to_table(const Results& results) {
   const Cells heading{"", "time", "[interval]", "vs naive", "[interval]", "of roof", "allocs"};
   std::array<std::size_t, 7> widths{};
-  const std::vector<Block> blocks = blocks_of(results);
+  const std::vector<BeatenRoof> beaten = beaten_roofs(results);
+  const std::vector<Block> blocks = blocks_of(results, beaten);
   const auto widen = [&](const Cells& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
   };
@@ -102,6 +103,8 @@ std::string to_table(const Results& results) {
   if (!results.mixed_machines.empty()) {
     out += wrapped("times and roofs are withheld: " + results.mixed_machines, widest, "  ") + "\n";
   }
+  for (const std::string& why : why_not_believed(beaten, results.roofs))
+    out += wrapped(why, widest, "  ") + "\n";
   return out;
 }
 

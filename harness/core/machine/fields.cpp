@@ -34,6 +34,9 @@ void describe(Fields& f, Roof& roof) {
   f("threads", roof.threads, {.low = 1, .high = most_threads});
   f("flops_per_second", roof.flops_per_second, {.optional = true});
   f("bandwidth", roof.bandwidth, {.optional = true});
+  f("measurements", roof.measurements,
+    {.optional = true, .low = 1, .about = "the larger of each figure was kept"});
+  f("weather", roof.weather);
 }
 
 void describe(Fields& f, Weather& weather) {

@@ -38,6 +38,22 @@ void MultiplyPastCaches(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b
   hwy::FlushStream();
 }
 
+void MultiplyInPlace(const float* HWY_RESTRICT a, const float* /*b*/, float* HWY_RESTRICT out,
+                     std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < count; i += 4 * lanes) {
+    const auto p0 = hn::Mul(hn::Load(d, a + i), hn::Load(d, out + i));
+    const auto p1 = hn::Mul(hn::Load(d, a + i + lanes), hn::Load(d, out + i + lanes));
+    const auto p2 = hn::Mul(hn::Load(d, a + i + 2 * lanes), hn::Load(d, out + i + 2 * lanes));
+    const auto p3 = hn::Mul(hn::Load(d, a + i + 3 * lanes), hn::Load(d, out + i + 3 * lanes));
+    hn::Store(p0, d, out + i);
+    hn::Store(p1, d, out + i + lanes);
+    hn::Store(p2, d, out + i + 2 * lanes);
+    hn::Store(p3, d, out + i + 3 * lanes);
+  }
+}
+
 double MultiplyAdd(std::size_t rounds, float& sink) {
   const hn::ScalableTag<float> d;
   // Twelve independent sums: two units with a latency of four or five cycles need eight to ten in flight, and
@@ -77,6 +93,7 @@ namespace assay::roof {
 
 HWY_EXPORT(Multiply);
 HWY_EXPORT(MultiplyPastCaches);
+HWY_EXPORT(MultiplyInPlace);
 HWY_EXPORT(MultiplyAdd);
 
 void multiply(const float* a, const float* b, float* out, std::size_t count) {
@@ -85,6 +102,10 @@ void multiply(const float* a, const float* b, float* out, std::size_t count) {
 
 void multiply_past_caches(const float* a, const float* b, float* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplyPastCaches)(a, b, out, count);
+}
+
+void multiply_in_place(const float* a, const float* b, float* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(MultiplyInPlace)(a, b, out, count);
 }
 
 double multiply_add(std::size_t rounds, float& sink) {

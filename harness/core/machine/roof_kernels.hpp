@@ -1,4 +1,4 @@
-// The two loops that roofs and noise are measured with, in the widest vectors of this processor.
+// The loops that roofs and noise are measured with, in the widest vectors of this processor.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,9 @@ inline constexpr std::size_t stream_step = 256;
 void multiply(const float* a, const float* b, float* out, std::size_t count);
 // The same with stores that go past the caches, which spares reading the lines of `out` before writing them.
 void multiply_past_caches(const float* a, const float* b, float* out, std::size_t count);
+
+// out = out * a: the same traffic without a line that is written and was not read.
+void multiply_in_place(const float* a, const float* b, float* out, std::size_t count);
 
 // Fused multiply-adds on registers alone. Returns the floating-point operations done, two per element;
 // `sink` receives a value that depends on all of them.

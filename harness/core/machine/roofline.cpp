@@ -1,18 +1,21 @@
 // measure_roof(): arithmetic and bandwidth that this machine reaches,
 // and what a call costs at least under them.
 
-#include "assay/machine.hpp"
+#include "core/machine/roofline.hpp"
+
 #include "core/machine/roof_kernels.hpp"
 #include "core/machine/roof_levels.hpp"
 #include "core/machine/stream.hpp"
 #include "core/machine/team.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace assay {
 namespace {
@@ -35,17 +38,6 @@ double upper_decile(std::vector<double> rates) {
   return rates[rank];
 }
 
-// Calls that take about `slice` seconds, found by doubling.
-Index calls_per_slice(const Work& work, double slice) {
-  for (Index calls = 1;; calls *= 2) {
-    const auto start = Clock::now();
-    work(calls);
-    const double taken = seconds_between(start, Clock::now());
-    if (taken >= slice / 2)
-      return std::max<Index>(1, std::llround(static_cast<double>(calls) * slice / taken));
-  }
-}
-
 // Units of work per second of all threads together. Slices begin together, and each counts from its first
 // start to its last end, so that a slice in which one thread was held up counts as slow rather than as short.
 double rate(int threads, double seconds, const std::function<Work(int index)>& make) {
@@ -60,7 +52,15 @@ double rate(int threads, double seconds, const std::function<Work(int index)>& m
   run_team(threads, [&](int index) {
     const auto me = static_cast<std::size_t>(index);
     const Work work = make(index);
-    if (index == 0) calls = calls_per_slice(work, slice);
+    if (index == 0) {
+      calls = calls_per_slice(
+          [&](Index count) {
+            const auto from = Clock::now();
+            work(count);
+            return seconds_between(from, Clock::now());
+          },
+          slice);
+    }
     const auto begin = Clock::now();
     while (true) {
       barrier.arrive_and_wait();
@@ -96,46 +96,78 @@ double arithmetic(int threads, double seconds) {
   });
 }
 
-double bandwidth(int threads, double seconds, double bytes_per_thread, Stream::Loop loop) {
-  return rate(threads, seconds, [&](int) {
-    return [stream = std::make_shared<Stream>(bytes_per_thread), loop](Index steps) {
-      return stream->advance(steps, loop);
-    };
-  });
+// The best of `loops`, in turn on arrays that each thread touches once.
+double bandwidth(int threads, double seconds, double bytes_per_thread, std::span<const Stream::Loop> loops) {
+  std::vector<std::unique_ptr<Stream>> streams(static_cast<std::size_t>(threads));
+  double best = 0;
+  for (const Stream::Loop loop : loops) {
+    best = std::max(best, rate(threads, seconds / static_cast<double>(loops.size()), [&](int index) {
+                      auto& stream = streams[static_cast<std::size_t>(index)];
+                      if (stream == nullptr) stream = std::make_unique<Stream>(bytes_per_thread);
+                      return [&stream, loop](Index steps) { return stream->advance(steps, loop); };
+                    }));
+  }
+  return best;
 }
 
 }  // namespace
 
-Roof measure_roof(const Machine& machine, int threads, double seconds) {
-  const auto levels = roof_levels(machine, threads);
-  // Memory is measured twice, with stores through the caches and past them;
-  // touching its pages takes time too.
-  const double part = seconds / static_cast<double>(levels.size() + 2);
-  Roof out{.threads = threads, .flops_per_second = arithmetic(threads, part)};
-  for (const auto& level : levels) {
-    double best = bandwidth(threads, part, level.bytes_per_thread, roof::multiply);
-    if (level.name == "memory") {
-      best = std::max(best, bandwidth(threads, part, level.bytes_per_thread, roof::multiply_past_caches));
-    }
-    out.bandwidth.push_back({level.name, level.holds_bytes, best});
+Index calls_per_slice(const std::function<double(Index calls)>& seconds_of, double slice) {
+  for (Index calls = 1;; calls *= 2) {
+    const double taken = std::min({seconds_of(calls), seconds_of(calls), seconds_of(calls)});
+    if (taken >= slice / 2)
+      return std::max<Index>(1, std::llround(static_cast<double>(calls) * slice / taken));
   }
+}
+
+Roof measure_roof(const Machine& machine, int threads, double seconds) {
+  const WeatherStation station;
+  const auto levels = roof_levels(machine, threads);
+  const double part = seconds / static_cast<double>(levels.size() + 1);
+  Roof out{.threads = threads, .flops_per_second = arithmetic(threads, part)};
+  // A store to a line that was not read costs the reading of it, unless it goes past the caches, which pays
+  // where the line would not stay in one.
+  constexpr std::array loops{roof::multiply, roof::multiply_in_place, roof::multiply_past_caches};
+  for (const auto& level : levels) {
+    const std::size_t fit = level.name == "memory" ? 3 : 2;
+    out.bandwidth.push_back({level.name, level.holds_bytes,
+                             bandwidth(threads, part, level.bytes_per_thread, std::span(loops).first(fit))});
+  }
+  out.weather = station.since();
   return out;
 }
 
-double seconds_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes) {
-  double out = 0;
+void raise(Roof& roof, const Roof& again) {
+  bool kept = false;
+  const auto keep = [&](double& figure, double other) {
+    if (other <= figure) return;
+    figure = other;
+    kept = true;
+  };
+  keep(roof.flops_per_second, again.flops_per_second);
+  for (Bandwidth& level : roof.bandwidth) {
+    const auto same = std::ranges::find(again.bandwidth, level.level, &Bandwidth::level);
+    if (same != again.bandwidth.end()) keep(level.bytes_per_second, same->bytes_per_second);
+  }
+  roof.measurements += again.measurements;
+  if (kept) roof.weather = again.weather;
+}
+
+RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes) {
+  RoofLimit out;
   if (cost.flops > 0) {
-    if (roof.flops_per_second <= 0 || !cost.f32) return 0;
-    out = cost.flops / roof.flops_per_second;
+    if (roof.flops_per_second <= 0 || !cost.f32) return {};
+    out = {.seconds = cost.flops / roof.flops_per_second, .by = "arithmetic"};
   }
   const double bytes = cost.bytes_read + cost.bytes_written;
   if (bytes > 0) {
-    if (roof.bandwidth.empty()) return 0;
+    if (roof.bandwidth.empty()) return {};
     const auto holds = [&](const Bandwidth& level) { return level.working_set_bytes >= working_set_bytes; };
     auto level = std::ranges::find_if(roof.bandwidth, holds);
     if (level == roof.bandwidth.end()) level = std::prev(level);  // memory holds everything
-    if (level->bytes_per_second <= 0) return 0;
-    out = std::max(out, bytes / level->bytes_per_second);
+    if (level->bytes_per_second <= 0) return {};
+    const double seconds = bytes / level->bytes_per_second;
+    if (seconds > out.seconds) out = {.seconds = seconds, .by = level->level};
   }
   return out;
 }

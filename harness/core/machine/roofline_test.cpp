@@ -1,4 +1,5 @@
-#include "assay/machine.hpp"
+#include "core/machine/roofline.hpp"
+
 #include "core/machine/roof_kernels.hpp"
 #include "core/machine/roof_levels.hpp"
 #include "core/machine/stream.hpp"
@@ -21,29 +22,67 @@ const Roof roof{.threads = 1,
                 .flops_per_second = 100,
                 .bandwidth = {{"L1", 1000, 50}, {"L2", 10000, 20}, {"memory", 100000, 5}}};
 
-TEST(SecondsAtRoof, AreTheLongerOfArithmeticAndTraffic) {
+TEST(LimitAtRoof, AreTheLongerOfArithmeticAndTraffic) {
   // 200 flops at 100 a second against 50 bytes at 50 a second, then against 500 bytes.
-  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, {.flops = 200, .bytes_read = 30, .bytes_written = 20}, 100), 2);
-  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, {.flops = 200, .bytes_read = 300, .bytes_written = 200}, 100), 10);
+  EXPECT_DOUBLE_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 30, .bytes_written = 20}, 100).seconds,
+                   2);
+  EXPECT_DOUBLE_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 300, .bytes_written = 200}, 100).seconds,
+                   10);
 }
 
-TEST(SecondsAtRoof, AreUnknownForArithmeticOfAnotherKind) {
-  EXPECT_EQ(seconds_at_roof(roof, {.flops = 1, .f32 = false}, 1000), 0);
+TEST(LimitAtRoof, AreUnknownForArithmeticOfAnotherKind) {
+  EXPECT_EQ(limit_at_roof(roof, {.flops = 1, .f32 = false}, 1000).seconds, 0);
 }
 
-TEST(SecondsAtRoof, UseTheSmallestLevelThatHoldsTheWorkingSet) {
+TEST(LimitAtRoof, UseTheSmallestLevelThatHoldsTheWorkingSet) {
   const Cost cost{.bytes_read = 100};
-  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1000), 2);
-  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1001), 5);
-  EXPECT_DOUBLE_EQ(seconds_at_roof(roof, cost, 1e9), 20);
+  EXPECT_DOUBLE_EQ(limit_at_roof(roof, cost, 1000).seconds, 2);
+  EXPECT_DOUBLE_EQ(limit_at_roof(roof, cost, 1001).seconds, 5);
+  EXPECT_DOUBLE_EQ(limit_at_roof(roof, cost, 1e9).seconds, 20);
 }
 
-TEST(SecondsAtRoof, AreZeroWhereTheRoofIsUnknown) {
+TEST(LimitAtRoof, AreZeroWhereTheRoofIsUnknown) {
   const Roof arithmetic_only{.flops_per_second = 100};
-  EXPECT_EQ(seconds_at_roof({}, {.flops = 1, .bytes_read = 1}, 1), 0);
-  EXPECT_EQ(seconds_at_roof(arithmetic_only, {.flops = 1, .bytes_read = 1}, 1), 0);
-  EXPECT_DOUBLE_EQ(seconds_at_roof(arithmetic_only, {.flops = 1}, 1), 0.01);
-  EXPECT_EQ(seconds_at_roof(roof, {}, 1), 0);
+  EXPECT_EQ(limit_at_roof({}, {.flops = 1, .bytes_read = 1}, 1).seconds, 0);
+  EXPECT_EQ(limit_at_roof(arithmetic_only, {.flops = 1, .bytes_read = 1}, 1).seconds, 0);
+  EXPECT_DOUBLE_EQ(limit_at_roof(arithmetic_only, {.flops = 1}, 1).seconds, 0.01);
+  EXPECT_EQ(limit_at_roof(roof, {}, 1).seconds, 0);
+}
+
+TEST(LimitAtRoof, NamesTheFigureThatTakesTheTime) {
+  EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 50}, 100).by, "arithmetic");
+  EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 500}, 100).by, "L1");
+  EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 500}, 1e9).by, "memory");
+}
+
+TEST(Roof, IsRaisedFigureByFigureAndTakesTheWeatherOfWhatItKeeps) {
+  Roof first = roof;
+  first.weather = Weather{.seconds = 1};
+  Roof again = roof;
+  again.weather = Weather{.seconds = 2};
+  again.flops_per_second = 99;
+  raise(first, again);
+  EXPECT_EQ(first.weather->seconds, 1) << "nothing was larger";
+  again.bandwidth[1].bytes_per_second = 21;
+  raise(first, again);
+  EXPECT_EQ(first.flops_per_second, 100);
+  EXPECT_EQ(first.bandwidth[0].bytes_per_second, 50);
+  EXPECT_EQ(first.bandwidth[1].bytes_per_second, 21);
+  EXPECT_EQ(first.weather->seconds, 2);
+  EXPECT_EQ(first.measurements, 3);
+}
+
+TEST(CallsPerSlice, FillIt) {
+  EXPECT_EQ(calls_per_slice([](Index calls) { return static_cast<double>(calls); }, 100), 100);
+  EXPECT_EQ(calls_per_slice([](Index) { return 1000.0; }, 100), 1) << "one call is longer than a slice";
+}
+
+TEST(CallsPerSlice, AreNotFooledByOneThatWasHeldUp) {
+  int asked = 0;
+  const auto held_up_once = [&](Index calls) {
+    return static_cast<double>(calls) + (++asked == 2 ? 5000.0 : 0.0);
+  };
+  EXPECT_EQ(calls_per_slice(held_up_once, 100), 100);
 }
 
 Machine with_caches(std::vector<Cache> caches) { return {.memory_bytes = 1e12, .caches = std::move(caches)}; }
@@ -80,7 +119,7 @@ TEST(RoofLevels, MeasureMemoryEvenWhereNothingIsKnown) {
   EXPECT_EQ(levels[0].bytes_per_thread, 8 * mib);
 }
 
-TEST(RoofKernels, MultiplyBothWays) {
+TEST(RoofKernels, MultiplyInEachOfTheirWays) {
   constexpr std::size_t count = 2 * roof::stream_step;
   struct alignas(64) Array {
     float values[count];
@@ -88,8 +127,8 @@ TEST(RoofKernels, MultiplyBothWays) {
   const auto a = std::make_unique<Array>(), b = std::make_unique<Array>(), out = std::make_unique<Array>();
   std::iota(a->values, a->values + count, 0.0f);
   std::fill_n(b->values, count, 2.0f);
-  for (const auto multiply : {roof::multiply, roof::multiply_past_caches}) {
-    std::fill_n(out->values, count, -1.0f);
+  for (const auto multiply : {roof::multiply, roof::multiply_past_caches, roof::multiply_in_place}) {
+    std::fill_n(out->values, count, multiply == roof::multiply_in_place ? 2.0f : -1.0f);
     multiply(a->values, b->values, out->values, count);
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
   }

@@ -3,6 +3,7 @@
 
 #include "assay/operation.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,17 @@ Machine this_machine();
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
                                      bool deciding_only);
 
+/// The activity of the machine between two readings.
+struct Weather {
+  double seconds = 0;
+  double steal_share = 0;         ///< of processor time, taken by the hypervisor
+  double other_busy_share = 0;    ///< of processor time, used by other processes
+  double cpu_pressure_share = 0;  ///< of the time, some task waited for a processor; -1 where not available
+  double involuntary_switches = 0;
+  double migrations = 0;  ///< -1 where not available
+  double major_faults = 0;
+};
+
 /// Bandwidth of one level of the memory hierarchy, reached by a streaming loop;
 /// reads and writes both counted.
 struct Bandwidth {
@@ -56,25 +68,22 @@ struct Roof {
   int threads = 1;
   double flops_per_second = 0;       ///< f32 fused multiply-add, widest vectors; one FMA is two
   std::vector<Bandwidth> bandwidth;  ///< by growing working set
+  int measurements = 1;              ///< the larger of each figure was kept
+  std::optional<Weather> weather;    ///< during the last measurement of which a figure was kept
 };
 
 /// Measures the roof; takes about `seconds`.
 Roof measure_roof(const Machine& machine, int threads, double seconds);
 
-/// Shortest time that a call of this cost can take under this roof: arithmetic or traffic, whichever is
-/// longer, with the bandwidth of the smallest level that holds the working set. 0 when the roof is unknown.
-double seconds_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
-
-/// The activity of the machine between two readings.
-struct Weather {
-  double seconds = 0;
-  double steal_share = 0;         ///< of processor time, taken by the hypervisor
-  double other_busy_share = 0;    ///< of processor time, used by other processes
-  double cpu_pressure_share = 0;  ///< of the time, some task waited for a processor; -1 where not available
-  double involuntary_switches = 0;
-  double migrations = 0;  ///< -1 where not available
-  double major_faults = 0;
+/// The shortest time that a call can take under a roof.
+struct RoofLimit {
+  double seconds = 0;  ///< 0 when the roof is unknown
+  std::string by;      ///< `arithmetic`, or the level of the memory hierarchy whose bandwidth takes that long
 };
+
+/// Arithmetic or traffic, whichever takes longer, with the bandwidth of the smallest level that holds the
+/// working set.
+RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
 
 /// Reads the counters at construction; since() gives the weather from then to now.
 class WeatherStation {

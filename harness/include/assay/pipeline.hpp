@@ -29,7 +29,7 @@ struct RunRequest {
   Suite suite;
   Selection selection;
   MeasurePolicy measuring;
-  double roof_seconds = 0.4;  ///< spent on each roof; 0 leaves roofs out
+  double roof_seconds = 0.6;  ///< spent on each roof; 0 leaves roofs out
   std::string command;        ///< repeats the run
 };
 

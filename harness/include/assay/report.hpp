@@ -48,9 +48,9 @@ struct TimeRow {
   std::size_t launches = 0, slices = 0;
   std::optional<Interval> speedup;  ///< over naive; absent for naive itself and where naive has no time
   double flops_per_second = 0, bytes_per_second = 0;  ///< of the contract's definition
-  /// 1 is the roof; 0 when the roof is unknown.
+  /// 1 is the roof; 0 when the roof is unknown or not believed.
   double share_of_roof = 0;
-  bool beats_roof = false;  ///< the whole interval lies above the roof: a fault until explained
+  bool roof_not_believed = false;  ///< trials lie above the roof that holds here, this one or others
   double allocations_per_call = 0, allocated_bytes_per_call = 0;
   double workspace_bytes = 0;
   std::string remark;
@@ -78,6 +78,7 @@ struct Report {
   Outcome outcome;
   Machine machine;
   std::vector<Roof> roofs;
+  std::vector<std::string> roofs_not_believed;  ///< the reason for each of which no share is shown
   Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;

@@ -1,0 +1,33 @@
+/// Roofs that trials beat: measured again, and not believed where they are beaten all the same.
+#pragma once
+
+#include "assay/report.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// A figure of a roof above which a whole interval lies, by more than roofs of one run differ.
+struct BeatenRoof {
+  int threads = 1;
+  std::string by;          ///< the figure, as in RoofLimit
+  double times = 1;        ///< the fastest trial was so many times as fast as the roof allows
+  std::string key;         ///< of that trial
+  std::size_t trials = 0;  ///< that beat it
+};
+
+/// By threads and figure. Empty where machines were mixed, since no share is shown there.
+std::vector<BeatenRoof> beaten_roofs(const Results& results);
+
+/// Measures every roof that trials beat again, by `measure`, until none is beaten or each was measured four
+/// times, and keeps the larger of each figure.
+void measure_beaten_roofs_again(Results& results, const std::function<Roof(int threads)>& measure);
+
+/// The reason why shares of a roof are not shown, for each of them: how far it was beaten by which trial, how
+/// often it was measured, and what else the machine did.
+std::vector<std::string> why_not_believed(const std::vector<BeatenRoof>& beaten,
+                                          const std::vector<Roof>& roofs);
+
+}  // namespace assay

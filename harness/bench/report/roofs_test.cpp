@@ -1,0 +1,108 @@
+#include "bench/report/roofs.hpp"
+
+#include "bench/report/hand_made.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using hand_made::network;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Arithmetic of the roof is half of what gemm/packed reaches: 524,288 operations in 51 µs are 10.28 GFLOP/s.
+Results with_a_low_roof() {
+  Results out = network();
+  out.roofs[0].flops_per_second = 5e9;
+  return out;
+}
+
+Roof roof_of(double flops_per_second) {
+  Roof out = network().roofs[0];
+  out.flops_per_second = flops_per_second;
+  out.weather = Weather{.seconds = 1, .other_busy_share = 0.25};
+  return out;
+}
+
+TEST(Roofs, ThatNoTrialBeatsAreBelieved) { EXPECT_THAT(beaten_roofs(network()), IsEmpty()); }
+
+TEST(Roofs, ThatTrialsBeatAreNamedWithTheFastest) {
+  const auto beaten = beaten_roofs(with_a_low_roof());
+  ASSERT_THAT(beaten, SizeIs(1));
+  EXPECT_EQ(beaten[0].by, "arithmetic");
+  EXPECT_EQ(beaten[0].key, "gemm/packed/m=64,n=64,k=64#1");
+  EXPECT_EQ(beaten[0].trials, 1U) << "naive reaches 5.14 GFLOP/s, less than 5 % above";
+  EXPECT_NEAR(beaten[0].times, 524288 / 51e-6 / 5e9, 1e-9);
+}
+
+TEST(Roofs, AreBeatenByWholeIntervalsOnly) {
+  Results results = with_a_low_roof();
+  results.trials[1].launches.push_back({Slice{.seconds = 200e-6}});
+  EXPECT_THAT(beaten_roofs(results), IsEmpty());
+}
+
+TEST(Roofs, AreToldApartByFigure) {
+  Results results = with_a_low_roof();
+  results.roofs[0].bandwidth[0].bytes_per_second = 1e8;  // 12,000 bytes would take 120 µs
+  const auto beaten = beaten_roofs(results);
+  ASSERT_THAT(beaten, SizeIs(2));
+  EXPECT_EQ(beaten[0].by, "L1");
+  EXPECT_EQ(beaten[0].trials, 2U);
+  EXPECT_EQ(beaten[1].by, "arithmetic");
+}
+
+TEST(Roofs, OfMixedMachinesAreNotJudged) {
+  Results results = with_a_low_roof();
+  results.mixed_machines = "the shards ran on machines that differ";
+  EXPECT_THAT(beaten_roofs(results), IsEmpty());
+}
+
+TEST(Roofs, ThatAreBeatenAreMeasuredAgainUntilTheyAreNot) {
+  Results results = with_a_low_roof();
+  std::vector<int> asked;
+  measure_beaten_roofs_again(results, [&](int threads) {
+    asked.push_back(threads);
+    return roof_of(asked.size() == 1 ? 4e9 : 2e10);
+  });
+  EXPECT_THAT(asked, ElementsAre(1, 1));
+  EXPECT_EQ(results.roofs[0].flops_per_second, 2e10);
+  EXPECT_EQ(results.roofs[0].measurements, 3);
+  EXPECT_EQ(results.roofs[0].weather->other_busy_share, 0.25);
+  EXPECT_THAT(beaten_roofs(results), IsEmpty());
+}
+
+TEST(Roofs, ThatStayTooLowAreMeasuredFourTimesAndNoMore) {
+  Results results = with_a_low_roof();
+  int asked = 0;
+  measure_beaten_roofs_again(results, [&](int) {
+    ++asked;
+    return roof_of(4e9);
+  });
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(results.roofs[0].flops_per_second, 5e9) << "the larger is kept";
+  EXPECT_FALSE(results.roofs[0].weather) << "and its weather";
+  EXPECT_THAT(beaten_roofs(results), SizeIs(1));
+}
+
+TEST(Roofs, ThatNoTrialBeatsAreNotMeasuredAgain) {
+  Results results = network();
+  measure_beaten_roofs_again(results, [](int) -> Roof { throw std::logic_error("measured"); });
+  EXPECT_EQ(results.roofs[0].measurements, 1);
+}
+
+TEST(Roofs, ThatAreNotBelievedSayWhy) {
+  Results results = with_a_low_roof();
+  measure_beaten_roofs_again(results, [](int) { return roof_of(5.1e9); });
+  EXPECT_THAT(why_not_believed(beaten_roofs(results), results.roofs),
+              ElementsAre(AllOf(HasSubstr("the roof of arithmetic with 1 thread is not believed"),
+                                HasSubstr("gemm/packed/m=64,n=64,k=64#1 was 2.02 times as fast"),
+                                HasSubstr("measured 4 times"),
+                                HasSubstr("other processes used 25.0 % of the processors"))));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,18 @@
+// The decisions of measure_roof() that need no clock.
+#pragma once
+
+#include "assay/machine.hpp"
+
+#include <functional>
+
+namespace assay {
+
+// Returns how many calls take about `slice` seconds, found by doubling. `seconds_of(calls)` is asked three
+// times for each number and its least answer counts: one call that was held up would make slices so short
+// that their beginning is most of them, and what threads do together is halved.
+Index calls_per_slice(const std::function<double(Index calls)>& seconds_of, double slice);
+
+// Keeps the larger of each figure, and the weather of `again` where one of its figures was larger.
+void raise(Roof& roof, const Roof& again);
+
+}  // namespace assay
