@@ -1,4 +1,4 @@
-/// What CI engines read of a verdict: a JUnit file; GitHub's annotations, summary and outputs.
+/// Writes a verdict for CI engines: a JUnit file; GitHub's annotations, summary and outputs.
 #pragma once
 
 #include "app/measuring.hpp"

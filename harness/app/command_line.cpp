@@ -58,7 +58,8 @@ int obey(int argc, const char* const* argv, const Registry& registry) {
   return dispatch(*line.options, registry);
 }
 
-/// What was printed may not have left the process yet. A verdict that nobody can read is none.
+/// Flushes standard output, whose end may not have left the process yet. A verdict that nobody can read is
+/// none.
 int once_printed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   fmt::print(stderr,

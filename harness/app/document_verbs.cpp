@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-/// What a reader must know of the times of a side, each remark once.
+/// Lists what a reader must know of the times of a side, each remark once.
 std::string remarks(std::string_view side, const Results& results) {
   std::map<std::string, std::vector<std::string>> keys;
   for (const TrialResult& trial : results.trials) {

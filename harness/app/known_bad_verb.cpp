@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// What came of one variant that has to be rejected.
+/// The checks of one variant that has to be rejected.
 struct Rejection {
   std::string published;  ///< where, and what it gets wrong
   std::size_t checks = 0, rejected = 0;

@@ -1,4 +1,4 @@
-/// What run, record and gate have in common: from options to results.
+/// Makes results of options, for run, record and gate alike.
 #pragma once
 
 #include "app/options.hpp"

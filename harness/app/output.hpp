@@ -1,4 +1,4 @@
-/// Where a verb's words and JSON go.
+/// Sends a verb's words and JSON to their places.
 #pragma once
 
 #include "app/options.hpp"

@@ -48,7 +48,7 @@ std::vector<Output> folders_of(const Options& options) {
                 {"--baselines", records ? options.baselines.front() : fs::path()}});
 }
 
-/// What a path leads to, through links.
+/// Returns the file that a path leads to, through links.
 fs::path target_of(const fs::path& path) {
   std::error_code failure;
   fs::path target = fs::weakly_canonical(fs::absolute(path), failure);

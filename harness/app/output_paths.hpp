@@ -1,4 +1,4 @@
-/// Where a command line wants its files, looked at before anything is built or measured.
+/// Checks the places where a command line wants its files, before anything is built or measured.
 #pragma once
 
 #include "app/options.hpp"

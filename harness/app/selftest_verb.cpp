@@ -38,8 +38,8 @@ double empty_slice_seconds() {
   return median(seconds);
 }
 
-/// All samples, one run per line, as they come: an interrupt loses nothing that was finished. What the file
-/// held before stays until there is a finished run to replace it.
+/// All samples, one run per line, as they come: an interrupt loses nothing that was finished. The old content
+/// of the file stays until there is a finished run to replace it.
 class RawFile {
  public:
   explicit RawFile(std::filesystem::path file) : file_(std::move(file)) {}

@@ -1,4 +1,4 @@
-/// What a gate of two builds prints, and how it exits: the same from samples just taken and from stored ones.
+/// Prints a gate of two builds and decides how it exits: the same for samples just taken and for stored ones.
 #pragma once
 
 #include "app/ledger_use.hpp"

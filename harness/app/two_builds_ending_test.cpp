@@ -1,4 +1,4 @@
-// How a gate of two builds ends, with launches from a script.
+// Tests how a gate of two builds ends, with launches from a script.
 #include "app/two_builds_ending.hpp"
 
 #include "assay/pipeline.hpp"

@@ -49,8 +49,8 @@ bool knows(const Registry& registry, const Case& row) {
   }
 }
 
-/// What slows a build down for a test of the gate lies in the harness, not in the variant: its code counts as
-/// unknown, and so as changed.
+/// The slow-down of a build for a test of the gate lies in the harness, not in the variant: its code counts
+/// as unknown, and so as changed.
 std::string code_of(const Operation& operation, const VariantInfo& variant) {
   return slowdown_of_build(operation.name(), variant.name) > 0 ? "" : variant.code;
 }

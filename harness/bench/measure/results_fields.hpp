@@ -9,7 +9,7 @@ namespace assay {
 
 void describe(Fields& f, Results& results);
 
-/// What every file says of a trial.
+/// Describes the fields of a trial that every file has.
 template <class Trial>
 void describe_trial(Fields& f, Trial& trial) {
   f("key", trial.key, {.about = "operation/variant/problem#threads"});
@@ -37,7 +37,8 @@ struct Form<Launch> {
   static void read(const JsonField& field, Launch& launch, const Fields::Rule& rule);
 };
 
-/// Of a whole file, parsed already; `where` names it. Throws Error as results_from_json() does.
+/// Returns the results of a whole file, parsed already; `where` names it. Throws Error as results_from_json()
+/// does.
 Results results_from(const Json& file, const std::string& where);
 
 }  // namespace assay

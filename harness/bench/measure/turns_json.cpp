@@ -1,5 +1,4 @@
-// What the sides of a launch are asked, and what they answer, as JSON. The other side may be an older
-// program.
+// The requests to the sides of a launch and their answers, as JSON. The other side may be an older program.
 #include "assay/error.hpp"
 #include "bench/measure/baton.hpp"
 #include "bench/measure/results_fields.hpp"

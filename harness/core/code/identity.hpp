@@ -1,9 +1,9 @@
 // Identities of machine code. Two builds compare them to leave out variants that cannot have changed.
 //
 // The identity of a file that registers variants is a hash of all code and constants that its static
-// initialization can reach through relocations: the registration, the kernels it names, what those call.
-// Where sections and symbols stand, what local functions are called and on which line the registration stands
-// do not count. The walk goes on into every object it is given (of kernels/ and reference/), and ends
+// initialization can reach through relocations: the registration, the kernels it names, what those call. The
+// places of sections and symbols, names of local functions and the line of the registration do not count. The
+// walk goes on into every object it is given (of kernels/ and reference/), and ends
 //   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
 // fingerprint;
 //   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.

@@ -53,7 +53,7 @@ struct FieldRequirement {
 inline constexpr FieldRequirement finite_number{.least = std::numeric_limits<double>::lowest(),
                                                 .most = std::numeric_limits<double>::max()};
 
-/// How a type stands in JSON: schema(), json() and read(), which throws Error naming file, path and reason.
+/// The form of a type in JSON: schema(), json() and read(), which throws Error naming file, path and reason.
 template <class T>
 struct Form;
 

@@ -110,7 +110,8 @@ std::string_view detail_of(const Library::exception& error) {
   return text;
 }
 
-/// Where a key is repeated its last value counts. Sorted, since a hostile object may have 10^5 keys.
+/// Keeps the last value of a key that is repeated. Keys are sorted, since a hostile object may have 10^5
+/// keys.
 Json::Object last_of_each_key(Json::Object members) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
