@@ -41,10 +41,13 @@ inline void pack_rows(const float* from, Index ldb, Index k, Index columns, floa
 }
 
 #if HWY_TARGET != HWY_SCALAR
+template <Index width>
+using FixedFloats = hn::FixedTag<float, static_cast<std::size_t>(width)>;
+
 // Four floats from each of width / 4 places that are `stride` floats apart.
 template <Index width>
-hn::Vec<hn::FixedTag<float, width>> fours(const float* from, Index stride) {
-  const hn::FixedTag<float, width> d;
+hn::Vec<FixedFloats<width>> fours(const float* from, Index stride) {
+  const FixedFloats<width> d;
   if constexpr (width == 4) {
     return hn::LoadU(d, from);
   } else {

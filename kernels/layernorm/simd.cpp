@@ -44,6 +44,11 @@ struct Kind {
   static constexpr int rows = rows_;
 };
 
+#if HWY_COMPILER_GCC_ACTUAL >= 1300
+// GCC 14 takes `count` for any number that its type holds, and the copy for too small.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
 /// The first `count` < lanes numbers at p, and zeros.
 HWY_INLINE V load_some(D d, const float* p, Index count) {
   if constexpr (has_masks) return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
@@ -51,6 +56,9 @@ HWY_INLINE V load_some(D d, const float* p, Index count) {
   for (Index l = 0; l < count; ++l) copy[l] = p[l];
   return hn::Load(d, copy);
 }
+#if HWY_COMPILER_GCC_ACTUAL >= 1300
+#pragma GCC diagnostic pop
+#endif
 
 HWY_INLINE void store_some(V value, D d, float* p, Index count) {
   if constexpr (has_masks)
