@@ -170,7 +170,7 @@ TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
   };
   for (const auto& [arguments, complaint] :
        std::vector<Bad>{{"run --suite missing.json", "missing.json: cannot be read"},
-                        {"run --suite broken.json", "broken.json: is not JSON: line 2, column 3"},
+                        {"run --suite broken.json", "broken.json: invalid JSON at line 2, column 3"},
                         {"run --suite huge.json", "GiB are available"},
                         {"run --suite tiny.json -k nothing_like_it -o r.json", "selects nothing"},
                         {"run --suite tiny.json --benchmark_filter=nothing_like_it", "selects nothing"},

@@ -45,7 +45,7 @@ std::filesystem::path baseline_path(const std::filesystem::path& folder, std::st
   return folder / machine_key / fmt::format("{}.json", suite);
 }
 
-static void describe(Fields& f, Recording& recording) {
+void describe(Fields& f, Recording& recording) {
   f("reason", recording.reason);
   f("results", recording.results);
 }

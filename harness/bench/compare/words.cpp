@@ -121,7 +121,7 @@ std::string verdict_sentence(const Comparison& comparison) {
 }
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Verdict& verdict) {
+void describe(Fields& f, Verdict& verdict) {
   f("key", verdict.key);
   f.derived("standing", std::string(to_string(verdict.standing)));
   f("limit", verdict.limit, {.about = "ratio above which it is slower"});

@@ -47,7 +47,7 @@ void require_turns(const JsonField& launches, const PairedTrial& trial) {
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Build& build) {
+void describe(Fields& f, Build& build) {
   f("name", build.name);
   f("commit", build.commit);
   f("links", build.links, {.low = 1, .high = most, .about = "differently ordered links that took turns"});
@@ -55,7 +55,7 @@ static void describe(Fields& f, Build& build) {
   f("facts", build.facts);
 }
 
-static void describe(Fields& f, SequentialPolicy& policy) {
+void describe(Fields& f, SequentialPolicy& policy) {
   f("margin", policy.margin, {.above = 1});
   f("same_limit", policy.same_limit, {.above = 1});
   f("level", policy.level, {.above = 0});
@@ -71,7 +71,7 @@ static void describe(Fields& f, SequentialPolicy& policy) {
   }
 }
 
-static void describe(Fields& f, PairedLaunch& launch) {
+void describe(Fields& f, PairedLaunch& launch) {
   const Fields::Rule seconds{
       .above = 0, .most = 1e6, .seven_digits = true, .about = "per call, slice by slice"};
   f("base_link", launch.base_link, {.low = 0, .high = most});
@@ -84,7 +84,7 @@ static void describe(Fields& f, PairedLaunch& launch) {
   if (launch.head.empty()) f.refuse("head", "is empty");
 }
 
-static void describe(Fields& f, PairedTrial& trial) {
+void describe(Fields& f, PairedTrial& trial) {
   describe_stored_trial(f, trial.trial);
   f.keyed("per_epoch", trial.occurrences, &Occurrence::suite, &Occurrence::per_epoch,
           {.about = "occurrences in an epoch, by suite"});
@@ -104,7 +104,7 @@ static void describe(Fields& f, PairedTrial& trial) {
   require_turns(f.place().at("launches"), trial);
 }
 
-static void describe(Fields& f, ComparedShard& shard) {
+void describe(Fields& f, ComparedShard& shard) {
   f("count", shard.shard.count, {.low = 1});
   f("index", shard.shard.index, {.low = 0, .high = f.reads() ? shard.shard.count - 1 : most});
   f("trials", shard.trials, {.low = 0, .high = most});

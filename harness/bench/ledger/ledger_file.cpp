@@ -82,7 +82,7 @@ struct Form<Date> {
 };
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Acceptance& acceptance) {
+void describe(Fields& f, Acceptance& acceptance) {
   f("key", acceptance.key);
   f("ratio", acceptance.ratio, {.above = 1, .about = "time after / time before that is accepted at most"});
   f("reason", acceptance.reason);
@@ -100,7 +100,7 @@ static void describe(Fields& f, Acceptance& acceptance) {
   }
 }
 
-static void describe(Fields& f, Step& step) {
+void describe(Fields& f, Step& step) {
   std::vector<Row> rows;
   for (const auto& [key, estimate] : step.rows) rows.push_back({key, estimate});
   f("base", step.base);

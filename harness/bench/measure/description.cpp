@@ -10,26 +10,42 @@
 
 namespace assay {
 
-// Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Case& row) {
-  f("operation", row.operation);
-  f("problem", row.problem);
+namespace {
+
+/// A case without what a suite says of it.
+struct CaseName {
+  std::string operation, problem;
+};
+
+void describe(Fields& f, CaseName& name) {
+  f("operation", name.operation);
+  f("problem", name.problem);
 }
 
-static void describe(Fields& f, DescriptionRequest& request) {
+}  // namespace
+
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, DescriptionRequest& request) {
   f("threads", request.threads, {.low = 1, .high = most_threads});
   f("seed", request.seed);
-  f("cases", request.cases);
+  std::vector<CaseName> names;
+  for (const Case& row : request.cases) names.push_back({row.operation, row.problem});
+  f("cases", names);
+  if (!f.reads()) return;
+  request.cases.clear();
+  for (const CaseName& name : names) {
+    request.cases.push_back({.operation = name.operation, .problem = name.problem});
+  }
 }
 
-static void describe(Fields& f, DescribedTrial& trial) {
+void describe(Fields& f, DescribedTrial& trial) {
   describe_trial(f, trial);
   f("workload", trial.workload);
   f("code", trial.code);
   f("skipped", trial.skipped);
 }
 
-static void describe(Fields& f, Description& description) {
+void describe(Fields& f, Description& description) {
   f("commit", description.commit);
   f("facts", description.facts);
   f("trials", description.trials);

@@ -13,7 +13,7 @@
 namespace assay {
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, MeasurePolicy& policy) {
+void describe(Fields& f, MeasurePolicy& policy) {
   f("launches", policy.launches);
   f("slices", policy.slices);
   f("slice_seconds", policy.slice_seconds);
@@ -22,13 +22,13 @@ static void describe(Fields& f, MeasurePolicy& policy) {
   f("seed", policy.seed);
 }
 
-static void describe(Fields& f, LaunchRequest& request) {
+void describe(Fields& f, LaunchRequest& request) {
   f("policy", request.policy);
   f("index", request.index);
   f("trials", request.trials);
 }
 
-static void describe(Fields& f, TrialSample& sample) {
+void describe(Fields& f, TrialSample& sample) {
   f("key", sample.key);
   f("slices", sample.slices);
   f("allocations_per_call", sample.allocations_per_call);

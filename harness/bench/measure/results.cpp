@@ -81,7 +81,7 @@ void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Ru
   for (std::size_t i = 0; i < count; ++i) launch[i].calls = counts[i];
 }
 
-static void describe(Fields& f, TrialResult& trial) {
+void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
   if (f.reads()) require_own_key(f, trial);
@@ -112,7 +112,7 @@ static void describe(Fields& f, TrialResult& trial) {
   }
 }
 
-static void describe(Fields& f, ShardRecord& record) {
+void describe(Fields& f, ShardRecord& record) {
   constexpr Index most = std::numeric_limits<int>::max();
   f("count", record.shard.count, {.low = 1});
   f("index", record.shard.index, {.low = 0, .high = f.reads() ? record.shard.count - 1 : most});

@@ -7,13 +7,13 @@
 namespace assay {
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, TurnTrial& wanted) {
+void describe(Fields& f, TurnTrial& wanted) {
   describe(f, wanted.trial);
   f("slowdown", wanted.slowdown);
   f("patience", wanted.patience, {.optional = true});
 }
 
-static void describe(Fields& f, TurnsRequest& request) {
+void describe(Fields& f, TurnsRequest& request) {
   constexpr Index most_descriptors = 1 << 20;
   f("side", request.side, {.low = 0, .high = most_sides - 1});
   f("sides", request.sides, {.low = 1, .high = most_sides});
@@ -27,7 +27,7 @@ static void describe(Fields& f, TurnsRequest& request) {
   f("trials", request.trials);
 }
 
-static void describe(Fields& f, TurnSample& sample) {
+void describe(Fields& f, TurnSample& sample) {
   f("key", sample.key);
   f("seconds", sample.seconds);
   f("calls", sample.calls, {.low = 1});

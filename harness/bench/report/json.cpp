@@ -18,7 +18,7 @@ std::optional<double> known_if(bool known, double value) {
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Outcome& outcome) {
+void describe(Fields& f, Outcome& outcome) {
   f("word", outcome.word);
   f("sentence", outcome.sentence);
   f("trials", outcome.trials);
@@ -30,7 +30,7 @@ static void describe(Fields& f, Outcome& outcome) {
   f("visible_in_most", outcome.visible_in_most);
 }
 
-static void describe(Fields& f, AgreementRow& row) {
+void describe(Fields& f, AgreementRow& row) {
   f("operation", row.operation);
   f("variants", row.variants);
   f("cases", row.cases);
@@ -41,12 +41,12 @@ static void describe(Fields& f, AgreementRow& row) {
   f("total", row.total);
 }
 
-static void describe(Fields& f, Disagreement& one) {
+void describe(Fields& f, Disagreement& one) {
   f("key", one.key);
   f("detail", one.detail);
 }
 
-static void describe(Fields& f, TimeRow& row) {
+void describe(Fields& f, TimeRow& row) {
   const bool has_seconds = row.seconds.middle > 0;
   f("key", row.key);
   f("case", row.problem_case);
@@ -67,7 +67,7 @@ static void describe(Fields& f, TimeRow& row) {
   f("remark", row.remark);
 }
 
-static void describe(Fields& f, BreakEven& row) {
+void describe(Fields& f, BreakEven& row) {
   const bool found = !row.from.empty();
   f("operation", row.operation);
   f("kind", row.kind);
@@ -80,7 +80,7 @@ static void describe(Fields& f, BreakEven& row) {
   f("undecided", row.undecided);
 }
 
-static void describe(Fields& f, Contribution& part) {
+void describe(Fields& f, Contribution& part) {
   f("key", part.key);
   f("note", part.note);
   f("per_step", part.per_step);
@@ -89,7 +89,7 @@ static void describe(Fields& f, Contribution& part) {
   f("share_percent", part.share);
 }
 
-static void describe(Fields& f, Prediction& prediction) {
+void describe(Fields& f, Prediction& prediction) {
   f("label", prediction.label);
   f("impossible", prediction.impossible, {.terse = true, .about = "why there is none"});
   if (f.writes() && !prediction.impossible.empty()) return;
@@ -100,7 +100,7 @@ static void describe(Fields& f, Prediction& prediction) {
   f("left_out", prediction.left_out);
 }
 
-static void describe(Fields& f, OperationEffect& one) {
+void describe(Fields& f, OperationEffect& one) {
   f("operation", one.operation);
   f("share_percent", one.share);
   f("speedup", one.speedup);
@@ -110,7 +110,7 @@ static void describe(Fields& f, OperationEffect& one) {
   f.derived("limit_left", known_if(!std::isinf(one.limit_left), one.limit_left), null_if_none);
 }
 
-static void describe(Fields& f, Composition& composition) {
+void describe(Fields& f, Composition& composition) {
   f("impossible", composition.impossible, {.terse = true, .about = "why there is none"});
   if (f.writes() && !composition.impossible.empty()) return;
   f("together", composition.together);

@@ -129,7 +129,7 @@ TEST_F(ChildProcess, IsKilledWhenItIsOverdue) {
   const pid_t child = start_child(sh("trap '' TERM; while :; do sleep 1000; done"));
   const ChildEnd end = wait_for_children({child}, {.overdue = [&] { return ++asked > 1; }});
   EXPECT_TRUE(end.overdue);
-  EXPECT_NE(::kill(-child, 0), 0);
+  EXPECT_NE(::kill(child, 0), 0);
 }
 
 TEST_F(ChildProcess, IsKilledAfterAStopThatItIgnores) {

@@ -1,14 +1,15 @@
 /// A stored type names its fields once, in a function `describe(Fields&, Type&)` beside it, and is read,
 /// written and told as JSON Schema by that:
 ///
-///     inline void describe(Fields& f, Cache& cache) {
+///     void describe(Fields& f, Cache& cache) {
 ///       f("level", cache.level, {.low = 0, .high = 9, .about = "1 is next to the core"});
 ///       f("bytes", cache.bytes);
 ///       f("sharers", cache.sharers, {.optional = true, .low = 1});
 ///     }
 ///
-/// Argument-dependent lookup finds it, so it stands in the namespace of the type. A type that is no object in
-/// files has a specialization of Form instead.
+/// Argument-dependent lookup finds it, so it stands in the namespace of the type; it is not static, so that
+/// two descriptions of one type do not link. A type that is no object in files has a specialization of Form
+/// instead.
 #pragma once
 
 #include "core/json/json.hpp"

@@ -36,13 +36,13 @@ std::string to_text(const Examination& examination) {
 }
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, NoiseProbe& noise) {
+void describe(Fields& f, NoiseProbe& noise) {
   f("spread", noise.spread);
   f("smallest_visible", noise.smallest_visible);
   f("weather", noise.weather);
 }
 
-static void describe(Fields& f, Finding& finding) {
+void describe(Fields& f, Finding& finding) {
   f("topic", finding.topic);
   f("text", finding.text);
   f("severity", finding.severity, severities);

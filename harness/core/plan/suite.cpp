@@ -42,7 +42,7 @@ const Operation& operation_of(const Registry& registry, const Case& row, const s
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Case& row) {
+void describe(Fields& f, Case& row) {
   f("op", row.operation);
   f("per_step", row.per_step, {.optional = true, .least = 0, .about = "occurrences in one training step"});
   f("note", row.note, {.optional = true});

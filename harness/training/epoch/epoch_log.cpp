@@ -137,24 +137,24 @@ double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, LoggedModel& one) {
+void describe(Fields& f, LoggedModel& one) {
   f("model", one.model);
   describe(f, one.seconds, "seconds");
 }
 
-static void describe(Fields& f, LoggedSegment& one) {
+void describe(Fields& f, LoggedSegment& one) {
   f("segment", one.name);
   describe(f, one.predicted, "predicted_seconds");
   f("seconds", one.seconds, {.above = 0, .about = "measured"});
 }
 
-static void describe(Fields& f, Elsewhere& one) {
+void describe(Fields& f, Elsewhere& one) {
   f("workers", one.setting.workers, {.low = 0, .high = 4096});
   f("prefetch", one.setting.prefetch, {.low = 1, .high = 4096});
   f("seconds", one.seconds);
 }
 
-static void describe(Fields& f, Experience& experience) {
+void describe(Fields& f, Experience& experience) {
   f("epochs", experience.epochs, {.low = 0, .high = 1'000'000'000});
   describe(f, experience.seconds, "seconds");
 }

@@ -52,7 +52,7 @@ struct Form<Quoted> : Form<std::string> {
 };
 
 // Beside the types, where argument-dependent lookup finds them.
-static void describe(Fields& f, Dataset& dataset) {
+void describe(Fields& f, Dataset& dataset) {
   f.only<Dataset>();
   f("train", dataset.train, {.optional = true, .low = 0, .high = most, .about = "samples of an epoch"});
   f("validation", dataset.validation, {.optional = true, .low = 0, .high = most});
@@ -62,7 +62,7 @@ static void describe(Fields& f, Dataset& dataset) {
     {.optional = true, .low = 0, .high = most, .about = "steps; 0: none"});
 }
 
-static void describe(Fields& f, LoaderSetup& loader) {
+void describe(Fields& f, LoaderSetup& loader) {
   const Fields::Rule factor{.optional = true, .above = 0, .about = "the time together by the time alone"};
   f.only<LoaderSetup>();
   f("workers", loader.workers, {.low = 0, .high = 4096});
@@ -74,7 +74,7 @@ static void describe(Fields& f, LoaderSetup& loader) {
   f("compute_contention", loader.compute_contention, factor);
 }
 
-static void describe(Fields& f, TimedWindow& window) {
+void describe(Fields& f, TimedWindow& window) {
   f.only<TimedWindow>();
   f("first_step", window.first_step, {.optional = true, .low = 0, .high = most});
   std::optional<int> run = window.run;
@@ -96,7 +96,7 @@ static void describe(Fields& f, TimedWindow& window) {
   }
 }
 
-static void describe(Fields& f, StepPhase& phase) {
+void describe(Fields& f, StepPhase& phase) {
   f.only<StepPhase>();
   f("kind", phase.kind, phase_kinds);
   f("scope", phase.scope, scopes, {.optional = true});
@@ -125,7 +125,7 @@ static void describe(Fields& f, StepPhase& phase) {
   phase.mean_seconds = mean;
 }
 
-static void describe(Fields& f, Claim& claim) {
+void describe(Fields& f, Claim& claim) {
   f.only<Claim>();
   f("where", claim.where, {.optional = true, .about = "the row or paragraph it stands in"});
   f("batch", claim.batch, {.low = 1, .high = most});
