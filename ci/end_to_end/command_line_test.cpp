@@ -289,7 +289,7 @@ TEST_F(Program, KeepsAValidPartialResultWhenInterrupted) {
   const std::string program =
       std::string("exec '") + ASSAY_PROGRAM + "' run --suite tiny.json --launches 500 -o r.json " + few;
   const Finished done = run_shell("export TMPDIR=\"$PWD/tmp\"; sh -c \"" + program +
-                                      "\" & child=$!; until ls tmp/assay-*/answer.json >/dev/null 2>&1; do "
+                                      "\" & child=$!; until ls tmp/assay-*/*/answer.json >/dev/null 2>&1; do "
                                       "kill -0 $child || break; done; kill -INT $child; wait $child",
                                   folder_.path());
   EXPECT_EQ(done.exit_code, 130) << done.output << done.errors;

@@ -2,21 +2,26 @@
 //   wrong           a variant gemm/planted that drops the last product of every odd k
 //   slower=FACTOR   gemm/packed does FACTOR times its work
 //   crash           a variant gemm/planted that aborts
+//   bad             variants gemm/bad_* that crash, hang, exit, throw, or crash and hang once they are timed
+//   benign          the same variants, without fault
 
 #include "assay/error.hpp"
 #include "assay/ops/gemm.hpp"
 #include "assay/pipeline.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
 using namespace assay;
 
-void drop_last_product_of_odd_k(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
-  const Index products = p.k - p.k % 2;
+void multiply(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out, Index products) {
   for (Index i = 0; i < p.m; ++i) {
     for (Index j = 0; j < p.n; ++j) {
       float sum = 0;
@@ -31,7 +36,44 @@ void drop_last_product_of_odd_k(const Gemm::Problem& p, const Gemm::Input& in, G
   }
 }
 
+void drop_last_product_of_odd_k(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  multiply(p, in, out, p.k - p.k % 2);
+}
+
+void right(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) { multiply(p, in, out, p.k); }
+
 void crash(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) { std::abort(); }
+
+void hang(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) {
+  for (;;) pause();
+}
+
+void leave(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) { std::exit(0); }
+
+void fling(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) {
+  throw std::runtime_error("no such tile");
+}
+
+/// Right as often as a check calls it, and then as `bad` does. A check calls it twice per fill.
+template <void (*bad)(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&)>
+void late(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  static int calls = 0;
+  constexpr int most_of_checks = 20;
+  (++calls > most_of_checks ? bad : right)(p, in, out);
+}
+
+void plant_bad(Registry& registry, bool benign) {
+  using Run = void (*)(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&);
+  const std::pair<const char*, Run> variants[]{{"bad_crash", crash},
+                                               {"bad_hang", hang},
+                                               {"bad_exit", leave},
+                                               {"bad_throw", fling},
+                                               {"bad_late_crash", late<crash>},
+                                               {"bad_late_hang", late<hang>}};
+  for (const auto& [name, run] : variants) {
+    registry.add<Gemm>({.name = name, .summary = "is planted", .run = benign ? right : run});
+  }
+}
 
 /// Does the work of each call `factor` times.
 class SlowTimed final : public Timed {
@@ -112,12 +154,14 @@ void plant(Registry& registry, const std::string& what) {
                         .run = drop_last_product_of_odd_k});
   } else if (what == "crash") {
     registry.add<Gemm>({.name = "planted", .summary = "aborts", .run = crash});
+  } else if (what == "bad" || what == "benign") {
+    plant_bad(registry, what == "benign");
   } else if (what.starts_with(slower)) {
     const Index factor = std::stol(what.substr(slower.size()));
     registry.put(std::make_unique<SlowOperation>(registry.take("gemm"), "packed", factor));
   } else if (!what.empty()) {
     throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
-                "set wrong, crash or slower=<factor>");
+                "set wrong, crash, bad, benign or slower=<factor>");
   }
 }
 

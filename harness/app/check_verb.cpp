@@ -22,19 +22,22 @@ struct Row {
   std::string what;  ///< problem, and fill, placement and threads where they vary
   std::string skipped;
   std::string remark;
-  Agreement agreement;
+  Checked agreement;
 };
 
 /// All checks of one variant.
 struct Tally {
-  std::size_t agree = 0, disagree = 0, skipped = 0;
+  std::size_t agree = 0, disagree = 0, failed = 0, skipped = 0;
   double worst = 0;
-  std::string reason, remark;
+  std::string reason, remark, failure;
   std::vector<std::string> details;
   void add(const Row& row) {
     if (!row.skipped.empty()) {
       ++skipped;
       reason = row.skipped;
+    } else if (row.agreement.failure) {
+      ++failed;
+      failure = fmt::format("{}: it {}", row.what, row.agreement.failure->reason);
     } else if (row.agreement.agrees) {
       ++agree;
       worst = std::max(worst, row.agreement.worst_error);
@@ -52,9 +55,14 @@ struct Checks {
   std::optional<ShardRecord> shard;
 };
 
+Containment containment_of(const Options& options) {
+  return {.own_process = true, .time_limit = options.time_limit};
+}
+
 Checks check_corner_cases(const Options& options, const Registry& registry, const Hooks& hooks) {
   Checks out;
-  for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks)) {
+  for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
+                                      Kin::sound, containment_of(options))) {
     out.rows.push_back({.operation = c.operation,
                         .variant = c.variant,
                         .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
@@ -68,7 +76,8 @@ Checks check_corner_cases(const Options& options, const Registry& registry, cons
 
 Checks check_trace(const Options& options, const Registry& registry, const Hooks& hooks) {
   Checks out;
-  for (CornerCheck& c : check_file(registry, options.filter, options.trace, options.seed, hooks)) {
+  for (CornerCheck& c :
+       check_file(registry, options.filter, options.trace, options.seed, hooks, containment_of(options))) {
     out.rows.push_back({.operation = c.operation,
                         .variant = c.variant,
                         .what = fmt::format("{} ({})", options.trace.string(), c.problem),
@@ -87,7 +96,7 @@ Checks check_suite(const Options& options, const Registry& registry, const Hooks
                             .shard = shard_of_this_process(options)};
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, suite, selection, machine);
-  auto agreements = check(plan, options.seed, hooks);
+  auto agreements = check(plan, options.seed, hooks, containment_of(options));
   Checks out{.shard = shard_record(registry, suite, selection, machine)};
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;
@@ -110,6 +119,7 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
     out += fmt::format("{:>6} agree     {}", tally.agree, tally.remark.empty() ? closeness : tally.remark);
   }
   if (tally.disagree > 0) out += fmt::format("{:>6} DISAGREE", tally.disagree);
+  if (tally.failed > 0) out += fmt::format("{:>6} FAILED    {}", tally.failed, tally.failure);
   if (tally.skipped > 0) out += fmt::format("{:>6} skipped   {}", tally.skipped, tally.reason);
   out += '\n';
   for (std::size_t i = 0; i < std::min(details_shown, tally.details.size()); ++i) {
@@ -133,6 +143,7 @@ Json row_json(const Row& row) {
   out["compared"] = row.agreement.compared;
   out["total"] = row.agreement.total;
   if (!row.agreement.agrees) out["detail"] = row.agreement.detail;
+  if (row.agreement.failure) out["failure"] = to_string(row.agreement.failure->kind);
   if (!row.remark.empty()) out["remark"] = row.remark;
   return out;
 }
@@ -170,24 +181,31 @@ int check_verb(const Options& options, const Registry& registry) {
     json["checks"].push_back(row_json(row));
   }
   std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
-  std::vector<std::string> wrong;
+  std::vector<std::string> wrong, failed;
   for (const auto& [operation, variants] : tallies) {
     text += operation + '\n';
     for (const auto& [variant, tally] : variants) {
       text += tally_text(variant, tally);
       if (tally.disagree > 0) wrong.push_back(operation + "/" + variant);
+      if (tally.failed > 0) failed.push_back(fmt::format("{}/{} at {}", operation, variant, tally.failure));
     }
   }
   json["agree"] = all.agree;
   json["disagree"] = all.disagree;
+  json["failed"] = all.failed;
   json["skipped"] = all.skipped;
   if (checks.shard) json["shard"] = to_options(checks.shard->shard);
   const std::string counts =
-      fmt::format("{} agree, {} disagree, {} skipped", all.agree, all.disagree, all.skipped);
+      fmt::format("{} agree, {} disagree, {}{} skipped", all.agree, all.disagree,
+                  all.failed > 0 ? fmt::format("{} crashed or timed out, ", all.failed) : "", all.skipped);
   int code = exit_code::passed;
   if (stopped) {
     text += fmt::format("INTERRUPTED after {} checks: {}\n", checks.rows.size(), counts);
     code = exit_code::interrupted;
+  } else if (all.failed > 0) {
+    if (!wrong.empty()) text += fmt::format("WRONG: {}\n", fmt::join(wrong, ", "));
+    text += fmt::format("CRASHED: {} ({})\n", fmt::join(failed, "; "), counts);
+    code = exit_code::crashed;
   } else if (all.disagree > 0) {
     text += repetition(options, wrong.front()) + '\n';
     text += fmt::format("WRONG: {} ({})\n", fmt::join(wrong, ", "), counts);

@@ -29,6 +29,9 @@ Comparison without_baseline(const Results& results, const Findings& findings) {
     if (!trial.skipped.empty()) {
       verdict.standing = Standing::skipped;
       verdict.why = "did not run here: " + trial.skipped;
+    } else if (trial.failure) {
+      verdict.standing = standing_of(*trial.failure);
+      verdict.why = trial.failure->reason;
     } else if (!trial.agreement.agrees) {
       verdict.standing = Standing::wrong;
       verdict.why = "disagrees with the oracle: " + trial.agreement.detail;
@@ -47,6 +50,7 @@ std::string word_of(const Comparison& comparison, int code) {
       if (comparison.count(Standing::wrong) > 0) return "wrong";
       return comparison.count(Standing::slower) > 0 || comparison.objections.empty() ? "regression"
                                                                                      : "expired";
+    case exit_code::crashed: return "crashed";
     case exit_code::undecided: return "undecided";
     case exit_code::all_skipped: return "skipped";
     case exit_code::interrupted: return "interrupted";

@@ -63,8 +63,8 @@ int known_bad_verb(const Options& options, const Registry& registry) {
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    checks =
-        check_corners(registry, options.filter, this_machine().cores, options.seed, hooks, Kin::known_bad);
+    checks = check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
+                           Kin::known_bad, {.own_process = true, .time_limit = options.time_limit});
     stopped = hooks.stopped();
   }
   std::string text =

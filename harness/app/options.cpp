@@ -120,6 +120,9 @@ class Parser {
   void add_inputs(CLI::App* sub) {
     add_threads(sub);
     sub->add_option("--seed", options_.seed, "seed of the inputs (default 42)");
+    sub->add_option("--time-limit", options_.time_limit,
+                    "seconds that a kernel may take (default 20 times what naive takes, at least 10)")
+        ->check(between(0.001, 1e6));
   }
   void add_suite(CLI::App* sub, bool required) {
     CLI::Option* option =

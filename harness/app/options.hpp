@@ -62,6 +62,7 @@ struct Options {
   std::string reason;
   int launches = 0;  ///< 0: the verb's own number
   std::uint64_t seed = 42;
+  double time_limit = 0;  ///< seconds that a kernel may take; 0: by what naive takes
   std::vector<int> threads;
   std::optional<double> limit;  ///< time ratio that is still the same, where the verb's own is not wanted
   bool undecided_fails = false;

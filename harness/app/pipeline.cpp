@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-TrialResult result_of(const Trial& trial, Agreement agreement) {
+TrialResult result_of(const Trial& trial, Checked checked) {
   return {.key = trial.key,
           .operation = std::string(trial.operation->name()),
           .variant = trial.operation->variants()[trial.variant].name,
@@ -22,7 +22,8 @@ TrialResult result_of(const Trial& trial, Agreement agreement) {
           .workload = trial.workload,
           .cost = trial.operation->cost(trial.row.problem),
           .skipped = trial.skipped,
-          .agreement = std::move(agreement)};
+          .agreement = checked,
+          .failure = std::move(checked.failure)};
 }
 
 /// One roof for each thread count that occurs.
@@ -58,7 +59,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   // Cases of other shards were selected all the same.
   const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
   results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
-  std::vector<Agreement> agreements = check(plan, request.selection.seed, hooks);
+  std::vector<Checked> agreements = check(plan, request.selection.seed, hooks, request.checking);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     results.trials.push_back(result_of(plan[i], std::move(agreements[i])));
   }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay {
 
 int record_verb(const Options& options, const Registry& registry) {
@@ -24,7 +26,14 @@ int record_verb(const Options& options, const Registry& registry) {
   const std::string json = to_json(results);
   const Ending ending = ending_of(results);
   std::string text = to_table(results);
-  if (ending.code != exit_code::passed) {
+  const bool disagrees = std::ranges::any_of(
+      results.trials, [](const TrialResult& trial) { return !trial.agreement.agrees && !trial.failure; });
+  const bool measured =
+      std::ranges::any_of(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
+  // A kernel that crashed has no row, and takes none from the others.
+  const bool recordable =
+      ending.code == exit_code::passed || (ending.code == exit_code::crashed && !disagrees && measured);
+  if (!recordable) {
     put(options, text + ending.text + "; nothing was recorded\n", json);
     return ending.code;
   }
@@ -37,8 +46,9 @@ int record_verb(const Options& options, const Registry& registry) {
       fmt::format("next: assay gate --suite {}\n", suite_in_commands(options.suite.string(), options, {}));
   text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
                       file.string());
+  if (!ending.text.empty()) text += ending.text + "\n";
   put(options, text, json);
-  return exit_code::passed;
+  return ending.code;
 }
 
 }  // namespace assay

@@ -68,6 +68,7 @@ std::string command_of(const Options& options) {
       options.runs, options.planted_runs, options.budget_seconds, options.seed);
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
   if (options.planted_runs > 0) out += fmt::format(" --plant {}", fmt::join(options.plants, ","));
+  if (options.time_limit > 0) out += fmt::format(" --time-limit {:g}", options.time_limit);
   if (!options.filter.empty()) out += " -k " + shell_word(options.filter);
   return options.busy ? out + " --busy" : out;
 }
@@ -97,6 +98,7 @@ class SelfTester {
     }
     programs_ = {.base = {this_program()},
                  .head = {this_program()},
+                 .policy = {.time_limit = options.time_limit},
                  .shared_bytes = shared_bytes_for(registry, suite_.cases)};
   }
 
@@ -117,6 +119,13 @@ class SelfTester {
       auto planted =
           plants ? drawn_plants(trials_, costs_, options_.plants, turn, rng_) : std::vector<Plant>{};
       const TwoBuilds run = gated(planted, hooks);
+      // What crashed once is not tried again.
+      for (std::size_t t = 0; t < trials_.size(); ++t) {
+        if (!has_failed(run.trials[t].left_out) || !trials_[t].tested()) continue;
+        trials_[t].left_out = run.trials[t].left_out;
+        trials_[t].why_left_out = run.trials[t].why_left_out;
+        out.failed.push_back(trials_[t].trial.key + ": " + trials_[t].why_left_out);
+      }
       if (run.partial) break;
       raw_.add(run);
       out.runs.push_back(tallied(run, std::move(planted)));
@@ -221,6 +230,10 @@ int selftest_verb(const Options& options, const Registry& registry) {
   put(options, nothing.empty() ? text : text + "\nUNDECIDED: " + nothing + "\n", "{}");
   if (!options.markdown.empty()) write_file(options.markdown, text);
   if (interrupted()) return exit_code::interrupted;
+  if (!found.failed.empty()) {
+    fmt::print(stderr, "CRASHED: {}\n", fmt::join(found.failed, "; "));
+    return exit_code::crashed;
+  }
   const bool alarm =
       std::ranges::any_of(found.runs, [](const SelfTestRun& run) { return !run.alarms.empty(); });
   if (alarm) return exit_code::found;

@@ -37,7 +37,7 @@ std::string regression(const Comparison& comparison, std::size_t measured) {
       slower > 0 ? than_base + "; " : "", crept, summed, crept == 1 ? "is" : "are", release);
 }
 
-Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
+Ending judged_ending(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
   const std::size_t measured = ruling.rulings.trials.size(), slower = count(ruling, Standing::slower),
                     wrong = count(ruling, Standing::wrong), undecided = count(ruling, Standing::undecided);
   const auto identical =
@@ -89,6 +89,19 @@ Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& 
   return {fails ? exit_code::undecided : exit_code::passed,
           fmt::format("{}: {} trials compared in {:.0f} s, none slower{}", fails ? "UNDECIDED" : "PASSED",
                       measured, run.seconds, rest)};
+}
+
+/// Kernels that came to no end fail a gate, whatever the others did.
+Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
+  Ending out = judged_ending(run, ruling, options);
+  std::vector<std::string> failed;
+  for (const Verdict& verdict : ruling.comparison.verdicts) {
+    if (has_failed(verdict.standing)) failed.push_back(verdict.key + ": " + verdict.why);
+  }
+  if (failed.empty() || run.partial) return out;
+  out.text += fmt::format("{}CRASHED: {}", out.text.empty() ? "" : "\n", fmt::join(failed, "; "));
+  out.code = exit_code::crashed;
+  return out;
 }
 
 std::string next_commands(const TwoBuilds& run, const GateRuling& ruling) {

@@ -74,6 +74,16 @@ TEST(EndOfTwoBuilds, CountsWhatWasNotJudged) {
   EXPECT_EQ(ended({measured("a", 1)}, demanding).code, exit_code::passed);
 }
 
+TEST(EndOfTwoBuilds, FailsForKernelsThatCameToNoEndWhateverTheOthersDid) {
+  const Ended passed = ended({measured("a", 1), left_out("b", Standing::crashed)});
+  EXPECT_EQ(passed.code, exit_code::crashed);
+  EXPECT_THAT(passed.output,
+              AllOf(HasSubstr("PASSED: 1 trials"), HasSubstr("CRASHED: b: as this test wants it")));
+  const Ended slower = ended({measured("a", 1.1), left_out("b", Standing::timed_out)});
+  EXPECT_EQ(slower.code, exit_code::crashed);
+  EXPECT_THAT(slower.output, AllOf(HasSubstr("REGRESSION: 1 of 1"), HasSubstr("CRASHED: b")));
+}
+
 TEST(EndOfTwoBuilds, IsBadOrGoodForABisectionOnlyWhenThatIsKnown) {
   EXPECT_EQ(ended({measured("a", 1), measured("b", 1.1)}, bisecting).code, exit_code::found);
   EXPECT_EQ(ended({measured("a", 1), measured("b", 1)}, bisecting).code, exit_code::passed);

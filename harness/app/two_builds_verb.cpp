@@ -41,6 +41,7 @@ std::string command_of(const Options& options, const std::string& base, const st
   if (!options.suite.empty()) out += " --suite " + shell_word(options.suite.string());
   if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
   if (options.limit) out += fmt::format(" --limit {:g}", *options.limit);
+  if (options.time_limit > 0) out += fmt::format(" --time-limit {:g}", options.time_limit);
   if (options.identical_too) out += " --identical";
   if (options.layouts) out += fmt::format(" --layouts {}", *options.layouts);
   for (const auto& folder : options.baselines) {
@@ -194,6 +195,7 @@ TwoBuilds gate_builds(const Options& options, const Registry& registry, const st
   if (shard) keep_shard(run, *shard);
   const PairedPrograms programs{.base = sides.base.links,
                                 .head = sides.head.links,
+                                .policy = {.time_limit = options.time_limit},
                                 .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(programs, hooks), hooks);
   if (!run.partial) note_pointers(run, sides.base.links.front(), sides.head.links.front(), registry, hooks);

@@ -6,7 +6,9 @@ namespace assay {
 
 std::string_view mark(Standing standing) {
   switch (standing) {
-    case Standing::wrong: return "‼";
+    case Standing::wrong:
+    case Standing::crashed:
+    case Standing::timed_out: return "‼";
     case Standing::slower: return "✗";
     case Standing::accepted: return "~";
     case Standing::undecided: return "?";

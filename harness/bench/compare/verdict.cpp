@@ -141,6 +141,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
 std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
   if (now.failed) return Ruling{Standing::skipped, now.skipped};
   if (!now.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + now.skipped};
+  if (now.failure) return Ruling{standing_of(*now.failure), now.failure->reason};
   if (!now.agreement.agrees) {
     return Ruling{Standing::wrong, "disagrees with the oracle: " + now.agreement.detail};
   }
@@ -153,8 +154,9 @@ std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* t
   }
   if (has_samples) return std::nullopt;
   if (!is_measured(*then)) {
-    return Ruling{Standing::not_comparable,
-                  then->skipped.empty() ? "was not measured before" : "was skipped before: " + then->skipped};
+    return Ruling{Standing::not_comparable, then->failure           ? "before, it " + then->failure->reason
+                                            : then->skipped.empty() ? "was not measured before"
+                                                                    : "was skipped before: " + then->skipped};
   }
   return Ruling{Standing::not_comparable,
                 fmt::format("is another workload than before ({} -> {}): inputs, seed or contract changed",
@@ -191,7 +193,8 @@ Comparison compare_sides(const Results& current, const Results& newest,
     }
     auto ruling =
         without_times(trial, then == earlier.end() ? nullptr : then->second, before.rows.contains(trial.key));
-    if (!out.comparable && (!ruling || ruling->standing != Standing::wrong)) {
+    if (!out.comparable &&
+        (!ruling || (ruling->standing != Standing::wrong && !has_failed(ruling->standing)))) {
       ruling = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
     }
     if (ruling) {

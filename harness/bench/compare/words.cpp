@@ -49,8 +49,18 @@ std::string_view to_string(Standing standing) {
     case Standing::skipped: return "skipped";
     case Standing::added: return "added";
     case Standing::gone: return "gone";
+    case Standing::crashed: return "crashed";
+    case Standing::timed_out: return "timed out";
   }
   return "unknown";
+}
+
+Standing standing_of(const Failure& failure) {
+  return failure.kind == Failure::Kind::timed_out ? Standing::timed_out : Standing::crashed;
+}
+
+bool has_failed(Standing standing) {
+  return standing == Standing::crashed || standing == Standing::timed_out;
 }
 
 std::size_t Comparison::count(Standing standing) const {
@@ -91,6 +101,10 @@ std::string verdict_sentence(const Comparison& comparison) {
   if (total == 0) return "Nothing was compared: there are no trials";
   if (wrong > 0) {
     out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  for (const Standing standing : {Standing::crashed, Standing::timed_out}) {
+    const std::size_t failed = comparison.count(standing);
+    if (failed > 0) out += fmt::format("{} of {} trials {}; ", failed, total, to_string(standing));
   }
   if (objections > 0) {
     out += fmt::format("{} acceptance{} ran out; ", objections, objections == 1 ? "" : "s");

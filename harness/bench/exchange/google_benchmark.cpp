@@ -34,6 +34,8 @@ Repetition repetition_of(std::span<const Slice> launch) {
 
 std::vector<Repetition> repetitions_of(const TrialResult& trial) {
   if (!trial.skipped.empty()) return {{.error = "skipped: " + trial.skipped}};
+  if (trial.failure)
+    return {{.error = fmt::format("{}: {}", to_string(trial.failure->kind), trial.failure->reason)}};
   if (!trial.agreement.agrees) return {{.error = "disagrees with the oracle: " + trial.agreement.detail}};
   std::vector<Repetition> out;
   for (const Launch& launch : trial.launches) {

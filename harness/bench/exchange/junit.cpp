@@ -80,6 +80,10 @@ std::string test_case(const Verdict& verdict, const std::string& suite, const st
   if (passes(verdict.standing)) {
     return fmt::format("{}><system-out>{}</system-out></testcase>\n", start, escaped(in_words(verdict)));
   }
+  if (has_failed(verdict.standing)) {
+    return fmt::format("{}><error type=\"{}\" message=\"{}\"/></testcase>\n", start,
+                       to_string(verdict.standing), escaped(verdict.why));
+  }
   if (fails(verdict.standing)) return fmt::format("{}>{}</testcase>\n", start, failure(verdict, command));
   return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start,
                      escaped(fmt::format("{}: {}", in_words(verdict), verdict.why)));
@@ -98,9 +102,12 @@ std::string counts_of(const Comparison& comparison, bool has_error) {
   const auto passed = std::ranges::count_if(verdicts, [](const Verdict& v) { return passes(v.standing); });
   const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
   const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
-  const int errors = has_error ? 1 : 0;
-  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", rows + objections + errors,
-                     failures + objections, errors, rows - failures - passed);
+  const auto failed =
+      std::ranges::count_if(verdicts, [](const Verdict& v) { return has_failed(v.standing); });
+  const auto errors = failed + (has_error ? 1 : 0);
+  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+                     rows + objections + (has_error ? 1 : 0), failures + objections, errors,
+                     rows - failures - passed - failed);
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ again: assay gate --suite tiny.json -k '^gemm/wrong/m=1#1$'
 )");
 }
 
+TEST(JUnit, HasAnErrorForEachKernelThatCrashedOrHung) {
+  const Comparison failed{
+      .verdicts = {
+          row("gemm/bad/m=1#1", Standing::crashed, {}, "was ended by signal 11 (Segmentation fault)"),
+          row("gemm/slow/m=1#1", Standing::timed_out, {}, "did not end within 10 s"),
+          row("gemm/naive/m=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")}};
+  const std::string found = to_junit(failed, current(), "assay gate", "");
+  EXPECT_THAT(found, HasSubstr("tests=\"3\" failures=\"0\" errors=\"2\" skipped=\"0\""));
+  EXPECT_THAT(found, HasSubstr("<error type=\"crashed\" message=\"was ended by signal 11"));
+  EXPECT_THAT(found, HasSubstr("<error type=\"timed out\" message=\"did not end within 10 s\"/>"));
+}
+
 // A limit of 1 % and a slow-down of 1.4 % would both be told as 1.01.
 TEST(JUnit, HasTenthsOfAPercentWhereTheLimitIsOne) {
   Verdict slower = row("gemm/packed/m=1#1", Standing::slower, {1.012, 1.0144, 1.017, 0.9}, "why");

@@ -61,6 +61,34 @@ void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample
   }
 }
 
+/// Leaves the trial out that took a side down. Where both sides are one program, it is the head's as well.
+void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const PairedPrograms& programs,
+                  const SideFailure& failed) {
+  const auto found =
+      std::ranges::find_if(trials, [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
+  PairedTrial& trial = run.trials[*found];
+  const bool of_head = failed.side() == head_side;
+  trial.left_out =
+      of_head || programs.base == programs.head ? standing_of(failed.failure()) : Standing::not_comparable;
+  trial.why_left_out = fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason);
+  trial.launches.clear();
+  trials.erase(found);
+}
+
+/// The samples of all sides of those that came to an end; the others leave `trials`.
+std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std::size_t>& trials, int launch,
+                                                const PairedPrograms& programs, const Snapshot& snapshot,
+                                                const Hooks& hooks) {
+  while (!trials.empty()) {
+    try {
+      return sample_sides(request_for(run, trials, launch, programs, snapshot), hooks);
+    } catch (const SideFailure& failed) {
+      note_failure(run, trials, programs, failed);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
@@ -72,20 +100,20 @@ std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   const auto snapshot = std::make_shared<const Snapshot>(programs);
   return [programs = std::move(programs), snapshot, hooks](
-             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
+             TwoBuilds& run, const std::vector<std::size_t>& wanted, int launch) {
+    std::vector<std::size_t> trials = wanted;
     if (launch == 0 && !can_fix_addresses()) {
       run.restriction =
           "address randomization stays on here (containers forbid turning it off): launches differ by more";
     }
     hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
-    const PairRequest request = request_for(run, trials, launch, programs, *snapshot);
-    auto sides = sample_sides(request, hooks);
+    auto sides = samples_of(run, trials, launch, programs, *snapshot, hooks);
     if (sides.empty()) return;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       PairedTrial& trial = run.trials[trials[i]];
       TurnSample& base = sides[base_side][i];
       TurnSample& head = sides[head_side][i];
-      if (request.check) note_agreement(trial, base, head);
+      if (launch == 0) note_agreement(trial, base, head);
       if (!trial.tested()) continue;
       trial.base_allocations = base.allocations_per_call;
       trial.base_allocated_bytes = base.allocated_bytes_per_call;

@@ -1,5 +1,6 @@
 #include "bench/gate/selftest.hpp"
 
+#include "bench/compare/row_text.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -241,6 +242,8 @@ std::string selftest_markdown(const SelfTest& test) {
   out += plants_table(test);
   out += never_planted(test);
   out += alarms_list(test);
+  if (!test.failed.empty()) out += "\nCrashed or hung, and left out from then on:\n\n";
+  for (const std::string& one : test.failed) out += fmt::format("- {}\n", inert(one));
   if (const std::string nothing = why_nothing_is_shown(test); !nothing.empty()) {
     out += fmt::format("\nThis says nothing of the gate: {}.\n", nothing);
   }

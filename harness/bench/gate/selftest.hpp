@@ -48,8 +48,9 @@ struct SelfTest {
   double slice_seconds = 0;
   std::string raw_hash;  ///< FNV-1a of the file with all samples; empty when none was kept
   std::vector<SelfTestRun> runs;
-  std::vector<double> asked;    ///< slow-downs that were to be planted; empty where that is not known
-  std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
+  std::vector<double> asked;        ///< slow-downs that were to be planted; empty where that is not known
+  std::vector<std::string> failed;  ///< trials that crashed or hung, and how
+  std::size_t interrupted = 0;      ///< gates that were left out, since they were not finished
 };
 
 /// One trial for each size and bound, all different, drawn from those of the run with one thread that exist

@@ -206,24 +206,25 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   int launch = 0;
   PatiencePlan patience;
   const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
-  const auto go_on = [&](const std::vector<std::size_t>& some) {
+  // Those that a launch leaves out are sampled no more: the first one checks all, and any may crash.
+  const auto go_on = [&](std::vector<std::size_t>& some) {
     if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
     const double before = seconds_since(start);
     patience.plan(run, some, static_cast<std::size_t>(launch), run.budget_seconds - before);
     sample(run, some, launch++);
     patience.took(seconds_since(start) - before);
+    std::erase_if(some, [&](std::size_t i) { return !run.trials[i].tested(); });
     return true;
   };
   if (go_on(trials)) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
-  // The first launch checks all variants: those that disagree are sampled no more.
-  std::erase_if(trials, [&](std::size_t i) { return !run.trials[i].tested(); });
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }
   run.screen_seconds = launch > 0 ? seconds_since(start) : 0;
   auto launches = run.policy.screen;
   for (const std::size_t look : run.policy.looks) {
-    const auto open = open_trials(run, trials);
+    std::erase_if(trials, [&](std::size_t i) { return !run.trials[i].tested(); });
+    auto open = open_trials(run, trials);
     bool went_on = !open.empty();
     for (; went_on && launches < look; ++launches) went_on = go_on(open);
     if (!went_on) break;

@@ -16,6 +16,7 @@ struct Board {
   std::int64_t calls;               ///< per slice, as the first side calibrated it
   std::int64_t rounds;              ///< each side has two slices per round
   double call_seconds;
+  double first_seconds;  ///< that the first side took for the first calls; 0: it does not say
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 

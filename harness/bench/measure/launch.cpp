@@ -3,12 +3,17 @@
 #include "assay/error.hpp"
 #include "assay/measure.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "core/check/contained.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
 
 namespace assay {
 
@@ -20,12 +25,14 @@ void describe(Fields& f, MeasurePolicy& policy) {
   f("calls_per_slice", policy.calls_per_slice);
   f("trial_seconds", policy.trial_seconds);
   f("seed", policy.seed);
+  f("time_limit", policy.time_limit);
 }
 
 void describe(Fields& f, LaunchRequest& request) {
   f("policy", request.policy);
   f("index", request.index);
   f("trials", request.trials);
+  f("record", request.record);
 }
 
 void describe(Fields& f, TrialSample& sample) {
@@ -38,11 +45,12 @@ void describe(Fields& f, TrialSample& sample) {
 
 namespace {
 
-struct LaunchAnswer {
+/// One line of an answer: a launch that comes to no end has answered for the cases before.
+struct CaseAnswer {
   std::vector<TrialSample> samples;
 };
 
-void describe(Fields& f, LaunchAnswer& answer) { f("samples", answer.samples); }
+void describe(Fields& f, CaseAnswer& answer) { f("samples", answer.samples); }
 
 /// OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
 /// thread needs. 2^18 cycles still cover back-to-back calls.
@@ -51,25 +59,68 @@ Variables quiet_thread_pools() {
   return {{"OPENBLAS_THREAD_TIMEOUT", "18"}};
 }
 
+/// What one process of a launch found: by key, and how it failed.
+struct LaunchPart {
+  std::map<std::string, TrialSample> samples;
+  std::optional<FailedStep> failed;
+};
+
+std::map<std::string, TrialSample> answered(const std::filesystem::path& file) {
+  std::map<std::string, TrialSample> out;
+  std::istringstream lines(std::filesystem::exists(file) ? read_file(file) : "");
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {  // the last may be half a line
+    const Json value = parse_json(line, file.string());
+    for (TrialSample& sample :
+         value_from<CaseAnswer>(JsonField(value, file.string(), "measure again")).samples) {
+      const std::string key = sample.key;
+      out[key] = std::move(sample);
+    }
+  }
+  return out;
+}
+
+LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
+  const ScratchFolder scratch;
+  const auto request_file = (scratch.path() / "request.json").string();
+  const auto answer_file = (scratch.path() / "answer.json").string();
+  const SharedRecord record;
+  request.record = record.descriptor();
+  write_file(request_file, to_json(request));
+  const pid_t child = start_child({.words = {"/proc/self/exe", "launch", request_file, answer_file}},
+                                  {.environment = quiet_thread_pools()});
+  const ChildEnd end =
+      wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
+  LaunchPart out{.samples = answered(answer_file)};
+  if (hooks.stopped()) return out;
+  out.failed = failed_step(*record, end);
+  if (!out.failed && !end.passed()) {
+    throw std::runtime_error(fmt::format("launch {} outside of any kernel", end.text()));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_json(const LaunchRequest& request) { return to_value(request).dump(); }
 
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks) {
-  const ScratchFolder scratch;
-  const auto request_file = (scratch.path() / "request.json").string();
-  const auto answer_file = (scratch.path() / "answer.json").string();
-  write_file(request_file, to_json(request));
   hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
-  const pid_t child = start_child({.words = {"/proc/self/exe", "launch", request_file, answer_file}},
-                                  {.environment = quiet_thread_pools()});
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
-  if (!std::filesystem::exists(answer_file)) {
-    if (hooks.stopped()) return {};
-    throw std::runtime_error(fmt::format("a launch {} and gave no answer", end.text()));
+  std::map<std::string, TrialSample> found;
+  LaunchRequest rest = request;
+  while (!rest.trials.empty() && !hooks.stopped()) {
+    LaunchPart part = part_in_new_process(rest, hooks);
+    found.merge(part.samples);
+    if (!part.failed) break;
+    const std::string key = rest.trials.at(part.failed->step).key;
+    found[key] = {.key = key, .failure = std::move(part.failed->failure)};
+    std::erase_if(rest.trials, [&](const TrialRequest& trial) { return found.contains(trial.key); });
   }
-  const Json answer = parse_json(read_file(answer_file), answer_file);
-  return value_from<LaunchAnswer>(JsonField(answer, answer_file, "measure again")).samples;
+  std::vector<TrialSample> out;
+  for (const TrialRequest& trial : request.trials) {
+    const auto sample = found.find(trial.key);
+    out.push_back(sample == found.end() ? TrialSample{.key = trial.key} : std::move(sample->second));
+  }
+  return out;
 }
 
 void serve_launch(const Registry& registry, const std::filesystem::path& request,
@@ -77,7 +128,12 @@ void serve_launch(const Registry& registry, const std::filesystem::path& request
   const Json file = parse_json(read_file(request), request.string());
   const auto wanted = value_from<LaunchRequest>(
       JsonField(file, request.string(), "`launch` is for the program itself; use `assay run`"));
-  write_file(answer, to_value(LaunchAnswer{sample_here(registry, wanted, hooks)}).dump());
+  leave_crashes_to_parent();
+  std::ofstream lines(answer, std::ios::app);
+  sample_here(registry, wanted, hooks, [&](std::span<const TrialSample> samples) {
+    lines << to_value(CaseAnswer{{samples.begin(), samples.end()}}).dump() << std::endl;
+  });
+  if (!lines) throw Error(answer.string(), "cannot be written", "free space on that disk");
 }
 
 }  // namespace assay

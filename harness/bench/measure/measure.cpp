@@ -23,6 +23,11 @@ std::string remark_of(const TrialResult& trial) {
 }
 
 void store(TrialResult& trial, TrialSample sample) {
+  if (sample.failure) {
+    trial.agreement = {.agrees = false, .detail = sample.failure->reason};
+    trial.failure = std::move(sample.failure);
+    trial.launches.clear();
+  }
   if (sample.slices.empty()) return;
   trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
   trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
@@ -47,6 +52,11 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
     std::vector<TrialSample> samples = sample(request, hooks);
     for (std::size_t i = 0; i < wanted.size() && i < samples.size(); ++i)
       store(*wanted[i], std::move(samples[i]));
+    std::erase_if(wanted, [](const TrialResult* trial) { return trial->failure.has_value(); });
+    std::erase_if(request.trials, [&](const TrialRequest& trial) {
+      return std::ranges::find(wanted, trial.key, &TrialResult::key) == wanted.end();
+    });
+    if (wanted.empty()) break;
   }
   results.weather = station.since();
   results.partial = hooks.stopped();

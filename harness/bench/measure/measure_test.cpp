@@ -52,6 +52,28 @@ TEST(Measure, NeverTimesWhatDisagreedOrWasSkipped) {
   EXPECT_THAT(results.trials[2].launches, IsEmpty());
 }
 
+TEST(Measure, DropsATrialThatFailsInAnyLaunchAndKeepsTheOthers) {
+  Results results;
+  results.trials = {trial("naive"), trial("bad"), trial("right")};
+  std::vector<LaunchRequest> asked;
+  const Sample sample = [&](const LaunchRequest& request, const Hooks& hooks) {
+    auto out = scripted(1e-3, asked)(request, hooks);
+    for (TrialSample& one : out) {
+      if (request.index == 1 && one.key == results.trials[1].key)
+        one = {.key = one.key, .failure = Failure{Failure::Kind::timed_out, "did not end within 10 s"}};
+    }
+    return out;
+  };
+  measure(results, {.launches = 3}, sample, {});
+  EXPECT_THAT(results.trials[0].launches, SizeIs(3));
+  EXPECT_THAT(results.trials[2].launches, SizeIs(3));
+  EXPECT_THAT(results.trials[1].launches, IsEmpty());
+  ASSERT_TRUE(results.trials[1].failure.has_value());
+  EXPECT_EQ(results.trials[1].failure->reason, "did not end within 10 s");
+  EXPECT_FALSE(results.trials[1].agreement.agrees);
+  EXPECT_THAT(asked[2].trials, SizeIs(2)) << "it is not asked for again";
+}
+
 TEST(Measure, SaysWhenACallWasTooLongForMoreThanThreeSlices) {
   Results results;
   results.trials = {trial("naive")};

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -81,6 +82,12 @@ void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Ru
   for (std::size_t i = 0; i < count; ++i) launch[i].calls = counts[i];
 }
 
+void describe(Fields& f, Failure& failure) {
+  static constexpr std::array<std::string_view, 2> kinds{"crashed", "timed out"};
+  f("kind", failure.kind, kinds);
+  f("reason", failure.reason);
+}
+
 void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
@@ -92,6 +99,7 @@ void describe(Fields& f, TrialResult& trial) {
   if (f.writes() && !trial.skipped.empty()) return;
   f("cost", trial.cost, optional);
   f("agreement", trial.agreement, optional);
+  f("failure", trial.failure, {.about = "how it ended, where it did not come back"});
   f("allocations_per_call", trial.allocations_per_call, optional);
   f("allocated_bytes_per_call", trial.allocated_bytes_per_call, optional);
   f("workspace_bytes", trial.workspace_bytes, optional);

@@ -44,6 +44,10 @@ Results sample() {
                      .compared = 6,
                      .total = 6};
   wrong.launches.clear();
+  TrialResult hung = wrong;
+  hung.key = "gemm/hung/m=2,n=3,k=4#2";
+  hung.variant = "hung";
+  hung.failure = Failure{Failure::Kind::timed_out, "did not end within 10 s"};
   TrialResult skipped{.key = "gemm/simd@avx512/m=2,n=3,k=4#1",
                       .operation = "gemm",
                       .variant = "simd@avx512",
@@ -64,7 +68,7 @@ Results sample() {
           .partial = true,
           .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}, 3, Weather{.seconds = 0.6, .migrations = -1}}},
           .weather = {1, 0.1, 0.2, -1, 4, -1, 6},
-          .trials = {naive, wrong, skipped}};
+          .trials = {naive, wrong, skipped, hung}};
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
@@ -103,6 +107,10 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_TRUE(std::isinf(after.trials[1].agreement.worst_error));
   EXPECT_EQ(after.trials[1].threads, 2);
   EXPECT_EQ(after.trials[2].skipped, "needs AVX-512");
+  ASSERT_TRUE(after.trials[3].failure.has_value());
+  EXPECT_EQ(after.trials[3].failure->kind, Failure::Kind::timed_out);
+  EXPECT_EQ(after.trials[3].failure->reason, "did not end within 10 s");
+  EXPECT_FALSE(after.trials[1].failure.has_value());
 }
 
 TEST(ResultsJson, UnderstandsFormerNamesOfTiers) {

@@ -5,10 +5,12 @@
 #include "bench/measure/calibration.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
+#include "core/check/contained.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -49,8 +51,10 @@ void add_slice(TrialSample& sample, double seconds) {
   sample.slices.push_back({.seconds = seconds, .cpu_seconds = seconds, .calls = 1});
 }
 
+/// `first`: the position of the first of these trials among all.
 void sample_case(const Registry& registry, const LaunchRequest& request, std::span<const TrialRequest> trials,
-                 std::span<TrialSample> samples, const Hooks& hooks) {
+                 std::size_t first, std::span<TrialSample> samples, const StepReporter& reporter,
+                 const Hooks& hooks) {
   const MeasurePolicy& policy = request.policy;
   const Operation& operation = registry.at(trials.front().operation);
   const auto workload =
@@ -58,6 +62,8 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   std::vector<Ready> ready;
   std::vector<Burst> bursts;
   ready.reserve(trials.size());
+  const Cost cost = operation.cost(trials.front().problem);
+  std::optional<double> naive_seconds;
   static_cast<void>(workload->timed(0, {}));  // makes the output that all share: no variant's workspace
   for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {
     const TrialRequest& trial = trials[i];
@@ -66,20 +72,29 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
     ready.push_back({.timed = nullptr, .sample = &samples[i]});
     Ready& next = ready.back();
-    const double kept =
-        bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
-    next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
-    next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
-    const double first_call = seconds_for(*next.timed, 1);
+    const double limit = step_limit(policy.time_limit, naive_seconds, cost);
+    double first_call = 0;
+    reporter.call(first + i, limit, [&] {
+      const double kept =
+          bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
+      next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
+      next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
+      first_call = seconds_for(*next.timed, 1);
+    });
+    if (trial.variant == "naive") naive_seconds = first_call;
     if (first_call > long_call_seconds) {
       const int slices = slices_of_long_call(policy, request.index);
       if (slices > 0) add_slice(samples[i], first_call);
-      for (int s = 1; s < slices && !hooks.stopped(); ++s) add_slice(samples[i], seconds_for(*next.timed, 1));
+      for (int s = 1; s < slices && !hooks.stopped(); ++s) {
+        reporter.call(first + i, limit, [&] { add_slice(samples[i], seconds_for(*next.timed, 1)); });
+      }
       next.timed.reset();
       continue;
     }
-    count_allocations(next);
-    next.call_seconds = calibrated(*next.timed, first_call, policy.slice_seconds);
+    reporter.call(first + i, limit, [&] {
+      count_allocations(next);
+      next.call_seconds = calibrated(*next.timed, first_call, policy.slice_seconds);
+    });
     const Index calls = policy.calls_per_slice > 0 ? policy.calls_per_slice
                                                    : calls_per_slice(next.call_seconds, policy.slice_seconds);
     bursts.push_back(
@@ -87,9 +102,11 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
          .timed = next.timed.get(),
          .calls = calls,
          .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
-         .warm_up = next.call_seconds < 1e-3});
+         .warm_up = next.call_seconds < 1e-3,
+         .step = first + i,
+         .limit_seconds = limit});
   }
-  const std::vector<Launch> launches = sample_mixed(bursts, hooks);
+  const std::vector<Launch> launches = sample_mixed(bursts, hooks, reporter);
   std::size_t burst = 0;
   for (Ready& trial : ready) {
     if (trial.timed != nullptr) trial.sample->slices = launches[burst++];
@@ -99,8 +116,12 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
 }  // namespace
 
 std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
-                                     const Hooks& hooks) {
+                                     const Hooks& hooks,
+                                     const std::function<void(std::span<const TrialSample>)>& case_done) {
   const auto& trials = request.trials;
+  std::optional<SharedRecord> record;
+  if (request.record >= 0) record.emplace(request.record);
+  const StepReporter reporter(record ? record->get() : nullptr);
   std::vector<TrialSample> out;
   for (const TrialRequest& trial : trials) out.push_back({.key = trial.key});
   for (std::size_t begin = 0; begin < trials.size() && !hooks.stopped();) {
@@ -110,8 +131,9 @@ std::vector<TrialSample> sample_here(const Registry& registry, const LaunchReque
       ++end;
     }
     const std::span<const TrialRequest> all(trials);
-    sample_case(registry, request, all.subspan(begin, end - begin),
-                std::span<TrialSample>(out).subspan(begin, end - begin), hooks);
+    const auto samples = std::span<TrialSample>(out).subspan(begin, end - begin);
+    sample_case(registry, request, all.subspan(begin, end - begin), begin, samples, reporter, hooks);
+    if (case_done) case_done(samples);
     begin = end;
   }
   return out;

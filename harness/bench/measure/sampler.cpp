@@ -39,7 +39,8 @@ void initialize_once() {
 
 }  // namespace
 
-std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& hooks) {
+std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& hooks,
+                                 const StepReporter& reporter) {
   initialize_once();
   benchmark::ClearRegisteredBenchmarks();
   std::vector<std::vector<bool>> ran(bursts.size());
@@ -48,13 +49,15 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
     const Burst& burst = bursts[i];
     // Keys hold '/' and ':', which the library parses in names: a number stands in.
     names.push_back("burst" + std::to_string(i));
-    const auto slice = [&burst, &hooks, &ran_here = ran[i]](benchmark::State& state) {
+    const auto slice = [&burst, &reporter, &hooks, &ran_here = ran[i]](benchmark::State& state) {
       const bool stopped = hooks.stopped();
       ran_here.push_back(!stopped);
-      if (!stopped && burst.warm_up) burst.timed->repeat(1);
-      while (state.KeepRunningBatch(burst.calls)) {
-        if (!stopped) burst.timed->repeat(burst.calls);
-      }
+      reporter.call(burst.step, burst.limit_seconds, [&] {
+        if (!stopped && burst.warm_up) burst.timed->repeat(1);
+        while (state.KeepRunningBatch(burst.calls)) {
+          if (!stopped) burst.timed->repeat(burst.calls);
+        }
+      });
     };
     benchmark::RegisterBenchmark(names.back().c_str(), slice)
         ->Iterations(burst.calls)

@@ -4,6 +4,7 @@
 
 #include "assay/measure.hpp"
 #include "assay/operation.hpp"
+#include "core/check/contained.hpp"
 
 #include <string>
 #include <vector>
@@ -16,11 +17,14 @@ struct Burst {
   Timed* timed = nullptr;
   Index calls = 1;
   int slices = 1;
-  bool warm_up = true;  ///< one untimed call before each slice, since another trial ran just before
+  bool warm_up = true;   ///< one untimed call before each slice, since another trial ran just before
+  std::size_t step = 0;  ///< that is reported while it runs
+  double limit_seconds = 0;
 };
 
 /// The slices of each burst, in the order they ran. All slices of all bursts are shuffled together. Slices
 /// that an interrupt prevented are left out.
-std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& hooks);
+std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& hooks,
+                                 const StepReporter& reporter = StepReporter{});
 
 }  // namespace assay

@@ -148,17 +148,30 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
                     own));
   }
   const std::vector<pid_t> started = children;
-  const ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop});
+  const auto is_late = [&](std::size_t side) {
+    const StepRecord* record = record_of_side(region, side);
+    return record != nullptr && is_overdue(*record);
+  };
+  const ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop, .overdue = [&] {
+                                                                 return std::ranges::any_of(start, is_late);
+                                                               }});
   if (hooks.stopped()) return {};
   if (!end.passed()) {
     const std::size_t failed =
-        start[static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin())];
+        end.overdue
+            ? *std::ranges::find_if(start, is_late)
+            : start[static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin())];
     const SideProgram& side = request.sides[failed];
     const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
                       remedy = "run `check` with that program",
                       what = fmt::format("as {} {}: {}", side.name, end.text(),
                                          output_of(file_of(scratch, 'o', failed)));
-    if (end.crashed()) throw ChildCrash(where, what, remedy);
+    const ChildCrash crash(where, what, remedy);
+    const StepRecord* record = record_of_side(region, failed);
+    if (const auto step = record == nullptr ? std::nullopt : failed_step(*record, end)) {
+      throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
+    }
+    if (end.crashed()) throw crash;
     throw Error(where, what, remedy);
   }
   std::vector<std::vector<TurnSample>> out;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -21,6 +22,21 @@ struct SideProgram {
       program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
   Variables environment;  ///< its own, where sides differ in that
   std::filesystem::path known_as;  ///< to the user, where `program` is a copy
+};
+
+/// A kernel that ended a side of a launch, or did not come back in it.
+class SideFailure : public ChildCrash {
+ public:
+  SideFailure(std::size_t side, std::string key, Failure failure, const ChildCrash& said)
+      : ChildCrash(said), side_(side), key_(std::move(key)), failure_(std::move(failure)) {}
+  std::size_t side() const { return side_; }  ///< as a position in PairRequest::sides
+  const std::string& key() const { return key_; }
+  const Failure& failure() const { return failure_; }
+
+ private:
+  std::size_t side_;
+  std::string key_;
+  Failure failure_;
 };
 
 struct PairRequest {
@@ -41,7 +57,8 @@ std::uint64_t draw_of(std::uint64_t seed, int launch);
 /// 0 to count - 1 in an order that is drawn.
 std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 
-/// The samples of each side. Throws Error naming the side when one fails; an empty answer after an interrupt.
+/// The samples of each side. Throws SideFailure where a kernel is at fault, and Error naming the side when
+/// one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
 
 /// Returns the description that a program gives of itself in this environment. Throws Error when it is no

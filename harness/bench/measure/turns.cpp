@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace assay {
@@ -22,6 +23,9 @@ namespace {
 
 /// The Board has the first page for itself: no buffer shares a line with it.
 constexpr std::size_t board_bytes = 4096;
+
+/// Records of sides follow the Board in that page.
+constexpr std::size_t records_begin = 1024;
 
 /// A call this long needs no call before it to warm what the other side evicted.
 constexpr double warm_call_seconds = 1e-3;
@@ -52,6 +56,7 @@ class Side {
         arena_(region.data() + board_bytes, region.bytes() - board_bytes),
         baton_(board_, request.side),
         order_(request.order),
+        reporter_(record_of_side(region, static_cast<std::size_t>(request.side))),
         placing_(request.core),
         everybody_(static_cast<std::size_t>(request.sides)) {
     std::iota(everybody_.begin(), everybody_.end(), 0);
@@ -65,7 +70,7 @@ class Side {
       const bool same_case = i > 0 && trials[i].trial.operation == trials[i - 1].trial.operation &&
                              trials[i].trial.problem == trials[i - 1].trial.problem;
       if (!same_case) open(trials[i].trial);
-      out.push_back(sample(trials[i]));
+      out.push_back(sample(trials[i], i));
     }
     return out;
   }
@@ -96,7 +101,7 @@ class Side {
             .file = {}};
   }
 
-  TurnSample sample(const TurnTrial& wanted) {
+  TurnSample sample(const TurnTrial& wanted, std::size_t position) {
     const TrialRequest& trial = wanted.trial;
     TurnSample out{.key = trial.key};
     const auto named = std::ranges::find(operation_->variants(), trial.variant, &VariantInfo::name);
@@ -107,33 +112,51 @@ class Side {
     const Context context{.threads = trial.threads};
 
     std::unique_ptr<Timed> timed;
-    double first_call = 0;
+    double first_call = 0, limit = 0;
     in_turn(everybody_, 0, [&] {
-      placing_.place(trial.threads, [&] {
-        if (request_.check) judge(trial, variant, context, out);
-        timed = planted(workload_->timed(variant, context),
-                        wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
-        first_call = seconds_for(*timed, 1);
+      const auto start = std::chrono::steady_clock::now();
+      limit = limit_of(trial);
+      reporter_.call(position, limit, [&] {
+        placing_.place(trial.threads, [&] {
+          if (request_.check) judge(trial, variant, context, out);
+          timed = planted(workload_->timed(variant, context),
+                          wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
+          first_call = seconds_for(*timed, 1);
+        });
+        const Allocations allocations = allocations_of_one_call(*timed);
+        out.allocations_per_call = allocations.count;
+        out.allocated_bytes_per_call = allocations.bytes;
       });
-      const Allocations allocations = allocations_of_one_call(*timed);
-      out.allocations_per_call = allocations.count;
-      out.allocated_bytes_per_call = allocations.bytes;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      if (request_.side == 0) board_.first_seconds = took.count();
     });
-    calibrate(*timed, first_call, for_threads(trial.threads, request_.policy), wanted.patience);
+    calibrate(*timed, first_call, for_threads(trial.threads, request_.policy), wanted.patience,
+              [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
     const auto turns = drawn_turns(board_.rounds);
     in_turn(turns, 0, [&] {
       if (trial.threads > 1) let_others_fall_asleep();
-      take_slice(*timed, out);
+      reporter_.call(position, limit, [&] { take_slice(*timed, out); });
     });
     return out;
   }
 
+  /// The first side goes first, and the others are held against what it took.
+  double limit_of(const TrialRequest& trial) const {
+    const bool known = request_.side != 0 && board_.first_seconds > 0;
+    return step_limit(request_.policy.time_limit,
+                      known ? std::optional<double>(board_.first_seconds) : std::nullopt,
+                      operation_->cost(trial.problem));
+  }
+
   /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
   /// here, and nobody changes them before all have come to the next trial.
-  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy, double patience) {
+  template <class Call>
+  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy, double patience,
+                 const Call& calling) {
     constexpr std::array first{0};
     in_turn(first, 0, [&] {
-      const double call = calibrated(timed, first_call, policy.slice_seconds);
+      double call = 0;
+      calling([&] { call = calibrated(timed, first_call, policy.slice_seconds); });
       board_.call_seconds = call;
       board_.calls = calls_per_slice(call, policy.slice_seconds);
       board_.rounds = rounds_for(call, policy, patience);
@@ -181,6 +204,7 @@ class Side {
   Board& board_;
   Arena arena_;
   Baton baton_;
+  StepReporter reporter_;
   Rng order_;
   Placing placing_;
   std::vector<int> everybody_;
@@ -196,6 +220,13 @@ TurnPolicy for_threads(int threads, TurnPolicy policy) {
     policy.side_seconds *= 2;
   }
   return policy;
+}
+
+StepRecord* record_of_side(const SharedRegion& region, std::size_t side) {
+  constexpr std::size_t most = (board_bytes - records_begin) / sizeof(StepRecord);
+  static_assert(sizeof(Board) <= records_begin);
+  if (side >= most) return nullptr;
+  return reinterpret_cast<StepRecord*>(region.data() + records_begin) + side;
 }
 
 std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request,

@@ -8,6 +8,8 @@
 
 #include "assay/measure.hpp"
 #include "assay/registry.hpp"
+#include "bench/measure/shared_region.hpp"
+#include "core/check/contained.hpp"
 
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@ struct TurnPolicy {
   double slice_seconds = 2e-4;  ///< at least; a longer call is a slice by itself
   double side_seconds = 0.01;   ///< of each side, per trial and launch: fewer slices of longer calls
   std::uint64_t seed = 42;      ///< of the inputs
+  double time_limit = 0;        ///< seconds that a kernel may take; 0: by what the first side takes
 };
 
 /// For trials with so many threads: threads that hand work to each other need longer to show their usual
@@ -50,6 +53,10 @@ struct TurnSample {
   bool agrees = true;
   std::string disagreement;
 };
+
+/// Returns where that side says which trial it is at, as a position in its request. It is nothing for sides
+/// that are too many, and stays zero in builds from before there were records.
+StepRecord* record_of_side(const SharedRegion& region, std::size_t side);
 
 /// Walks through all trials in step with the other sides. The region holds a Board in its first page.
 std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks);

@@ -24,6 +24,7 @@ void describe(Fields& f, TurnsRequest& request) {
   f("slice_seconds", request.policy.slice_seconds);
   f("side_seconds", request.policy.side_seconds);
   f("seed", request.policy.seed);
+  f("time_limit", request.policy.time_limit, {.optional = true});
   f("trials", request.trials);
 }
 
@@ -49,6 +50,7 @@ void serve_turns(const Registry& registry, const std::filesystem::path& request,
   const Json file = parse_json(read_file(request), request.string());
   const auto wanted = value_from<TurnsRequest>(
       JsonField(file, request.string(), "`turns` is for the program itself; use `assay gate --base`"));
+  leave_crashes_to_parent();
   write_file(answer, to_value(take_turns(registry, wanted, hooks)).dump());
 }
 

@@ -62,7 +62,9 @@ bool was_measured(const TrialResult& trial) {
   return trial.skipped.empty() && trial.agreement.agrees && sampled_launches(trial) > 0;
 }
 
-bool disagrees(const TrialResult& trial) { return trial.skipped.empty() && !trial.agreement.agrees; }
+bool disagrees(const TrialResult& trial) {
+  return trial.skipped.empty() && !trial.agreement.agrees && !trial.failure;
+}
 
 const TrialResult* naive_for(const Results& results, const TrialResult& trial) {
   for (const TrialResult& other : results.trials) {
@@ -127,7 +129,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   const std::vector<BeatenRoof> beaten = beaten_roofs(results);
   out.roofs_not_believed = why_not_believed(beaten, results.roofs);
   for (const TrialResult& trial : results.trials) {
-    if (disagrees(trial)) out.disagreements.push_back({trial.key, trial.agreement.detail});
+    if (disagrees(trial) || trial.failure) out.disagreements.push_back({trial.key, trial.agreement.detail});
     if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
   }
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.

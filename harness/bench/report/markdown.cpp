@@ -238,9 +238,10 @@ std::string break_even_table(const Report& report) {
 
 /// Returns the place of a standing in the table: what readers must see first comes first.
 int weight(Standing standing) {
-  constexpr std::array order{
-      Standing::wrong, Standing::slower, Standing::accepted, Standing::undecided, Standing::not_comparable,
-      Standing::gone,  Standing::faster, Standing::added,    Standing::skipped,   Standing::same};
+  constexpr std::array order{Standing::crashed,        Standing::timed_out, Standing::wrong,
+                             Standing::slower,         Standing::accepted,  Standing::undecided,
+                             Standing::not_comparable, Standing::gone,      Standing::faster,
+                             Standing::added,          Standing::skipped,   Standing::same};
   return static_cast<int>(std::ranges::find(order, standing) - order.begin());
 }
 

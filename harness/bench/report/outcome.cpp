@@ -9,9 +9,10 @@
 namespace assay {
 namespace {
 
-constexpr std::array standings{
-    Standing::same,           Standing::faster, Standing::slower,  Standing::accepted, Standing::undecided,
-    Standing::not_comparable, Standing::wrong,  Standing::skipped, Standing::added,    Standing::gone};
+constexpr std::array standings{Standing::same,     Standing::faster,    Standing::slower,
+                               Standing::accepted, Standing::undecided, Standing::not_comparable,
+                               Standing::wrong,    Standing::skipped,   Standing::added,
+                               Standing::gone,     Standing::crashed,   Standing::timed_out};
 
 /// Two times stand behind it; the other standings say why there are not two.
 bool is_judged(const Verdict& verdict) {
@@ -45,7 +46,12 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
             std::size_t wrong, std::size_t ran) {
   const auto standing = [&](Standing s) { return comparison ? comparison->count(s) : 0; };
   const std::string of_all = fmt::format(" of {}", count_text(static_cast<Index>(ran)));
-  if (wrong > 0 || standing(Standing::wrong) > 0) {
+  const auto failed = static_cast<std::size_t>(std::ranges::count_if(
+      results.trials, [](const TrialResult& trial) { return trial.failure.has_value(); }));
+  if (failed > 0) {
+    out.word = "CRASHED";
+    out.sentence = are(failed, "trial", "trials") + of_all + " crashed or did not end in time";
+  } else if (wrong > 0 || standing(Standing::wrong) > 0) {
     const std::size_t number = std::max(wrong, standing(Standing::wrong));
     out.word = "WRONG";
     out.sentence = are(number, "trial", "trials") + of_all + " " + (number == 1 ? "disagrees" : "disagree") +
@@ -99,10 +105,11 @@ void decide(Outcome& out, const Results& results, const std::optional<Comparison
 
 Outcome outcome_of(const Results& results, const std::optional<Comparison>& comparison) {
   Outcome out{.trials = results.trials.size()};
-  std::size_t wrong = 0, skipped = 0;
+  std::size_t wrong = 0, failed = 0, skipped = 0;
   for (const TrialResult& trial : results.trials) {
     if (!trial.skipped.empty()) ++skipped;
     if (disagrees(trial)) ++wrong;
+    if (trial.failure) ++failed;
     if (!was_measured(trial)) continue;
     const std::size_t launches = sampled_launches(trial);
     out.fewest_launches = out.measured == 0 ? launches : std::min(out.fewest_launches, launches);
@@ -110,13 +117,15 @@ Outcome outcome_of(const Results& results, const std::optional<Comparison>& comp
     ++out.measured;
   }
   const std::size_t ran = out.trials - skipped;
-  out.counts = {{"agree", ran - wrong},
+  out.counts = {{"agree", ran - wrong - failed},
                 {"disagree", wrong},
                 {"measured", out.measured},
-                {"agree but not measured", ran - wrong - out.measured},
+                {"agree but not measured", ran - wrong - failed - out.measured},
                 {"did not run here", skipped}};
+  if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
   if (comparison) {
     for (const Standing s : standings) {
+      if (has_failed(s) && comparison->count(s) == 0) continue;
       out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
     }
     find_visible(out, *comparison);

@@ -25,6 +25,7 @@ bool measured(const TrialResult& trial) {
 
 std::string why_not_measured(const TrialResult& trial) {
   if (!trial.skipped.empty()) return "skipped, " + trial.skipped;
+  if (trial.failure) return "it " + trial.failure->reason;
   if (!trial.agreement.agrees) return "it disagrees with the oracle";
   return "it was not measured";
 }

@@ -41,6 +41,9 @@ Cells cells_of(const TimeRow& row) {
 /// One line below the cells of a case: what a trial without a time has instead.
 std::string instead_of_time(const TrialResult& trial) {
   if (!trial.skipped.empty()) return "skipped: " + trial.skipped;
+  if (trial.failure)
+    return (trial.failure->kind == Failure::Kind::crashed ? "CRASHED: " : "TIMED OUT: ") +
+           trial.failure->reason;
   if (!trial.agreement.agrees) return "DISAGREES: " + trial.agreement.detail;
   if (sampled_launches(trial) == 0) return "agrees, not measured";
   return trial.remark;

@@ -65,7 +65,7 @@ Interval ThresholdRounds::ratio_at(Index size) {
   const std::string place = fmt::format("{}={}", question_.vary, size);
   const Hooks here{.progress = [&](std::string_view what) { hooks_.say(fmt::format("{}: {}", place, what)); },
                    .stop = hooks_.stop};
-  const std::vector<Agreement> agreements = check(trials, policy_.seed, here);
+  const std::vector<Checked> agreements = check(trials, policy_.seed, here);
   if (hooks_.stopped()) return {};
   Results results;
   for (std::size_t i = 0; i < trials.size(); ++i) {

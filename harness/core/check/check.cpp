@@ -1,11 +1,16 @@
 #include "assay/check.hpp"
 
 #include "assay/error.hpp"
+#include "core/check/contained.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace assay {
@@ -50,10 +55,154 @@ std::vector<Selected> select(const Registry& registry, const std::string& filter
   return out;
 }
 
+/// One step of checking: what is to be opened for it, and which kernel is to be called.
+struct CheckStep {
+  const Operation* operation;
+  std::size_t variant;
+  std::string problem;
+  Setting setting;
+  Context context;
+  bool once = false;     ///< one call instead of two
+  bool remarks = false;  ///< the contract is asked for a remark as well
+};
+
+/// What a check found, as bytes that a child hands to its parent.
+struct Found {
+  Agreement agreement;
+  std::string remark;
+};
+
+struct FoundHead {
+  bool agrees;
+  double worst_error;
+  Index compared, total;
+  std::size_t detail;  ///< bytes of it; the rest is the remark
+};
+
+std::string bytes_of(const Found& found) {
+  const Agreement& a = found.agreement;
+  const FoundHead head{a.agrees, a.worst_error, a.compared, a.total, a.detail.size()};
+  std::string out(sizeof head, '\0');
+  std::memcpy(out.data(), &head, sizeof head);
+  return out + a.detail + found.remark;
+}
+
+Found found_from(const std::string& bytes) {
+  FoundHead head{};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return {.agreement = {.agrees = head.agrees,
+                        .worst_error = head.worst_error,
+                        .detail = bytes.substr(sizeof head, head.detail),
+                        .compared = head.compared,
+                        .total = head.total},
+          .remark = bytes.substr(sizeof head + head.detail)};
+}
+
+Checked failed(const Failure& failure) {
+  return {Agreement{.agrees = false, .detail = failure.reason}, failure};
+}
+
+/// Takes steps, and keeps open what the next one needs as well. naive comes first in each workload, and says
+/// how long the others may take.
+class Checker {
+ public:
+  explicit Checker(const Containment& containment) : time_limit_(containment.time_limit) {}
+
+  Found take(const CheckStep& step, std::size_t number, const StepReporter& reporter) {
+    open(step);
+    Found out;
+    const bool naive = step.operation->variants()[step.variant].name == "naive";
+    const double limit =
+        step_limit(time_limit_, naive ? std::nullopt : naive_seconds_, step.operation->cost(step.problem));
+    const auto start = std::chrono::steady_clock::now();
+    reporter.call(number, limit, [&] {
+      out.agreement = workload_->check(step.variant, step.context, step.once);
+      if (step.remarks && out.agreement.agrees) out.remark = workload_->remark(step.variant, step.context);
+    });
+    if (naive)
+      naive_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return out;
+  }
+
+ private:
+  void open(const CheckStep& step) {
+    const Setting& now = step.setting;
+    if (workload_ && opened_.operation == step.operation && opened_.problem == step.problem &&
+        opened_.setting.fill == now.fill && opened_.setting.placement.skew == now.placement.skew)
+      return;
+    workload_.reset();  // two at a time might not fit
+    workload_ = step.operation->open(step.problem, now);
+    opened_ = step;
+    naive_seconds_.reset();
+  }
+
+  double time_limit_;
+  std::unique_ptr<Workload> workload_;
+  CheckStep opened_{};
+  std::optional<double> naive_seconds_;
+};
+
+/// Corner checks and the steps that answer them, one to one.
+struct CornerSteps {
+  std::vector<CornerCheck> checks;
+  std::vector<CheckStep> steps;
+
+  void add(CornerCheck check, CheckStep step) {
+    check.skipped = step.operation->unfit(step.variant, check.problem, step.context).value_or("");
+    checks.push_back(std::move(check));
+    steps.push_back(std::move(step));
+  }
+};
+
+/// Answers all; those that come after a failure of the same variant are left out, and all from a stop on.
+std::vector<CornerCheck> answered(CornerSteps all, const Containment& containment, const Hooks& hooks) {
+  Checker checker(containment);
+  std::vector<bool> done(all.steps.size());
+  std::set<std::pair<const Operation*, std::size_t>> dropped;
+  std::size_t reached = 0;
+  const auto variant_of = [&](std::size_t i) {
+    return std::pair(all.steps[i].operation, all.steps[i].variant);
+  };
+  const auto end = [&](std::size_t i) {
+    done[i] = true;
+    reached = i + 1;
+  };
+  do_steps({.count = all.steps.size(),
+            .work =
+                [&](std::size_t i, const StepReporter& reporter) {
+                  if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
+                  const CornerCheck& check = all.checks[i];
+                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant));
+                  return bytes_of(checker.take(all.steps[i], i, reporter));
+                },
+            .take =
+                [&](std::size_t i, const std::string& bytes) {
+                  Found found = found_from(bytes);
+                  all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
+                  all.checks[i].remark = std::move(found.remark);
+                  end(i);
+                },
+            .fail =
+                [&](const FailedStep& failure) {
+                  all.checks[failure.step].agreement = failed(failure.failure);
+                  dropped.insert(variant_of(failure.step));
+                  end(failure.step);
+                }},
+           containment, hooks);
+  std::vector<CornerCheck> out;
+  const std::size_t last = hooks.stopped() ? reached : all.checks.size();
+  for (std::size_t i = 0; i < last; ++i) {
+    if (done[i] || !all.checks[i].skipped.empty()) out.push_back(std::move(all.checks[i]));
+  }
+  return out;
+}
+
 }  // namespace
 
-std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks) {
-  std::vector<Agreement> out(trials.size());
+std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
+                           const Containment& containment) {
+  std::vector<CheckStep> steps;
+  std::vector<std::size_t> trial_of;
   for (std::size_t begin = 0; begin < trials.size();) {
     std::size_t end = begin + 1;
     while (end < trials.size() && same_case(trials[begin], trials[end])) ++end;
@@ -62,72 +211,89 @@ std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, 
     std::vector<Fill> fills = first.operation->fills();
     if (large) fills.resize(1);
     for (const Fill fill : fills) {
-      if (hooks.stopped()) return out;
-      const auto workload = first.operation->open(first.row.problem, {.fill = fill, .rng = Rng(seed)});
-      for (std::size_t i = begin; i < end && !hooks.stopped(); ++i) {
-        if (!trials[i].skipped.empty() || !out[i].agrees) continue;
-        hooks.say("check " + trials[i].key);
-        Agreement found = workload->check(trials[i].variant, trials[i].context, large);
-        if (!found.agrees) found.detail = fmt::format("{} fill: {}", to_string(fill), found.detail);
-        found.worst_error = std::max(found.worst_error, out[i].worst_error);
-        out[i] = std::move(found);
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!trials[i].skipped.empty()) continue;
+        steps.push_back({.operation = first.operation,
+                         .variant = trials[i].variant,
+                         .problem = first.row.problem,
+                         .setting = {.fill = fill, .rng = Rng(seed)},
+                         .context = trials[i].context,
+                         .once = large});
+        trial_of.push_back(i);
       }
     }
     begin = end;
   }
+  std::vector<Checked> out(trials.size());
+  Checker checker(containment);
+  do_steps({.count = steps.size(),
+            .work =
+                [&](std::size_t step, const StepReporter& reporter) {
+                  const std::size_t i = trial_of[step];
+                  if (!out[i].agrees) return std::string();
+                  hooks.say("check " + trials[i].key);
+                  return bytes_of(checker.take(steps[step], step, reporter));
+                },
+            .take =
+                [&](std::size_t step, const std::string& bytes) {
+                  Checked& before = out[trial_of[step]];
+                  Checked found{found_from(bytes).agreement, std::nullopt};
+                  if (!found.agrees)
+                    found.detail =
+                        fmt::format("{} fill: {}", to_string(steps[step].setting.fill), found.detail);
+                  found.worst_error = std::max(found.worst_error, before.worst_error);
+                  before = std::move(found);
+                },
+            .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); }},
+           containment, hooks);
   return out;
 }
 
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
-                                       std::uint64_t seed, const Hooks& hooks, Kin kin) {
-  std::vector<CornerCheck> out;
+                                       std::uint64_t seed, const Hooks& hooks, Kin kin,
+                                       const Containment& containment) {
+  CornerSteps all;
   for (const auto& [operation, selected] : select(registry, filter, kin)) {
     const auto& variants = operation->variants();
-    hooks.say(fmt::format("check {}", operation->name()));
     for (const std::string& problem : operation->corner_cases()) {
       for (const Fill fill : operation->fills()) {
         for (const Index skew : {0, 1}) {
-          if (hooks.stopped()) return out;
-          const auto workload =
-              operation->open(problem, {.fill = fill, .rng = Rng(seed), .placement = {.skew = skew}});
           for (const std::size_t v : selected) {
             for (const int threads : thread_counts(variants[v], cores)) {
-              CornerCheck next{
-                  std::string(operation->name()), variants[v].name, problem, fill, skew, threads};
-              const Context context{.threads = threads};
-              next.skipped = operation->unfit(v, problem, context).value_or("");
-              if (next.skipped.empty()) next.agreement = workload->check(v, context);
-              out.push_back(std::move(next));
+              all.add({std::string(operation->name()), variants[v].name, problem, fill, skew, threads},
+                      {.operation = operation,
+                       .variant = v,
+                       .problem = problem,
+                       .setting = {.fill = fill, .rng = Rng(seed), .placement = {.skew = skew}},
+                       .context = {.threads = threads}});
             }
           }
         }
       }
     }
   }
-  return out;
+  return answered(std::move(all), containment, hooks);
 }
 
 std::vector<CornerCheck> check_file(const Registry& registry, const std::string& filter,
-                                    const std::filesystem::path& file, std::uint64_t seed,
-                                    const Hooks& hooks) {
-  std::vector<CornerCheck> out;
+                                    const std::filesystem::path& file, std::uint64_t seed, const Hooks& hooks,
+                                    const Containment& containment) {
+  CornerSteps all;
   for (const auto& [operation, selected] : select(registry, filter, Kin::sound)) {
     const std::string problem = operation->problem_of(file);
     const Fill fill = operation->fills().front();
-    const auto workload = operation->open(problem, {.fill = fill, .rng = Rng(seed), .file = file});
     for (const std::size_t v : selected) {
-      if (hooks.stopped()) return out;
-      CornerCheck next{std::string(operation->name()), operation->variants()[v].name, problem, fill};
-      hooks.say(fmt::format("check {}/{}", next.operation, next.variant));
-      next.skipped = operation->unfit(v, problem, {}).value_or("");
-      if (next.skipped.empty()) {
-        next.agreement = workload->check(v, {}, true);
-        if (next.agreement.agrees) next.remark = workload->remark(v, {});
-      }
-      out.push_back(std::move(next));
+      all.add({std::string(operation->name()), operation->variants()[v].name, problem, fill},
+              {.operation = operation,
+               .variant = v,
+               .problem = problem,
+               .setting = {.fill = fill, .rng = Rng(seed), .file = file},
+               .context = {},
+               .once = true,
+               .remarks = true});
     }
   }
-  return out;
+  return answered(std::move(all), containment, hooks);
 }
 
 }  // namespace assay

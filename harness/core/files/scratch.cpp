@@ -2,9 +2,17 @@
 
 #include "assay/error.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -27,19 +35,86 @@ std::filesystem::path folder_for_temporary_files() {
               "set TMPDIR to a folder that can be written");
 }
 
+/// Start of a process, in clock ticks since the system's; nothing when there is none of that number. A number
+/// is used again, but not with the same start.
+std::optional<std::string> start_of(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  if (!std::getline(in, stat)) return std::nullopt;
+  // The name, in parentheses, may hold spaces; the start is the 20th field after it.
+  std::size_t at = stat.rfind(')') + 1;
+  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = stat.find(' ', at + (field > 0));
+  if (at == std::string::npos) return std::nullopt;
+  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+/// Whether the process that a folder is named after runs: `PROCESS-START-XXXXXX`. Other names belong to
+/// nobody that could be asked.
+bool may_be_in_use(const std::string& name) {
+  pid_t process = 0;
+  const auto end = std::from_chars(name.data(), name.data() + name.size(), process);
+  const std::size_t first = static_cast<std::size_t>(end.ptr - name.data()),
+                    second = name.find('-', first + 1);
+  if (end.ec != std::errc() || second == std::string::npos || name[first] != '-') return true;
+  return start_of(process) == name.substr(first + 1, second - first - 1);
+}
+
+/// The lock of a folder, or -1 while another process has it: one in another container, whose numbers mean
+/// nothing here.
+int locked(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& what) {
+  throw Error(folder.string(), what, "set TMPDIR to a folder that can be written");
+}
+
+/// The folder of this user's folders. Somebody else's, or a link, would let them read and change what is
+/// measured.
+std::filesystem::path folder_of_user() {
+  std::filesystem::path out = folder_for_temporary_files() / ("assay-" + std::to_string(geteuid()));
+  if (mkdir(out.c_str(), 0700) != 0 && errno != EEXIST) refuse(out, std::strerror(errno));
+  struct stat found {};
+  if (lstat(out.c_str(), &found) != 0) refuse(out, std::strerror(errno));
+  if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid()) refuse(out, "is not a folder of this user");
+  return out;
+}
+
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::string name = (folder_for_temporary_files() / "assay-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw Error(name, std::strerror(errno), "set TMPDIR to a folder that can be written");
+int remove_abandoned(const std::filesystem::path& parent) {
+  int out = 0;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, none)) {
+    if (may_be_in_use(entry.path().filename().string())) continue;
+    const int lock = locked(entry.path());
+    if (lock < 0) continue;
+    std::error_code failure;
+    std::filesystem::remove_all(entry.path(), failure);
+    close(lock);
+    if (!failure) ++out;
   }
+  return out;
+}
+
+ScratchFolder::ScratchFolder() {
+  const std::filesystem::path parent = folder_of_user();
+  static const int removed = remove_abandoned(parent);
+  static_cast<void>(removed);
+  const std::string own = std::to_string(getpid()) + "-" + start_of(getpid()).value_or("0") + "-XXXXXX";
+  std::string name = (parent / own).string();
+  if (mkdtemp(name.data()) == nullptr) refuse(name, std::strerror(errno));
   path_ = name;
+  lock_ = locked(path_);
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+  if (lock_ >= 0) close(lock_);
 }
 
 }  // namespace assay

@@ -6,6 +6,8 @@
 namespace assay {
 
 /// Made in the folder for temporary files, removed with what is in it. Throws Error when it cannot be made.
+/// All folders of a user lie in one, `assay-USER`, and are named after the process that made them and its
+/// start. The first one that a process makes removes those that killed processes left there.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -16,6 +18,10 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_;  ///< held as long as the folder is in use, by whichever process
 };
+
+/// Removes from `parent` the folders whose process is gone, and returns how many.
+int remove_abandoned(const std::filesystem::path& parent);
 
 }  // namespace assay

@@ -1,20 +1,28 @@
 /// Checking: every trial against the oracle, before anything is timed.
 #pragma once
 
+#include "assay/failure.hpp"
 #include "assay/hooks.hpp"
 #include "assay/plan.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace assay {
 
+/// The outcome of checking a trial. One that failed does not agree, and its detail is the reason.
+struct Checked : Agreement {
+  std::optional<Failure> failure;
+};
+
 /// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
 /// Up to 2^30 FLOPs a case is checked with every fill of its contract; larger ones with the first, and once
 /// instead of twice. After an interrupt the rest is unchecked: `compared` is 0 there.
-std::vector<Agreement> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks);
+std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
+                           const Containment& containment = {});
 
 /// One corner case of one variant under one fill, placement and thread count.
 struct CornerCheck {
@@ -24,7 +32,7 @@ struct CornerCheck {
   int threads = 1;
   std::string skipped;
   std::string remark;  ///< of check_file() only
-  Agreement agreement;
+  Checked agreement;
 };
 
 /// Variants that are meant to agree, or those that are kept because they must not.
@@ -32,15 +40,16 @@ enum class Kin { sound, known_bad };
 
 /// Every variant that `filter` (a regular expression on operation/variant) selects, on every corner case of
 /// its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and `cores`
-/// threads. Throws Error when nothing is selected.
+/// threads. A variant that failed is checked no further. Throws Error when nothing is selected.
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
-                                       std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound);
+                                       std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound,
+                                       const Containment& containment = {});
 
 /// Every sound variant that `filter` selects on the problem that `file` holds, with one thread, and with what
 /// the contract remarks. Throws Error when nothing is selected or an operation of the selection takes no
 /// file.
 std::vector<CornerCheck> check_file(const Registry& registry, const std::string& filter,
-                                    const std::filesystem::path& file, std::uint64_t seed,
-                                    const Hooks& hooks);
+                                    const std::filesystem::path& file, std::uint64_t seed, const Hooks& hooks,
+                                    const Containment& containment = {});
 
 }  // namespace assay

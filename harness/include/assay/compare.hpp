@@ -32,9 +32,14 @@ enum class Standing {
   wrong,
   skipped,
   added,
-  gone
+  gone,
+  crashed,
+  timed_out
 };
 std::string_view to_string(Standing standing);
+Standing standing_of(const Failure& failure);
+/// Crashed or timed out.
+bool has_failed(Standing standing);
 
 struct Verdict {
   std::string key;

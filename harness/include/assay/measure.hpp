@@ -1,6 +1,7 @@
 /// Measuring: variants of one case sampled in mixed order, in short slices, in several process starts.
 #pragma once
 
+#include "assay/failure.hpp"
 #include "assay/hooks.hpp"
 #include "assay/registry.hpp"
 #include "assay/results.hpp"
@@ -20,6 +21,7 @@ struct MeasurePolicy {
   Index calls_per_slice = 0;    ///< a fixed number of calls; 0 leaves it to slice_seconds
   double trial_seconds = 0.15;  ///< per launch: fewer slices of longer calls, though never fewer than 3
   std::uint64_t seed = 42;
+  double time_limit = 0;  ///< seconds that a kernel may take; 0: by what naive takes
 };
 
 /// A call longer than this is timed three times in all, and no more.
@@ -38,6 +40,7 @@ struct TrialSample {
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
   double workspace_bytes = 0;
+  std::optional<Failure> failure;  ///< it came to no end, and has no slices
 };
 
 /// One launch: `index` counts from 0. Trials come case by case.
@@ -45,15 +48,18 @@ struct LaunchRequest {
   MeasurePolicy policy;
   int index = 0;
   std::vector<TrialRequest> trials;
+  int record = -1;  ///< descriptor of memory in which a launch says where it is; -1: nowhere
 };
 
-/// Samples in this process. After an interrupt, trials that were not finished have no slices.
+/// Samples in this process. After an interrupt, trials that were not finished have no slices. `case_done` is
+/// given the samples of each case as soon as they are there.
 std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
-                                     const Hooks& hooks);
+                                     const Hooks& hooks,
+                                     const std::function<void(std::span<const TrialSample>)>& case_done = {});
 
 /// Samples in a fresh process of the running program, by its verb `launch`. A launch is a process start, so
-/// that address-space layout and page placement are drawn anew. Throws Error when the process
-/// crashes or says nothing.
+/// that address-space layout and page placement are drawn anew. A trial that ends the process or hangs is
+/// said to have failed, and what had not been sampled by then is sampled in another process.
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks);
 
 /// Writes the file that a launch is asked with.
@@ -66,7 +72,8 @@ void serve_launch(const Registry& registry, const std::filesystem::path& request
 using Sample = std::function<std::vector<TrialSample>(const LaunchRequest&, const Hooks&)>;
 
 /// Measures the trials of `results` that agreed and were not skipped, by `policy.launches` calls of `sample`,
-/// and stores slices, allocations and remarks in them. Sets `partial` when it was interrupted.
+/// and stores slices, allocations and remarks in them. One that fails in any launch has no samples. Sets
+/// `partial` when it was interrupted.
 void measure(Results& results, const MeasurePolicy& policy, const Sample& sample, const Hooks& hooks);
 
 }  // namespace assay

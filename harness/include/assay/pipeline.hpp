@@ -20,7 +20,7 @@ inline constexpr int passed = 0;
 inline constexpr int found = 1;      ///< a disagreement or a regression
 inline constexpr int unusable = 2;   ///< a request or an environment that cannot be used
 inline constexpr int undecided = 3;  ///< nothing was measured or compared that should have been
-inline constexpr int crashed = 4;    ///< a kernel crashed, or an internal error
+inline constexpr int crashed = 4;    ///< a kernel crashed or hung, or an internal error
 inline constexpr int all_skipped = 77;
 inline constexpr int interrupted = 130;
 }  // namespace exit_code
@@ -29,11 +29,12 @@ struct RunRequest {
   Suite suite;
   Selection selection;
   MeasurePolicy measuring;
+  Containment checking;       ///< of kernels that have not been called yet
   double roof_seconds = 0.6;  ///< spent on each roof; 0 leaves roofs out
   std::string command;        ///< repeats the run
 };
 
-/// Plans, checks, measures what agreed. Disagreements and skips are in the result, never thrown.
+/// Plans, checks, measures what agreed. Disagreements, failures and skips are in the result, never thrown.
 Results run(const Registry& registry, const RunRequest& request, const Sample& sample, const Hooks& hooks);
 
 /// Measures the trials with these keys again, into a copy of `results` that holds only their cases.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/agreement.hpp"
+#include "assay/failure.hpp"
 #include "assay/files.hpp"
 #include "assay/machine.hpp"
 #include "assay/operation.hpp"
@@ -40,6 +41,8 @@ struct TrialResult {
   std::string skipped;  ///< why it did not run here; nothing below is set then
   bool failed = false;  ///< it ran, and `skipped` is the error that a foreign program reported of it
   Agreement agreement;
+  /// Set where it crashed or hung, in the check or later: it does not agree then, and has no launches.
+  std::optional<Failure> failure;
   std::vector<Launch> launches;  ///< empty when it disagreed or was not measured
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;

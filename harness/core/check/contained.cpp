@@ -1,0 +1,255 @@
+#include "core/check/contained.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <new>
+#include <typeinfo>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr int gave_up = 70;
+constexpr double nanoseconds = 1e9;
+
+std::int64_t monotonic_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+[[noreturn]] void refuse_memory() {
+  throw Error("shared memory", std::strerror(errno), "free memory, or raise the limit on open files");
+}
+
+/// "std::runtime_error: no such tile", of the exception that is being handled.
+std::string name_of_exception() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "an exception";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
+  return name ? name.get() : type->name();
+}
+
+std::string current_exception_text() {
+  const std::string name = name_of_exception();
+  try {
+    throw;
+  } catch (const std::exception& failure) {
+    return fmt::format("{}: {}", name, failure.what());
+  } catch (...) {
+    return name;
+  }
+}
+
+/// What a child found, written as it goes: what it had found is there when it ends, however that happens.
+class Findings {
+ public:
+  enum class Kind : std::uint32_t { found, error, fault };
+
+  Findings() : file_(memfd_create("findings", MFD_CLOEXEC)) {
+    if (file_ < 0) refuse_memory();
+  }
+  ~Findings() { close(file_); }
+  Findings(const Findings&) = delete;
+  Findings& operator=(const Findings&) = delete;
+
+  void add(Kind kind, std::size_t step, const std::string& text) {
+    const Head head{kind, step, text.size()};
+    std::string bytes(sizeof head, '\0');
+    std::memcpy(bytes.data(), &head, sizeof head);
+    bytes += text;
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t count = write(file_, bytes.data() + at, bytes.size() - at);
+      if (count < 0 && errno != EINTR) refuse_memory();
+      at += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+  }
+
+  /// Calls `take(kind, step, text)` for each that is whole.
+  template <class Take>
+  void each(const Take& take) const {
+    struct stat status {};
+    fstat(file_, &status);
+    const auto size = static_cast<std::size_t>(status.st_size);
+    Head head{};
+    for (std::size_t at = 0; at + sizeof head <= size;) {
+      if (pread(file_, &head, sizeof head, static_cast<off_t>(at)) != sizeof head) return;
+      at += sizeof head;
+      if (head.bytes > size - at) return;
+      std::string text(head.bytes, '\0');
+      if (pread(file_, text.data(), text.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(text.size()))
+        return;
+      at += text.size();
+      take(head.kind, head.step, text);
+    }
+  }
+
+ private:
+  struct Head {
+    Kind kind;
+    std::size_t step, bytes;
+  };
+  int file_;
+};
+
+int work_in_child(const ContainedSteps& steps, std::size_t first, StepRecord& record, Findings& findings,
+                  const Hooks& hooks) {
+  leave_crashes_to_parent();
+  const StepReporter reporter(&record);
+  try {
+    for (std::size_t step = first; step < steps.count && !hooks.stopped(); ++step) {
+      const std::string found = steps.work(step, reporter);
+      if (found.empty()) continue;
+      findings.add(Findings::Kind::found, step, found);
+      steps.take(step, found);
+    }
+  } catch (const Error& failure) {
+    findings.add(Findings::Kind::error, 0, failure.what());
+  } catch (...) {
+    findings.add(Findings::Kind::fault, 0, current_exception_text());
+  }
+  return 0;
+}
+
+/// An Error of the child, with where, what and remedy in one text.
+class ErrorOfChild : public Error {
+ public:
+  explicit ErrorOfChild(const std::string& text)
+      : Error(text.substr(0, text.find(": ")), rest_of(text), "") {}
+
+ private:
+  static std::string rest_of(const std::string& text) {
+    const std::size_t colon = text.find(": ");
+    return colon == std::string::npos ? "" : text.substr(colon + 2);
+  }
+};
+
+/// Returns the step to go on with.
+std::size_t do_in_child(const ContainedSteps& steps, std::size_t first, const Hooks& hooks) {
+  SharedRecord record;
+  Findings findings;
+  const pid_t child = fork_child([&] { return work_in_child(steps, first, *record, findings, hooks); });
+  const ChildEnd end =
+      wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
+  findings.each([&](Findings::Kind kind, std::size_t step, const std::string& text) {
+    if (kind == Findings::Kind::error) throw ErrorOfChild(text);
+    if (kind == Findings::Kind::fault) throw std::runtime_error(text);
+    steps.take(step, text);
+  });
+  if (end.child == 0 && !end.overdue) return steps.count;  // stopped
+  if (const auto failed = failed_step(*record, end)) {
+    steps.fail(*failed);
+    return failed->step + 1;
+  }
+  if (!end.passed()) {
+    throw std::runtime_error(fmt::format("a process that checks {} outside of any kernel", end.text()));
+  }
+  return steps.count;
+}
+
+}  // namespace
+
+std::string_view to_string(Failure::Kind kind) {
+  return kind == Failure::Kind::crashed ? "crashed" : "timed out";
+}
+
+SharedRecord::SharedRecord() : descriptor_(memfd_create("steps", 0)) {
+  if (descriptor_ < 0 || ftruncate(descriptor_, sizeof(StepRecord)) != 0) refuse_memory();
+  map();
+}
+
+SharedRecord::SharedRecord(int descriptor) : descriptor_(descriptor) { map(); }
+
+void SharedRecord::map() {
+  void* found = mmap(nullptr, sizeof(StepRecord), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (found == MAP_FAILED) refuse_memory();
+  record_ = static_cast<StepRecord*>(found);
+}
+
+SharedRecord::~SharedRecord() {
+  munmap(record_, sizeof(StepRecord));
+  close(descriptor_);
+}
+
+void StepReporter::begin(std::size_t step, double limit_seconds) const {
+  record_->since.store(monotonic_now(), std::memory_order_relaxed);
+  record_->limit.store(static_cast<std::int64_t>(std::min(limit_seconds, 1e9) * nanoseconds),
+                       std::memory_order_relaxed);
+  record_->step.store(step + 1, std::memory_order_release);
+}
+
+void StepReporter::give_up() const {
+  const std::string text = "threw " + current_exception_text();
+  const std::size_t length = std::min(text.size(), sizeof record_->thrown - 1);
+  std::memcpy(record_->thrown, text.data(), length);
+  record_->thrown[length] = '\0';
+  _exit(gave_up);
+}
+
+bool is_overdue(const StepRecord& record) {
+  return record.step.load(std::memory_order_acquire) != 0 &&
+         monotonic_now() - record.since.load(std::memory_order_relaxed) >
+             record.limit.load(std::memory_order_relaxed);
+}
+
+std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& end) {
+  const std::uint64_t step = record.step.load(std::memory_order_acquire);
+  if (step == 0) return std::nullopt;
+  FailedStep out{.step = static_cast<std::size_t>(step - 1)};
+  if (end.overdue) {
+    const double seconds = static_cast<double>(record.limit.load(std::memory_order_relaxed)) / nanoseconds;
+    out.failure = {Failure::Kind::timed_out, fmt::format("did not end within {:.3g} s", seconds)};
+  } else if (record.thrown[0] != '\0') {
+    out.failure.reason = record.thrown;
+  } else if (end.signal != 0) {
+    out.failure.reason = end.text();
+  } else {
+    out.failure.reason = fmt::format("called exit({})", end.exit_code);
+  }
+  return out;
+}
+
+void leave_crashes_to_parent() {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
+}
+
+double step_limit(double asked, std::optional<double> naive_seconds, const Cost& cost) {
+  if (asked > 0) return asked;
+  constexpr double times = 20, least = 10, least_of_naive = 60, slow = 1e8;
+  if (naive_seconds) return std::max(least, times * *naive_seconds);
+  return std::max(least_of_naive, times * (cost.flops + cost.bytes_read + cost.bytes_written) / slow);
+}
+
+void do_steps(const ContainedSteps& steps, const Containment& containment, const Hooks& hooks) {
+  std::size_t next = 0;
+  while (next < steps.count && !hooks.stopped()) {
+    if (containment.own_process) {
+      next = do_in_child(steps, next, hooks);
+      continue;
+    }
+    const std::string found = steps.work(next, StepReporter{});
+    if (!found.empty()) steps.take(next, found);
+    ++next;
+  }
+}
+
+}  // namespace assay

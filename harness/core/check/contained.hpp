@@ -1,0 +1,102 @@
+/// Steps through kernels that may crash, hang, throw or exit, in a process that says which step it is at.
+#pragma once
+
+#include "assay/failure.hpp"
+#include "assay/hooks.hpp"
+#include "assay/operation.hpp"
+#include "core/files/child_process.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// Where a process is, in memory that it shares with its parent. All zero at the start.
+struct StepRecord {
+  std::atomic<std::uint64_t> step;         ///< 1 + the step that a kernel runs for; 0: none does
+  std::atomic<std::int64_t> since, limit;  ///< of that step, in nanoseconds of the monotonic clock
+  char thrown[232];                        ///< what a kernel threw, which ended the process
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+/// Memory for a StepRecord, inherited by children.
+class SharedRecord {
+ public:
+  SharedRecord();
+  /// Maps what another process made.
+  explicit SharedRecord(int descriptor);
+  ~SharedRecord();
+  SharedRecord(const SharedRecord&) = delete;
+  SharedRecord& operator=(const SharedRecord&) = delete;
+  int descriptor() const { return descriptor_; }
+  StepRecord& operator*() const { return *record_; }
+  StepRecord* get() const { return record_; }
+
+ private:
+  void map();
+  int descriptor_;
+  StepRecord* record_ = nullptr;
+};
+
+/// The side of the process that calls kernels.
+class StepReporter {
+ public:
+  /// Without a record nothing is reported, and exceptions go to the caller.
+  explicit StepReporter(StepRecord* record = nullptr) : record_(record) {}
+
+  /// Calls `kernel` as this step. An exception is reported and ends the process.
+  template <class Kernel>
+  void call(std::size_t step, double limit_seconds, const Kernel& kernel) const {
+    if (record_ == nullptr) return kernel();
+    begin(step, limit_seconds);
+    try {
+      kernel();
+    } catch (...) {
+      give_up();
+    }
+    record_->step.store(0, std::memory_order_release);
+  }
+
+ private:
+  void begin(std::size_t step, double limit_seconds) const;
+  [[noreturn]] void give_up() const;
+  StepRecord* record_;
+};
+
+/// Whether the kernel that runs has taken longer than it may.
+bool is_overdue(const StepRecord& record);
+
+struct FailedStep {
+  std::size_t step = 0;
+  Failure failure;
+};
+
+/// The step that ended a process; nothing when no kernel ran.
+std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& end);
+
+/// From now on a crash ends this process as the system does it, and its parent sees the signal.
+void leave_crashes_to_parent();
+
+/// Seconds that a kernel may take: as asked, or 20 times what naive took on that problem and at least 10.
+/// naive itself, and all where it has no time, have a minute or 20 times what the cost takes on a slow
+/// machine.
+double step_limit(double asked, std::optional<double> naive_seconds, const Cost& cost);
+
+/// Work that is done in steps. Functions are called in the order of steps.
+struct ContainedSteps {
+  std::size_t count = 0;
+  /// Returns what a step found, as bytes; empty where there is nothing to say. In a child, if contained.
+  std::function<std::string(std::size_t step, const StepReporter&)> work;
+  /// Notes it: in the caller, and in the child for the steps that follow.
+  std::function<void(std::size_t step, const std::string& found)> take;
+  std::function<void(const FailedStep&)> fail;  ///< in the caller
+};
+
+/// After a step that failed, the rest is done in another child, which sees what `take` and `fail` changed.
+/// Errors of `work` outside of any kernel are thrown here as well. After a stop the rest is left out.
+void do_steps(const ContainedSteps& steps, const Containment& containment, const Hooks& hooks);
+
+}  // namespace assay

@@ -1,0 +1,140 @@
+// Plants kernels that do not come back, and demands that each costs its own checks only.
+#include "core/check/contained.hpp"
+
+#include "assay/check.hpp"
+#include "assay/error.hpp"
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+using testing::doubled;
+using testing::Doubling;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+using Kernel = void (*)(const Doubling::Problem&, const Doubling::Input&, Doubling::Output&);
+
+constexpr Containment contained{.own_process = true, .time_limit = 0.3};
+
+/// The failure of a planted kernel, beside a right one that must be checked on everything.
+Failure failure_of(Kernel kernel) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "planted", .run = kernel});
+  registry.add<Doubling>({.name = "right", .run = doubled});
+  std::map<std::string, int> agree;
+  std::optional<Failure> out;
+  for (const CornerCheck& check :
+       check_corners(registry, "^doubling/(planted|right|naive)$", 1, 42, {}, Kin::sound, contained)) {
+    if (check.agreement.agrees) ++agree[check.variant];
+    if (!check.agreement.failure) continue;
+    EXPECT_EQ(check.variant, "planted");
+    EXPECT_FALSE(out.has_value()) << "it is checked no further";
+    EXPECT_FALSE(check.agreement.agrees);
+    EXPECT_EQ(check.agreement.detail, check.agreement.failure->reason);
+    out = check.agreement.failure;
+  }
+  EXPECT_GT(agree["right"], 1);
+  EXPECT_EQ(agree["right"], agree["naive"]);
+  EXPECT_EQ(agree["planted"], 0);
+  return out.value_or(Failure{});
+}
+
+TEST(Contained, NamesTheSignalThatEndedAKernel) {
+  const Failure found = failure_of([](const auto&, const auto&, auto&) { std::raise(SIGSEGV); });
+  EXPECT_EQ(found.kind, Failure::Kind::crashed);
+  EXPECT_EQ(found.reason, "was ended by signal 11 (Segmentation fault)");
+}
+
+TEST(Contained, SaysThatAKernelExited) {
+  EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { _exit(0); }).reason, "called exit(0)");
+  EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { _exit(4); }).reason, "called exit(4)");
+}
+
+TEST(Contained, SaysWhatAKernelThrew) {
+  EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { throw std::out_of_range("tile 7"); }).reason,
+            "threw std::out_of_range: tile 7");
+  EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { throw 1; }).reason, "threw int");
+}
+
+TEST(Contained, EndsAKernelThatHangs) {
+  const Failure found = failure_of([](const auto&, const auto&, auto&) {
+    for (;;) ::pause();
+  });
+  EXPECT_EQ(found.kind, Failure::Kind::timed_out);
+  EXPECT_EQ(found.reason, "did not end within 0.3 s");
+}
+
+TEST(Contained, FindsWhatItFindsInTheProcessOfItsCaller) {
+  const Registry registry = testing::doubling_registry();
+  const auto here = check_corners(registry, "doubling", 1, 42, {});
+  const auto there = check_corners(registry, "doubling", 1, 42, {}, Kin::sound, {.own_process = true});
+  ASSERT_EQ(here.size(), there.size());
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    EXPECT_EQ(here[i].variant, there[i].variant);
+    EXPECT_EQ(here[i].agreement.compared, there[i].agreement.compared);
+    EXPECT_EQ(here[i].agreement.worst_error, there[i].agreement.worst_error);
+    EXPECT_EQ(here[i].agreement.detail, there[i].agreement.detail);
+  }
+}
+
+/// Steps that do `work` outside of any kernel.
+void do_outside(const std::function<void()>& work) {
+  do_steps({.count = 1,
+            .work =
+                [&](std::size_t, const StepReporter&) {
+                  work();
+                  return std::string();
+                },
+            .take = [](std::size_t, const std::string&) {},
+            .fail = [](const FailedStep& step) { ADD_FAILURE() << "step " << step.step << " is blamed"; }},
+           {.own_process = true}, {});
+}
+
+TEST(Contained, BlamesNoKernelForWhatHappensOutside) {
+  EXPECT_THAT([] { do_outside([] { _exit(3); }); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("ended with exit code 3 outside of any kernel")));
+  EXPECT_THAT([] { do_outside([] { throw std::logic_error("mine"); }); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("mine")));
+  EXPECT_THAT([] { do_outside([] { throw Error("file", "is gone", "make it"); }); },
+              ThrowsMessage<Error>(StartsWith("file: is gone\n  make it")));
+}
+
+TEST(Contained, GoesOnAfterAStepThatFailsWithWhatWasKnown) {
+  std::string found;
+  std::vector<std::size_t> failed;
+  do_steps({.count = 5,
+            .work =
+                [&](std::size_t step, const StepReporter& reporter) {
+                  reporter.call(step, 10, [&] {
+                    if (step == 1 || step == 3) std::abort();
+                  });
+                  return found + std::to_string(step);
+                },
+            .take = [&](std::size_t, const std::string& bytes) { found = bytes; },
+            .fail = [&](const FailedStep& step) { failed.push_back(step.step); }},
+           {.own_process = true}, {});
+  EXPECT_EQ(found, "024");
+  EXPECT_EQ(failed, (std::vector<std::size_t>{1, 3}));
+}
+
+TEST(Contained, GivesAKernelTwentyTimesTheTimeOfNaive) {
+  const Cost small{.flops = 1000};
+  EXPECT_EQ(step_limit(0, 0.001, small), 10);
+  EXPECT_EQ(step_limit(0, 3.0, small), 60);
+  EXPECT_EQ(step_limit(0.5, 3.0, small), 0.5);
+  EXPECT_EQ(step_limit(0, std::nullopt, small), 60);
+  EXPECT_GT(step_limit(0, std::nullopt, {.flops = 1e11}), 1000);
+}
+
+}  // namespace
+}  // namespace assay
