@@ -35,7 +35,8 @@ TEST_F(Tuning, FindsOrRefusesAThresholdAndWritesAConstantOnlyWhenThereIsOne) {
   EXPECT_EQ(json.at("schema"), "assay.threshold/1");
   EXPECT_GE(json.at("sizes").size(), 2U);
   EXPECT_THAT(done.output, HasSubstr(json.at("outcome").get<std::string>() + ": "));
-  EXPECT_THAT(folder_.read("t.md"), AllOf(HasSubstr("## Decision"), HasSubstr("--rounds 6 --seed 42")));
+  EXPECT_THAT(folder_.read("t.md"),
+              AllOf(HasSubstr("## Decision"), HasSubstr("--header w.hpp --constant from_w --rounds 6\n")));
   const Json& constant = json.at("constant");
   if (constant.is_null()) {
     EXPECT_THAT(folder_.listing(), Not(HasSubstr("w.hpp")));

@@ -1,7 +1,7 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "core/json/json.hpp"
 
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace assay {
@@ -55,11 +56,11 @@ struct Checks {
   std::optional<ShardRecord> shard;
 };
 
-Containment containment_of(const Options& options) {
+Containment containment_of(const CheckOptions& options) {
   return {.own_process = true, .time_limit = options.time_limit};
 }
 
-Checks check_corner_cases(const Options& options, const Registry& registry, const Hooks& hooks) {
+Checks check_corner_cases(const CheckOptions& options, const Registry& registry, const Hooks& hooks) {
   Checks out;
   for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
                                       Kin::sound, containment_of(options))) {
@@ -74,10 +75,10 @@ Checks check_corner_cases(const Options& options, const Registry& registry, cons
   return out;
 }
 
-Checks check_trace(const Options& options, const Registry& registry, const Hooks& hooks) {
+Checks check_trace(const CheckTraceOptions& options, const Registry& registry, const Hooks& hooks) {
   Checks out;
-  for (CornerCheck& c :
-       check_file(registry, options.filter, options.trace, options.seed, hooks, containment_of(options))) {
+  for (CornerCheck& c : check_file(registry, options.check.filter, options.trace, options.check.seed, hooks,
+                                   containment_of(options.check))) {
     out.rows.push_back({.operation = c.operation,
                         .variant = c.variant,
                         .what = fmt::format("{} ({})", options.trace.string(), c.problem),
@@ -88,15 +89,15 @@ Checks check_trace(const Options& options, const Registry& registry, const Hooks
   return out;
 }
 
-Checks check_suite(const Options& options, const Registry& registry, const Hooks& hooks) {
+Checks check_suite(const CheckSuiteOptions& options, const Registry& registry, const Hooks& hooks) {
   const Suite suite = load_suite(options.suite, registry);
-  const Selection selection{.filter = options.filter,
+  const Selection selection{.filter = options.check.filter,
                             .threads = options.threads,
-                            .seed = options.seed,
-                            .shard = shard_of_this_process(options)};
+                            .seed = options.check.seed,
+                            .shard = shard_of_this_process(options.shard)};
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, suite, selection, machine);
-  auto agreements = check(plan, options.seed, hooks, containment_of(options));
+  auto agreements = check(plan, options.check.seed, hooks, containment_of(options.check));
   Checks out{.shard = shard_record(registry, suite, selection, machine)};
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;
@@ -148,27 +149,15 @@ Json row_json(const Row& row) {
   return out;
 }
 
-std::string repetition(const Options& options, const std::string& wrong) {
-  std::string input;
-  if (!options.suite.empty()) input = fmt::format(" --suite {}", options.suite.string());
-  if (!options.trace.empty()) input = fmt::format(" --trace {}", options.trace.string());
-  return fmt::format("again: assay check{} -k '{}' --seed {}", input, wrong, options.seed);
-}
-
-}  // namespace
-
-int check_verb(const Options& options, const Registry& registry) {
-  if (options.suite.empty()) say_undivided(options, "checks without a suite");
-  if (options.known_bad) return known_bad_verb(options, registry);
+/// Performs checks and tells what they found; `again` is the command that repeats those of one variant.
+int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>& perform,
+         const std::function<std::string(const std::string& variant)>& again) {
   Checks checks;
   bool stopped = false;
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    const auto perform = !options.trace.empty()   ? check_trace
-                         : !options.suite.empty() ? check_suite
-                                                  : check_corner_cases;
-    checks = perform(options, registry, hooks);
+    checks = perform(hooks);
     stopped = hooks.stopped();
   }
   std::map<std::string, std::map<std::string, Tally>> tallies;
@@ -207,7 +196,7 @@ int check_verb(const Options& options, const Registry& registry) {
     text += fmt::format("CRASHED: {} ({})\n", fmt::join(failed, "; "), counts);
     code = exit_code::crashed;
   } else if (all.disagree > 0) {
-    text += repetition(options, wrong.front()) + '\n';
+    text += fmt::format("again: {}\n", again(wrong.front()));
     text += fmt::format("WRONG: {} ({})\n", fmt::join(wrong, ", "), counts);
     code = exit_code::found;
   } else if (checks.shard && checks.rows.empty()) {
@@ -220,8 +209,39 @@ int check_verb(const Options& options, const Registry& registry) {
         fmt::format("AGREE: {}{}\n", counts, checks.shard ? "; " + in_words(*checks.shard) : std::string());
   }
   json["exit_code"] = code;
-  put(options, text, json_text(json));
+  put(options.json, text, json_text(json));
   return code;
+}
+
+}  // namespace
+
+int check_verb(const CheckOptions& options, const Registry& registry) {
+  say_undivided("checks without a suite");
+  return told(
+      options, [&](const Hooks& hooks) { return check_corner_cases(options, registry, hooks); },
+      [again = options](const std::string& variant) mutable {
+        again.filter = variant;
+        return command_of("check", again);
+      });
+}
+
+int check_trace_verb(const CheckTraceOptions& options, const Registry& registry) {
+  say_undivided("checks without a suite");
+  return told(
+      options.check, [&](const Hooks& hooks) { return check_trace(options, registry, hooks); },
+      [again = options](const std::string& variant) mutable {
+        again.check.filter = variant;
+        return command_of("check", again);
+      });
+}
+
+int check_suite_verb(const CheckSuiteOptions& options, const Registry& registry) {
+  return told(
+      options.check, [&](const Hooks& hooks) { return check_suite(options, registry, hooks); },
+      [again = options](const std::string& variant) mutable {
+        again.check.filter = variant;
+        return command_of("check", again);
+      });
 }
 
 }  // namespace assay

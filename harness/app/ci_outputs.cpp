@@ -77,8 +77,8 @@ std::size_t size_of(const std::string& file) {
   return none ? 0 : static_cast<std::size_t>(size);
 }
 
-void put_github_outputs(const Options& options, const Findings& findings, const Comparison& comparison) {
-  fmt::print(options.json == "-" ? stderr : stdout, "{}",
+void put_github_outputs(const std::string& json, const Findings& findings, const Comparison& comparison) {
+  fmt::print(json == "-" ? stderr : stdout, "{}",
              github_annotations(comparison, findings.after->suite, findings.command));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
     const Results nothing;
@@ -93,14 +93,14 @@ void put_github_outputs(const Options& options, const Findings& findings, const 
 
 }  // namespace
 
-void put_ci_outputs(const Options& options, const Findings& findings) {
+void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const Findings& findings) {
   const Comparison comparison =
       findings.comparison ? *findings.comparison : without_baseline(*findings.after, findings);
-  if (!options.junit.empty()) {
-    write_file(options.junit,
+  if (!junit.empty()) {
+    write_file(junit,
                to_junit(comparison, *findings.after, findings.command, nothing_decided(findings.ending)));
   }
-  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options, findings, comparison);
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, findings, comparison);
 }
 
 }  // namespace assay

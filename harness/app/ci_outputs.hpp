@@ -2,9 +2,9 @@
 #pragma once
 
 #include "app/measuring.hpp"
-#include "app/options.hpp"
 #include "assay/compare.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ struct Findings {
   std::string command;                  ///< that repeats it for the rows that a `-k` behind it selects
 };
 
-/// Writes the file that `--junit` names, and what GitHub Actions reads, when this runs there. Annotations go
-/// to standard output unless JSON goes there. Throws Error when a file cannot be written.
-void put_ci_outputs(const Options& options, const Findings& findings);
+/// Writes the file `junit`, where it is named, and what GitHub Actions reads, when this runs there.
+/// Annotations go to standard output unless JSON goes there. Throws Error when a file cannot be written.
+void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const Findings& findings);
 
 }  // namespace assay

@@ -1,8 +1,7 @@
 #include "app/exit_codes.hpp"
 #include "app/interrupt.hpp"
-#include "app/options.hpp"
 #include "app/output_paths.hpp"
-#include "app/verbs.hpp"
+#include "app/parse.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
@@ -21,41 +20,13 @@ namespace {
 
 static_assert(ChildEnd::reported_crash == exit_code::crashed);
 
-int dispatch(const Options& options, const Registry& registry) {
-  switch (options.verb) {
-    case Verb::list: return list_verb(options, registry);
-    case Verb::check: return check_verb(options, registry);
-    case Verb::run: return run_verb(options, registry);
-    case Verb::record: return record_verb(options, registry);
-    case Verb::gate:
-      return options.base.empty() ? gate_verb(options, registry) : two_builds_verb(options, registry);
-    case Verb::reanalyze: return reanalyze_verb(options);
-    case Verb::selftest: return selftest_verb(options, registry);
-    case Verb::compare: return compare_verb(options);
-    case Verb::merge: return merge_verb(options);
-    case Verb::predict: return predict_verb(options);
-    case Verb::epoch: return epoch_verb(options);
-    case Verb::tune_loader:
-    case Verb::tune_batch:
-    case Verb::tune_threads: return tune_verb(options);
-    case Verb::tune_threshold: return tune_threshold_verb(options, registry);
-    case Verb::tune_library: return tune_library_verb(options, registry);
-    case Verb::report: return report_verb(options);
-    case Verb::doctor: return doctor_verb(options);
-    case Verb::launch: return launch_verb(options, registry);
-    case Verb::turns: return turns_verb(options, registry);
-    case Verb::describe: return describe_verb(options, registry);
-  }
-  return exit_code::unusable;
-}
-
 int obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.output.empty()) fmt::print("{}", line.output);
   if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
-  if (!line.options) return line.exit_code;
-  require_writable_outputs(*line.options);
-  return dispatch(*line.options, registry);
+  if (!line.call) return line.exit_code;
+  require_writable_outputs(line.call->options);
+  return line.call->perform(registry);
 }
 
 /// Flushes standard output, whose end may not have left the process yet. A verdict that nobody can read is

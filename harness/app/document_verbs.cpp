@@ -2,7 +2,7 @@
 
 #include "app/ledger_use.hpp"
 #include "app/output.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
@@ -33,15 +33,15 @@ std::string remarks(std::string_view side, const Results& results) {
 
 }  // namespace
 
-int compare_verb(const Options& options) {
-  const Results before = read_any_results(options.first);
-  const Results after = read_any_results(options.second);
-  const Comparison comparison = compare(before, after, {.limit = options.limit.value_or(GatePolicy{}.limit)});
+int compare_verb(const CompareOptions& options) {
+  const Results before = read_any_results(options.before);
+  const Results after = read_any_results(options.after);
+  const Comparison comparison = compare(before, after, {.limit = options.limit});
   if (options.as_markdown) {
-    put(options, comparison_markdown(comparison, before, after), to_json(comparison));
+    put(options.json, comparison_markdown(comparison, before, after), to_json(comparison));
   } else {
     const std::string text = comparison_text(comparison, before, after);
-    put(options, text + remarks("before", before) + remarks("after", after), to_json(comparison));
+    put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
   }
   if (comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0) return exit_code::found;
   if (!comparison.failures.empty()) return exit_code::found;
@@ -49,33 +49,33 @@ int compare_verb(const Options& options) {
   return decided > 0 ? exit_code::passed : exit_code::undecided;
 }
 
-int report_verb(const Options& options) {
-  const Results results = results_from_json(read_file(options.first), options.first.string());
-  require_baselines(options);
+int report_verb(const ReportOptions& options) {
+  const Results results = results_from_json(read_file(options.results), options.results.string());
+  require_baselines(options.baselines);
   std::optional<Baseline> baseline;
   for (const auto& folder : options.baselines) {
     if (!baseline) baseline = load_baseline(baseline_path(folder, results.machine.key, results.suite));
   }
   std::optional<Comparison> comparison;
-  if (baseline)
-    comparison = compare(results, *baseline, {.limit = options.limit.value_or(GatePolicy{}.limit)});
+  if (baseline) comparison = compare(results, *baseline, {.limit = options.limit});
   const Report report = make_report(results, baseline, comparison);
   if (options.reports.empty()) {
-    put(options, to_markdown(report), to_json(report));
+    put(options.json, to_markdown(report), to_json(report));
     return exit_code::passed;
   }
   fmt::print("{}\n", write_report(report, options.reports).string());
   return exit_code::passed;
 }
 
-int doctor_verb(const Options& options) {
-  if (options.openblas_remedy) {
-    const std::string remedy = openblas_remedy();
-    if (!remedy.empty()) fmt::print("{}\n", remedy);
-    return exit_code::passed;
-  }
+int remedy_verb(const RemedyOptions&) {
+  const std::string remedy = openblas_remedy();
+  if (!remedy.empty()) fmt::print("{}\n", remedy);
+  return exit_code::passed;
+}
+
+int doctor_verb(const DoctorOptions& options) {
   const Examination examination = examine();
-  put(options, to_text(examination), to_json(examination));
+  put(options.json, to_text(examination), to_json(examination));
   return exit_code::passed;
 }
 

@@ -1,7 +1,7 @@
 #include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/machine/build_info.hpp"
@@ -23,17 +23,17 @@ std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv
 /// One job from its calibration to the end of its epoch.
 class Epoch {
  public:
-  Epoch(const std::filesystem::path& file, const Options& options)
+  Epoch(const std::filesystem::path& file, const EpochOptions& options)
       : options_(options),
         job_(training_job_from_json(read_file(file), file)),
-        earlier_(logged(options.epoch.log)),
+        earlier_(logged(options.log)),
         training_(made(job_, file)) {}
 
   int run() {
     predict();
     if (interrupted_) return exit_code::interrupted;
-    if (options_.epoch.predict_only) {
-      put(options_, to_text(forecast_) + frozen_line(), to_json(forecast_, made_));
+    if (options_.predict_only) {
+      put(options_.json, to_text(forecast_) + frozen_line(), to_json(forecast_, made_));
       return exit_code::passed;
     }
     // Before the epoch, and not among JSON.
@@ -41,8 +41,8 @@ class Epoch {
     fmt::print(out, "{}", frozen_line());
     std::fflush(out);
     const EpochRun epoch = trained();
-    if (!options_.epoch.timeline.empty()) {
-      write_file(options_.epoch.timeline, timeline_json(job_.name, epoch.times));
+    if (!options_.timeline.empty()) {
+      write_file(options_.timeline, timeline_json(job_.name, epoch.times));
     }
     if (epoch.partial) {
       const bool trained_all = std::ssize(epoch.times.steps) == job_.plan.steps();
@@ -58,8 +58,8 @@ class Epoch {
       scored.experience.held = expected.low <= epoch.times.seconds && epoch.times.seconds <= expected.high;
     }
     if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(scored));
-    put(options_, to_text(scored) + losses_line(epoch), to_json(scored, made_));
-    if (!options_.epoch.log.empty()) log(epoch, scored.scores.back());
+    put(options_.json, to_text(scored) + losses_line(epoch), to_json(scored, made_));
+    if (!options_.log.empty()) log(epoch, scored.scores.back());
     return exit_code::passed;
   }
 
@@ -78,7 +78,7 @@ class Epoch {
     Progress progress;
     const Hooks hooks = progress.hooks();
     const auto start = std::chrono::steady_clock::now();
-    measured_ = calibration_of(*training_, job_, {.share = options_.epoch.share}, hooks);
+    measured_ = calibration_of(*training_, job_, {.share = options_.share}, hooks);
     interrupted_ = hooks.stopped();
     if (interrupted_) return;
     forecast_ = forecast(measured_);
@@ -87,21 +87,21 @@ class Epoch {
           experience(best->seconds, earlier_errors(earlier_, this_machine().key, name_of(best->model)));
     }
     made_ = utc_now();
-    if (options_.epoch.elsewhere) {
+    if (options_.elsewhere) {
       elsewhere_ = elsewhere(*training_, job_.plan, forecast_.calibration, usual_settings(),
                              seconds_of(forecast_.segments), {}, hooks);
     }
     prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = to_json(forecast_, made_) + "\n";
     frozen_ = hash_of(text);
-    if (!options_.epoch.frozen.empty()) write_file(options_.epoch.frozen, text);
+    if (!options_.frozen.empty()) write_file(options_.frozen, text);
   }
 
   std::string frozen_line() const {
     const auto epoch = predicted_epoch(forecast_);
     return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", made_,
                        epoch ? seconds_text(*epoch) : "no prediction", frozen_,
-                       options_.epoch.frozen.empty() ? "" : ", in " + options_.epoch.frozen.string());
+                       options_.frozen.empty() ? "" : ", in " + options_.frozen.string());
   }
 
   EpochRun trained() {
@@ -161,16 +161,16 @@ class Epoch {
                                one.kind == SegmentKind::validation ? epoch.times.validation_seconds()
                                                                    : epoch.times.checkpoint_seconds()});
     }
-    std::ofstream out(options_.epoch.log, std::ios::app);
+    std::ofstream out(options_.log, std::ios::app);
     out << to_line(line) << '\n';
     out.flush();
     if (!out) {
-      throw Error(options_.epoch.log.string(), "cannot be written",
+      throw Error(options_.log.string(), "cannot be written",
                   "free space on that disk, or name another file");
     }
   }
 
-  const Options& options_;
+  const EpochOptions& options_;
   TrainingJob job_;
   std::vector<LoggedEpoch> earlier_;
   std::unique_ptr<Training> training_;
@@ -184,24 +184,22 @@ class Epoch {
 
 }  // namespace
 
-int epoch_verb(const Options& options) {
-  const EpochOptions& epoch = options.epoch;
-  if (!epoch.score.empty()) {
-    const std::string text = read_file(epoch.score);
-    if (!options.json.empty()) throw Error("--json", "a score has none", "write it with --md");
-    const std::string summary = epoch_log_markdown(epoch_log_from(text, epoch.score.string()), hash_of(text));
-    if (!options.markdown.empty()) write_file(options.markdown, summary);
-    put(options, summary, "{}");
-    return exit_code::passed;
-  }
-  if (epoch.jobs.empty()) throw Error("--job", "is missing", "name a training job, or a log with --score");
-  const bool single =
-      !epoch.frozen.empty() || !epoch.timeline.empty() || !options.markdown.empty() || !options.json.empty();
-  if (epoch.jobs.size() > 1 && single) {
+int score_verb(const ScoreOptions& options) {
+  const std::string text = read_file(options.score);
+  const std::string summary = epoch_log_markdown(epoch_log_from(text, options.score.string()), hash_of(text));
+  if (!options.markdown.empty()) write_file(options.markdown, summary);
+  fmt::print("{}", summary);
+  return exit_code::passed;
+}
+
+int epoch_verb(const EpochOptions& options) {
+  const bool single = !options.frozen.empty() || !options.timeline.empty() || !options.markdown.empty() ||
+                      !options.json.empty();
+  if (options.jobs.size() > 1 && single) {
     throw Error("--job", "is given several times, and --frozen, --timeline, --md and --json are of one epoch",
                 "run the jobs one by one, or gather them with --log");
   }
-  for (const auto& job : epoch.jobs) {
+  for (const auto& job : options.jobs) {
     const int code = Epoch(job, options).run();
     if (code != exit_code::passed) return code;
   }

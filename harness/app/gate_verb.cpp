@@ -5,13 +5,14 @@
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
 #include "app/unjudged.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/report/content.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,9 +24,9 @@ namespace assay {
 namespace {
 
 /// The first folder's that has one.
-std::optional<Baseline> find_baseline(const Options& options, const std::string& key,
+std::optional<Baseline> find_baseline(const GateOptions& options, const std::string& key,
                                       const std::string& suite) {
-  std::vector<std::filesystem::path> folders = options.baselines;
+  Folders folders = options.judging.baselines;
   if (!options.record_missing.empty()) folders.push_back(options.record_missing);
   for (const auto& folder : folders) {
     if (auto found = load_baseline(baseline_path(folder, key, suite))) return found;
@@ -34,9 +35,9 @@ std::optional<Baseline> find_baseline(const Options& options, const std::string&
 }
 
 /// What stands between this machine and the baselines that other machines recorded of this suite.
-std::string foreign_baselines(const Options& options, const Machine& machine, const std::string& suite) {
+std::string foreign_baselines(const GateOptions& options, const Machine& machine, const std::string& suite) {
   std::string out;
-  for (const auto& folder : options.baselines) {
+  for (const auto& folder : options.judging.baselines) {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
       const auto file = entry.path() / (suite + ".json");
@@ -70,15 +71,16 @@ bool is_of_other_shard(const std::string& key, const std::optional<ShardRecord>&
 }
 
 /// Rows that this run was not asked for are not gone.
-void leave_out_unselected(Comparison& comparison, const Options& options,
+void leave_out_unselected(Comparison& comparison, const GateOptions& options,
                           const std::optional<ShardRecord>& record, const Registry& registry) {
-  const Filter filter(options.filter, registry);
+  const std::vector<int>& wanted = options.selection.threads;
+  const Filter filter(options.selection.filter, registry);
   std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
     if (verdict.standing != Standing::gone) return false;
     if (is_of_other_shard(verdict.key, record)) return true;
     const int threads = std::stoi(verdict.key.substr(verdict.key.rfind('#') + 1));
     return !filter.selects(verdict.key) ||
-           (!options.threads.empty() && std::ranges::find(options.threads, threads) == options.threads.end());
+           (!wanted.empty() && std::ranges::find(wanted, threads) == wanted.end());
   });
 }
 
@@ -110,7 +112,7 @@ double acceptable(const Verdict& verdict) {
 }
 
 /// `suite` with what commands need beside it.
-Ending verdict_of(const Comparison& comparison, const Options& options, const std::string& suite) {
+Ending verdict_of(const Comparison& comparison, const GateOptions& options, const std::string& suite) {
   std::string slower;
   for (const Verdict& v : comparison.verdicts) {
     if (v.standing != Standing::slower) continue;
@@ -132,7 +134,7 @@ Ending verdict_of(const Comparison& comparison, const Options& options, const st
             fmt::format("{}REGRESSION: {} of {} trials {} slower than {} limit{}", slower, count, compared,
                         count == 1 ? "is" : "are", count == 1 ? "its" : "their", rest)};
   }
-  if (!comparison.objections.empty() && expiry_fails(options)) {
+  if (!comparison.objections.empty() && expiry_fails(options.judging)) {
     return {exit_code::found, expired(comparison)};
   }
   if (compared == 0) {
@@ -147,20 +149,21 @@ Ending verdict_of(const Comparison& comparison, const Options& options, const st
             fmt::format("UNDECIDED: no verdict could be reached on any of {} trials; see above for why",
                         compared)};
   }
-  const bool fails = unjudged_fails(comparison, options);
+  const bool fails = unjudged_fails(comparison, options.judging);
   return {fails ? exit_code::undecided : exit_code::passed,
           fmt::format("{}: {} trials compared, none slower{}{}", fails ? "UNDECIDED" : "PASSED", compared,
                       accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest)};
 }
 
 /// Nothing was stored that this run is comparable with.
-Ending without_baseline(const Options& options, const Results& results) {
+Ending without_baseline(const GateOptions& options, const Results& results) {
   const std::string& key = results.machine.key;
   if (options.record_missing.empty()) {
     return {exit_code::undecided,
             fmt::format("next: assay record --suite {} --reason \"first recording\"\n"
                         "UNDECIDED: no comparable baseline of suite {} for machine {}",
-                        suite_in_commands(options.suite.string(), options, {}), results.suite, key)};
+                        suite_in_commands(options.selection.suite.string(), options.judging.baselines, {}),
+                        results.suite, key)};
   }
   const auto file = baseline_path(options.record_missing, key, results.suite);
   Baseline baseline =
@@ -174,22 +177,20 @@ Ending without_baseline(const Options& options, const Results& results) {
 }
 
 /// A part would leave the rest uncompared, or its step unsummed, without a word.
-void require_whole_for_records(const Options& options, const std::optional<Shard>& shard) {
+void require_whole_for_records(const GateOptions& options, const std::optional<Shard>& shard) {
   if (!options.record_missing.empty()) {
-    require_whole(shard, "--record-missing",
-                  "record without shards: assay record --suite " + options.suite.string());
+    require_whole(
+        shard, "--record-missing",
+        "record without shards: assay record --suite " + shell_word(options.selection.suite.string()));
   }
-  require_whole_for_step(options, shard);
+  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
-/// That repeats this gate for other rows: `-k` is to follow.
-std::string command_of(const Options& options, const RunRequest& request) {
-  std::string out =
-      fmt::format("assay gate --suite {} --launches {} --seed {} --limit {}", options.suite.string(),
-                  request.measuring.launches, options.seed, options.limit.value_or(GatePolicy{}.limit));
-  for (const auto& folder : options.baselines) out += fmt::format(" --baselines {}", folder.string());
-  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
-  return out;
+/// The command that repeats this gate; the caller appends `-k` and a filter.
+std::string command_without_filter(GateOptions options) {
+  options.selection.filter.clear();
+  options.shard = {};
+  return command_of("gate", options);
 }
 
 /// Acceptances that ran out fail where nothing was compared, too.
@@ -200,7 +201,7 @@ Report report_of(const Results& results, const std::optional<Baseline>& baseline
   return out;
 }
 
-void write_outputs(const Options& options, const Results& results, const Report& report) {
+void write_outputs(const GateOptions& options, const Results& results, const Report& report) {
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   if (options.reports.empty()) return;
   const auto file = write_report(report, options.reports);
@@ -209,26 +210,27 @@ void write_outputs(const Options& options, const Results& results, const Report&
 
 }  // namespace
 
-int gate_verb(const Options& options, const Registry& registry) {
-  RunRequest request = run_request(options, registry, usual_launches);
-  const std::optional<Shard> shard = shard_of_this_process(options);
+int gate_verb(const GateOptions& options, const Registry& registry) {
+  RunRequest request = run_request(options.selection, options.launches, registry);
+  const std::optional<Shard> shard = shard_of_this_process(options.shard);
   require_whole_for_records(options, shard);
   divide(request, shard);
   const Machine machine = this_machine();
   const auto baseline = find_baseline(options, machine.key, request.suite.name);
-  const auto ledger = find_ledger(options, request.suite.name);
-  const Occasion occasion{.today = today(),
-                          .base = commit_before(baseline, machine),
-                          .suite = suite_in_commands(options.suite.string(), options, ledger),
-                          .drift_limit = options.drift_limit};
-  require_recordable(options, ledger, occasion.base, build_info().commit);
+  const auto ledger = find_ledger(options.judging.baselines, request.suite.name, options.record_missing);
+  const Occasion occasion{
+      .today = today(),
+      .base = commit_before(baseline, machine),
+      .suite = suite_in_commands(options.selection.suite.string(), options.judging.baselines, ledger),
+      .drift_limit = options.judging.drift_limit};
+  if (options.record_step) require_recordable(ledger, occasion.suite, occasion.base, build_info().commit);
   const std::string foreign = baseline ? "" : foreign_baselines(options, machine, request.suite.name);
 
   Results results = run_with_progress(registry, request);
   std::optional<Comparison> comparison;
   const bool nothing_held = results.shard && results.trials.empty();
   if (baseline && !results.partial && !nothing_held) {
-    const GatePolicy policy{.limit = options.limit.value_or(GatePolicy{}.limit)};
+    const GatePolicy policy{.limit = options.limit};
     comparison = compare(results, *baseline, policy);
     leave_out_unselected(*comparison, options, results.shard, registry);
     comparison = confirmed_afresh(*std::move(comparison), results, *baseline, request, policy);
@@ -252,7 +254,7 @@ int gate_verb(const Options& options, const Registry& registry) {
       ending = verdict;
     else if (verdict.code == exit_code::found)
       ending.text = verdict.text + "\n" + ending.text;
-  } else if (ending.code == exit_code::passed && findings.fails && expiry_fails(options)) {
+  } else if (ending.code == exit_code::passed && findings.fails && expiry_fails(options.judging)) {
     ending = {exit_code::found, foreign + expired(judged)};
   } else if (ending.code == exit_code::passed && !nothing_held) {
     // A machine whose build or settings changed is a new one to a gate; the table above says what differs.
@@ -261,14 +263,15 @@ int gate_verb(const Options& options, const Registry& registry) {
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   if (results.shard && !nothing_held) text += in_words(*results.shard) + "\n";
-  put(options, text + ending.text + "\n", to_json(report));
+  put(options.json, text + ending.text + "\n", to_json(report));
   write_outputs(options, results, report);
-  put_ci_outputs(options, {.comparison = comparison,
-                           .before = baseline ? &baseline->recordings.back().results : nullptr,
-                           .after = &results,
-                           .ending = ending,
-                           .objections = judged.objections,
-                           .command = command_of(options, request)});
+  put_ci_outputs(options.junit, options.json,
+                 {.comparison = comparison,
+                  .before = baseline ? &baseline->recordings.back().results : nullptr,
+                  .after = &results,
+                  .ending = ending,
+                  .objections = judged.objections,
+                  .command = command_without_filter(options)});
   return ending.code;
 }
 

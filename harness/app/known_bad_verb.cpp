@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verbs.hpp"
+#include "app/sharding.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "core/json/json.hpp"
 
@@ -57,7 +58,9 @@ Json json_of(const std::string& name, const Rejection& r) {
 
 }  // namespace
 
-int known_bad_verb(const Options& options, const Registry& registry) {
+int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
+  const CheckOptions& options = known_bad.check;
+  say_undivided("checks without a suite");
   std::vector<CornerCheck> checks;
   bool stopped = false;
   {
@@ -89,7 +92,7 @@ int known_bad_verb(const Options& options, const Registry& registry) {
     text += fmt::format("REJECTED: all {} known-bad variant{}\n", found.size(), found.size() == 1 ? "" : "s");
   }
   json["exit_code"] = code;
-  put(options, text, json_text(json));
+  put(options.json, text, json_text(json));
   return code;
 }
 

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/programs/repository.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
@@ -14,23 +15,24 @@ namespace {
 
 constexpr const char* day_variable = "ASSAY_TODAY";
 
-bool is_usual(const std::filesystem::path& folder) { return folder == usual_baselines().front(); }
+bool is_usual(const std::filesystem::path& folder) { return folder == usual_baselines; }
 
 }  // namespace
 
-void require_baselines(const Options& options) {
-  for (const auto& folder : options.baselines) {
+void require_baselines(const Folders& baselines, const std::filesystem::path& made) {
+  for (const auto& folder : baselines) {
     // The usual one need not be there, and nobody may have named it.
-    if (is_usual(folder) || folder == options.record_missing) continue;
+    if (is_usual(folder) || folder == made) continue;
     if (std::filesystem::is_directory(folder)) continue;
     throw Error("--baselines " + folder.string(), "is no folder",
                 "name one that is there; `assay record` and --record-missing make theirs");
   }
 }
 
-std::optional<StoredLedger> find_ledger(const Options& options, const std::string& suite) {
-  require_baselines(options);
-  for (const auto& folder : options.baselines) {
+std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::string& suite,
+                                        const std::filesystem::path& made) {
+  require_baselines(baselines, made);
+  for (const auto& folder : baselines) {
     const auto file = ledger_path(folder, suite);
     auto ledger = load_ledger(file);
     if (!ledger) continue;
@@ -42,10 +44,10 @@ std::optional<StoredLedger> find_ledger(const Options& options, const std::strin
   return std::nullopt;
 }
 
-std::string suite_in_commands(const std::string& suite, const Options& options,
+std::string suite_in_commands(const std::string& suite, const Folders& baselines,
                               const std::optional<StoredLedger>& stored) {
-  const auto folder = stored ? stored->file.parent_path() : options.baselines.front();
-  return suite + (is_usual(folder) ? "" : " --baselines " + folder.string());
+  const auto folder = stored ? stored->file.parent_path() : baselines.front();
+  return shell_word(suite) + (is_usual(folder) ? "" : " --baselines " + shell_word(folder.string()));
 }
 
 Date today() {
@@ -56,13 +58,11 @@ Date today() {
               "unset it, or write it as 2026-10-01");
 }
 
-void require_recordable(const Options& options, const std::optional<StoredLedger>& stored,
+void require_recordable(const std::optional<StoredLedger>& stored, const std::string& suite_in_commands,
                         const std::string& base, const std::string& head) {
-  if (!options.record_step) return;
   if (stored) return require_next(stored->ledger, base, head);
   throw Error("--record-step", "there is no ledger of this suite",
-              fmt::format("begin one: assay record --suite {} --release TEXT",
-                          suite_in_commands(options.suite.string(), options, stored)));
+              fmt::format("begin one: assay record --suite {} --release TEXT", suite_in_commands));
 }
 
 std::string step_end(const StoredLedger& stored, const std::string& commit) {

@@ -11,6 +11,8 @@
 
 namespace assay {
 
+using Folders = std::vector<std::filesystem::path>;
+
 /// A ledger and the file it lies in.
 struct StoredLedger {
   std::filesystem::path file;
@@ -19,15 +21,16 @@ struct StoredLedger {
 
 /// The first folder of baselines that has one. Says on standard error which day is assumed, where one is.
 /// Throws Error when the ledger cannot be used, or a folder that was named is not there.
-std::optional<StoredLedger> find_ledger(const Options& options, const std::string& suite);
+std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::string& suite,
+                                        const std::filesystem::path& made = {});
 
 /// A mistyped folder would be one without baselines and acceptances. Throws Error for each that was named and
-/// is not there; the folder of --record-missing is made when it is needed.
-void require_baselines(const Options& options);
+/// is not there, but for `made`, the folder of --record-missing, which is made when it is needed.
+void require_baselines(const Folders& baselines, const std::filesystem::path& made = {});
 
 /// The suite as commands name it, `suites/smoke.json --baselines FOLDER`: with the folder that has the
 /// ledger, or else the first, unless that is the usual one.
-std::string suite_in_commands(const std::string& suite, const Options& options,
+std::string suite_in_commands(const std::string& suite, const Folders& baselines,
                               const std::optional<StoredLedger>& stored);
 
 /// The day in UTC; that of ASSAY_TODAY where it is set, so that a gate can be repeated. SOURCE_DATE_EPOCH
@@ -35,8 +38,8 @@ std::string suite_in_commands(const std::string& suite, const Options& options,
 /// when it is no day.
 Date today();
 
-/// Throws Error where --record-step could not be done, so that it does not take a measurement to find out.
-void require_recordable(const Options& options, const std::optional<StoredLedger>& stored,
+/// Throws Error where --record-step cannot be done, so that it does not take a measurement to find out.
+void require_recordable(const std::optional<StoredLedger>& stored, const std::string& suite_in_commands,
                         const std::string& base, const std::string& head);
 
 /// The commit itself, or the one at which the ledger ends where they differ in the ledger's file alone: a

@@ -1,7 +1,7 @@
 // Changes of the ledger that are decided and not measured: accept, withdraw, begin a release.
 #include "app/ledger_use.hpp"
 #include "app/output.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/machine/build_info.hpp"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 namespace assay {
 namespace {
@@ -45,41 +46,49 @@ Date last_day(const std::string& text) {
   throw Error("--until " + text, "is no day", "write it as 2026-10-01");
 }
 
-std::string change(Ledger& ledger, const Options& options, const Suite& suite, const Registry& registry) {
-  const LedgerEdit& edit = options.ledger;
-  if (edit.withdraw) {
-    withdraw(ledger, *edit.withdraw);
-    return fmt::format("WITHDRAWN: {} has no accepted slow-down any more", *edit.withdraw);
-  }
-  if (edit.release) {
-    begin_release(ledger, *edit.release, build_info().commit, today());
-    return fmt::format(
-        "RELEASED: steps are summed from {} ({}) on; {} acceptances still run out on their day, and "
-        "cover nothing that is compared with this release or a later commit",
-        ledger.release, ledger.release_commit, ledger.acceptances.size());
-  }
-  const std::string& key = edit.accept.value();
-  require_planned(key, suite, registry);
-  const Date until = last_day(edit.until);
-  accept(ledger, {.key = key,
-                  .ratio = edit.ratio,
-                  .reason = options.reason,
-                  .until = until,
-                  .accepted_on = today(),
-                  .commit = build_info().commit});
-  return fmt::format("ACCEPTED: {} up to {:.4g}x until {}", key, edit.ratio, date_text(until));
+/// Changes the ledger of a suite and prints the sentence that `change` returns.
+int changed(const LedgerOptions& options, const Registry& registry,
+            const std::function<std::string(Ledger&, const Suite&)>& change) {
+  const Suite suite = load_suite(options.suite, registry);
+  const auto file = ledger_path(options.baselines.front(), suite.name);
+  Ledger ledger = load_ledger(file).value_or(Ledger{.suite = suite.name});
+  const std::string done = change(ledger, suite);
+  save_ledger(file, ledger);
+  put(options.json, fmt::format("next: commit {} by itself\n{}\n", file.string(), done), to_json(ledger));
+  return exit_code::passed;
 }
 
 }  // namespace
 
-int ledger_verb(const Options& options, const Registry& registry) {
-  const Suite suite = load_suite(options.suite, registry);
-  const auto file = ledger_path(options.baselines.front(), suite.name);
-  Ledger ledger = load_ledger(file).value_or(Ledger{.suite = suite.name});
-  const std::string done = change(ledger, options, suite, registry);
-  save_ledger(file, ledger);
-  put(options, fmt::format("next: commit {} by itself\n{}\n", file.string(), done), to_json(ledger));
-  return exit_code::passed;
+int accept_verb(const AcceptOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite& suite) {
+    require_planned(options.key, suite, registry);
+    const Date until = last_day(options.until);
+    accept(ledger, {.key = options.key,
+                    .ratio = options.ratio,
+                    .reason = options.reason,
+                    .until = until,
+                    .accepted_on = today(),
+                    .commit = build_info().commit});
+    return fmt::format("ACCEPTED: {} up to {:.4g}x until {}", options.key, options.ratio, date_text(until));
+  });
+}
+
+int withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
+    withdraw(ledger, options.key);
+    return fmt::format("WITHDRAWN: {} has no accepted slow-down any more", options.key);
+  });
+}
+
+int release_verb(const ReleaseOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
+    begin_release(ledger, options.release, build_info().commit, today());
+    return fmt::format(
+        "RELEASED: steps are summed from {} ({}) on; {} acceptances still run out on their day, and "
+        "cover nothing that is compared with this release or a later commit",
+        ledger.release, ledger.release_commit, ledger.acceptances.size());
+  });
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 #include "app/output.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/json/json.hpp"
@@ -99,7 +99,7 @@ Json json_of(const Listed& listed) {
 
 }  // namespace
 
-int list_verb(const Options& options, const Registry& registry) {
+int list_verb(const ListOptions& options, const Registry& registry) {
   const BuildInfo& build = build_info();
   std::string text;
   Json json{{"schema", "assay.list/1"},
@@ -114,7 +114,7 @@ int list_verb(const Options& options, const Registry& registry) {
     text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
                         build.reference_flags);
   }
-  put(options, text, json_text(json));
+  put(options.json, text, json_text(json));
   return exit_code::passed;
 }
 

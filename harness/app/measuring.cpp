@@ -9,50 +9,13 @@
 #include <algorithm>
 
 namespace assay {
-namespace {
 
-std::string command_of(const Options& options, int launches) {
-  std::string out = fmt::format("assay run --suite {} --launches {} --seed {}", options.suite.string(),
-                                launches, options.seed);
-  if (!options.filter.empty()) out += fmt::format(" -k '{}'", options.filter);
-  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
-  if (options.time_limit > 0) out += fmt::format(" --time-limit {:g}", options.time_limit);
-  return out;
-}
-
-}  // namespace
-
-RunRequest run_request(const Options& options, const Registry& registry, int launches) {
-  RunRequest request{
-      .suite = load_suite(options.suite, registry),
-      .selection = {.filter = options.filter, .threads = options.threads, .seed = options.seed},
-      .measuring = {.launches = options.launches > 0 ? options.launches : launches, .seed = options.seed}};
-  request.measuring.time_limit = options.time_limit;
-  request.checking = {.own_process = true, .time_limit = options.time_limit};
-  request.command = command_of(options, request.measuring.launches);
-  const BenchmarkFlags& flags = options.benchmark;
-  if (!flags.filter.empty()) {
-    if (!options.filter.empty()) {
-      throw Error("--benchmark_filter", "is given beside -k", "give one of the two");
-    }
-    request.selection.filter = flags.filter;
-    request.command += fmt::format(" --benchmark_filter='{}'", flags.filter);
-  }
-  if (flags.repetitions) {
-    request.measuring.slices = *flags.repetitions;
-    request.command += fmt::format(" --benchmark_repetitions={}", *flags.repetitions);
-  }
-  if (flags.min_time) {
-    request.measuring.slice_seconds = *flags.min_time;
-    request.measuring.trial_seconds =
-        std::max(request.measuring.trial_seconds, *flags.min_time * request.measuring.slices);
-    request.command += fmt::format(" --benchmark_min_time={}", *flags.min_time);
-  }
-  if (flags.calls_per_slice) {
-    request.measuring.calls_per_slice = *flags.calls_per_slice;
-    request.command += fmt::format(" --benchmark_min_time={}x", *flags.calls_per_slice);
-  }
-  return request;
+RunRequest run_request(const SelectionOptions& selection, int launches, const Registry& registry) {
+  return {.suite = load_suite(selection.suite, registry),
+          .selection = {.filter = selection.filter, .threads = selection.threads, .seed = selection.seed},
+          .measuring = {.launches = launches, .seed = selection.seed, .time_limit = selection.time_limit},
+          .checking = {.own_process = true, .time_limit = selection.time_limit},
+          .command = command_of("run", RunOptions{.selection = selection, .launches = launches})};
 }
 
 Results run_with_progress(const Registry& registry, const RunRequest& request) {

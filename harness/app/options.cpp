@@ -1,393 +1,445 @@
 #include "app/options.hpp"
 
-#include "app/options_checks.hpp"
-#include "app/options_selftest.hpp"
-#include "app/options_two_builds.hpp"
-#include "assay/error.hpp"
-#include "assay/pipeline.hpp"
-#include "core/machine/build_info.hpp"
+#include "core/statistics/decision.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <sstream>
+#include <array>
+#include <string_view>
 
 namespace assay {
 namespace {
 
-class Parser {
- public:
-  Parser() {
-    app_.set_version_flag("--version", "assay " + build_info().version);
-    app_.require_subcommand(1);
-    app_.get_formatter()->column_width(34);
-    add_list();
-    add_check();
-    add_run();
-    add_record();
-    add_gate();
-    add_compare();
-    add_merge();
-    add_predict();
-    add_epoch();
-    add_tune();
-    add_report();
-    add_doctor();
-    add_reanalyze();
-    add_selftest();
-    add_served(Verb::launch, "launch", "sample what a request file says, in this process");
-    add_served(Verb::turns, "turns", "take turns with another build, as a request file says");
-    add_served(Verb::describe, "describe",
-               "say which trials this program has of the cases in a request file");
-  }
+using Paths = std::vector<std::filesystem::path>;
+using Threads = std::vector<int>;
 
-  CommandLine parse(std::vector<std::string> arguments) {
-    CommandLine out;
-    std::ostringstream text, errors;
-    try {
-      require_known_verb(arguments);
-      const bool runs = !arguments.empty() && arguments.front() == "run";
-      if (runs) options_.benchmark = take_benchmark_flags(arguments, std::getenv);
-      std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-      app_.parse(arguments);
-      require_suite_or_base();
-      take_runner_variables();
-      out.options = options_;
-    } catch (const CLI::ParseError& failure) {
-      // CLI11's own codes are 100 to 127, which shells and git bisect take for something else.
-      out.exit_code = app_.exit(failure, text, errors) == 0 ? exit_code::passed : exit_code::unusable;
-    } catch (const Error& failure) {
-      errors << failure.what() << '\n';
-      out.exit_code = exit_code::unusable;
-    }
-    out.output = text.str();
-    out.errors = errors.str();
-    return out;
-  }
+constexpr std::array<std::string_view, 2> detections{"", "auto"};
+constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
+constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
+constexpr std::array<std::string_view, 4> formats{"", "json", "console", "csv"};
 
- private:
-  /// CLI11 says of a mistyped verb only that one is required.
-  void require_known_verb(const std::vector<std::string>& arguments) {
-    if (arguments.empty() || arguments.front().starts_with('-')) return;
-    std::string names;
-    for (const CLI::App* sub : app_.get_subcommands([](CLI::App*) { return true; })) {
-      if (sub->get_name() == arguments.front()) return;
-      if (!sub->get_group().empty()) names += " " + sub->get_name();
-    }
-    throw Error(arguments.front(), "is no verb of assay", "verbs:" + names);
-  }
+void suite(OptionList& o, std::filesystem::path& value) {
+  o("--suite,-s", &value, "suite file, such as suites/smoke.json", {.required = true});
+}
+/// Test runners select by a variable, as GoogleTest lets them.
+void filter(OptionList& o, std::string& value, OptionRule rule = {.variables = {"TESTBRIDGE_TEST_ONLY"}}) {
+  o("-k,--filter", &value, "only trials whose key matches this regular expression", std::move(rule));
+}
+void threads(OptionList& o, Threads& value) {
+  o("--threads", &value, "thread counts of threaded variants, as 1,2", {.low = 1, .high = 4096});
+}
+void seed(OptionList& o, std::uint64_t& value) {
+  o("--seed", &value, "seed of the inputs (default 42)", {.low = 0});
+}
+void time_limit(OptionList& o, double& value) {
+  o("--time-limit", &value, "seconds that a kernel may take (default 20 times what naive takes, at least 10)",
+    {.least = 0.001, .most = 1e6});
+}
+void launches(OptionList& o, int& value, std::string_view about) {
+  o("--launches", &value, about, {.low = 1, .high = 1000});
+}
+void baselines(OptionList& o, Paths& value, OptionRule rule = {}) {
+  o("--baselines", &value, "folder of baselines (default baselines); may be repeated", std::move(rule));
+}
+void limit(OptionList& o, OptionValue value, std::string_view about) {
+  o("--limit", std::move(value), about, {.least = 1.001, .most = 100});
+}
+void json(OptionList& o, std::string& value) {
+  o("--json", &value, "write JSON to this file; - is standard output, and replaces the text", output_file);
+}
+void results(OptionList& o, std::filesystem::path& value) {
+  o("-o,--output", &value, "write the results here, as JSON", output_file);
+}
+void junit(OptionList& o, std::filesystem::path& value) {
+  OptionRule rule = output_file;
+  rule.variables = {"XML_OUTPUT_FILE"};
+  o("--junit", &value, "write a JUnit file, a test case per trial", rule);
+}
+void comment(OptionList& o, std::filesystem::path& value) {
+  o("--md", &value, "write a comment for a pull request here", output_file);
+}
+void markdown(OptionList& o, std::filesystem::path& value) {
+  o("--md", &value, "write it as Markdown here, too", output_file);
+}
+void exit_codes(OptionList& o, ExitCodes& value) {
+  o("--exit-code", choice_of(value, meanings_of_exit_codes),
+    "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1, and while a trial of a gate "
+    "is "
+    "undecided",
+    {.repeated = false});
+}
+void budget(OptionList& o, double& value, std::string_view about) {
+  o("--budget", &value, about, {.least = 1, .most = 86400});
+}
+void shard(OptionList& o, ShardOptions& value) {
+  o("--shard-count", &value.count, "divide the suite's cases among this many jobs", {.repeated = false});
+  o("--shard-index", &value.index, "which of them this one is, from 0", {.repeated = false});
+  o("--shard", choice_of(value.detect, detections),
+    "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say", {.repeated = false});
+}
+void record_step(OptionList& o, bool& value) {
+  o("--record-step", &value, "add this step to the ledger when the gate passes",
+    {.excludes = "--filter", .repeated = false});
+}
 
-  void require_suite_or_base() const {
-    if (options_.verb == Verb::gate && options_.suite.empty() && options_.base.empty()) {
-      throw CLI::RequiredError("--suite, or --base and --head,");
-    }
-  }
-  /// What test runners ask by variables, where no option says otherwise. GoogleTest does the same.
-  void take_runner_variables() {
-    const auto variable = [](const char* name) {
-      const char* value = std::getenv(name);
-      return std::string(value == nullptr ? "" : value);
-    };
-    const bool selects =
-        options_.verb == Verb::check || options_.verb == Verb::run || options_.verb == Verb::gate;
-    if (selects && options_.filter.empty() && options_.benchmark.filter.empty()) {
-      options_.filter = variable("TESTBRIDGE_TEST_ONLY");
-    }
-    // What `--record-step excludes --filter` says of the command line holds for the variable as well.
-    if (options_.record_step && !options_.filter.empty()) {
-      throw Error("TESTBRIDGE_TEST_ONLY",
-                  "selects trials, and --record-step writes down a step of all of them",
-                  "unset it, or gate without --record-step");
-    }
-    if (options_.verb == Verb::gate && options_.junit.empty()) options_.junit = variable("XML_OUTPUT_FILE");
-  }
+void describe_tune(OptionList& o, TuneOptions& options) {
+  o("--job", &options.job, "a training job, such as suites/jobs/classifier.json", {.required = true});
+  o("--rounds", &options.policy.rounds, "interleaved rounds, in each of which every setting runs once",
+    {.low = 6, .high = 1000});
+  o("--run-seconds", &options.policy.run_seconds, "of each setting in each round, about",
+    {.least = 0.01, .most = 3600});
+}
+void describe_outputs(OptionList& o, RecordOutputs& outputs, std::string_view about) {
+  o("--md", &outputs.markdown, "write the decision record here", output_file);
+  o("-o,--output", &outputs.output, about, output_file);
+  json(o, outputs.json);
+}
+void end_tune(OptionList& o, TuneOptions& options) {
+  seed(o, options.seed);
+  describe_outputs(o, options.outputs, "write the job with the chosen settings here");
+}
 
-  CLI::App* verb(Verb verb, const std::string& name, const std::string& about) {
-    CLI::App* sub = app_.add_subcommand(name, about);
-    sub->callback([this, verb] { options_.verb = verb; });
-    return sub;
-  }
-  void add_filter(CLI::App* sub) {
-    sub->add_option("-k,--filter", options_.filter, "only trials whose key matches this regular expression");
-  }
-  void add_threads(CLI::App* sub) {
-    sub->add_option("--threads", options_.threads, "thread counts of threaded variants, as 1,2")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 4096));
-  }
-  void add_inputs(CLI::App* sub) {
-    add_threads(sub);
-    sub->add_option("--seed", options_.seed, "seed of the inputs (default 42)");
-    sub->add_option("--time-limit", options_.time_limit,
-                    "seconds that a kernel may take (default 20 times what naive takes, at least 10)")
-        ->check(between(0.001, 1e6));
-  }
-  void add_suite(CLI::App* sub, bool required) {
-    CLI::Option* option =
-        sub->add_option("-s,--suite", options_.suite, "suite file, such as suites/smoke.json");
-    if (required) option->required();
-  }
-  void add_shards(CLI::App* sub) {
-    sub->add_option("--shard-count", options_.shard.count, "divide the suite's cases among this many jobs");
-    sub->add_option("--shard-index", options_.shard.index, "which of them this one is, from 0");
-    const std::map<std::string, bool> choices{{"auto", true}};
-    sub->add_option("--shard", options_.shard.detect,
-                    "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say")
-        ->transform(CLI::CheckedTransformer(choices));
-  }
-  void add_exit_code(CLI::App* sub) {
-    const std::map<std::string, ExitCodes> choices{{"usual", ExitCodes::usual},
-                                                   {"bisect", ExitCodes::bisect}};
-    sub->add_option("--exit-code", options_.exit_codes,
-                    "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1, and while a "
-                    "trial of a gate is undecided")
-        ->transform(CLI::CheckedTransformer(choices));
-  }
-  void add_launches(CLI::App* sub, const std::string& usual) {
-    sub->add_option("--launches", options_.launches, "process starts to sample in (default " + usual + ")")
-        ->check(CLI::Range(1, 1000));
-  }
-  void add_baselines(CLI::App* sub) {
-    sub->add_option("--baselines", options_.baselines,
-                    "folder of baselines (default baselines); may be repeated")
-        ->expected(1)
-        ->take_all();
-  }
-  void add_json(CLI::App* sub) {
-    sub->add_option("--json", options_.json,
-                    "write JSON to this file; - is standard output, and replaces the text");
-  }
-  void add_output(CLI::App* sub) {
-    sub->add_option("-o,--output", options_.output, "write the results here, as JSON");
-  }
-  void add_limit(CLI::App* sub) {
-    sub->add_option("--limit", options_.limit,
-                    "time ratio that is still the same (default 1.05; of two builds 1.01)")
-        ->check(between(1.001, 100.0));
-  }
+void describe_ledger(OptionList& o, LedgerOptions& options) {
+  suite(o, options.suite);
+  baselines(o, options.baselines, {.writes = Writes::folder});
+  json(o, options.json);
+}
 
-  void add_drift_limit(CLI::App* sub) {
-    sub->add_option("--drift-limit", options_.drift_limit,
-                    "time ratio since the release that is still the same (default 1.03)")
-        ->check(between(1.001, 100.0));
-  }
+void describe_flags(OptionList& o, BenchmarkFlags& flags) {
+  const auto flag = [](std::string_view variable) {
+    return OptionRule{.variables = {variable}, .hidden = true};
+  };
+  const auto output = [](std::string_view variable) {
+    return OptionRule{.writes = Writes::file, .repeated = false, .variables = {variable}, .hidden = true};
+  };
+  o("--benchmark_list_tests", &flags.list_tests, "", flag("BENCHMARK_LIST_TESTS"));
+  o("--benchmark_repetitions", &flags.repetitions, "",
+    {.low = 1, .variables = {"BENCHMARK_REPETITIONS"}, .hidden = true});
+  o("--benchmark_min_time", &flags.min_time, "", flag("BENCHMARK_MIN_TIME"));
+  o("--benchmark_out", &flags.out, "", output("BENCHMARK_OUT"));
+  o("--benchmark_out_format", choice_of(flags.out_format, formats), "",
+    {.repeated = false, .variables = {"BENCHMARK_OUT_FORMAT"}, .hidden = true});
+  o("--benchmark_format", choice_of(flags.format, formats), "",
+    {.repeated = false, .variables = {"BENCHMARK_FORMAT"}, .hidden = true});
+  o("--benchmark_enable_random_interleaving", &flags.interleaving, "",
+    flag("BENCHMARK_ENABLE_RANDOM_INTERLEAVING"));
+  o("--benchmark_color", &flags.ignored, "", {.repeated = false, .hidden = true});
+  o("--benchmark_counters_tabular", &flags.ignored, "", {.repeated = false, .hidden = true});
+}
 
-  void add_list() {
-    CLI::App* sub = verb(Verb::list, "list", "operations and variants, and whether each runs here");
-    sub->add_option("filter", options_.filter,
-                    "only operation/variant names that match this regular expression");
-    sub->add_flag("--code", options_.code,
-                  "the hash of each variant's machine code, and where it is registered");
-    add_json(sub);
-  }
-  void add_check() {
-    CLI::App* sub =
-        verb(Verb::check, "check", "agreement with the oracle: all corner cases, or a suite's cases");
-    sub->add_option("-k,--filter,filter", options_.filter,
-                    "only operation/variant names, or a suite's keys, that match this regular expression");
-    add_suite(sub, false);
-    sub->add_flag("--known-bad", options_.known_bad,
-                  "demand that every published optimization that is wrong is rejected");
-    sub->add_option("--trace", options_.trace,
-                    "check on the problem in this file, such as an allocator trace")
-        ->excludes("--suite")
-        ->excludes("--known-bad");
-    sub->get_option("--known-bad")->excludes("--suite");
-    add_inputs(sub);
-    add_shards(sub);
-    for (const char* name : {"--shard-count", "--shard-index", "--shard"}) {
-      sub->get_option(name)->needs("--suite");  // corner cases are not divided
-    }
-    add_exit_code(sub);
-    add_json(sub);
-  }
-  void add_run() {
-    CLI::App* sub =
-        verb(Verb::run, "run", "check, measure, print; takes Google Benchmark's --benchmark_* flags too");
-    add_suite(sub, true);
-    add_filter(sub);
-    add_inputs(sub);
-    add_launches(sub, "1");
-    add_shards(sub);
-    add_output(sub);
-    add_json(sub);
-  }
-  void add_record() {
-    CLI::App* sub = verb(Verb::record, "record", "measure and add a recording to this machine's baseline");
-    add_suite(sub, true);
-    add_inputs(sub);  // no filter: half a baseline would leave the other half uncompared without a word
-    add_launches(sub, "6");
-    add_baselines(sub);
-    sub->add_flag("--replace", options_.replace, "retire the recordings that are there");
-    add_ledger_edits(sub);
-    add_json(sub);
-  }
-  /// Every change but these two needs a reason.
-  void add_ledger_edits(CLI::App* sub) {
-    LedgerEdit& edit = options_.ledger;
-    CLI::Option_group* group = sub->add_option_group("what changes");
-    CLI::Option* reason = group->add_option("--reason", options_.reason,
-                                            "why the baseline changes, or a slow-down is accepted");
-    group->add_option("--withdraw", edit.withdraw,
-                      "in the ledger: this trial has no accepted slow-down any more");
-    group->add_option("--release", edit.release, "in the ledger: sum steps from this tag or commit on");
-    group->require_option(1);
-    CLI::Option* until = sub->add_option("--until", edit.until, "last day of an acceptance, as 2026-10-01");
-    CLI::Option* accept = sub->add_option(
-        "--accept", edit.accept, "in the ledger: accept a slow-down of this trial; measures nothing");
-    accept->needs(reason)->needs(until)->excludes("--replace");
-    until->needs(accept);
-    sub->add_option("--ratio", edit.ratio, "time ratio that is accepted at most (default 1.08)")
-        ->needs(accept);
-  }
-  void add_gate() {
-    CLI::App* sub =
-        verb(Verb::gate, "gate", "check, measure, compare with this machine's baseline, or with --base");
-    add_suite(sub, false);
-    add_filter(sub);
-    add_inputs(sub);
-    add_launches(sub, "6");
-    add_baselines(sub);
-    add_limit(sub);
-    sub->add_option("--record-missing", options_.record_missing,
-                    "record a baseline in this folder when there is none");
-    sub->add_option("--reports", options_.reports, "write the report under this folder");
-    add_undecided(sub);
-    add_two_builds_options(*sub, options_);
-    add_drift_limit(sub);
-    sub->add_flag("--record-step", options_.record_step, "add this step to the ledger when the gate passes")
-        ->excludes("--filter");
-    add_shards(sub);
-    add_exit_code(sub);
-    sub->add_option("--junit", options_.junit, "write a JUnit file, a test case per trial");
-    add_output(sub);
-    add_json(sub);
-  }
-  void add_compare() {
-    CLI::App* sub = verb(Verb::compare, "compare", "two result files: ours, or Google Benchmark's JSON");
-    sub->add_option("before", options_.first, "results before")->required();
-    sub->add_option("after", options_.second, "results after")->required();
-    sub->add_flag("--md", options_.as_markdown, "print Markdown");
-    add_limit(sub);
-    add_json(sub);
-  }
-  void add_merge() {
-    CLI::App* sub = verb(Verb::merge, "merge", "results of all shards of one selection into one file");
-    sub->add_option("shards", options_.shards, "results of every shard, as `run -o` or `gate -o` wrote them")
-        ->required();
-    sub->add_option("-o,--output", options_.output, "write the merged results here, as JSON")->required();
-    sub->add_option("--md", options_.markdown,
-                    "of a gate of two builds: write a comment for a pull request here");
-    add_undecided(sub);
-    add_baselines(sub);
-    add_drift_limit(sub);
-    add_json(sub);
-  }
-  void add_predict() {
-    CLI::App* sub = verb(Verb::predict, "predict", "seconds of an epoch: of a suite, or of any training job");
-    add_predict_options(*sub, options_.predict);
-    sub->add_option("--md", options_.markdown, "write it as Markdown here, too");
-    add_json(sub);
-  }
-  void add_epoch() {
-    CLI::App* sub =
-        verb(Verb::epoch, "epoch", "train an epoch that was predicted before: how far off, and why");
-    add_epoch_options(*sub, options_.epoch);
-    sub->add_option("--md", options_.markdown, "write it as Markdown here, too");
-    add_json(sub);
-  }
-  void add_tune() {
-    CLI::App* tune = app_.add_subcommand("tune", "settings tried against each other in rounds");
-    tune->require_subcommand(1);
-    const auto add = [&](Verb what, const char* name, const char* about, const char* output) {
-      CLI::App* sub = tune->add_subcommand(name, about);
-      sub->callback([this, what] { options_.verb = what; });
-      sub->add_option("--seed", options_.seed, "of inputs and orders (default 42)");
-      sub->add_option("--md", options_.markdown, "write the decision record here");
-      sub->add_option("-o,--output", options_.output, output);
-      add_json(sub);
-      return sub;
-    };
-    const char* const job = "write the job with the chosen settings here";
-    add_tune_loader_options(*add(Verb::tune_loader, "loader", "workers and batches ahead", job),
-                            options_.tune);
-    add_tune_batch_options(*add(Verb::tune_batch, "batch", "samples of a step", job), options_.tune);
-    add_tune_threads_options(*add(Verb::tune_threads, "threads", "threads of a step", job), options_.tune);
-    add_tune_threshold_options(
-        *add(Verb::tune_threshold, "threshold", "the size from which one variant is faster than another",
-             "write the threshold and every size measured here, as JSON"),
-        options_.tune_threshold);
-    CLI::App* library = add(Verb::tune_library, "library", "the core type of OpenBLAS",
-                            "write the environment that was chosen here, as JSON");
-    add_suite(library, true);
-    add_filter(library);
-    add_threads(library);
-    add_tune_library_options(*library, options_.tune_library);
-  }
-  void add_report() {
-    CLI::App* sub = verb(Verb::report, "report", "the report of a results file");
-    sub->add_option("results", options_.first, "results, as `run -o` or `gate -o` wrote them")->required();
-    add_baselines(sub);
-    add_limit(sub);
-    sub->add_option("--reports", options_.reports, "write it under this folder instead of printing it");
-    add_json(sub);
-  }
-  void add_doctor() {
-    CLI::App* sub =
-        verb(Verb::doctor, "doctor", "this machine: roofs, noise, what could spoil a measurement");
-    sub->add_flag("--openblas-remedy", options_.openblas_remedy,
-                  "print only the setting that gives OpenBLAS its best kernels, if one is needed");
-    add_json(sub);
-  }
-  void add_reanalyze() {
-    CLI::App* sub =
-        verb(Verb::reanalyze, "reanalyze", "the verdicts of a gate of two builds again, from its samples");
-    sub->add_option("results", options_.first, "what `gate --base ... -o` wrote")->required();
-    sub->add_option("--md", options_.markdown, "write a comment for a pull request here");
-    add_undecided(sub);
-    add_baselines(sub);
-    add_drift_limit(sub);
-    add_json(sub);
-  }
-  void add_selftest() {
-    CLI::App* sub =
-        verb(Verb::selftest, "selftest",
-             "how often `gate --base` is wrong here: this program against itself, and slowed down");
-    add_suite(sub, false);
-    add_filter(sub);
-    add_inputs(sub);
-    add_selftest_options(*sub, options_);
-  }
-  /// Verbs that the program starts itself with: not for the help.
-  void add_served(Verb served, const std::string& name, const std::string& about) {
-    CLI::App* sub = verb(served, name, about);
-    sub->group("");
-    sub->add_option("request", options_.first)->required();
-    sub->add_option("answer", options_.second)->required();
-  }
-  void add_undecided(CLI::App* sub) {
-    const std::map<std::string, bool> choices{{"warn", false}, {"fail", true}};
-    sub->add_option("--on-undecided", options_.undecided_fails,
-                    "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone")
-        ->transform(CLI::CheckedTransformer(choices));
-  }
-
-  Options options_;
-  CLI::App app_{"Checks, times and compares the hot paths of neural-network training.", "assay"};
-};
+void describe_sides(OptionList& o, ProgramsOptions& options, std::string_view base) {
+  // Without a base there is a baseline, and without a head this program: neither is what `--base ""` meant.
+  o("--base", &options.base, base, {.required = true, .not_empty = true});
+  o("--head", &options.head, "the build that is judged, if not this one", {.not_empty = true});
+}
+void describe_budget(OptionList& o, ProgramsOptions& options) {
+  limit(o, &options.limit, "time ratio that is still the same (default 1.01)");
+  budget(o, options.budget_seconds, "seconds that both are measured for (default 300)");
+  seed(o, options.seed);
+}
+void describe_outputs(OptionList& o, VerdictOptions& options) {
+  results(o, options.output);
+  json(o, options.json);
+  comment(o, options.markdown);
+  junit(o, options.junit);
+}
 
 }  // namespace
 
-std::vector<std::filesystem::path> usual_baselines() { return {"baselines"}; }
+void describe(OptionList& o, ListOptions& options) {
+  o("filter", &options.filter, "only operation/variant names that match this regular expression");
+  o("--code", &options.code, "the hash of each variant's machine code, and where it is registered");
+  json(o, options.json);
+}
 
-CommandLine parse_command_line(int argc, const char* const* argv) {
-  std::vector<std::string> arguments;
-  for (int i = 1; i < argc; ++i) arguments.emplace_back(argv[i]);
-  CommandLine out = Parser().parse(std::move(arguments));
-  if (out.options && out.options->baselines.empty()) out.options->baselines = usual_baselines();
-  return out;
+void describe(OptionList& o, CheckOptions& options) {
+  o("-k,--filter,filter", &options.filter,
+    "only operation/variant names, or a suite's keys, that match this regular expression",
+    {.variables = {"TESTBRIDGE_TEST_ONLY"}});
+  seed(o, options.seed);
+  time_limit(o, options.time_limit);
+  exit_codes(o, options.exit_codes);
+  json(o, options.json);
+}
+void describe(OptionList& o, KnownBadOptions& options) {
+  o("--known-bad", &options.known_bad, "demand that every published optimization that is wrong is rejected");
+  describe(o, options.check);
+}
+void describe(OptionList& o, CheckTraceOptions& options) {
+  o("--trace", &options.trace, "check on the problem in this file, such as an allocator trace",
+    {.required = true});
+  describe(o, options.check);
+}
+void describe(OptionList& o, CheckSuiteOptions& options) {
+  suite(o, options.suite);
+  describe(o, options.check);
+  threads(o, options.threads);
+  shard(o, options.shard);
+}
+
+void describe(OptionList& o, RunOptions& options) {
+  SelectionOptions& selection = options.selection;
+  suite(o, selection.suite);
+  o("-k,--filter,--benchmark_filter", &selection.filter,
+    "only trials whose key matches this regular expression",
+    {.variables = {"BENCHMARK_FILTER", "TESTBRIDGE_TEST_ONLY"}});
+  threads(o, selection.threads);
+  launches(o, options.launches, "process starts to sample in (default 1)");
+  seed(o, selection.seed);
+  time_limit(o, selection.time_limit);
+  shard(o, options.shard);
+  describe_flags(o, options.benchmark);
+  results(o, options.output);
+  json(o, options.json);
+}
+
+void describe(OptionList& o, RecordOptions& options) {
+  suite(o, options.suite);
+  threads(o, options.threads);
+  launches(o, options.launches, "process starts to sample in (default 6)");
+  seed(o, options.seed);
+  time_limit(o, options.time_limit);
+  o("--reason", &options.reason, "why the baseline changes", {.required = true});
+  o("--replace", &options.replace, "retire the recordings that are there");
+  baselines(o, options.baselines, {.writes = Writes::folder});
+  json(o, options.json);
+}
+void describe(OptionList& o, AcceptOptions& options) {
+  o("--accept", &options.key, "in the ledger: accept a slow-down of this trial; measures nothing",
+    {.required = true});
+  o("--ratio", &options.ratio, "time ratio that is accepted at most (default 1.08)");
+  o("--until", &options.until, "last day of the acceptance, as 2026-10-01", {.required = true});
+  o("--reason", &options.reason, "why the slow-down is accepted", {.required = true});
+  describe_ledger(o, options.ledger);
+}
+void describe(OptionList& o, WithdrawOptions& options) {
+  o("--withdraw", &options.key, "in the ledger: this trial has no accepted slow-down any more",
+    {.required = true});
+  describe_ledger(o, options.ledger);
+}
+void describe(OptionList& o, ReleaseOptions& options) {
+  o("--release", &options.release, "in the ledger: sum steps from this tag or commit on", {.required = true});
+  describe_ledger(o, options.ledger);
+}
+
+void describe(OptionList& o, JudgingOptions& options) {
+  baselines(o, options.baselines);
+  o("--on-undecided", choice_of(options.undecided_fails, weights_of_undecided),
+    "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone",
+    {.repeated = false});
+  o("--drift-limit", &options.drift_limit,
+    "time ratio since the release that is still the same (default 1.03)",
+    {.least = 1.001, .most = 100, .repeated = false});
+  exit_codes(o, options.exit_codes);
+}
+
+void describe(OptionList& o, GateOptions& options) {
+  SelectionOptions& selection = options.selection;
+  suite(o, selection.suite);
+  filter(o, selection.filter);
+  threads(o, selection.threads);
+  launches(o, options.launches, "process starts to sample in (default 6)");
+  limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
+  seed(o, selection.seed);
+  time_limit(o, selection.time_limit);
+  describe(o, options.judging);
+  record_step(o, options.record_step);
+  o("--record-missing", &options.record_missing, "record a baseline in this folder when there is none",
+    output_folder);
+  o("--reports", &options.reports, "write the report under this folder", output_folder);
+  shard(o, options.shard);
+  results(o, options.output);
+  json(o, options.json);
+  junit(o, options.junit);
+}
+
+void describe(OptionList& o, ProgramsOptions& options) {
+  describe_sides(o, options, "a program of Google Benchmark, interleaved with the head");
+  filter(o, options.filter);
+  describe_budget(o, options);
+  describe(o, options.verdict.judging);
+  describe_outputs(o, options.verdict);
+}
+
+void describe(OptionList& o, BuildsOptions& options) {
+  ProgramsOptions& programs = options.programs;
+  describe_sides(o, programs,
+                 "another build, interleaved with this one: a program, or a git revision that is built");
+  suite(o, programs.verdict.suite);
+  filter(o, programs.filter);
+  threads(o, options.threads);
+  time_limit(o, options.time_limit);
+  o("--merge-base", &options.merge_base,
+    "the last commit that the base has in common with the head, or with HEAD", {.repeated = false});
+  o("--layouts", &options.layouts,
+    "differently ordered links of each side when one is a revision (default 8)", {.low = 1, .high = 64});
+  o("--identical", &options.identical_too, "measure variants whose machine code is identical, too");
+  describe_budget(o, programs);
+  describe(o, programs.verdict.judging);
+  record_step(o, programs.verdict.record_step);
+  shard(o, options.shard);
+  describe_outputs(o, programs.verdict);
+}
+
+void describe(OptionList& o, ReanalyzeOptions& options) {
+  o("results", &options.results, "what `gate --base ... -o` wrote", {.required = true});
+  describe(o, options.verdict.judging);
+  comment(o, options.verdict.markdown);
+  json(o, options.verdict.json);
+}
+
+void describe(OptionList& o, MergeOptions& options) {
+  o("shards", &options.shards, "results of every shard, as `run -o` or `gate -o` wrote them",
+    {.required = true});
+  o("-o,--output", &options.verdict.output, "write the merged results here, as JSON",
+    {.required = true, .writes = Writes::file});
+  describe(o, options.verdict.judging);
+  o("--md", &options.verdict.markdown, "of a gate of two builds: write a comment for a pull request here",
+    output_file);
+  json(o, options.verdict.json);
+}
+
+void describe(OptionList& o, SelftestOptions& options) {
+  SelectionOptions& selection = options.selection;
+  suite(o, selection.suite);
+  filter(o, selection.filter, {});
+  threads(o, selection.threads);
+  time_limit(o, selection.time_limit);
+  o("--runs", &options.runs, "gates of the unchanged program (default 10)", {.low = 0, .high = 100000});
+  o("--planted-runs", &options.planted_runs, "gates with slow-downs planted (default 10)",
+    {.low = 0, .high = 100000});
+  o("--plant", &options.plants, "slow-downs in time, as 0.02,0.03,0.05,0.1", {.least = 0.001, .most = 10});
+  o("--busy", &options.busy, "keep one core busy with something else meanwhile");
+  budget(o, options.budget_seconds, "seconds that each gate may measure for (default 300)");
+  seed(o, selection.seed);
+  o("--md", &options.markdown, "write what is printed here, too", output_file);
+  o("-o,--output", &options.output, "keep all samples here, one gate per line", output_file);
+}
+void describe(OptionList& o, SelftestAgainOptions& options) {
+  o("--again", &options.again, "judge samples anew that were kept with -o, and take none",
+    {.required = true, .several = true});
+  o("--busy", &options.busy, "they were taken beside a busy core, where the file is too old to say so");
+  o("--md", &options.markdown, "write what is printed here, too", output_file);
+}
+
+void describe(OptionList& o, CompareOptions& options) {
+  o("before", &options.before, "results before", {.required = true});
+  o("after", &options.after, "results after", {.required = true});
+  o("--md", &options.as_markdown, "print Markdown");
+  limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
+  json(o, options.json);
+}
+
+void describe(OptionList& o, ReportOptions& options) {
+  o("results", &options.results, "results, as `run -o` or `gate -o` wrote them", {.required = true});
+  baselines(o, options.baselines);
+  limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
+  o("--reports", &options.reports, "write it under this folder instead of printing it", output_folder);
+  json(o, options.json);
+}
+
+void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
+void describe(OptionList& o, RemedyOptions& options) {
+  o("--openblas-remedy", &options.openblas_remedy,
+    "print only the setting that gives OpenBLAS its best kernels, if one is needed");
+}
+
+void describe(OptionList& o, JobFacts& facts) {
+  constexpr Index most = Index{1} << 50;
+  o("--against", &facts.against,
+    "a later measurement of the same job, or its measured epoch: print the error of each model");
+  o("--train-size", &facts.train, "samples of an epoch, where the file does not say",
+    {.low = 1, .high = most});
+  o("--validation-size", &facts.validation, "samples of a validation, likewise", {.low = 0, .high = most});
+  o("--batch", &facts.batch, "samples of a step, likewise", {.low = 1, .high = most});
+  o("--drop-last", &facts.drop_last, "a last batch that is not full is no step");
+  o("--workers", &facts.workers, "worker processes of the loader, likewise", {.low = 0, .high = 4096});
+  o("--prefetch", &facts.prefetch, "batches under way for each worker, likewise", {.low = 1, .high = 4096});
+  o("--unit", &facts.unit, "s, ms, us or ns, of step times in a CSV that names none");
+}
+void describe(OptionList& o, PredictOptions& options) {
+  o("files", &options.files,
+    "results of a suite; or a job: phases as JSON, traces of the PyTorch profiler, step times as CSV",
+    {.required = true});
+  describe(o, options.facts);
+  json(o, options.json);
+  markdown(o, options.markdown);
+}
+
+void describe(OptionList& o, EpochOptions& options) {
+  o("--job", &options.jobs, "training jobs, such as suites/jobs/classifier.json",
+    {.required = true, .several = true});
+  o("--share", &options.share, "of the steps, that may be trained before the prediction (default 0.02)",
+    {.least = 0.0001, .most = 0.5});
+  o("--elsewhere", &options.elsewhere, "predict 0, 1 and 2 workers with 1, 2 and 4 batches ahead, too");
+  o("--predict-only", &options.predict_only, "stop before the epoch");
+  json(o, options.json);
+  markdown(o, options.markdown);
+  o("--frozen", &options.frozen, "write the prediction here before the epoch begins", output_file);
+  o("--timeline", &options.timeline, "write the epoch as a trace for Perfetto here", output_file);
+  o("--log", &options.log, "add a line per epoch to this file", output_file);
+}
+void describe(OptionList& o, ScoreOptions& options) {
+  o("--score", &options.score, "sum up a file that --log added to, and train nothing", {.required = true});
+  markdown(o, options.markdown);
+}
+
+void describe(OptionList& o, TuneLoaderOptions& options) {
+  describe_tune(o, options.tune);
+  o("--workers", &options.workers, "to try (default 0,1,2)", {.low = 0, .high = 256});
+  o("--prefetch", &options.prefetch, "batches ahead per worker to try (default 1,2,4)",
+    {.low = 1, .high = 1024});
+  o("--any-order", &options.any_order, "try delivery out of order as well");
+  end_tune(o, options.tune);
+}
+void describe(OptionList& o, TuneBatchOptions& options) {
+  describe_tune(o, options.tune);
+  o("--batch", &options.batch, "sizes to try, as 32,64,128",
+    {.required = true, .low = 1, .high = Index{1} << 20});
+  end_tune(o, options.tune);
+}
+void describe(OptionList& o, TuneThreadsOptions& options) {
+  describe_tune(o, options.tune);
+  o("--threads", &options.threads, "of a step, to try (default 1,2)", {.low = 1, .high = 4096});
+  end_tune(o, options.tune);
+}
+
+void describe(OptionList& o, ThresholdOptions& options) {
+  ThresholdRequest& request = options.request;
+  o("case", &request.subject, "an operation and its fields that stay, such as layernorm/cols=768",
+    {.required = true});
+  o("--vary", &request.vary, "the field that grows", {.required = true});
+  o("--from", &request.from, "smallest size", {.required = true, .low = 1, .high = largest_extent});
+  o("--to", &request.to, "largest size", {.required = true, .low = 1, .high = largest_extent});
+  o("--step", &request.step, "from one size to the next, about (default 1.1)", {.least = 1.01, .most = 16});
+  o("--between", &request.between,
+    "two variants, the one for small sizes first: naive,simd@avx2 or threaded#1,threaded#2",
+    {.required = true});
+  o("--threads", &request.threads, "of the two, where their names do not say, as 1,2",
+    {.low = 1, .high = 4096});
+  o("--header", &options.header, "write the break-even as a constant of C++ here",
+    {.needs = "--constant", .writes = Writes::file});
+  o("--constant", &options.constant, "name of that constant", {.needs = "--header"});
+  o("--rounds", &options.rounds, "process starts at each size (default 12)",
+    {.low = static_cast<Index>(fewest_rounds), .high = 1000});
+  seed(o, options.seed);
+  describe_outputs(o, options.outputs, "write the threshold and every size measured here, as JSON");
+}
+
+void describe(OptionList& o, LibraryOptions& options) {
+  SelectionOptions& selection = options.selection;
+  suite(o, selection.suite);
+  filter(o, selection.filter, {});
+  threads(o, selection.threads);
+  o("--core-types", &options.core_types,
+    "of OpenBLAS, to try, as Haswell,SkylakeX (default: all that this processor can execute)");
+  o("--rounds", &options.rounds, "launches in which all take turns (default 10)",
+    {.low = static_cast<Index>(fewest_rounds), .high = 1000});
+  seed(o, selection.seed);
+  describe_outputs(o, options.outputs, "write the environment that was chosen here, as JSON");
+}
+
+void describe(OptionList& o, ServedOptions& options) {
+  o("request", &options.request, "what is asked", {.required = true});
+  o("answer", &options.answer, "where the answer goes", {.required = true});
 }
 
 }  // namespace assay

@@ -7,13 +7,13 @@
 
 namespace assay {
 
-void put(const Options& options, const std::string& text, const std::string& json) {
-  if (options.json == "-") {
+void put(const std::string& where, const std::string& text, const std::string& json) {
+  if (where == "-") {
     fmt::print("{}\n", json);
     return;
   }
   fmt::print("{}", text);
-  if (!options.json.empty()) write_file(options.json, json + "\n");
+  if (!where.empty()) write_file(where, json + "\n");
 }
 
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {

@@ -1,7 +1,6 @@
 /// Sends a verb's words and JSON to their places.
 #pragma once
 
-#include "app/options.hpp"
 #include "assay/report.hpp"
 
 #include <filesystem>
@@ -9,9 +8,10 @@
 
 namespace assay {
 
-/// Prints `text`, unless JSON goes to standard output: then only that is printed. Otherwise JSON is written
-/// to its file afterwards: what was found is told even where that fails.
-void put(const Options& options, const std::string& text, const std::string& json);
+/// Prints `text`, unless `where`, the place for JSON, is `-`, standard output: then only JSON is printed.
+/// Otherwise JSON is written to that file afterwards, where there is one: what was found is told even where
+/// that fails.
+void put(const std::string& where, const std::string& text, const std::string& json);
 
 /// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);

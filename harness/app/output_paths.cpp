@@ -23,29 +23,16 @@ struct Output {
   std::string where() const { return fmt::format("{} {}", option, path.string()); }
 };
 
-std::vector<Output> given(std::vector<Output> all) {
-  std::erase_if(all, [](const Output& output) { return output.path.empty(); });
-  return all;
-}
-
-std::vector<Output> files_of(const Options& options) {
-  return given({{"-o", options.output},
-                {"--json", options.json == "-" ? "" : options.json},
-                {"--md", options.markdown},
-                {"--junit", options.junit},
-                {"--benchmark_out", options.benchmark.out},
-                {"--frozen", options.epoch.frozen},
-                {"--timeline", options.epoch.timeline},
-                {"--log", options.epoch.log},
-                {"--header", options.tune_threshold.header}});
-}
-
-/// Folders that are made where they are not there yet.
-std::vector<Output> folders_of(const Options& options) {
-  const bool records = options.verb == Verb::record;
-  return given({{"--reports", options.reports},
-                {"--record-missing", options.record_missing},
-                {"--baselines", records ? options.baselines.front() : fs::path()}});
+std::vector<Output> outputs_of(const OptionList& options, Writes what) {
+  std::vector<Output> out;
+  for (const Option& option : options.all()) {
+    if (option.rule.writes != what) continue;
+    const std::vector<std::string> texts = option.texts();
+    // The first of several folders is written.
+    if (texts.empty() || (option.name() == "--json" && texts.front() == "-")) continue;
+    out.push_back({option.name(), texts.front()});
+  }
+  return out;
 }
 
 /// Returns the file that a path leads to, through links.
@@ -105,10 +92,10 @@ void require_different(const std::vector<Output>& files) {
 
 }  // namespace
 
-void require_writable_outputs(const Options& options) {
-  const std::vector<Output> files = files_of(options);
+void require_writable_outputs(const OptionList& options) {
+  const std::vector<Output> files = outputs_of(options, Writes::file);
   for (const Output& output : files) require_file(output);
-  for (const Output& output : folders_of(options)) require_makeable(output);
+  for (const Output& output : outputs_of(options, Writes::folder)) require_makeable(output);
   require_different(files);
 }
 

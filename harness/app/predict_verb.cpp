@@ -1,6 +1,6 @@
 #include "app/clock.hpp"
 #include "app/output.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
@@ -27,7 +27,7 @@ Index stated(const char* option, const std::string& source, std::optional<Index>
   return given;
 }
 
-void complete(Job& job, const PredictOptions& options) {
+void complete(Job& job, const JobFacts& options) {
   const auto known = [](Index value) { return value > 0 ? std::optional<Index>(value) : std::nullopt; };
   Dataset& data = job.dataset;
   if (options.train) data.train = stated("--train-size", job.source, known(data.train), *options.train);
@@ -46,33 +46,23 @@ void complete(Job& job, const PredictOptions& options) {
 }
 
 Job read_all(const PredictOptions& options) {
-  Job out = read_job(options.files.front(), options.unit);
+  Job out = read_job(options.files.front(), options.facts.unit);
   for (std::size_t i = 1; i < options.files.size(); ++i) {
-    append_windows(out, read_job(options.files[i], options.unit));
+    append_windows(out, read_job(options.files[i], options.facts.unit));
   }
-  complete(out, options);
+  complete(out, options.facts);
   return out;
 }
 
 bool is_wrong(const LintFinding& finding) { return finding.contradiction; }
 
-/// What a suite says itself, or has no use for.
+/// A suite says itself what these say of a job, or has no use for it.
 void require_none_of_a_job(const PredictOptions& options) {
-  const std::pair<const char*, bool> given[] = {{"--against", !options.against.empty()},
-                                                {"--train-size", options.train.has_value()},
-                                                {"--validation-size", options.validation.has_value()},
-                                                {"--batch", options.batch.has_value()},
-                                                {"--workers", options.workers.has_value()},
-                                                {"--prefetch", options.prefetch.has_value()},
-                                                {"--drop-last", options.drop_last},
-                                                {"--unit", !options.unit.empty()}};
-  for (const auto& [name, is_given] : given) {
-    if (is_given) {
-      throw Error(name,
-                  "is of training jobs, and " + options.files.front().string() + " holds results of a suite",
-                  "leave it out: the suite says how often each case occurs");
-    }
-  }
+  const std::string given = first_given(options.facts);
+  if (given.empty()) return;
+  throw Error(given,
+              "is of training jobs, and " + options.files.front().string() + " holds results of a suite",
+              "leave it out: the suite says how often each case occurs");
 }
 
 /// Another job than the one that was predicted would give an error that means nothing.
@@ -100,32 +90,32 @@ bool has_no_times(const std::vector<LintFinding>& findings) {
   return true;
 }
 
-int predict_suite(const Options& options) {
-  require_none_of_a_job(options.predict);
-  const Results results = read_any_results(options.predict.files.front());
+int predict_suite(const PredictOptions& options) {
+  require_none_of_a_job(options);
+  const Results results = read_any_results(options.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
-  put(options, prediction_text(results.suite, report.predictions), to_json(report));
+  put(options.json, prediction_text(results.suite, report.predictions), to_json(report));
   const bool possible =
       std::ranges::any_of(report.predictions, [](const Prediction& p) { return p.impossible.empty(); });
   return possible ? exit_code::passed : exit_code::undecided;
 }
 
-int predict_job(const Options& options) {
-  const PredictOptions& predict = options.predict;
-  const Job job = read_all(predict);
+int predict_job(const PredictOptions& options) {
+  const JobFacts& facts = options.facts;
+  const Job job = read_all(options);
   if (has_no_times(lint(job))) return exit_code::found;
   std::optional<Job> against;
-  if (!predict.against.empty()) {
+  if (!facts.against.empty()) {
     // A unit is that of tables; the other side may be a trace.
-    const bool table = kind_of_file(predict.against) == JobFile::table;
-    against = read_job(predict.against, table ? predict.unit : "");
+    const bool table = kind_of_file(facts.against) == JobFile::table;
+    against = read_job(facts.against, table ? facts.unit : "");
     require_same_job(job, *against);
     if (has_no_times(lint(*against))) return exit_code::found;
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
-  put(options, to_text(answer), to_json(answer, utc_now()));
+  put(options.json, to_text(answer), to_json(answer, utc_now()));
   if (!answer.no_epoch.empty() && answer.scores.empty()) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
                 "add --train-size and --batch, or \"dataset\" in a job's JSON");
@@ -137,8 +127,8 @@ int predict_job(const Options& options) {
 
 }  // namespace
 
-int predict_verb(const Options& options) {
-  const auto& files = options.predict.files;
+int predict_verb(const PredictOptions& options) {
+  const auto& files = options.files;
   const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
   if (results == 0) return predict_job(options);
   if (files.size() > 1) {

@@ -1,4 +1,4 @@
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/report/hand_made.hpp"
@@ -18,11 +18,7 @@ struct Ran {
   std::string output;
 };
 
-Ran run(const PredictOptions& predict, const std::filesystem::path& markdown = "") {
-  Options options;
-  options.verb = Verb::predict;
-  options.predict = predict;
-  options.markdown = markdown;
+Ran run(const PredictOptions& options) {
   testing::internal::CaptureStdout();
   Ran out;
   try {
@@ -41,7 +37,8 @@ const char* const job = R"({"schema": "assay.job/1", "job": "j", "dataset": {"tr
 
 TEST(PredictVerb, PredictsFromStepTimesAndWhatIsKnownBeside) {
   const ScratchFile file(steps), markdown;
-  const Ran ran = run({.files = {file.path()}, .train = 1000, .batch = 100}, markdown.path());
+  const Ran ran =
+      run({.files = {file.path()}, .facts = {.train = 1000, .batch = 100}, .markdown = markdown.path()});
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("10 steps of 100"), HasSubstr("PREDICTED: 1.000 s")));
   EXPECT_THAT(read_file(markdown.path()), HasSubstr("PREDICTED: 1.000 s"));
@@ -49,7 +46,7 @@ TEST(PredictVerb, PredictsFromStepTimesAndWhatIsKnownBeside) {
 
 TEST(PredictVerb, SaysWhatToAddWhereAnEpochHasNoSize) {
   const ScratchFile file(steps);
-  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 100}); },
+  EXPECT_THAT([&] { run({.files = {file.path()}, .facts = {.batch = 100}}); },
               ThrowsMessage<Error>(AllOf(HasSubstr("size of the data set"), HasSubstr("--train-size"))));
 }
 
@@ -58,30 +55,30 @@ TEST(PredictVerb, ComparesWithNoOtherJob) {
   std::string other = std::string(job) + "}";
   other.replace(other.find("\"batch\": 100"), 12, "\"batch\": 50");
   const ScratchFile later(other);
-  EXPECT_THAT([&] { run({.files = {file.path()}, .against = later.path()}); },
+  EXPECT_THAT([&] { run({.files = {file.path()}, .facts = {.against = later.path()}}); },
               ThrowsMessage<Error>(AllOf(HasSubstr("--against"), HasSubstr("batch 50"))));
 }
 
 TEST(PredictVerb, ScoresNothingAgainstTimesThatCannotBe) {
   const ScratchFile file(std::string(job) + "}"),
       later(std::string(job) + R"(, "measured_epoch_seconds": 0})");
-  const Ran ran = run({.files = {file.path()}, .against = later.path()});
+  const Ran ran = run({.files = {file.path()}, .facts = {.against = later.path()}});
   EXPECT_EQ(ran.code, exit_code::found);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("measured_epoch_seconds"), HasSubstr("NO PREDICTION")));
 }
 
 TEST(PredictVerb, ScoresALaterMeasurementWithoutTheSizeOfAnEpoch) {
   const ScratchFile file(steps), later("step,ms\n20,80\n21,80\n22,81\n23,79\n");
-  const Ran ran = run({.files = {file.path()}, .against = later.path()});
+  const Ran ran = run({.files = {file.path()}, .facts = {.against = later.path()}});
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("25.0 % too long"), HasSubstr("DRIFT")));
 }
 
 TEST(PredictVerb, RefusesOptionsThatContradictTheFile) {
   const ScratchFile file(std::string(job) + "}");
-  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 200}); },
+  EXPECT_THAT([&] { run({.files = {file.path()}, .facts = {.batch = 200}}); },
               ThrowsMessage<Error>(HasSubstr("--batch: is 200, but")));
-  EXPECT_EQ(run({.files = {file.path()}, .batch = 100}).code, exit_code::passed);
+  EXPECT_EQ(run({.files = {file.path()}, .facts = {.batch = 100}}).code, exit_code::passed);
 }
 
 TEST(PredictVerb, FailsWhereFiguresContradictEachOther) {
@@ -106,7 +103,7 @@ TEST(PredictVerb, IsUndecidedWhereNoModelHasWhatItNeeds) {
 
 TEST(PredictVerb, TakesSeveralFilesForWindowsOfOneJob) {
   const ScratchFile first(steps), second("step,ms\n20,80\n21,80\n22,81\n23,79\n");
-  const Ran ran = run({.files = {first.path(), second.path()}, .train = 1000, .batch = 100});
+  const Ran ran = run({.files = {first.path(), second.path()}, .facts = {.train = 1000, .batch = 100}});
   EXPECT_THAT(ran.output, AllOf(HasSubstr("doubt       drift: the window from step 20 on"),
                                 HasSubstr("PREDICTED: 900.0 ms")));
 }
@@ -117,7 +114,7 @@ TEST(PredictVerb, PredictsTheEpochOfASuite) {
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, HasSubstr("PREDICTED: 1.73 ms"));
   EXPECT_THAT([&] { run({.files = {file.path(), other.path()}}); }, ThrowsMessage<Error>(HasSubstr("alone")));
-  EXPECT_THAT([&] { run({.files = {file.path()}, .batch = 7}); },
+  EXPECT_THAT([&] { run({.files = {file.path()}, .facts = {.batch = 7}}); },
               ThrowsMessage<Error>(AllOf(HasSubstr("--batch"), HasSubstr("results of a suite"))));
 }
 

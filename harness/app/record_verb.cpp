@@ -1,7 +1,7 @@
 #include "app/ledger_use.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/report.hpp"
 
@@ -11,9 +11,13 @@
 
 namespace assay {
 
-int record_verb(const Options& options, const Registry& registry) {
-  if (options.ledger.is_given()) return ledger_verb(options, registry);
-  const RunRequest request = run_request(options, registry, usual_launches);
+int record_verb(const RecordOptions& options, const Registry& registry) {
+  const RunRequest request = run_request({.suite = options.suite,
+                                          .filter = "",
+                                          .threads = options.threads,
+                                          .seed = options.seed,
+                                          .time_limit = options.time_limit},
+                                         options.launches, registry);
   const Machine machine = this_machine();
   const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);
   const auto stored = [&] {
@@ -34,7 +38,7 @@ int record_verb(const Options& options, const Registry& registry) {
   const bool recordable =
       ending.code == exit_code::passed || (ending.code == exit_code::crashed && !disagrees && measured);
   if (!recordable) {
-    put(options, text + ending.text + "; nothing was recorded\n", json);
+    put(options.json, text + ending.text + "; nothing was recorded\n", json);
     return ending.code;
   }
   // Another job may have recorded meanwhile.
@@ -42,12 +46,12 @@ int record_verb(const Options& options, const Registry& registry) {
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
-  text +=
-      fmt::format("next: assay gate --suite {}\n", suite_in_commands(options.suite.string(), options, {}));
+  text += fmt::format("next: assay gate --suite {}\n",
+                      suite_in_commands(options.suite.string(), options.baselines, {}));
   text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
                       file.string());
   if (!ending.text.empty()) text += ending.text + "\n";
-  put(options, text, json);
+  put(options.json, text, json);
   return ending.code;
 }
 

@@ -1,12 +1,18 @@
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/sharding.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
+#include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -24,29 +30,68 @@ int list_keys(const Registry& registry, const RunRequest& request) {
   return exit_code::passed;
 }
 
-std::string in_benchmark_format(const std::string& format, const Results& results) {
-  if (format == "json") return google_benchmark_json(results);
-  if (format == "csv") return google_benchmark_csv(results);
+std::string in_benchmark_format(BenchmarkFormat format, const Results& results) {
+  if (format == BenchmarkFormat::json) return google_benchmark_json(results);
+  if (format == BenchmarkFormat::csv) return google_benchmark_csv(results);
   return google_benchmark_console(results);
 }
 
-void write_samples(const Options& options, const Results& results) {
+void write_samples(const RunOptions& options, const Results& results) {
   const BenchmarkFlags& flags = options.benchmark;
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   if (!flags.out.empty()) write_file(flags.out, in_benchmark_format(flags.out_format, results));
 }
 
+/// Either seconds of a slice at least, or its calls.
+void apply_min_time(MeasurePolicy& policy, std::string_view text) {
+  const char unit = text.back();
+  const std::string_view digits = unit == 's' || unit == 'x' ? text.substr(0, text.size() - 1) : text;
+  const char *const begin = digits.data(), *const end = begin + digits.size();
+  if (Index calls = 0; unit == 'x') {
+    const auto [rest, failure] = std::from_chars(begin, end, calls);
+    if (failure == std::errc{} && rest == end && calls >= 1) {
+      policy.calls_per_slice = calls;
+      return;
+    }
+  } else {
+    double seconds = -1;
+    const auto [rest, failure] = std::from_chars(begin, end, seconds);
+    if (failure == std::errc{} && rest == end && std::isfinite(seconds) && seconds >= 0) {
+      policy.slice_seconds = seconds;
+      policy.trial_seconds = std::max(policy.trial_seconds, seconds * policy.slices);
+      return;
+    }
+  }
+  throw Error("--benchmark_min_time", fmt::format("\"{}\" is not a finite number", text),
+              "write 0.1s for seconds of a slice, or 100x for its calls");
+}
+
+RunRequest request_of(const RunOptions& options, const Registry& registry) {
+  RunRequest out = run_request(options.selection, options.launches, registry);
+  RunOptions whole = options;
+  whole.shard = {};
+  out.command = command_of("run", whole);
+  const BenchmarkFlags& flags = options.benchmark;
+  if (!flags.interleaving) {
+    throw Error("--benchmark_enable_random_interleaving", "cannot be turned off",
+                "trials are always sampled in mixed order");
+  }
+  if (flags.repetitions) out.measuring.slices = *flags.repetitions;
+  if (!flags.min_time.empty()) apply_min_time(out.measuring, flags.min_time);
+  divide(out, shard_of_this_process(options.shard));
+  return out;
+}
+
 }  // namespace
 
-int run_verb(const Options& options, const Registry& registry) {
-  RunRequest request = run_request(options, registry, 1);
-  divide(request, shard_of_this_process(options));
+int run_verb(const RunOptions& options, const Registry& registry) {
+  const RunRequest request = request_of(options, registry);
   const BenchmarkFlags& flags = options.benchmark;
   if (flags.list_tests) return list_keys(registry, request);
 
   const Results results = run_with_progress(registry, request);
   const Ending ending = ending_of(results);
-  if (!flags.format.empty()) {
+  if (flags.format != BenchmarkFormat::own) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
     if (!ending.text.empty()) fmt::print(stderr, "{}\n", ending.text);
     write_samples(options, results);
@@ -67,7 +112,7 @@ int run_verb(const Options& options, const Registry& registry) {
               ? fmt::format("MEASURED: {} trials of suite {}{}", results.trials.size(), results.suite,
                             results.shard ? "; " + in_words(*results.shard) : std::string())
               : ending.text;
-  put(options, text + "\n", to_json(results));
+  put(options.json, text + "\n", to_json(results));
   write_samples(options, results);
   return ending.code;
 }

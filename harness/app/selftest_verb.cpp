@@ -1,9 +1,8 @@
 #include "app/clock.hpp"
 #include "app/interrupt.hpp"
-#include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
@@ -13,7 +12,6 @@
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
 #include "core/statistics/statistics.hpp"
-#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
@@ -62,35 +60,26 @@ class RawFile {
   bool begun_ = false;
 };
 
-std::string command_of(const Options& options) {
-  std::string out = fmt::format(
-      "assay selftest --suite {} --runs {} --planted-runs {} --budget {:g} --seed {}", options.suite.string(),
-      options.runs, options.planted_runs, options.budget_seconds, options.seed);
-  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
-  if (options.planted_runs > 0) out += fmt::format(" --plant {}", fmt::join(options.plants, ","));
-  if (options.time_limit > 0) out += fmt::format(" --time-limit {:g}", options.time_limit);
-  if (!options.filter.empty()) out += " -k " + shell_word(options.filter);
-  return options.busy ? out + " --busy" : out;
-}
-
 class SelfTester {
  public:
-  SelfTester(const Options& options, const Registry& registry)
+  SelfTester(const SelftestOptions& options, const Registry& registry)
       : options_(options),
-        suite_(load_suite(options.suite, registry)),
+        suite_(load_suite(options.selection.suite, registry)),
         raw_(options.output),
-        rng_(options.seed) {
+        rng_(options.selection.seed) {
     const std::vector<int> one{1};
-    const DescriptionRequest question{.cases = suite_.cases,
-                                      .threads = options.threads.empty() ? one : options.threads,
-                                      .seed = options.seed};
+    const DescriptionRequest question{
+        .cases = suite_.cases,
+        .threads = options.selection.threads.empty() ? one : options.selection.threads,
+        .seed = options.selection.seed};
     described_ = described_by(this_program(), question);
-    const Filter filter(options.filter, registry);
+    const Filter filter(options.selection.filter, registry);
     trials_ = matched(
         described_, described_, [&](const std::string& key) { return filter.selects(key); },
         /*identical_too=*/true);
     if (trials_.empty()) {
-      throw Error("filter '" + options.filter + "'", "selects nothing in suite '" + suite_.name + "'",
+      throw Error("filter '" + options.selection.filter + "'",
+                  "selects nothing in suite '" + suite_.name + "'",
                   "`assay list` shows operations and variants");
     }
     for (const PairedTrial& trial : trials_) {
@@ -98,7 +87,7 @@ class SelfTester {
     }
     programs_ = {.base = {this_program()},
                  .head = {this_program()},
-                 .policy = {.time_limit = options.time_limit},
+                 .policy = {.time_limit = options.selection.time_limit},
                  .shared_bytes = shared_bytes_for(registry, suite_.cases)};
   }
 
@@ -106,7 +95,7 @@ class SelfTester {
     SelfTest out{.suite = suite_.name,
                  .commit = build_info().commit,
                  .date = utc_now(),
-                 .command = command_of(options_),
+                 .command = command_of("selftest", options_),
                  .machine = this_machine(),
                  .busy = options_.busy,
                  .empty_slice_seconds = empty_slice_seconds(),
@@ -142,8 +131,9 @@ class SelfTester {
                   .machine = this_machine(),
                   .date = utc_now(),
                   .seed = rng_.next(),
-                  .command = command_of(options_),
-                  .filter = options_.filter,
+                  .command = command_of("selftest", options_),
+                  .busy = options_.busy,
+                  .filter = options_.selection.filter,
                   .budget_seconds = options_.budget_seconds,
                   .trials = trials_};
     PairedPrograms programs = programs_;
@@ -153,7 +143,7 @@ class SelfTester {
     return run;
   }
 
-  const Options& options_;
+  const SelftestOptions& options_;
   Suite suite_;
   RawFile raw_;
   Rng rng_;
@@ -173,12 +163,14 @@ void require_new(std::vector<std::string>& hashes, const std::string& text, cons
 }
 
 /// The same table from samples that were kept, with the rules of this program.
-SelfTest tested_again(const Options& options, const Registry& registry) {
-  SelfTest out{
-      .command = "assay selftest --again", .busy = options.busy, .slice_seconds = TurnPolicy{}.slice_seconds};
+SelfTest tested_again(const SelftestAgainOptions& options, const Registry& registry) {
+  SelftestAgainOptions named = options;
+  for (auto& file : named.again) file = file.filename();  // where they lie is of no concern to a report
+  SelfTest out{.command = command_of("selftest", named),
+               .busy = options.busy,
+               .slice_seconds = TurnPolicy{}.slice_seconds};
   std::vector<std::string> hashes;
   for (const auto& file : options.again) {
-    out.command += " " + file.filename().string();
     const std::string text = read_file(file);
     require_new(hashes, text, file.string());
     std::istringstream lines(text);
@@ -194,7 +186,7 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
       out.commit = run.head.commit;
       out.date = run.date;
       out.machine = run.machine;
-      out.busy = out.busy || run.command.find(" --busy") != std::string::npos;
+      out.busy = out.busy || run.busy;
       std::vector<Plant> plants;
       for (const PairedTrial& trial : run.trials) {
         const auto planted = run.planted.find(trial.trial.key);
@@ -210,25 +202,10 @@ SelfTest tested_again(const Options& options, const Registry& registry) {
   return out;
 }
 
-}  // namespace
-
-int selftest_verb(const Options& options, const Registry& registry) {
-  SelfTest found;
-  if (!options.again.empty()) {
-    found = tested_again(options, registry);
-  } else {
-    if (options.suite.empty())
-      throw Error("--suite", "is missing", "name a suite, or samples that were kept with --again");
-    if (options.runs + options.planted_runs == 0)
-      throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
-    SelfTester tester(options, registry);
-    const std::optional<BusyCore> busy = options.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
-    Progress progress;
-    found = tester.test(progress.hooks());
-  }
+int told(const SelfTest& found, const std::filesystem::path& markdown) {
   const std::string text = selftest_markdown(found), nothing = why_nothing_is_shown(found);
-  put(options, nothing.empty() ? text : text + "\nUNDECIDED: " + nothing + "\n", "{}");
-  if (!options.markdown.empty()) write_file(options.markdown, text);
+  fmt::print("{}", nothing.empty() ? text : text + "\nUNDECIDED: " + nothing + "\n");
+  if (!markdown.empty()) write_file(markdown, text);
   if (interrupted()) return exit_code::interrupted;
   if (!found.failed.empty()) {
     fmt::print(stderr, "CRASHED: {}\n", fmt::join(found.failed, "; "));
@@ -238,6 +215,25 @@ int selftest_verb(const Options& options, const Registry& registry) {
       std::ranges::any_of(found.runs, [](const SelfTestRun& run) { return !run.alarms.empty(); });
   if (alarm) return exit_code::found;
   return nothing.empty() ? exit_code::passed : exit_code::undecided;
+}
+
+}  // namespace
+
+int selftest_verb(const SelftestOptions& options, const Registry& registry) {
+  if (options.runs + options.planted_runs == 0)
+    throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
+  SelfTester tester(options, registry);
+  const std::optional<BusyCore> busy = options.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
+  SelfTest found;
+  {
+    Progress progress;
+    found = tester.test(progress.hooks());
+  }
+  return told(found, options.markdown);
+}
+
+int selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry) {
+  return told(tested_again(options, registry), options.markdown);
 }
 
 }  // namespace assay

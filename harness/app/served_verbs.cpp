@@ -1,25 +1,25 @@
 // The verbs that the program, or another build of it, starts it with.
 
 #include "app/interrupt.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/measure/description.hpp"
 #include "bench/measure/turns.hpp"
 
 namespace assay {
 
-int launch_verb(const Options& options, const Registry& registry) {
-  serve_launch(registry, options.first, options.second, {.progress = now_running, .stop = interrupted});
+int launch_verb(const ServedOptions& options, const Registry& registry) {
+  serve_launch(registry, options.request, options.answer, {.progress = now_running, .stop = interrupted});
   return exit_code::passed;
 }
 
-int turns_verb(const Options& options, const Registry& registry) {
-  serve_turns(registry, options.first, options.second, {.progress = now_running, .stop = interrupted});
+int turns_verb(const ServedOptions& options, const Registry& registry) {
+  serve_turns(registry, options.request, options.answer, {.progress = now_running, .stop = interrupted});
   return exit_code::passed;
 }
 
-int describe_verb(const Options& options, const Registry& registry) {
-  serve_description(registry, options.first, options.second);
+int describe_verb(const ServedOptions& options, const Registry& registry) {
+  serve_description(registry, options.request, options.answer);
   return exit_code::passed;
 }
 

@@ -20,8 +20,8 @@ void touch(const std::string& file) {
 
 }  // namespace
 
-std::optional<Shard> shard_of_this_process(const Options& options) {
-  const ShardChoice choice = chosen_shard(options.shard, variable);
+std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
+  const ShardChoice choice = chosen_shard(options, variable);
   for (const std::string& file : choice.status_files) touch(file);
   if (choice.shard) {
     fmt::print(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
@@ -30,8 +30,8 @@ std::optional<Shard> shard_of_this_process(const Options& options) {
   return choice.shard;
 }
 
-void say_undivided(const Options& options, const std::string& what) {
-  const ShardChoice choice = chosen_shard(options.shard, variable);
+void say_undivided(const std::string& what) {
+  const ShardChoice choice = chosen_shard({}, variable);
   if (!choice.shard || choice.shard->count == 1) return;
   fmt::print(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
              choice.source);
@@ -47,10 +47,6 @@ void require_whole(const std::optional<Shard>& shard, const std::string& option,
   if (!shard || shard->count == 1) return;
   throw Error(option, fmt::format("speaks for the whole suite, and this is one of {} shards", shard->count),
               remedy);
-}
-
-void require_whole_for_step(const Options& options, const std::optional<Shard>& shard) {
-  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
 std::string in_words(const ShardRecord& record) {

@@ -1,8 +1,8 @@
 /// Shards as the verbs meet them.
 #pragma once
 
-#include "app/options.hpp"
 #include "assay/pipeline.hpp"
+#include "assay/shard.hpp"
 
 #include <optional>
 #include <string>
@@ -11,19 +11,17 @@ namespace assay {
 
 /// The shard that this process is to run, by options and variables. Says on standard error which it is, and
 /// touches the status files of test runners. Throws Error as chosen_shard() does.
-std::optional<Shard> shard_of_this_process(const Options& options);
+std::optional<Shard> shard_of_this_process(const ShardOptions& options);
 
 /// For a request that is not divided: says on standard error that the variables of a test runner change
 /// nothing, since each of its jobs would otherwise be taken for a part. No status file is touched.
-void say_undivided(const Options& options, const std::string& what);
+void say_undivided(const std::string& what);
 
 /// Makes the request one for a shard, and the command that repeats it too. Without a shard nothing changes.
 void divide(RunRequest& request, const std::optional<Shard>& shard);
 
 /// Throws Error when something that speaks for the whole suite is asked of one of several shards.
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy);
-/// The same of `--record-step`, where it was given.
-void require_whole_for_step(const Options& options, const std::optional<Shard>& shard);
 
 /// `shard 1 of 0 to 3 holds 6 of the 23 selected cases`, or `holds none of`: a success that must be said.
 std::string in_words(const ShardRecord& record);

@@ -2,7 +2,7 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
@@ -21,15 +21,6 @@
 namespace assay {
 namespace {
 
-std::string command_of(const Options& options) {
-  const LibraryOptions& tune = options.tune_library;
-  std::string out = fmt::format("assay tune library --suite {}", options.suite.string());
-  if (!options.filter.empty()) out += fmt::format(" -k '{}'", options.filter);
-  if (!options.threads.empty()) out += fmt::format(" --threads {}", fmt::join(options.threads, ","));
-  if (!tune.core_types.empty()) out += fmt::format(" --core-types {}", fmt::join(tune.core_types, ","));
-  return out + fmt::format(" --rounds {} --seed {}", tune.rounds, options.seed);
-}
-
 /// What is linked has to choose a core when it is loaded, or the variable is not read.
 OpenBlas openblas_that_chooses() {
   OpenBlas out = linked_openblas();
@@ -45,8 +36,9 @@ OpenBlas openblas_that_chooses() {
 }
 
 /// The trials that call it, and in `not_here` those that cannot run.
-std::vector<TrialRequest> trials_of(const Options& options, const Suite& suite, const Registry& registry,
-                                    const Machine& machine, std::vector<std::string>& not_here) {
+std::vector<TrialRequest> trials_of(const SelectionOptions& options, const Suite& suite,
+                                    const Registry& registry, const Machine& machine,
+                                    std::vector<std::string>& not_here) {
   const Selection selection{.filter = options.filter, .threads = options.threads, .seed = options.seed};
   std::vector<TrialRequest> out;
   for (const Trial& trial : make_plan(registry, suite, selection, machine)) {
@@ -80,10 +72,10 @@ std::string reported_core(const std::filesystem::path& program, const Variables&
 }
 
 /// A default that disagrees leaves nothing to compare with.
-int end_with_wrong_default(const Options& options, const CoreAttempt& usual) {
+int end_with_wrong_default(const std::string& json, const CoreAttempt& usual) {
   const std::string text =
       fmt::format("WRONG: OpenBLAS as it is, with its core {}: {}\n", usual.reported, usual.wrong);
-  fmt::print(options.json == "-" ? stderr : stdout, "{}", text);
+  fmt::print(json == "-" ? stderr : stdout, "{}", text);
   return exit_code::found;
 }
 
@@ -101,25 +93,25 @@ void require_something_to_try(const std::vector<CoreAttempt>& attempts) {
 
 }  // namespace
 
-int tune_library_verb(const Options& options, const Registry& registry) {
-  const Suite suite = load_suite(options.suite, registry);
+int tune_library_verb(const LibraryOptions& options, const Registry& registry) {
+  const Suite suite = load_suite(options.selection.suite, registry);
   LibraryRecord record{.suite = suite.name,
                        .date = utc_now(),
                        .commit = build_info().commit,
-                       .command = command_of(options),
+                       .command = command_of("tune library", options),
                        .machine = this_machine(),
                        .library = openblas_that_chooses().configuration};
-  const auto trials = trials_of(options, suite, registry, record.machine, record.not_here);
+  const auto trials = trials_of(options.selection, suite, registry, record.machine, record.not_here);
   if (trials.empty()) {
     fmt::print("SKIPPED: no trial of OpenBLAS runs here: {}\n", record.not_here.front());
     return exit_code::all_skipped;
   }
-  const LibraryPolicy policy{.rounds = options.tune_library.rounds,
-                             .seed = options.seed,
+  const LibraryPolicy policy{.rounds = options.rounds,
+                             .seed = options.selection.seed,
                              .program = this_program(),
                              .shared_bytes = shared_bytes_for(registry, cases_of(trials))};
   record.attempts =
-      core_attempts(options.tune_library.core_types, this_processor().features,
+      core_attempts(options.core_types, this_processor().features,
                     [&](const Variables& environment) { return reported_core(policy.program, environment); });
   require_something_to_try(record.attempts);
   const WeatherStation station;
@@ -129,7 +121,7 @@ int tune_library_verb(const Options& options, const Registry& registry) {
   }
   record.weather = station.since();
   if (!record.attempts.front().wrong.empty()) {
-    return end_with_wrong_default(options, record.attempts.front());
+    return end_with_wrong_default(options.outputs.json, record.attempts.front());
   }
   const std::size_t rounds = rounds_of(record.attempts);
   if (rounds < fewest_rounds) {
@@ -137,9 +129,9 @@ int tune_library_verb(const Options& options, const Registry& registry) {
     return exit_code::interrupted;
   }
   record.ruling = ruled(record.attempts);
-  if (!options.markdown.empty()) write_file(options.markdown, library_markdown(record));
-  if (!options.output.empty()) write_file(options.output, to_json(record) + "\n");
-  put(options, library_text(record), to_json(record));
+  if (!options.outputs.markdown.empty()) write_file(options.outputs.markdown, library_markdown(record));
+  if (!options.outputs.output.empty()) write_file(options.outputs.output, to_json(record) + "\n");
+  put(options.outputs.json, library_text(record), to_json(record));
   const bool wrong =
       std::ranges::any_of(record.attempts, [](const CoreAttempt& one) { return !one.wrong.empty(); });
   return wrong ? exit_code::found : exit_code::passed;

@@ -1,28 +1,15 @@
 #include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verbs.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/tune/threshold_header.hpp"
 #include "core/machine/build_info.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace assay {
 namespace {
-
-std::string command_of(const Options& options) {
-  const ThresholdOptions& tune = options.tune_threshold;
-  const ThresholdRequest& request = tune.request;
-  std::string out =
-      fmt::format("assay tune threshold {} --vary {} --from {} --to {} --step {:g} --between {}",
-                  request.subject, request.vary, request.from, request.to, request.step, request.between);
-  if (!request.threads.empty()) out += fmt::format(" --threads {}", fmt::join(request.threads, ","));
-  if (!tune.header.empty())
-    out += fmt::format(" --header {} --constant {}", tune.header.string(), tune.constant);
-  return out + fmt::format(" --rounds {} --seed {}", tune.rounds, options.seed);
-}
 
 void search(ThresholdRecord& record) {
   Progress progress;
@@ -61,16 +48,15 @@ std::string header_line(const ThresholdRecord& record, const ThresholdOptions& t
 
 }  // namespace
 
-int tune_threshold_verb(const Options& options, const Registry& registry) {
-  const ThresholdOptions& tune = options.tune_threshold;
+int tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) {
   if (!tune.header.empty()) require_identifier(tune.constant);
   const Machine machine = this_machine();
   ThresholdRecord record{.question = question_of(tune.request, registry, machine),
                          .date = utc_now(),
                          .commit = build_info().commit,
-                         .command = command_of(options),
+                         .command = command_of("tune threshold", tune),
                          .machine = machine,
-                         .policy = {.rounds = tune.rounds, .seed = options.seed}};
+                         .policy = {.rounds = tune.rounds, .seed = tune.seed}};
   if (record.question.sizes.empty()) {
     const RefusedSizes& first = record.question.refused.front();
     fmt::print("SKIPPED: {} does not run here: {}\n", first.by, first.why);
@@ -84,10 +70,10 @@ int tune_threshold_verb(const Options& options, const Registry& registry) {
     fmt::print("INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
     return code;
   }
-  if (!options.markdown.empty()) write_file(options.markdown, threshold_markdown(record));
-  if (!options.output.empty()) write_file(options.output, to_json(record) + "\n");
+  if (!tune.outputs.markdown.empty()) write_file(tune.outputs.markdown, threshold_markdown(record));
+  if (!tune.outputs.output.empty()) write_file(tune.outputs.output, to_json(record) + "\n");
   const std::string header = header_line(record, tune);
-  put(options, header + threshold_text(record), to_json(record));
+  put(tune.outputs.json, header + threshold_text(record), to_json(record));
   return code;
 }
 

@@ -1,7 +1,6 @@
 #include "app/two_builds_ending.hpp"
 
 #include "app/ci_outputs.hpp"
-
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/unjudged.hpp"
@@ -37,7 +36,7 @@ std::string regression(const Comparison& comparison, std::size_t measured) {
       slower > 0 ? than_base + "; " : "", crept, summed, crept == 1 ? "is" : "are", release);
 }
 
-Ending judged_ending(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
+Ending judged_ending(const TwoBuilds& run, const GateRuling& ruling, const VerdictOptions& options) {
   const std::size_t measured = ruling.rulings.trials.size(), slower = count(ruling, Standing::slower),
                     wrong = count(ruling, Standing::wrong), undecided = count(ruling, Standing::undecided);
   const auto identical =
@@ -71,7 +70,7 @@ Ending judged_ending(const TwoBuilds& run, const GateRuling& ruling, const Optio
             fmt::format("UNDECIDED: nothing was measured, and {} trial{} of both builds cannot be compared",
                         other, other == 1 ? "" : "s")};
   }
-  const bool fails = unjudged_fails(ruling.comparison, options);
+  const bool fails = unjudged_fails(ruling.comparison, options.judging);
   if (measured == 0 && identical > 0) {
     return {fails ? exit_code::undecided : exit_code::passed,
             fmt::format("{}: all {} trials that both builds have are identical machine code{}",
@@ -92,7 +91,7 @@ Ending judged_ending(const TwoBuilds& run, const GateRuling& ruling, const Optio
 }
 
 /// Kernels that came to no end fail a gate, whatever the others did.
-Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const Options& options) {
+Ending ending_of(const TwoBuilds& run, const GateRuling& ruling, const VerdictOptions& options) {
   Ending out = judged_ending(run, ruling, options);
   std::vector<std::string> failed;
   for (const Verdict& verdict : ruling.comparison.verdicts) {
@@ -138,21 +137,23 @@ Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
 /// Only ends of commits are written down; `+changes` is none.
 LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
                        const std::optional<StoredLedger>& ledger, const std::string& base,
-                       const Options& options) {
+                       const VerdictOptions& options) {
   if (!ledger || run.partial || !comparison.unfit.empty()) return {};
-  return apply(comparison, ledger->ledger,
-               {.today = today(),
-                .base = is_commit(base) ? base : "",
-                // Stored samples know the suite's name; its file is the user's.
-                .suite = suite_in_commands(
-                    options.suite.empty() ? run.suite + ".json" : options.suite.string(), options, ledger),
-                .drift_limit = options.drift_limit,
-                .part = run.shard.has_value()});
+  return apply(
+      comparison, ledger->ledger,
+      {.today = today(),
+       .base = is_commit(base) ? base : "",
+       // Stored samples know the suite's name; its file is the user's.
+       .suite = suite_in_commands(options.suite.empty() ? run.suite + ".json" : options.suite.string(),
+                                  options.judging.baselines, ledger),
+       .drift_limit = options.judging.drift_limit,
+       .part = run.shard.has_value()});
 }
 
 }  // namespace
 
-int end_two_builds(const Options& options, const TwoBuilds& run, const std::optional<StoredLedger>& ledger) {
+int end_two_builds(const VerdictOptions& options, const TwoBuilds& run,
+                   const std::optional<StoredLedger>& ledger) {
   GateRuling ruling = ruling_of(run);
   const std::string base = ledger ? step_end(*ledger, run.base.commit) : run.base.commit;
   const Step step = step_of(ruling.comparison, base, run.head.commit, today());
@@ -162,22 +163,23 @@ int end_two_builds(const Options& options, const TwoBuilds& run, const std::opti
   const bool open = (ending.code == exit_code::undecided || ending.code == exit_code::all_skipped) &&
                     ruling.comparison.unfit.empty();
   if ((ending.code == exit_code::passed || open) && !ruling.comparison.objections.empty() &&
-      expiry_fails(options)) {
+      expiry_fails(options.judging)) {
     ending = {exit_code::found, fmt::format("EXPIRED: {}", fmt::join(ruling.comparison.objections, "; "))};
   }
   if (options.record_step && ending.code == exit_code::passed) ending = recorded(*ledger, step, ending);
   std::string text = two_builds_text(run, ruling);
   if (!findings.lines.empty()) text += fmt::format("{}\n", fmt::join(findings.lines, "\n"));
-  put(options, text + next_commands(run, ruling) + ending.text + "\n", to_json(ruling.comparison));
+  put(options.json, text + next_commands(run, ruling) + ending.text + "\n", to_json(ruling.comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, ruling));
   const Results before = side_of(run, &PairedLaunch::base), after = side_of(run, &PairedLaunch::head);
   const std::optional<Comparison> comparison = std::move(ruling.comparison);
-  put_ci_outputs(options, {.comparison = comparison,
-                           .before = &before,
-                           .after = &after,
-                           .ending = ending,
-                           .command = run.command});
+  put_ci_outputs(options.junit, options.json,
+                 {.comparison = comparison,
+                  .before = &before,
+                  .after = &after,
+                  .ending = ending,
+                  .command = run.command});
   return ending.code;
 }
 

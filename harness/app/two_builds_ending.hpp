@@ -9,6 +9,7 @@ namespace assay {
 
 /// With a ledger, what was accepted does not fail, and what crept since the release does. The verdict is
 /// printed first; then the samples go where `-o` says, and the other files are written.
-int end_two_builds(const Options& options, const TwoBuilds& run, const std::optional<StoredLedger>& ledger);
+int end_two_builds(const VerdictOptions& options, const TwoBuilds& run,
+                   const std::optional<StoredLedger>& ledger);
 
 }  // namespace assay

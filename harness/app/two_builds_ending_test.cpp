@@ -36,7 +36,7 @@ struct Ended {
   std::string output;
 };
 
-Ended ended(std::vector<PairedTrial> trials, const Options& options = {}, bool partial = false) {
+Ended ended(std::vector<PairedTrial> trials, const VerdictOptions& options = {}, bool partial = false) {
   const TwoBuilds run{.suite = "s",
                       .command = "assay gate",
                       .budget_seconds = 10,
@@ -48,8 +48,8 @@ Ended ended(std::vector<PairedTrial> trials, const Options& options = {}, bool p
   return {code, ::testing::internal::GetCapturedStdout()};
 }
 
-const Options demanding{.undecided_fails = true};
-const Options bisecting{.exit_codes = ExitCodes::bisect};
+const VerdictOptions demanding{.judging = {.undecided_fails = true}};
+const VerdictOptions bisecting{.judging = {.exit_codes = ExitCodes::bisect}};
 
 TEST(EndOfTwoBuilds, IsThatOfASkippedTestWhereNothingRunsHere) {
   const Ended end = ended({left_out("a", Standing::skipped), left_out("b", Standing::skipped)});

@@ -13,12 +13,12 @@ std::string unjudged_text(const Comparison& comparison) {
   return out;
 }
 
-bool unjudged_fails(const Comparison& comparison, const Options& options) {
+bool unjudged_fails(const Comparison& comparison, const JudgingOptions& options) {
   if (options.undecided_fails) return !unjudged_text(comparison).empty();
   return options.exit_codes == ExitCodes::bisect &&
          comparison.count(Standing::undecided) + comparison.count(Standing::not_comparable) > 0;
 }
 
-bool expiry_fails(const Options& options) { return options.exit_codes != ExitCodes::bisect; }
+bool expiry_fails(const JudgingOptions& options) { return options.exit_codes != ExitCodes::bisect; }
 
 }  // namespace assay

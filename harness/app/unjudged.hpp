@@ -13,9 +13,9 @@ std::string unjudged_text(const Comparison& comparison);
 
 /// With `--on-undecided fail` nothing may be left unjudged. A bisection asks whether this commit is good: it
 /// is not known to be while a trial is undecided or not comparable. One that is gone cannot be slower.
-bool unjudged_fails(const Comparison& comparison, const Options& options);
+bool unjudged_fails(const Comparison& comparison, const JudgingOptions& options);
 
 /// Whether acceptances that ran out fail. That a day is past says nothing of a commit that is bisected.
-bool expiry_fails(const Options& options);
+bool expiry_fails(const JudgingOptions& options);
 
 }  // namespace assay

@@ -29,7 +29,7 @@ TEST(Unjudged, FailsWhereItIsAskedTo) {
 }
 
 TEST(Unjudged, LeavesABisectionWithoutAnAnswer) {
-  const Options bisect{.exit_codes = ExitCodes::bisect};
+  const JudgingOptions bisect{.exit_codes = ExitCodes::bisect};
   EXPECT_TRUE(unjudged_fails(of({Standing::same, Standing::undecided}), bisect));
   EXPECT_TRUE(unjudged_fails(of({Standing::same, Standing::not_comparable}), bisect));
   EXPECT_FALSE(unjudged_fails(of({Standing::same, Standing::gone}), bisect));

@@ -1,33 +1,37 @@
-/// One function per verb: does it, prints, and returns the exit code.
+/// The verbs: one row for each way in which a word is used, with its own options and the function that does
+/// it.
 #pragma once
 
-#include "app/options.hpp"
+#include "app/option_list.hpp"
 #include "assay/registry.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay {
 
-int list_verb(const Options& options, const Registry& registry);
-int check_verb(const Options& options, const Registry& registry);
-int known_bad_verb(const Options& options, const Registry& registry);  ///< check --known-bad
-int run_verb(const Options& options, const Registry& registry);
-int record_verb(const Options& options, const Registry& registry);
-int ledger_verb(const Options& options,
-                const Registry& registry);  ///< record --accept, --withdraw, --release
-int gate_verb(const Options& options, const Registry& registry);
-int two_builds_verb(const Options& options, const Registry& registry);  ///< gate --base
-int reanalyze_verb(const Options& options);
-int selftest_verb(const Options& options, const Registry& registry);
-int compare_verb(const Options& options);
-int merge_verb(const Options& options);
-int predict_verb(const Options& options);
-int epoch_verb(const Options& options);
-int tune_verb(const Options& options);  ///< tune loader, batch, threads
-int tune_threshold_verb(const Options& options, const Registry& registry);
-int tune_library_verb(const Options& options, const Registry& registry);
-int report_verb(const Options& options);
-int doctor_verb(const Options& options);
-int launch_verb(const Options& options, const Registry& registry);
-int turns_verb(const Options& options, const Registry& registry);
-int describe_verb(const Options& options, const Registry& registry);
+/// A verb that is about to be done: options to be read, and what returns the exit code once they are.
+struct Call {
+  OptionList options;
+  std::function<int(const Registry&)> perform;
+};
+
+struct Verb {
+  std::string_view name;  ///< `gate`, `tune loader`
+  /// Options that choose this row among those of its name: `gate --base` is another verb than `gate`.
+  std::vector<std::string_view> chosen_by;
+  std::string_view about;
+  Call (*make)();
+  bool hidden = false;  ///< the program starts itself with it
+
+  std::string title() const;  ///< `assay gate --base`
+};
+
+/// In the order of the help; of rows of one name, the first whose options are all given is the one that is
+/// meant.
+std::span<const Verb> verbs();
 
 }  // namespace assay

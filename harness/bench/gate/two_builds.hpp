@@ -70,6 +70,7 @@ struct TwoBuilds {
   std::string date;
   std::uint64_t seed = 0;
   std::string command;  ///< repeats this run, together with -k and the filter
+  bool busy = false;    ///< taken beside a core that a self-test kept busy
   std::string filter;
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;

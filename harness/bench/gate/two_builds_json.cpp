@@ -118,6 +118,7 @@ void describe(Fields& f, TwoBuilds& run) {
   f("date", run.date);
   f("seed", run.seed);
   f("command", run.command);
+  f("busy", run.busy, {.terse = true});
   f("filter", run.filter);
   f("partial", run.partial, {.about = "interrupted"});
   f("budget_seconds", run.budget_seconds);

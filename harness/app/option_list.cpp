@@ -1,0 +1,194 @@
+#include "app/option_list.hpp"
+
+#include "assay/error.hpp"
+#include "core/text/command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <utility>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(double value) { return fmt::format("{}", value); }
+std::string text_of(std::integral auto value) { return fmt::format("{}", value); }
+
+struct Texts {
+  std::vector<std::string> operator()(const bool* value) const {
+    return *value ? std::vector<std::string>{""} : std::vector<std::string>{};
+  }
+  std::vector<std::string> operator()(const std::string* value) const { return words(*value); }
+  std::vector<std::string> operator()(const fs::path* value) const { return words(value->string()); }
+  std::vector<std::string> operator()(const std::vector<fs::path>* values) const {
+    std::vector<std::string> out;
+    for (const fs::path& value : *values) out.push_back(value.string());
+    return out;
+  }
+  std::vector<std::string> operator()(const Choice& choice) const {
+    return words(std::string(choice.words[choice.chosen()]));
+  }
+  template <class T>
+  std::vector<std::string> operator()(const std::optional<T>* value) const {
+    return *value ? std::vector{text_of(**value)} : std::vector<std::string>{};
+  }
+  template <class T>
+  std::vector<std::string> operator()(const std::vector<T>* values) const {
+    return words(fmt::format("{}", fmt::join(*values, ",")));
+  }
+  template <class T>
+  std::vector<std::string> operator()(const T* value) const {
+    return {text_of(*value)};
+  }
+
+ private:
+  static std::vector<std::string> words(std::string text) {
+    return text.empty() ? std::vector<std::string>{} : std::vector{std::move(text)};
+  }
+};
+
+[[noreturn]] void refuse(const Option& option, const std::string& text, const std::string& what) {
+  throw Error(option.name(), fmt::format("\"{}\" is {}", text, what), "give such a value");
+}
+
+template <std::integral T>
+T number(const Option& option, const std::string& text, T*) {
+  T out{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
+  const bool is_number = failure == std::errc{} && end == text.data() + text.size() && !text.empty();
+  const OptionRule& rule = option.rule;
+  if (is_number && std::cmp_greater_equal(out, rule.low) &&
+      (!std::in_range<Index>(out) || std::cmp_less_equal(out, rule.high))) {
+    return out;
+  }
+  if (rule.low == OptionRule{}.low) refuse(option, text, "no whole number");
+  if (rule.high == OptionRule{}.high)
+    refuse(option, text, fmt::format("no whole number of at least {}", rule.low));
+  refuse(option, text, fmt::format("no whole number from {} to {}", rule.low, rule.high));
+}
+
+double number(const Option& option, const std::string& text, double*) {
+  double out{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
+  const bool is_number =
+      failure == std::errc{} && end == text.data() + text.size() && !text.empty() && std::isfinite(out);
+  const OptionRule& rule = option.rule;
+  if (is_number && out >= rule.least && out <= rule.most) return out;
+  if (rule.least == OptionRule{}.least) refuse(option, text, "no finite number");
+  refuse(option, text, fmt::format("no number from {:g} to {:g}", rule.least, rule.most));
+}
+
+std::string number(const Option&, const std::string& text, std::string*) { return text; }
+
+struct Read {
+  const Option& option;
+  const std::vector<std::string>& texts;
+
+  void operator()(bool* value) const { *value = texts.back() == "true"; }
+  void operator()(std::string* value) const { *value = texts.back(); }
+  void operator()(fs::path* value) const { *value = texts.back(); }
+  void operator()(std::vector<fs::path>* values) const { values->assign(texts.begin(), texts.end()); }
+  void operator()(const Choice& choice) const {
+    const auto found = std::ranges::find(choice.words, texts.back());
+    if (found == choice.words.end() || found->empty()) {
+      std::string words;
+      for (const std::string_view word : choice.words) {
+        if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : ", ", word);
+      }
+      refuse(option, texts.back(), "none of " + words);
+    }
+    choice.choose(static_cast<std::size_t>(found - choice.words.begin()));
+  }
+  template <class T>
+  void operator()(std::optional<T>* value) const {
+    *value = number(option, texts.back(), static_cast<T*>(nullptr));
+  }
+  template <class T>
+  void operator()(std::vector<T>* values) const {
+    values->clear();
+    for (const std::string& text : texts) values->push_back(number(option, text, static_cast<T*>(nullptr)));
+  }
+  template <class T>
+  void operator()(T* value) const {
+    *value = number(option, texts.back(), value);
+  }
+};
+
+/// The option with one of its texts, in words of a shell. What begins with a dash would be taken for an
+/// option.
+std::string typed(const Option& option, const std::string& text) {
+  if (option.is_positional()) return shell_word(text);
+  if (std::holds_alternative<bool*>(option.value)) return option.name();
+  const bool is_short = !option.name().starts_with("--");
+  const char* const between = !text.starts_with('-') ? " " : is_short ? "" : "=";
+  return option.name() + between + shell_word(text);
+}
+
+}  // namespace
+
+std::string_view Option::long_name() const {
+  const std::size_t begin = names.find("--");
+  if (begin == std::string_view::npos) return names;
+  return names.substr(begin, names.find(',', begin) - begin);
+}
+
+bool Option::is_named(std::string_view name) const {
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::string_view one = names.substr(begin, names.find(',', begin) - begin);
+    if (one == name) return true;
+    begin += one.size() + 1;
+  }
+  return false;
+}
+
+std::vector<std::string> Option::texts() const { return std::visit(Texts{}, value); }
+
+void Option::read(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (rule.not_empty && text.empty()) {
+      throw Error(name(), "is empty: is a variable unset?", "give it a value, or leave the option away");
+    }
+  }
+  std::visit(Read{*this, texts}, value);
+}
+
+bool gives(const std::vector<std::string>& arguments, std::string_view names) {
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::string_view name = names.substr(begin, names.find(',', begin) - begin);
+    begin += name.size() + 1;
+    const bool is_short = !name.starts_with("--");
+    if (std::ranges::any_of(arguments, [&](const std::string& argument) {
+          return argument.starts_with(name) &&
+                 (is_short || argument.size() == name.size() || argument[name.size()] == '=');
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string first_unusual(const OptionList& options, const OptionList& usual) {
+  for (std::size_t i = 0; i < options.all().size(); ++i) {
+    if (options.all()[i].texts() != usual.all()[i].texts()) return options.all()[i].name();
+  }
+  return "";
+}
+
+std::string command_text(const std::string& verb, const OptionList& options, const OptionList& usual) {
+  std::string out = "assay " + verb;
+  for (std::size_t i = 0; i < options.all().size(); ++i) {
+    const Option& option = options.all()[i];
+    const std::vector<std::string> texts = option.texts();
+    if (!option.rule.repeated || texts == usual.all()[i].texts()) continue;
+    for (const std::string& text : texts) out += " " + typed(option, text);
+  }
+  return out;
+}
+
+}  // namespace assay

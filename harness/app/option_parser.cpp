@@ -1,0 +1,152 @@
+// The command line as CLI11 reads it, the only file that knows CLI11.
+#include "app/option_list.hpp"
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t help_column = 34;
+
+std::string type_of(const Option& option) {
+  const OptionRule& rule = option.rule;
+  const auto with_range = [](const char* type, auto low, auto high, bool bounded) {
+    return bounded
+               ? fmt::format("{} in [{:g} - {:g}]", type, static_cast<double>(low), static_cast<double>(high))
+               : std::string(type);
+  };
+  return std::visit(
+      [&](const auto& value) -> std::string {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Choice>) {
+          std::string words;
+          for (const std::string_view word : value.words) {
+            if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : "|", word);
+          }
+          return words;
+        } else if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
+                             std::is_same_v<T, std::vector<double>*>) {
+          return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
+        } else if constexpr (std::is_same_v<T, std::string*> ||
+                             std::is_same_v<T, std::vector<std::string>*>) {
+          return "TEXT";
+        } else if constexpr (std::is_same_v<T, std::filesystem::path*> ||
+                             std::is_same_v<T, std::vector<std::filesystem::path>*>) {
+          return "PATH";
+        } else {
+          return with_range("INT", rule.low, rule.high,
+                            rule.low != OptionRule{}.low && rule.high != OptionRule{}.high);
+        }
+      },
+      option.value);
+}
+
+bool takes_commas(const Option& option) {
+  return std::holds_alternative<std::vector<int>*>(option.value) ||
+         std::holds_alternative<std::vector<Index>*>(option.value) ||
+         std::holds_alternative<std::vector<double>*>(option.value) ||
+         std::holds_alternative<std::vector<std::string>*>(option.value);
+}
+
+CLI::Option* declare(CLI::App& app, const Option& option) {
+  const std::string names(option.names), about(option.about);
+  if (std::holds_alternative<bool*>(option.value)) return app.add_flag(names, about);
+  CLI::Option* out = app.add_option(
+      names, [](const CLI::results_t&) { return true; }, about);
+  out->type_name(type_of(option));
+  const bool paths = std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
+  if (paths && (option.rule.several || option.is_positional())) {
+    out->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
+  } else if (paths || takes_commas(option)) {
+    out->expected(1)->take_all();
+    if (takes_commas(option)) out->delimiter(',');
+  }
+  return out;
+}
+
+std::string truth_of(const std::string& text) {
+  return text == "0" || text == "false" || text == "no" || text == "off" ? "false" : "true";
+}
+
+/// CLI11's app with one option of its own for each of ours.
+struct Declared {
+  Declared(const std::string& program, const std::string& about, const OptionList& options)
+      : app(about, program) {
+    app.get_formatter()->column_width(help_column);
+    app.set_help_flag("--help,-h", "print this help and exit");
+    app.allow_extras();
+    for (const Option& option : options.all()) {
+      theirs.push_back(declare(app, option));
+      if (option.rule.required) theirs.back()->required();
+      if (option.rule.hidden) theirs.back()->group("");
+    }
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      const OptionRule& rule = options.all()[i].rule;
+      if (!rule.needs.empty()) theirs[i]->needs(app.get_option(std::string(rule.needs)));
+      if (!rule.excludes.empty()) theirs[i]->excludes(app.get_option(std::string(rule.excludes)));
+    }
+  }
+  CLI::App app;
+  std::vector<CLI::Option*> theirs;
+};
+
+/// The variable that gave the option its value; empty when none did.
+std::string read_variables(Option& option, const Environment& environment) {
+  for (const std::string_view name : option.rule.variables) {
+    const char* const value = environment(std::string(name).c_str());
+    if (value == nullptr || *value == '\0') continue;
+    option.read({std::holds_alternative<bool*>(option.value) ? truth_of(value) : value});
+    return std::string(name);
+  }
+  return "";
+}
+
+/// An exclusion holds for what a variable says as well.
+void require_not_excluded(const Option& given_by_variable, const std::string& variable,
+                          const Declared& declared, const OptionList& options) {
+  for (std::size_t i = 0; i < declared.theirs.size(); ++i) {
+    const Option& other = options.all()[i];
+    if (declared.theirs[i]->count() == 0 || other.rule.excludes.empty()) continue;
+    if (!given_by_variable.is_named(other.rule.excludes)) continue;
+    throw Error(variable,
+                fmt::format("gives {}, which cannot be beside {}", other.rule.excludes, other.name()),
+                fmt::format("unset it, or leave {} away", other.name()));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> read_options(const std::string& program, OptionList& options,
+                                      std::vector<std::string> arguments, const Environment& environment) {
+  Declared declared(program, "", options);
+  try {
+    std::ranges::reverse(arguments);  // as CLI11 wants them
+    declared.app.parse(arguments);
+  } catch (const CLI::ParseError& failure) {
+    throw Error(program, failure.what(), fmt::format("`{} --help` lists its options", program));
+  }
+  for (std::size_t i = 0; i < declared.theirs.size(); ++i) {
+    Option& option = options.all()[i];
+    const CLI::Option& theirs = *declared.theirs[i];
+    if (theirs.count() == 0) {
+      const std::string variable = read_variables(option, environment);
+      if (!variable.empty()) require_not_excluded(option, variable, declared, options);
+    } else if (std::holds_alternative<bool*>(option.value)) {
+      option.read({theirs.as<bool>() ? "true" : "false"});
+    } else {
+      option.read(theirs.results());
+    }
+  }
+  return declared.app.remaining();
+}
+
+std::string help_of(const std::string& program, const std::string& about, OptionList& options) {
+  return Declared(program, about, options).app.help();
+}
+
+}  // namespace assay

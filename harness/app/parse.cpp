@@ -1,0 +1,135 @@
+#include "app/parse.hpp"
+
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/text/near_names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool asks_for_help(const Words& arguments) {
+  return std::ranges::any_of(arguments, [](const std::string& a) { return a == "--help" || a == "-h"; });
+}
+
+/// How many arguments the name of a verb takes; 0 where they are not it.
+std::size_t words_of(const Verb& verb, const Words& arguments) {
+  const std::size_t space = verb.name.find(' ');
+  if (arguments.empty() || arguments[0] != verb.name.substr(0, space)) return 0;
+  if (space == std::string_view::npos) return 1;
+  return arguments.size() > 1 && arguments[1] == verb.name.substr(space + 1) ? 2 : 0;
+}
+
+/// Rows whose name begins with `word`; all for none.
+std::string table(std::string_view word) {
+  std::string out;
+  for (const Verb& verb : verbs()) {
+    if (verb.hidden || !verb.name.starts_with(word)) continue;
+    out += fmt::format("  {:<32}  {}\n", verb.title(), verb.about);
+  }
+  return out;
+}
+
+std::string help_of_all() {
+  return fmt::format(
+      "Checks, times and compares the hot paths of neural-network training.\n"
+      "Usage: assay VERB [OPTIONS]\n\n{}\n  assay VERB --help lists the options of a verb; assay --version "
+      "says "
+      "which program this is\n",
+      table(""));
+}
+
+[[noreturn]] void refuse_verb(const Words& arguments) {
+  const auto unhidden = [](const Verb& verb) { return !verb.hidden; };
+  Words names, seconds;
+  for (const Verb& verb : verbs()) {
+    const std::string first(verb.name.substr(0, verb.name.find(' ')));
+    if (!unhidden(verb)) continue;
+    if (std::ranges::find(names, first) == names.end()) names.push_back(first);
+    if (!arguments.empty() && first == arguments[0]) seconds.emplace_back(verb.name.substr(first.size() + 1));
+  }
+  if (arguments.empty() || arguments[0].starts_with('-')) {
+    throw Error("assay", "a verb is missing", fmt::format("verbs: {}", fmt::join(names, " ")));
+  }
+  if (!seconds.empty()) {
+    throw Error("assay " + arguments[0], "needs to be told what",
+                fmt::format("one of: {}", fmt::join(seconds, " ")));
+  }
+  throw Error(arguments[0], "is no verb of assay", fmt::format("verbs: {}", fmt::join(names, " ")));
+}
+
+bool knows(const Verb& verb, std::string_view option) {
+  const Call call = verb.make();
+  return std::ranges::any_of(call.options.all(), [&](const Option& o) { return o.is_named(option); });
+}
+
+[[noreturn]] void refuse_option(const std::string& argument, const Verb& verb, const Call& call) {
+  if (!argument.starts_with('-')) {
+    throw Error(verb.title(), fmt::format("\"{}\" was not expected", argument),
+                fmt::format("`{} --help` lists its options", verb.title()));
+  }
+  const std::string option = argument.substr(0, argument.find('='));
+  for (const Verb& other : verbs()) {
+    if (other.name != verb.name || !knows(other, option)) continue;
+    throw Error(option, fmt::format("does nothing for `{}`", verb.title()),
+                fmt::format("leave it away; it is an option of `{}`", other.title()));
+  }
+  Words names;
+  for (const Option& one : call.options.all()) {
+    if (!one.is_positional() && !one.rule.hidden) names.push_back(std::string(one.long_name()));
+  }
+  throw Error(option, fmt::format("is no option of `{}`", verb.title()),
+              fmt::format("did you mean {}? `{} --help` lists all", near_names(option, names, 1).front(),
+                          verb.title()));
+}
+
+Call parsed(const Verb& verb, const Words& arguments) {
+  Call out = verb.make();
+  const Words rest = read_options(verb.title(), out.options, arguments, std::getenv);
+  if (!rest.empty()) refuse_option(rest.front(), verb, out);
+  return out;
+}
+
+CommandLine parse(const Words& arguments) {
+  if (!arguments.empty() && arguments[0] == "--version")
+    return {.output = fmt::format("assay {}\n", build_info().version)};
+  std::string help;
+  for (const Verb& verb : verbs()) {
+    const std::size_t words = words_of(verb, arguments);
+    if (words == 0) continue;
+    const Words rest(arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end());
+    const bool is_meant =
+        std::ranges::all_of(verb.chosen_by, [&](std::string_view option) { return gives(rest, option); });
+    if (asks_for_help(rest)) {
+      Call call = verb.make();
+      help += (help.empty() ? "" : "\n") + help_of(verb.title(), std::string(verb.about), call.options);
+    } else if (is_meant) {
+      return {.call = parsed(verb, rest)};
+    }
+  }
+  if (help.empty() && asks_for_help(arguments)) {
+    help = arguments[0].starts_with('-') ? help_of_all() : table(arguments[0] + " ");
+  }
+  if (help.empty()) refuse_verb(arguments);
+  return {.output = help};
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  try {
+    return parse(Words(argv + std::min(argc, 1), argv + argc));
+  } catch (const Error& failure) {
+    return {.errors = fmt::format("{}\n", failure.what()), .exit_code = exit_code::unusable};
+  }
+}
+
+}  // namespace assay
