@@ -10,8 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -147,20 +150,32 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
                                file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}},
                     own));
   }
-  const std::vector<pid_t> started = children;
+  std::vector<pid_t> child_of(request.sides.size());
+  for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
   const auto is_late = [&](std::size_t side) {
     const StepRecord* record = record_of_side(region, side);
     return record != nullptr && is_overdue(*record);
   };
-  const ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop, .overdue = [&] {
-                                                                 return std::ranges::any_of(start, is_late);
-                                                               }});
+  // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
+  const auto has_left = [&](std::size_t side) {
+    return kill(child_of[side], 0) != 0 && !std::filesystem::exists(file_of(scratch, 'a', side));
+  };
+  std::optional<std::size_t> left, late;  // told before the others are killed
+  const auto held_up = [&] {
+    const auto gone = std::ranges::find_if(start, has_left), overdue = std::ranges::find_if(start, is_late);
+    if (gone != start.end()) left = *gone;
+    if (overdue != start.end()) late = *overdue;
+    return left || late;
+  };
+  ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop, .overdue = held_up});
   if (hooks.stopped()) return {};
-  if (!end.passed()) {
+  if (end.passed()) held_up();  // all may have ended before anybody looked
+  if (left) end = {.child = child_of[*left]};
+  if (!end.passed() || left) {
     const std::size_t failed =
-        end.overdue
-            ? *std::ranges::find_if(start, is_late)
-            : start[static_cast<std::size_t>(std::ranges::find(started, end.child) - started.begin())];
+        left   ? *left
+        : late ? *late
+               : static_cast<std::size_t>(std::ranges::find(child_of, end.child) - child_of.begin());
     const SideProgram& side = request.sides[failed];
     const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
                       remedy = "run `check` with that program",
