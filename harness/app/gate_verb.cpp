@@ -23,7 +23,7 @@
 namespace assay {
 namespace {
 
-/// The first folder's that has one.
+/// Returns the baseline of the first folder that has one.
 std::optional<Baseline> find_baseline(const GateOptions& options, const std::string& key,
                                       const std::string& suite) {
   Folders folders = options.judging.baselines;
@@ -34,7 +34,7 @@ std::optional<Baseline> find_baseline(const GateOptions& options, const std::str
   return std::nullopt;
 }
 
-/// What stands between this machine and the baselines that other machines recorded of this suite.
+/// Lists the differences between this machine and those that recorded baselines of this suite.
 std::string foreign_baselines(const GateOptions& options, const Machine& machine, const std::string& suite) {
   std::string out;
   for (const auto& folder : options.judging.baselines) {
@@ -63,7 +63,7 @@ std::string commit_before(const std::optional<Baseline>& baseline, const Machine
   return out;
 }
 
-/// Of a key `operation/variant/problem#threads`.
+/// Takes a key `operation/variant/problem#threads`.
 bool is_of_other_shard(const std::string& key, const std::optional<ShardRecord>& record) {
   if (!record) return false;
   const std::size_t first = key.find('/'), second = key.find('/', first + 1), end = key.rfind('#');
@@ -84,8 +84,8 @@ void leave_out_unselected(Comparison& comparison, const GateOptions& options,
   });
 }
 
-/// What was shown slower is measured afresh before anybody is told. The second launches are kept beside the
-/// first; when somebody interrupts them, the gate is as partial as when it happens in the first.
+/// Measures slower rows afresh before anybody is told. The second launches are kept beside the first; when
+/// somebody interrupts them, the gate is as partial as when it happens in the first.
 Comparison confirmed_afresh(Comparison first, Results& results, const Baseline& baseline,
                             const RunRequest& request, const GatePolicy& policy) {
   Confirmation both = confirm(std::move(first), baseline, policy, [&](const std::vector<std::string>& keys) {

@@ -1,4 +1,4 @@
-/// What verbs do with the ledger of a suite.
+/// Finds, checks and extends the ledger of a suite, for all verbs that use one.
 #pragma once
 
 #include "app/measuring.hpp"
@@ -19,8 +19,9 @@ struct StoredLedger {
   Ledger ledger;
 };
 
-/// The first folder of baselines that has one. Says on standard error which day is assumed, where one is.
-/// Throws Error when the ledger cannot be used, or a folder that was named is not there.
+/// Returns the ledger of the first folder of baselines that has one. Says on standard error which day is
+/// assumed, where one is. Throws Error when the ledger cannot be used, or a folder that was named is not
+/// there.
 std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::string& suite,
                                         const std::filesystem::path& made = {});
 

@@ -23,7 +23,7 @@ namespace {
 
 Json parsed(const std::filesystem::path& file) { return parse_json(read_file(file), file.string()); }
 
-/// What the shards hold, each parsed once: the first one already is, since it says what all of them are.
+/// Reads the shards, each parsed once: the first one already is, since it says what all of them are.
 template <class File, class Read>
 std::vector<File> files_of(const MergeOptions& options, const Json& first, const Read& read) {
   std::vector<File> out;

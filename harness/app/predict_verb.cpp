@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-/// What an option says of the job as it was measured must not contradict the file: what another value would
+/// Refuses an option that contradicts the file about the job as it was measured: what another value would
 /// bring stands in the table of changes.
 Index stated(const char* option, const std::string& source, std::optional<Index> in_file, Index given) {
   if (in_file && *in_file != given) {

@@ -21,7 +21,8 @@
 namespace assay {
 namespace {
 
-/// What is linked has to choose a core when it is loaded, or the variable is not read.
+/// Returns the linked OpenBLAS, which has to choose a core when it is loaded, or it does not read the
+/// variable.
 OpenBlas openblas_that_chooses() {
   OpenBlas out = linked_openblas();
   if (!out.linked) {

@@ -24,11 +24,11 @@ namespace {
 /// The user asked for a stop while a side was built.
 struct Interrupted {};
 
-/// Of all trials, where their sums since a release are tested: five steps of 1 % are then told from 3 %,
+/// Launches of every trial where sums since a release are tested: five steps of 1 % are then told from 3 %,
 /// which is the limit, through launches that deviate by 1 %.
 constexpr std::size_t launches_for_sums = 16;
 
-/// What each benchmark of a foreign program runs for, in each of the six short runs of a launch.
+/// The time of each benchmark of a foreign program, in each of the six short runs of a launch.
 constexpr double benchmark_seconds = 0.005;
 
 /// Differently ordered links of a side that is built, where nobody says how many.
@@ -70,8 +70,8 @@ bool is_meant_as_suite(const std::filesystem::path& file) {
   }
 }
 
-/// The suites in the folder of the one that is run, and that one. What is no suite there is of no concern;
-/// one that does not load is left out, which is said.
+/// The suites in the folder of the one that is run, and that one. Other files there are of no concern; a
+/// suite that does not load is left out, which is said.
 std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite& suite,
                                  const Registry& registry) {
   std::vector<Suite> out{suite};
@@ -108,7 +108,7 @@ bool has_revision(const ProgramsOptions& options) {
   return !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
 }
 
-/// What is about revisions, where a program was named.
+/// Refuses options about revisions where a program was named.
 void require_revisions(const BuildsOptions& options) {
   const ProgramsOptions& programs = options.programs;
   for (const auto& [option, program] :

@@ -1,4 +1,4 @@
-/// What a gate could not judge, and whether it passes all the same.
+/// Counts what a gate could not judge, and decides whether it passes all the same.
 #pragma once
 
 #include "app/options.hpp"
@@ -15,7 +15,7 @@ std::string unjudged_text(const Comparison& comparison);
 /// is not known to be while a trial is undecided or not comparable. One that is gone cannot be slower.
 bool unjudged_fails(const Comparison& comparison, const JudgingOptions& options);
 
-/// Whether acceptances that ran out fail. That a day is past says nothing of a commit that is bisected.
+/// Whether acceptances that ran out fail. A day that is past says nothing of a commit that is bisected.
 bool expiry_fails(const JudgingOptions& options);
 
 }  // namespace assay
