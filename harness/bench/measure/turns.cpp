@@ -204,8 +204,8 @@ class Side {
   Board& board_;
   Arena arena_;
   Baton baton_;
-  StepReporter reporter_;
   Rng order_;
+  StepReporter reporter_;
   Placing placing_;
   std::vector<int> everybody_;
   const Operation* operation_ = nullptr;
