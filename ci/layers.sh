@@ -9,14 +9,14 @@ cd "${1:-$(dirname "$0")/..}"
 
 # Rooms of each wing, lowest first: a room includes those below it.
 rooms='core/statistics core/registry core/text core/json core/files core/code core/machine core/plan core/check
-  bench/measure bench/compare bench/exchange bench/ledger bench/programs bench/gate bench/tune bench/report
+  bench/measure bench/compare bench/run bench/exchange bench/programs bench/ledger bench/gate bench/tune bench/report
   training/job training/epoch training/tune training/report app'
 
 # The room of each public header: that of the source of its name, but for these.
 public='agreement=core/registry error=core/registry failure=core/registry hooks=core/registry random=core/registry typed=core/registry
   training=core/registry plugin=core/registry interval=core/statistics files=core/files machine=core/machine
   check=core/check plan=core/plan suite=core/plan compare=bench/compare epoch=bench/report measure=bench/measure
-  report=bench/report results=bench/measure pipeline=app'
+  report=bench/report results=bench/measure'
 for header in harness/include/assay/*.hpp; do
   name=$(basename "$header" .hpp)
   case " $public" in *[[:space:]]"$name="*) continue ;; esac

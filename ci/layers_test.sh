@@ -71,7 +71,7 @@ rejects harness/training/tune/planted_test.cpp 'training includes no bench' '#in
 rejects harness/core/files/planted.cpp 'core includes no bench' '#include "assay/results.hpp"'
 rejects harness/core/files/planted.cpp 'core includes no training' '#include "training/job/planted.hpp"'
 rejects harness/core/files/planted.cpp 'core includes no app' '#include "app/planted.hpp"'
-rejects harness/bench/report/planted.cpp 'bench includes no app' '#include "assay/pipeline.hpp"'
+rejects harness/bench/report/planted.cpp 'bench includes no app' '#include "app/planted.hpp"'
 rejects harness/training/report/planted.cpp 'training includes no app' '#include "app/planted.hpp"'
 rejects harness/core/registry/planted.cpp 'core/registry is below core/machine' '#include "assay/machine.hpp"'
 rejects harness/core/machine/planted.cpp 'core/machine is below core/plan' '#include "assay/suite.hpp"'

@@ -94,7 +94,7 @@ TEST_F(Program, NeverTimesAWrongKernelAndSaysSo) {
 TEST_F(Program, WritesNoBaselineOfAWrongKernel) {
   const Finished done = run("record --suite tiny.json --launches 1 --reason x --baselines b", "wrong");
   EXPECT_EQ(done.exit_code, 1);
-  EXPECT_THAT(done.last_lines(1), HasSubstr("nothing was recorded"));
+  EXPECT_THAT(done.last_lines(2), AllOf(HasSubstr("nothing was recorded"), HasSubstr("WRONG: gemm/planted")));
   EXPECT_EQ(folder_.listing(), "tiny.json\n");
 }
 

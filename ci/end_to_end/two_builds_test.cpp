@@ -88,7 +88,7 @@ TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
                                         "' --suite tiny.json -k 'gemm/planted' --identical -o run.json",
                                     folder_.path(), "wrong");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
-  EXPECT_THAT(done.last_lines(1), HasSubstr("WRONG: 1 trial of the head"));
+  EXPECT_THAT(done.last_lines(1), HasSubstr("WRONG: gemm/planted of the head disagrees"));
   EXPECT_TRUE(Json::parse(folder_.read("run.json")).at("trials").at(0).at("launches").empty());
 }
 

@@ -2,6 +2,7 @@
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/json/json.hpp"
 
@@ -187,27 +188,20 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
   const std::string counts =
       fmt::format("{} agree, {} disagree, {}{} skipped", all.agree, all.disagree,
                   all.failed > 0 ? fmt::format("{} crashed or timed out, ", all.failed) : "", all.skipped);
-  int code = exit_code::passed;
-  if (stopped) {
-    text += fmt::format("INTERRUPTED after {} checks: {}\n", checks.rows.size(), counts);
-    code = exit_code::interrupted;
-  } else if (all.failed > 0) {
-    if (!wrong.empty()) text += fmt::format("WRONG: {}\n", fmt::join(wrong, ", "));
-    text += fmt::format("CRASHED: {} ({})\n", fmt::join(failed, "; "), counts);
-    code = exit_code::crashed;
-  } else if (all.disagree > 0) {
-    text += fmt::format("again: {}\n", again(wrong.front()));
-    text += fmt::format("WRONG: {} ({})\n", fmt::join(wrong, ", "), counts);
-    code = exit_code::found;
-  } else if (checks.shard && checks.rows.empty()) {
-    text += nothing_to_do(*checks.shard) + '\n';
-  } else if (all.agree == 0) {
-    text += fmt::format("SKIPPED: nothing selected runs on this machine ({})\n", counts);
-    code = exit_code::all_skipped;
-  } else {
-    text +=
-        fmt::format("AGREE: {}{}\n", counts, checks.shard ? "; " + in_words(*checks.shard) : std::string());
+  Outcome outcome{Word::agree, counts};
+  if (checks.shard && checks.rows.empty()) {
+    outcome = {Word::nothing_to_do, in_words(*checks.shard)};
+  } else if (all.agree + all.disagree + all.failed == 0) {
+    outcome = {Word::skipped, fmt::format("nothing selected runs on this machine ({})", counts)};
+  } else if (checks.shard) {
+    text += in_words(*checks.shard) + "\n";
   }
+  if (!wrong.empty()) outcome.add(Word::wrong, fmt::format("{} ({})", fmt::join(wrong, ", "), counts));
+  if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
+  if (stopped) outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
+  if (!wrong.empty()) text += fmt::format("again: {}\n", again(wrong.front()));
+  text += outcome.text();
+  const int code = outcome.exit_code();
   json["exit_code"] = code;
   put(options.json, text, json_text(json));
   return code;

@@ -1,12 +1,13 @@
 // The verbs that read files instead of measuring: compare and report; and doctor.
 
-#include "app/ledger_use.hpp"
 #include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/decision.hpp"
 #include "bench/exchange/read_results.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 
 #include <fmt/format.h>
 
@@ -43,10 +44,9 @@ int compare_verb(const CompareOptions& options) {
     const std::string text = comparison_text(comparison, before, after);
     put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
   }
-  if (comparison.count(Standing::slower) + comparison.count(Standing::wrong) > 0) return exit_code::found;
-  if (!comparison.failures.empty()) return exit_code::found;
-  const std::size_t decided = comparison.count(Standing::same) + comparison.count(Standing::faster);
-  return decided > 0 ? exit_code::passed : exit_code::undecided;
+  const Outcome outcome =
+      decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
+  return fails(outcome.word) || comparison.failures.empty() ? outcome.exit_code() : exit_code::found;
 }
 
 int report_verb(const ReportOptions& options) {
@@ -58,7 +58,9 @@ int report_verb(const ReportOptions& options) {
   }
   std::optional<Comparison> comparison;
   if (baseline) comparison = compare(results, *baseline, {.limit = options.limit});
-  const Report report = make_report(results, baseline, comparison);
+  const Outcome outcome =
+      comparison ? outcome_of(results, *comparison, Against::baseline) : outcome_of(results);
+  const Report report = make_report(results, baseline, comparison, outcome);
   if (options.reports.empty()) {
     put(options.json, to_markdown(report), to_json(report));
     return exit_code::passed;

@@ -12,7 +12,7 @@ enum class ExitCodes {
 /// for bad: a suite that does not exist yet, or a machine without a baseline, would blame an innocent commit.
 /// So 1, a disagreement or a regression, is bad, and all that is neither 0 nor 1 becomes 125. A gate ends
 /// with neither while a trial is left that could be slower, and an acceptance that ran out is not bad
-/// (app/unjudged.hpp).
+/// (FailurePolicy).
 int translated(int code, ExitCodes meaning);
 
 /// Reads `--exit-code` from the bare arguments: a command line that cannot be parsed, in an old commit that

@@ -1,9 +1,10 @@
 // Changes of the ledger that are decided and not measured: accept, withdraw, begin a release.
-#include "app/ledger_use.hpp"
 #include "app/output.hpp"
+#include "app/today.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/text/near_names.hpp"
 

@@ -11,12 +11,4 @@ RunRequest run_request(const SelectionOptions& selection, int launches, const Re
 /// run() with progress, in processes of their own.
 Results run_with_progress(const Registry& registry, const RunRequest& request);
 
-/// The exit code that agreement and completeness ask for, and the last line that says so; 0 when there is
-/// nothing to object.
-struct Ending {
-  int code = exit_code::passed;
-  std::string text;
-};
-Ending ending_of(const Results& results);
-
 }  // namespace assay

@@ -1,8 +1,6 @@
-#include "app/ledger_use.hpp"
-#include "app/measuring.hpp"
 #include "app/output.hpp"
-#include "app/two_builds_ending.hpp"
 #include "app/verb_functions.hpp"
+#include "app/verdict.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds_fields.hpp"
@@ -45,7 +43,7 @@ void require_no_gate_options(const VerdictOptions& options) {
 
 int merge_gates(const MergeOptions& options, const Json& first) {
   const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
-  return end_two_builds(options.verdict, run, find_ledger(options.verdict.judging.baselines, run.suite));
+  return end_two_builds(options.verdict, run);
 }
 
 /// A commit with changes is any number of programs.
@@ -71,14 +69,14 @@ int merge_verb(const MergeOptions& options) {
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
   const Results results = merged(files_of<ShardFile>(options, first, read));
   write_file(output, to_json(results) + "\n");
-  const Ending ending = ending_of(results);
+  const Outcome outcome = outcome_of(results);
   std::string text = to_table(results);
   text += fmt::format("next: assay report {}\n", output.string());
   text += fmt::format("MERGED: {} trials of suite {}, of {} shards, into {}\n", results.trials.size(),
                       results.suite, results.merged_shards, output.string());
-  if (!ending.text.empty()) text += ending.text + "\n";
+  if (outcome.word != Word::measured) text += outcome.text();
   put(options.verdict.json, doubt_about(results) + text, to_json(results));
-  return ending.code;
+  return outcome.exit_code();
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include "app/option_list.hpp"
 #include "assay/compare.hpp"
 #include "assay/shard.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 #include "bench/tune/threshold_rounds.hpp"
 #include "training/tune/rounds.hpp"
 
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace assay {
-
-/// Where baselines and ledgers are looked for when nobody says where.
-inline const std::filesystem::path usual_baselines = "baselines";
 
 /// Process starts of verbs whose results are compared. With six launches the order-statistic interval of the
 /// median reaches 96.9 %; with five it stays at 93.8 %.

@@ -1,11 +1,12 @@
-#include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/decision.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/report/prediction_text.hpp"
+#include "core/machine/clock.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
@@ -93,7 +94,7 @@ bool has_no_times(const std::vector<LintFinding>& findings) {
 int predict_suite(const PredictOptions& options) {
   require_none_of_a_job(options);
   const Results results = read_any_results(options.files.front());
-  const Report report = make_report(results, std::nullopt, std::nullopt);
+  const Report report = make_report(results, std::nullopt, std::nullopt, outcome_of(results));
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, prediction_text(results.suite, report.predictions), to_json(report));
   const bool possible =

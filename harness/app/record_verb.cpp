@@ -1,9 +1,10 @@
-#include "app/ledger_use.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/decision.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 
 #include <fmt/format.h>
 
@@ -28,18 +29,15 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   stored();  // a baseline that cannot be read must not cost the user a measurement
   Results results = run_with_progress(registry, request);
   const std::string json = to_json(results);
-  const Ending ending = ending_of(results);
+  const Outcome outcome = outcome_of(results);
   std::string text = to_table(results);
-  const bool disagrees = std::ranges::any_of(
-      results.trials, [](const TrialResult& trial) { return !trial.agreement.agrees && !trial.failure; });
   const bool measured =
       std::ranges::any_of(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
   // A kernel that crashed has no row, and takes none from the others.
-  const bool recordable =
-      ending.code == exit_code::passed || (ending.code == exit_code::crashed && !disagrees && measured);
-  if (!recordable) {
-    put(options.json, text + ending.text + "; nothing was recorded\n", json);
-    return ending.code;
+  const bool crashed_only = outcome.word == Word::crashed && outcome.besides.empty();
+  if (!measured || (outcome.word != Word::measured && !crashed_only)) {
+    put(options.json, text + "nothing was recorded\n" + outcome.text(), json);
+    return outcome.exit_code();
   }
   // Another job may have recorded meanwhile.
   Baseline baseline = stored();
@@ -48,11 +46,12 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   save_baseline(file, baseline);
   text += fmt::format("next: assay gate --suite {}\n",
                       suite_in_commands(options.suite.string(), options.baselines, {}));
-  text += fmt::format("RECORDED: {} trials as recording {} of {}\n", trials, baseline.recordings.size(),
-                      file.string());
-  if (!ending.text.empty()) text += ending.text + "\n";
+  const Outcome recorded{Word::recorded, fmt::format("{} trials as recording {} of {}", trials,
+                                                     baseline.recordings.size(), file.string())};
+  text += recorded.text();
+  if (outcome.word != Word::measured) text += outcome.text();
   put(options.json, text, json);
-  return ending.code;
+  return outcome.exit_code();
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/decision.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ int list_keys(const Registry& registry, const RunRequest& request) {
   const auto plan = make_plan(registry, request.suite, request.selection, machine);
   if (plan.empty()) {
     const auto shard = shard_record(registry, request.suite, request.selection, machine);
-    fmt::print(stderr, "{}\n", nothing_to_do(*shard));
+    fmt::print(stderr, "{}\n", in_words(*shard));
   }
   for (const Trial& trial : plan) {
     if (trial.skipped.empty()) fmt::print("{}\n", trial.key);
@@ -90,12 +91,12 @@ int run_verb(const RunOptions& options, const Registry& registry) {
   if (flags.list_tests) return list_keys(registry, request);
 
   const Results results = run_with_progress(registry, request);
-  const Ending ending = ending_of(results);
+  const Outcome outcome = outcome_of(results);
   if (flags.format != BenchmarkFormat::own) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
-    if (!ending.text.empty()) fmt::print(stderr, "{}\n", ending.text);
+    if (outcome.word != Word::measured) fmt::print(stderr, "{}", outcome.text());
     write_samples(options, results);
-    return ending.code;
+    return outcome.exit_code();
   }
   std::string text = results.trials.empty() ? std::string() : to_table(results);
   if (results.shard) {
@@ -108,13 +109,10 @@ int run_verb(const RunOptions& options, const Registry& registry) {
   } else {
     text += "next: -o before.json keeps the samples, for  assay compare before.json after.json\n";
   }
-  text += ending.text.empty()
-              ? fmt::format("MEASURED: {} trials of suite {}{}", results.trials.size(), results.suite,
-                            results.shard ? "; " + in_words(*results.shard) : std::string())
-              : ending.text;
-  put(options.json, text + "\n", to_json(results));
+  if (results.shard && !results.trials.empty()) text += in_words(*results.shard) + "\n";
+  put(options.json, text + outcome.text(), to_json(results));
   write_samples(options, results);
-  return ending.code;
+  return outcome.exit_code();
 }
 
 }  // namespace assay

@@ -1,4 +1,3 @@
-#include "app/clock.hpp"
 #include "app/interrupt.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
@@ -10,6 +9,7 @@
 #include "bench/measure/busy.hpp"
 #include "bench/measure/calibration.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/statistics/statistics.hpp"
 

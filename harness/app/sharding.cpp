@@ -49,14 +49,4 @@ void require_whole(const std::optional<Shard>& shard, const std::string& option,
               remedy);
 }
 
-std::string in_words(const ShardRecord& record) {
-  const std::string held = record.positions.empty() ? "none" : fmt::format("{}", record.positions.size());
-  return fmt::format("shard {} of 0 to {} holds {} of the {} selected cases", record.shard.index,
-                     record.shard.count - 1, held, record.cases);
-}
-
-std::string nothing_to_do(const ShardRecord& record) {
-  return fmt::format("PASSED: this shard holds none of the {} cases ({})", record.cases, in_words(record));
-}
-
 }  // namespace assay

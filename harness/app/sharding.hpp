@@ -23,10 +23,4 @@ void divide(RunRequest& request, const std::optional<Shard>& shard);
 /// Throws Error when something that speaks for the whole suite is asked of one of several shards.
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy);
 
-/// `shard 1 of 0 to 3 holds 6 of the 23 selected cases`, or `holds none of`: a success that must be said.
-std::string in_words(const ShardRecord& record);
-
-/// The last line of a verb whose shard holds nothing.
-std::string nothing_to_do(const ShardRecord& record);
-
 }  // namespace assay

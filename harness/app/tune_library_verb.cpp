@@ -1,4 +1,3 @@
-#include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
@@ -9,6 +8,7 @@
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/library_rounds.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/statistics/decision.hpp"

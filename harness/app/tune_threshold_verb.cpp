@@ -1,10 +1,10 @@
-#include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/tune/threshold_header.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "app/clock.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
 #include "core/statistics/decision.hpp"
 #include "training/tune/decision_record.hpp"
 

@@ -1,15 +1,10 @@
-#include "app/clock.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
-#include "app/two_builds_ending.hpp"
 #include "app/verb_functions.hpp"
+#include "app/verdict.hpp"
 #include "assay/error.hpp"
-#include "assay/pipeline.hpp"
-#include "bench/gate/benchmark_programs.hpp"
-#include "bench/gate/paired_launches.hpp"
-#include "bench/gate/pointers.hpp"
-#include "bench/gate/two_builds_shards.hpp"
-#include "bench/programs/revision.hpp"
+#include "bench/gate/builds_gate.hpp"
+#include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
@@ -23,13 +18,6 @@ namespace {
 
 /// The user asked for a stop while a side was built.
 struct Interrupted {};
-
-/// Launches of every trial where sums since a release are tested: five steps of 1 % are then told from 3 %,
-/// which is the limit, through launches that deviate by 1 %.
-constexpr std::size_t launches_for_sums = 16;
-
-/// The time of each benchmark of a foreign program, in each of the six short runs of a launch.
-constexpr double benchmark_seconds = 0.005;
 
 /// Differently ordered links of a side that is built, where nobody says how many.
 constexpr int usual_layouts = 8;
@@ -53,11 +41,6 @@ TwoBuilds run_of(const ProgramsOptions& options, std::string command) {
           .filter = options.filter,
           .policy = policy_of(options),
           .budget_seconds = options.budget_seconds};
-}
-
-[[noreturn]] void refuse_empty(const std::string& filter, const std::string& what) {
-  throw Error("filter '" + filter + "'", "selects nothing in " + what,
-              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
 }
 
 /// Whether a file that does not load was meant as a suite. Results and baselines may lie beside suites.
@@ -143,14 +126,6 @@ Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
   return out;
 }
 
-Build build_of(const Programs& programs, const Description& description) {
-  return {.name = programs.name,
-          .commit = description.commit,
-          .facts = description.facts,
-          .links = programs.links.size(),
-          .layout_remark = programs.layout_remark};
-}
-
 /// The command that repeats a gate of these very sides, since a branch moves on; the caller appends `-k` and
 /// a filter.
 std::string command_without_filter(BuildsOptions options, const Sides& sides) {
@@ -165,56 +140,27 @@ TwoBuilds gate_builds(const BuildsOptions& options, const Registry& registry,
                       const std::optional<Shard>& shard, const Hooks& hooks) {
   const ProgramsOptions& programs = options.programs;
   const VerdictOptions& verdict = programs.verdict;
-  const Suite suite = load_suite(verdict.suite, registry);
-  const Filter filter(programs.filter, registry);
-  const Sides sides = sides_of(options, hooks);
-  const DescriptionRequest question{.cases = suite.cases, .threads = options.threads, .seed = programs.seed};
-  const Description of_base = described_by(sides.base.links.front(), question),
-                    of_head = described_by(sides.head.links.front(), question);
-
+  Suite suite = load_suite(verdict.suite, registry);
+  static_cast<void>(Filter(programs.filter, registry));  // one that cannot be read costs no build
+  Sides sides = sides_of(options, hooks);
   TwoBuilds run = run_of(programs, command_without_filter(options, sides));
-  run.suite = suite.name;
-  const auto ledger = find_ledger(verdict.judging.baselines, suite.name);
-  if (ledger) run.policy.screen = launches_for_sums;
-  if (verdict.record_step) {
-    require_recordable(ledger, suite_in_commands(verdict.suite.string(), verdict.judging.baselines, ledger),
-                       ledger ? step_end(*ledger, of_base.commit) : of_base.commit, of_head.commit);
-  }
-  run.base = build_of(sides.base, of_base);
-  run.head = build_of(sides.head, of_head);
-  run.trials = matched(
-      of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, options.identical_too);
-  if (run.trials.empty()) refuse_empty(programs.filter, "suite '" + suite.name + "'");
-  note_occurrences(run.trials, suites_beside(verdict.suite, suite, registry));
-  if (shard) keep_shard(run, *shard);
-  const PairedPrograms sampled{.base = sides.base.links,
-                               .head = sides.head.links,
-                               .policy = {.time_limit = options.time_limit},
-                               .shared_bytes = shared_bytes_for(registry, suite.cases)};
-  sample_two_builds(run, paired_launches(sampled, hooks), hooks);
-  if (!run.partial) note_pointers(run, sides.base.links.front(), sides.head.links.front(), registry, hooks);
-  return run;
-}
-
-std::vector<std::string> benchmarks_or_error(const std::string& program, const std::string& filter) {
-  const auto names = benchmarks_of(program, filter);
-  if (!names) {
-    throw Error(program, "is no program of Google Benchmark: it does not know --benchmark_list_tests",
-                "without --suite, --base and --head name such programs; builds of assay need --suite");
-  }
-  return *names;
+  return gate_of_builds({.base = std::move(sides.base),
+                         .head = std::move(sides.head),
+                         .suite = suite,
+                         .suites_around = suites_beside(verdict.suite, suite, registry),
+                         .threads = options.threads,
+                         .shard = shard,
+                         .identical_too = options.identical_too,
+                         .time_limit = options.time_limit,
+                         .judging = judging_of(verdict),
+                         .run = std::move(run)},
+                        registry, hooks);
 }
 
 TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
   ProgramsOptions repeated = options;
   repeated.filter.clear();
-  TwoBuilds run = run_of(options, command_of("gate", repeated));
-  run.suite = std::filesystem::path(options.head).filename().string();
-  run.trials = matched(benchmarks_or_error(options.base, options.filter),
-                       benchmarks_or_error(options.head, options.filter));
-  if (run.trials.empty()) refuse_empty(options.filter, options.head);
-  sample_two_builds(run, benchmark_launches(options.base, options.head, benchmark_seconds, hooks), hooks);
-  return run;
+  return gate_of_benchmarks(options.base, options.head, run_of(options, command_of("gate", repeated)), hooks);
 }
 
 /// Samples, and ends with a verdict.
@@ -224,10 +170,11 @@ int ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hoo
     Progress progress;
     run = gate(progress.hooks());
   } catch (const Interrupted&) {
-    fmt::print("INTERRUPTED: before anything was measured\n");
-    return exit_code::interrupted;
+    const Outcome outcome{Word::interrupted, "before anything was measured"};
+    fmt::print("{}", outcome.text());
+    return outcome.exit_code();
   }
-  return end_two_builds(options, run, find_ledger(options.judging.baselines, run.suite));
+  return end_two_builds(options, run);
 }
 
 }  // namespace
@@ -249,8 +196,8 @@ int two_programs_verb(const ProgramsOptions& options) {
 }
 
 int reanalyze_verb(const ReanalyzeOptions& options) {
-  const TwoBuilds run = two_builds_from_json(read_file(options.results), options.results.string());
-  return end_two_builds(options.verdict, run, find_ledger(options.verdict.judging.baselines, run.suite));
+  return end_two_builds(options.verdict,
+                        two_builds_from_json(read_file(options.results), options.results.string()));
 }
 
 }  // namespace assay

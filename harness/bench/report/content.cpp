@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -112,13 +113,13 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
 }
 
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
-                   const std::optional<Comparison>& comparison) {
+                   const std::optional<Comparison>& comparison, Outcome outcome) {
   Report out{.suite = results.suite,
              .about = results.about,
              .date = results.date,
              .commit = results.commit,
              .seed = results.seed,
-             .outcome = outcome_of(results, comparison),
+             .summary = summary_of(results, comparison, std::move(outcome)),
              .machine = results.machine,
              .roofs = results.roofs,
              .weather = results.weather,

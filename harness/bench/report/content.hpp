@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assay/report.hpp"
-#include "bench/report/roofs.hpp"
+#include "bench/compare/roofs.hpp"
 
 namespace assay {
 
@@ -13,10 +13,7 @@ bool was_measured(const TrialResult& trial);
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
-/// The verdict, by what weighs most: disagreements, regressions, acceptances that ran out, interruption,
-/// nothing measured, nothing comparable, undecided trials; else passed, or merely measured when nothing was
-/// compared.
-Outcome outcome_of(const Results& results, const std::optional<Comparison>& comparison);
+Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome);
 
 /// Everything that this run did not check, measure or compare, with the reason.
 std::vector<std::string> not_covered(const Results& results, const std::optional<Comparison>& comparison,

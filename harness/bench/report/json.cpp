@@ -18,16 +18,16 @@ std::optional<double> known_if(bool known, double value) {
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-void describe(Fields& f, Outcome& outcome) {
-  f("word", outcome.word);
-  f("sentence", outcome.sentence);
-  f("trials", outcome.trials);
-  f("measured", outcome.measured);
-  f("fewest_launches", outcome.fewest_launches);
-  f("most_launches", outcome.most_launches);
-  f.keyed("counts", outcome.counts, &Outcome::Count::state, &Outcome::Count::trials);
-  f("visible_in_half", outcome.visible_in_half);
-  f("visible_in_most", outcome.visible_in_most);
+void describe(Fields& f, Summary& summary) {
+  f.derived("word", std::string(to_string(summary.outcome.word)));
+  f("sentence", summary.outcome.sentence);
+  f("trials", summary.trials);
+  f("measured", summary.measured);
+  f("fewest_launches", summary.fewest_launches);
+  f("most_launches", summary.most_launches);
+  f.keyed("counts", summary.counts, &Summary::Count::state, &Summary::Count::trials);
+  f("visible_in_half", summary.visible_in_half);
+  f("visible_in_most", summary.visible_in_most);
 }
 
 void describe(Fields& f, AgreementRow& row) {
@@ -124,7 +124,7 @@ void describe(Fields& f, Report& report) {
   f("date", report.date);
   f("commit", report.commit);
   f("seed", report.seed);
-  f("outcome", report.outcome);
+  f("outcome", report.summary);
   f("machine", report.machine);
   f("roofs", report.roofs);
   f("roofs_not_believed", report.roofs_not_believed);

@@ -23,23 +23,23 @@ std::string bullets(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::string rests_on(const Outcome& outcome) {
-  if (outcome.measured == 0) return "It rests on no measurement.";
-  const std::string launches = outcome.fewest_launches == outcome.most_launches
-                                   ? number(outcome.most_launches)
-                                   : number(outcome.fewest_launches) + " to " + number(outcome.most_launches);
+std::string rests_on(const Summary& summary) {
+  if (summary.measured == 0) return "It rests on no measurement.";
+  const std::string launches = summary.fewest_launches == summary.most_launches
+                                   ? number(summary.most_launches)
+                                   : number(summary.fewest_launches) + " to " + number(summary.most_launches);
   return fmt::format("It rests on {} measured trials of {}, each in {} process start{}.",
-                     number(outcome.measured), number(outcome.trials), launches,
-                     outcome.most_launches == 1 ? "" : "s");
+                     number(summary.measured), number(summary.trials), launches,
+                     summary.most_launches == 1 ? "" : "s");
 }
 
-std::string visible(const Outcome& outcome) {
-  if (outcome.visible_in_half <= 0) return "";
+std::string visible(const Summary& summary) {
+  if (summary.visible_in_half <= 0) return "";
   return fmt::format(
       " By the spread of these trials a slow-down of {} would have been seen in half of them, one of {} in "
       "nine "
       "of ten.",
-      percent_text(outcome.visible_in_half), percent_text(outcome.visible_in_most));
+      percent_text(summary.visible_in_half), percent_text(summary.visible_in_most));
 }
 
 /// The trials that the verdict is about; all others wait for their section.
@@ -62,9 +62,9 @@ std::string first(const Report& report) {
   return out;
 }
 
-std::string counts(const Outcome& outcome) {
+std::string counts(const Summary& summary) {
   Rows rows;
-  for (const auto& count : outcome.counts) rows.push_back({count.state, number(count.trials)});
+  for (const auto& count : summary.counts) rows.push_back({count.state, number(count.trials)});
   return markdown_table("lr", {"state", "trials"}, rows);
 }
 
@@ -352,11 +352,11 @@ std::string to_markdown(const Report& report) {
   return without_gaps(
       fill_template("reports/templates/suite.md", suite_template,
                     {{"suite", report.suite},
-                     {"word", report.outcome.word},
-                     {"sentence", escaped(report.outcome.sentence)},
-                     {"rests_on", rests_on(report.outcome) + visible(report.outcome)},
+                     {"word", std::string(to_string(report.summary.outcome.word))},
+                     {"sentence", escaped(report.summary.outcome.sentence)},
+                     {"rests_on", rests_on(report.summary) + visible(report.summary)},
                      {"first", first(report)},
-                     {"counts", counts(report.outcome)},
+                     {"counts", counts(report.summary)},
                      {"about", escaped(report.about)},
                      {"date", escaped(report.date)},
                      {"commit", code(report.commit)},

@@ -1,5 +1,6 @@
 #include "assay/report.hpp"
 
+#include "bench/compare/decision.hpp"
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
 
@@ -19,14 +20,21 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Report report_of(const Results& results) { return make_report(results, std::nullopt, std::nullopt); }
+Report report_of(const Results& results) {
+  return make_report(results, std::nullopt, std::nullopt, outcome_of(results));
+}
+
+Report report_of(const Results& results, const Comparison& comparison) {
+  return make_report(results, std::nullopt, comparison, outcome_of(results, comparison, Against::baseline));
+}
 
 Comparison comparison_with(Standing standing) {
   return {.verdicts = {{.key = "gemm/packed/m=64,n=64,k=64#1",
                         .standing = standing,
                         .ratio = {1.08, 1.11, 1.14, 0.95},
                         .limit = 1.05,
-                        .why = "a reason"}},
+                        .why = "a reason",
+                        .launches = 3}},
           .machine_moved = 1.01};
 }
 
@@ -42,16 +50,17 @@ TEST(Report, IsTheGoldenOne) { EXPECT_EQ(to_markdown(report_of(network())), gold
 
 TEST(Report, WithADisagreementIsTheGoldenOne) {
   const auto comparison = comparison_with(Standing::wrong);
-  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+  const Report report = report_of(hand_made::network_with_a_disagreement(), comparison);
   EXPECT_EQ(to_markdown(report), golden("golden_report_wrong.md"));
 }
 
 TEST(Report, PutsADisagreementBeforeARegression) {
-  const auto comparison = comparison_with(Standing::slower);
-  const Report report = make_report(hand_made::network_with_a_disagreement(), std::nullopt, comparison);
+  auto comparison = comparison_with(Standing::slower);
+  comparison.verdicts.push_back({.key = "gemm/other/m=64,n=64,k=64#1", .standing = Standing::wrong});
+  const Report report = report_of(hand_made::network_with_a_disagreement(), comparison);
 
-  EXPECT_EQ(report.outcome.word, "WRONG");
-  EXPECT_EQ(report.outcome.sentence, "1 trial of 4 disagrees with the oracle");
+  EXPECT_EQ(report.summary.outcome.word, Word::wrong);
+  EXPECT_EQ(report.summary.outcome.sentence, "gemm/other disagrees with the oracle and was not timed");
   EXPECT_THAT(to_markdown(report), StartsWith("# Suite `tiny`: WRONG"));
 }
 
@@ -70,36 +79,35 @@ TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
 
 TEST(Report, NamesARegressionOnlyWhereOneIsSlower) {
   const auto word = [](Standing standing) {
-    return make_report(network(), std::nullopt, comparison_with(standing)).outcome.word;
+    return report_of(network(), comparison_with(standing)).summary.outcome.word;
   };
-  EXPECT_EQ(word(Standing::slower), "REGRESSION");
-  EXPECT_EQ(word(Standing::undecided), "UNDECIDED");
-  EXPECT_EQ(word(Standing::not_comparable), "NOT COMPARABLE");
-  EXPECT_EQ(word(Standing::added), "NOT COMPARABLE");
-  EXPECT_EQ(word(Standing::same), "PASSED");
+  EXPECT_EQ(word(Standing::slower), Word::regression);
+  EXPECT_EQ(word(Standing::undecided), Word::undecided);
+  EXPECT_EQ(word(Standing::not_comparable), Word::not_comparable);
+  EXPECT_EQ(word(Standing::added), Word::not_comparable);
+  EXPECT_EQ(word(Standing::same), Word::passed);
 }
 
 TEST(Report, PassesNothingOnAnUnfitMachine) {
   Comparison comparison = comparison_with(Standing::undecided);
   comparison.unfit = "the 3 naive variants took 2.80 times as long";
-  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
-  EXPECT_EQ(outcome.word, "MACHINE UNFIT");
+  const Outcome outcome = report_of(network(), comparison).summary.outcome;
+  EXPECT_EQ(outcome.word, Word::unfit);
   EXPECT_THAT(outcome.sentence, HasSubstr(comparison.unfit));
 }
 
 TEST(Report, CountsWhatWasAcceptedAmongWhatPassed) {
-  const Outcome outcome = make_report(network(), std::nullopt, comparison_with(Standing::accepted)).outcome;
-  EXPECT_EQ(outcome.word, "PASSED");
-  EXPECT_THAT(outcome.sentence, HasSubstr("1 slow-down is accepted for now"));
+  const Outcome outcome = report_of(network(), comparison_with(Standing::accepted)).summary.outcome;
+  EXPECT_EQ(outcome.word, Word::passed);
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 accepted"));
 }
 
 TEST(Report, PassesNothingWhoseAcceptanceRanOut) {
   Comparison comparison = comparison_with(Standing::same);
   comparison.objections = {"the acceptance of gemm/packed/m=1#1 ran out on 2026-10-01"};
-  const Report report = make_report(network(), std::nullopt, comparison);
-  EXPECT_EQ(report.outcome.word, "EXPIRED");
-  EXPECT_EQ(report.outcome.sentence,
-            "1 acceptance of a slow-down ran out and is neither withdrawn nor renewed");
+  const Report report = report_of(network(), comparison);
+  EXPECT_EQ(report.summary.outcome.word, Word::expired);
+  EXPECT_EQ(report.summary.outcome.sentence, "the acceptance of gemm/packed/m=1#1 ran out on 2026-10-01");
   EXPECT_THAT(to_markdown(report), HasSubstr("ran out on 2026-10-01"));
   EXPECT_THAT(to_json(report), HasSubstr("ran out on 2026-10-01"));
 }
@@ -107,36 +115,36 @@ TEST(Report, PassesNothingWhoseAcceptanceRanOut) {
 TEST(Report, SaysHowManyVerdictsAreOpenWhereOthersPassed) {
   Comparison comparison = comparison_with(Standing::same);
   comparison.verdicts.push_back({.key = "another", .standing = Standing::undecided});
-  const Outcome outcome = make_report(network(), std::nullopt, comparison).outcome;
-  EXPECT_EQ(outcome.word, "PASSED");
-  EXPECT_THAT(outcome.sentence, HasSubstr("1 verdict could not be decided"));
+  const Outcome outcome = report_of(network(), comparison).summary.outcome;
+  EXPECT_EQ(outcome.word, Word::passed);
+  EXPECT_THAT(outcome.sentence, HasSubstr("1 undecided"));
 }
 
 TEST(Report, PassesNothingThatWasNotCompared) {
   const Report report = report_of(network());
-  EXPECT_EQ(report.outcome.word, "MEASURED");
+  EXPECT_EQ(report.summary.outcome.word, Word::measured);
   EXPECT_THAT(report.not_covered, Contains(HasSubstr("no trial was compared")));
 }
 
 TEST(Report, PassesNothingThatWasNotMeasured) {
   Results results = network();
   for (TrialResult& trial : results.trials) trial.launches.clear();
-  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
-  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+  const Report report = report_of(results, comparison_with(Standing::not_comparable));
+  EXPECT_EQ(report.summary.outcome.word, Word::not_measured);
 }
 
 TEST(Report, CallsAnInterruptedRunIncomplete) {
   Results results = network();
   results.partial = true;
-  const Report report = make_report(results, std::nullopt, comparison_with(Standing::same));
-  EXPECT_EQ(report.outcome.word, "INCOMPLETE");
+  const Report report = report_of(results, comparison_with(Standing::same));
+  EXPECT_EQ(report.summary.outcome.word, Word::interrupted);
   EXPECT_THAT(report.not_covered, Contains(HasSubstr("interrupted")));
 }
 
 // 1.05 * 1.11 / 1.08 = 1.0792.
 TEST(Report, SaysHowLargeASlowDownMustBeToBeSeen) {
-  const Report report = make_report(network(), std::nullopt, comparison_with(Standing::same));
-  EXPECT_NEAR(report.outcome.visible_in_half, 1.05 * 1.11 / 1.08 - 1, 1e-12);
+  const Report report = report_of(network(), comparison_with(Standing::same));
+  EXPECT_NEAR(report.summary.visible_in_half, 1.05 * 1.11 / 1.08 - 1, 1e-12);
   EXPECT_THAT(to_markdown(report), HasSubstr("a slow-down of 7.92 % would have been seen in half of them"));
 }
 
@@ -200,7 +208,9 @@ TEST(Report, OfAShardSaysWhatTheOthersHold) {
   EXPECT_THAT(report_of(results).not_covered,
               Contains("this is shard 1 of 0 to 3: 21 of the 23 selected cases are in the others"));
   results.trials.clear();
-  EXPECT_EQ(report_of(results).outcome.sentence, "this shard holds none of the 23 cases");
+  results.shard->positions.clear();
+  EXPECT_EQ(report_of(results).summary.outcome.sentence,
+            "shard 1 of 0 to 3 holds none of the 23 selected cases");
 }
 
 TEST(Report, ListsWhatDidNotRunWithItsReason) {
@@ -259,7 +269,7 @@ TEST(Report, AsJsonHasTheSameContentInSiUnits) {
 
 TEST(Report, OfAnEmptyRunSaysThatNothingWasMeasured) {
   const Report report = report_of({.suite = "empty"});
-  EXPECT_EQ(report.outcome.word, "NOTHING MEASURED");
+  EXPECT_EQ(report.summary.outcome.word, Word::not_measured);
   EXPECT_THAT(to_markdown(report), HasSubstr("It rests on no measurement."));
   EXPECT_THAT(report.times, IsEmpty());
 }

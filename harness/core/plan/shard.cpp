@@ -200,4 +200,10 @@ std::string to_options(const Shard& shard) {
   return fmt::format("--shard-count {} --shard-index {}", shard.count, shard.index);
 }
 
+std::string in_words(const ShardRecord& record) {
+  const std::string held = record.positions.empty() ? "none" : fmt::format("{}", record.positions.size());
+  return fmt::format("shard {} of 0 to {} holds {} of the {} selected cases", record.shard.index,
+                     record.shard.count - 1, held, record.cases);
+}
+
 }  // namespace assay

@@ -3,6 +3,7 @@
 
 #include "assay/hooks.hpp"
 #include "assay/measure.hpp"
+#include "assay/outcome.hpp"
 #include "assay/plan.hpp"
 #include "assay/registry.hpp"
 #include "assay/results.hpp"
@@ -13,17 +14,6 @@
 #include <vector>
 
 namespace assay {
-
-/// Exit codes of every verb.
-namespace exit_code {
-inline constexpr int passed = 0;
-inline constexpr int found = 1;      ///< a disagreement or a regression
-inline constexpr int unusable = 2;   ///< a request or an environment that cannot be used
-inline constexpr int undecided = 3;  ///< nothing was measured or compared that should have been
-inline constexpr int crashed = 4;    ///< a kernel crashed or hung, or an internal error
-inline constexpr int all_skipped = 77;
-inline constexpr int interrupted = 130;
-}  // namespace exit_code
 
 struct RunRequest {
   Suite suite;

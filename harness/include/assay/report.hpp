@@ -3,6 +3,7 @@
 
 #include "assay/compare.hpp"
 #include "assay/epoch.hpp"
+#include "assay/outcome.hpp"
 #include "assay/results.hpp"
 
 #include <optional>
@@ -11,10 +12,9 @@
 
 namespace assay {
 
-/// How a report starts.
-struct Outcome {
-  std::string word;      ///< `WRONG`, `REGRESSION`, `UNDECIDED`, `PASSED`, …
-  std::string sentence;  ///< the verdict, for a stranger
+/// The start of a report.
+struct Summary {
+  Outcome outcome;
   std::size_t trials = 0, measured = 0;
   std::size_t fewest_launches = 0, most_launches = 0;  ///< of the measured trials
   /// States in a fixed order with how many trials are in each; empty ones included.
@@ -75,7 +75,7 @@ struct BreakEven {
 struct Report {
   std::string suite, about, date, commit;
   std::uint64_t seed = 0;
-  Outcome outcome;
+  Summary summary;
   Machine machine;
   std::vector<Roof> roofs;
   std::vector<std::string> roofs_not_believed;  ///< the reason for each of which no share is shown
@@ -94,8 +94,9 @@ struct Report {
   std::vector<std::string> reproduce;    ///< commands
 };
 
+/// `outcome` is what the caller printed, or would print: a report decides nothing anew.
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
-                   const std::optional<Comparison>& comparison);
+                   const std::optional<Comparison>& comparison, Outcome outcome);
 
 /// The report as prose and tables, through reports/templates/suite.md.
 std::string to_markdown(const Report& report);

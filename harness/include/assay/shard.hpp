@@ -33,6 +33,9 @@ struct ShardRecord {
   std::vector<std::int64_t> positions;  ///< of this shard's among them, in order
 };
 
+/// `shard 1 of 0 to 3 holds 6 of the 23 selected cases`, or `holds none of`.
+std::string in_words(const ShardRecord& record);
+
 /// The options of the command line about shards.
 struct ShardOptions {
   std::optional<std::int64_t> index, count;

@@ -1,15 +1,18 @@
-/// Finds, checks and extends the ledger of a suite, for all verbs that use one.
+/// Finds, checks and extends the ledger of a suite, for all that judge by one.
 #pragma once
 
-#include "app/measuring.hpp"
-#include "app/options.hpp"
+#include "assay/outcome.hpp"
 #include "bench/ledger/ledger.hpp"
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay {
+
+/// Where baselines and ledgers are looked for when nobody says where.
+inline const std::filesystem::path usual_baselines = "baselines";
 
 using Folders = std::vector<std::filesystem::path>;
 
@@ -19,9 +22,8 @@ struct StoredLedger {
   Ledger ledger;
 };
 
-/// Returns the ledger of the first folder of baselines that has one. Says on standard error which day is
-/// assumed, where one is. Throws Error when the ledger cannot be used, or a folder that was named is not
-/// there.
+/// Returns the ledger of the first folder of baselines that has one. Throws Error when it cannot be used, or
+/// a folder that was named is not there.
 std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::string& suite,
                                         const std::filesystem::path& made = {});
 
@@ -34,11 +36,6 @@ void require_baselines(const Folders& baselines, const std::filesystem::path& ma
 std::string suite_in_commands(const std::string& suite, const Folders& baselines,
                               const std::optional<StoredLedger>& stored);
 
-/// The day in UTC; that of ASSAY_TODAY where it is set, so that a gate can be repeated. SOURCE_DATE_EPOCH
-/// does not count: build systems set it to a day long past, on which no acceptance has run out. Throws Error
-/// when it is no day.
-Date today();
-
 /// Throws Error where --record-step cannot be done, so that it does not take a measurement to find out.
 void require_recordable(const std::optional<StoredLedger>& stored, const std::string& suite_in_commands,
                         const std::string& base, const std::string& head);
@@ -48,8 +45,8 @@ void require_recordable(const std::optional<StoredLedger>& stored, const std::st
 /// here are themselves.
 std::string step_end(const StoredLedger& stored, const std::string& commit);
 
-/// Writes the step of a gate that passed into the ledger as it is by now: `passed` with a line that says so,
-/// or what is in the way.
-Ending recorded(StoredLedger stored, Step step, const Ending& passed);
+/// Writes the step of a gate that passed into the ledger as it is by now. Returns `passed` with a line that
+/// says so, or what is in the way.
+Outcome recorded(StoredLedger stored, Step step, Outcome passed);
 
 }  // namespace assay

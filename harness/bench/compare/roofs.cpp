@@ -1,7 +1,6 @@
-#include "bench/report/roofs.hpp"
+#include "bench/compare/roofs.hpp"
 
 #include "assay/compare.hpp"
-#include "bench/report/content.hpp"
 #include "core/machine/roofline.hpp"
 #include "core/text/figures.hpp"
 
@@ -27,10 +26,10 @@ std::vector<BeatenRoof> beaten_roofs(const Results& results) {
   std::map<std::pair<int, std::string>, BeatenRoof> out;
   for (const TrialResult& trial : results.trials) {
     const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
-    if (roof == results.roofs.end() || !was_measured(trial)) continue;
+    const Interval seconds = time_of(trial);
+    if (roof == results.roofs.end() || seconds.middle <= 0) continue;
     const RoofLimit limit =
         limit_at_roof(*roof, trial.cost, trial.cost.bytes_read + trial.cost.bytes_written);
-    const Interval seconds = time_of(trial);
     if (limit.seconds <= seconds.high * (1 + roof_uncertainty)) continue;
     BeatenRoof& beaten = out[{trial.threads, limit.by}];
     const double times = limit.seconds / seconds.middle;

@@ -1,4 +1,4 @@
-#include "bench/report/roofs.hpp"
+#include "bench/compare/roofs.hpp"
 
 #include "bench/report/hand_made.hpp"
 

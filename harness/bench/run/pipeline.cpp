@@ -1,9 +1,9 @@
 #include "assay/pipeline.hpp"
 #include "assay/check.hpp"
 
-#include "app/clock.hpp"
-#include "bench/report/roofs.hpp"
+#include "bench/compare/roofs.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "app/ledger_use.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 
 #include "assay/error.hpp"
 #include "bench/programs/repository.hpp"
@@ -6,14 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cstdlib>
+#include <utility>
 
 namespace assay {
 
 namespace {
-
-constexpr const char* day_variable = "ASSAY_TODAY";
 
 bool is_usual(const std::filesystem::path& folder) { return folder == usual_baselines; }
 
@@ -34,12 +31,7 @@ std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::str
   require_baselines(baselines, made);
   for (const auto& folder : baselines) {
     const auto file = ledger_path(folder, suite);
-    auto ledger = load_ledger(file);
-    if (!ledger) continue;
-    if (std::getenv(day_variable) != nullptr) {
-      fmt::print(stderr, "today is taken to be {}, as {} says\n", date_text(today()), day_variable);
-    }
-    return StoredLedger{file, *std::move(ledger)};
+    if (auto ledger = load_ledger(file)) return StoredLedger{file, *std::move(ledger)};
   }
   return std::nullopt;
 }
@@ -48,14 +40,6 @@ std::string suite_in_commands(const std::string& suite, const Folders& baselines
                               const std::optional<StoredLedger>& stored) {
   const auto folder = stored ? stored->file.parent_path() : baselines.front();
   return shell_word(suite) + (is_usual(folder) ? "" : " --baselines " + shell_word(folder.string()));
-}
-
-Date today() {
-  const char* const given = std::getenv(day_variable);
-  if (given == nullptr) return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  if (const auto day = date_from(given)) return *day;
-  throw Error(day_variable, fmt::format("is \"{}\", which is no day", given),
-              "unset it, or write it as 2026-10-01");
 }
 
 void require_recordable(const std::optional<StoredLedger>& stored, const std::string& suite_in_commands,
@@ -78,22 +62,21 @@ std::string step_end(const StoredLedger& stored, const std::string& commit) {
   }
 }
 
-Ending recorded(StoredLedger stored, Step step, const Ending& passed) {
-  if (step.rows.empty()) {
-    return {exit_code::undecided, "UNDECIDED: no trial has an estimate, so there is no step to record"};
-  }
+Outcome recorded(StoredLedger stored, Step step, Outcome passed) {
+  if (step.rows.empty()) return {Word::undecided, "no trial has an estimate, so there is no step to record"};
   // The measurement took minutes, in which another job may have recorded this step or accepted something.
   if (auto now = load_ledger(stored.file)) stored.ledger = *std::move(now);
   try {
     require_next(stored.ledger, step.base, step.head);
   } catch (const Error& failure) {
-    return {exit_code::unusable, passed.text + ", but no step was recorded: " + failure.what()};
+    return {Word::not_recorded,
+            fmt::format("{}, but no step was recorded: {}", passed.sentence, failure.what())};
   }
-  const std::string line = fmt::format("recorded the step {} to {}, {} trials: commit {} by itself\n",
-                                       step.base, step.head, step.rows.size(), stored.file.string());
+  passed.besides.push_back(fmt::format("recorded the step {} to {}, {} trials: commit {} by itself",
+                                       step.base, step.head, step.rows.size(), stored.file.string()));
   stored.ledger.steps.push_back(std::move(step));
   save_ledger(stored.file, stored.ledger);
-  return {passed.code, line + passed.text};
+  return passed;
 }
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 /// Roofs that trials beat: measured again, and not believed where they are beaten all the same.
 #pragma once
 
-#include "assay/report.hpp"
+#include "assay/results.hpp"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "app/clock.hpp"
+#include "core/machine/clock.hpp"
 
 #include <chrono>
 #include <ctime>

@@ -1,0 +1,110 @@
+#include "app/verdict.hpp"
+
+#include "app/output.hpp"
+#include "app/today.hpp"
+#include "assay/error.hpp"
+#include "bench/exchange/github.hpp"
+#include "bench/exchange/junit.hpp"
+#include "bench/gate/two_builds_verdict.hpp"
+#include "core/text/command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace assay {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The line of an outcome that leaves open what was asked; empty for others.
+std::string nothing_decided(const Outcome& outcome) {
+  const int code = outcome.exit_code();
+  return code == exit_code::undecided || code == exit_code::interrupted ? outcome.line() : "";
+}
+
+void append(const std::string& file, const std::string& text, const char* name) {
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  out << text << std::flush;
+  if (!out) throw Error(file, fmt::format("cannot be written, and {} names it", name), "check that variable");
+}
+
+std::size_t size_of(const std::string& file) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(file, none);
+  return none ? 0 : static_cast<std::size_t>(size);
+}
+
+void put_github_outputs(const std::string& json, const CiVerdict& verdict) {
+  const Comparison& comparison = verdict.comparison;
+  fmt::print(json == "-" ? stderr : stdout, "{}",
+             github_annotations(comparison, verdict.after.suite, verdict.command));
+  if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
+    append(file, github_summary(comparison, verdict.before, verdict.after, verdict.command, size_of(file)),
+           "GITHUB_STEP_SUMMARY");
+  }
+  if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
+    append(file, github_outputs(comparison, std::string(verdict.outcome.ci_word())), "GITHUB_OUTPUT");
+  }
+}
+
+/// The commands that repeat what is slower; no repetition of this gate shows what several steps add up to.
+std::string next_commands(const TwoBuilds& run, const Comparison& comparison) {
+  std::string out;
+  if (run.partial) return out;
+  for (const Verdict& verdict : comparison.verdicts) {
+    if (verdict.standing != Standing::slower || !verdict.crept_since.empty()) continue;
+    out += fmt::format("again: {}\n", repeat_command(run.command, verdict.key));
+  }
+  return out;
+}
+
+}  // namespace
+
+Judging judging_of(const JudgingOptions& options, const std::filesystem::path& suite, bool record_step) {
+  return {.baselines = options.baselines,
+          .failing = {.undecided_fails = options.undecided_fails,
+                      .bisection = options.exit_codes == ExitCodes::bisect},
+          .drift_limit = options.drift_limit,
+          .today = today(),
+          .record_step = record_step,
+          .suite = suite.string()};
+}
+
+Judging judging_of(const VerdictOptions& options) {
+  return judging_of(options.judging, options.suite, options.record_step);
+}
+
+int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
+  const TwoBuildsVerdict verdict =
+      judged(run, find_ledger(options.judging.baselines, run.suite), judging_of(options));
+  const Comparison& comparison = verdict.ruling.comparison;
+  std::string text = two_builds_text(run, verdict.ruling);
+  if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
+  put(options.json, text + next_commands(run, comparison) + verdict.outcome.text(), to_json(comparison));
+  if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
+  if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, verdict.ruling));
+  put_ci_outputs(options.junit, options.json,
+                 {.comparison = comparison,
+                  .before = base_results(run),
+                  .after = head_results(run),
+                  .outcome = verdict.outcome,
+                  .command = run.command});
+  return verdict.outcome.exit_code();
+}
+
+void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const CiVerdict& verdict) {
+  if (!junit.empty()) {
+    write_file(junit, to_junit(verdict.comparison, verdict.after, verdict.command,
+                               nothing_decided(verdict.outcome)));
+  }
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, verdict);
+}
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+/// Tells a verdict everywhere it is waited for: on the terminal, in files, and to CI engines.
+#pragma once
+
+#include "app/options.hpp"
+#include "assay/compare.hpp"
+#include "assay/outcome.hpp"
+#include "bench/gate/judging.hpp"
+#include "bench/gate/two_builds.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+Judging judging_of(const JudgingOptions& options, const std::filesystem::path& suite, bool record_step);
+Judging judging_of(const VerdictOptions& options);
+
+/// Judges a gate of two builds, prints the verdict, writes the samples where `-o` says and the other files,
+/// and returns the exit code: the same for samples just taken and for stored ones.
+int end_two_builds(const VerdictOptions& options, const TwoBuilds& run);
+
+/// A verdict as CI engines need it.
+struct CiVerdict {
+  const Comparison& comparison;
+  const Results& before;  ///< empty where nothing was stored
+  const Results& after;
+  const Outcome& outcome;
+  std::string command;  ///< that repeats it for the rows that a `-k` behind it selects
+};
+
+/// Writes the JUnit file `junit`, where it is named, and what GitHub Actions reads, when this runs there:
+/// annotations, to standard output unless JSON goes there, a summary and outputs. Throws Error when a file
+/// cannot be written.
+void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const CiVerdict& verdict);
+
+}  // namespace assay

@@ -1,0 +1,224 @@
+#include "bench/compare/decision.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+/// `operation/variant` of a key.
+std::string variant_of(const std::string& key) {
+  const std::size_t slash = key.find('/');
+  return slash == std::string::npos ? key : key.substr(0, key.find('/', slash + 1));
+}
+
+/// Two times stand behind it; the other standings say why there are not two. Rows of identical machine code
+/// are the same, or slower by drift, without a launch.
+bool is_compared(const Verdict& verdict) {
+  switch (verdict.standing) {
+    case Standing::undecided: return true;
+    case Standing::same:
+    case Standing::faster:
+    case Standing::slower:
+    case Standing::accepted: return verdict.launches > 0;
+    default: return false;
+  }
+}
+
+class Decision {
+ public:
+  Decision(const Judgement& judgement, const FailurePolicy& policy)
+      : judgement_(judgement), comparison_(judgement.comparison), policy_(policy) {
+    for (const Verdict& verdict : comparison_.verdicts) {
+      if (is_compared(verdict)) ++compared_;
+      if (verdict.standing == Standing::same && verdict.launches == 0) ++identical_;
+    }
+  }
+
+  Outcome outcome() const {
+    Outcome out = by_times();
+    if (!comparison_.unfit.empty()) out.add(Word::unfit, comparison_.unfit);
+    if (!comparison_.objections.empty() && !policy_.bisection) {
+      out.add(Word::expired, fmt::format("{}", fmt::join(comparison_.objections, "; ")));
+    }
+    if (count(Standing::slower) > 0) out.add(Word::regression, regression());
+    if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
+    if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
+    if (judgement_.partial) {
+      out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", judgement_.measured,
+                                             comparison_.verdicts.size() - count(Standing::gone),
+                                             against_something() ? "; nothing is decided" : ""));
+    }
+    return out;
+  }
+
+ private:
+  std::size_t count(Standing standing) const { return comparison_.count(standing); }
+  bool against_something() const { return judgement_.against != Against::nothing; }
+
+  /// ", 2 undecided, 1 gone"; empty when all trials were judged.
+  std::string rest() const {
+    const std::string out = unjudged_text(comparison_);
+    return out.empty() ? out : ", " + out;
+  }
+
+  Outcome by_times() const {
+    if (!judgement_.nothing_to_do.empty()) return {Word::nothing_to_do, judgement_.nothing_to_do};
+    const std::size_t absent = count(Standing::skipped) + count(Standing::gone);
+    if (count(Standing::skipped) > 0 && absent == comparison_.verdicts.size()) {
+      return {Word::skipped, "nothing selected runs on this machine"};
+    }
+    if (!against_something()) {
+      if (judgement_.measured == 0) return {Word::not_measured, "no trial has a time"};
+      return {Word::measured, fmt::format("all {} trials agree with the oracle; nothing was compared",
+                                          comparison_.verdicts.size() - count(Standing::skipped))};
+    }
+    if (compared_ == 0) return uncompared();
+    if (count(Standing::undecided) == compared_) {
+      return {Word::undecided,
+              fmt::format("{}no verdict could be reached on any of {} trials{}", after(), compared_, rest())};
+    }
+    const std::size_t accepted = count(Standing::accepted);
+    return judged(fmt::format("{} trials compared{}, none slower{}{}", compared_, spent(),
+                              accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest()));
+  }
+
+  /// Nothing that was measured could be compared.
+  Outcome uncompared() const {
+    if (judgement_.against == Against::baseline) {
+      if (judgement_.measured == 0) return {Word::not_measured, "no trial has a time"};
+      return {Word::not_comparable,
+              "nothing was comparable with the baseline; see above for what differs" + rest()};
+    }
+    if (count(Standing::not_comparable) > 0) {
+      return {Word::not_comparable,
+              fmt::format("nothing was measured, and {} trial{} of both builds cannot be compared",
+                          count(Standing::not_comparable), count(Standing::not_comparable) == 1 ? "" : "s")};
+    }
+    if (identical_ == 0) {
+      return {Word::not_comparable, "the two builds have no trial in common that runs here"};
+    }
+    return judged(
+        fmt::format("all {} trials that both builds have are identical machine code{}", identical_, rest()));
+  }
+
+  Outcome judged(std::string sentence) const {
+    const bool open =
+        policy_.undecided_fails
+            ? !unjudged_text(comparison_).empty()
+            : policy_.bisection && count(Standing::undecided) + count(Standing::not_comparable) > 0;
+    return {open ? Word::undecided : Word::passed, std::move(sentence)};
+  }
+
+  std::string spent() const {
+    return judgement_.seconds > 0 ? fmt::format(" in {:.0f} s", judgement_.seconds) : "";
+  }
+  std::string after() const {
+    return judgement_.seconds > 0 ? fmt::format("after {:.0f} s, ", judgement_.seconds) : "";
+  }
+
+  /// Rows that are slower were measured here; rows that crept are slower than a release by steps of which
+  /// none was, and those of identical machine code were not even measured.
+  std::string regression() const {
+    std::size_t slower = 0, crept = 0, summed = 0;
+    std::string release;
+    for (const Verdict& verdict : comparison_.verdicts) {
+      if (verdict.ratio.low > 0 && verdict.ratio.basis == Basis::launches) ++summed;
+      if (verdict.standing != Standing::slower) continue;
+      ++(verdict.crept_since.empty() ? slower : crept);
+      if (!verdict.crept_since.empty()) release = verdict.crept_since;
+    }
+    std::string out;
+    if (slower > 0 || crept == 0) {
+      out = fmt::format("{} of {} trials {} slower than {}", slower, compared_, slower == 1 ? "is" : "are",
+                        judgement_.against == Against::base ? "the base"
+                        : slower == 1                       ? "its limit"
+                                                            : "their limit");
+    }
+    if (crept > 0) {
+      out += fmt::format("{}{} of {} trials {} slower than at release {}, by the sum of the steps since",
+                         out.empty() ? "" : "; ", crept, summed, crept == 1 ? "is" : "are", release);
+    }
+    return out + rest();
+  }
+
+  std::string disagreement() const {
+    std::vector<std::string> variants;
+    for (const Verdict& verdict : comparison_.verdicts) {
+      if (verdict.standing != Standing::wrong) continue;
+      std::string name = variant_of(verdict.key);
+      if (std::ranges::find(variants, name) == variants.end()) variants.push_back(std::move(name));
+    }
+    return fmt::format("{}{} disagree{} with the oracle and {} not timed", fmt::join(variants, ", "),
+                       judgement_.against == Against::base ? " of the head" : "",
+                       variants.size() == 1 ? "s" : "", variants.size() == 1 ? "was" : "were");
+  }
+
+  std::string failures() const {
+    std::vector<std::string> reasons;
+    for (const Verdict& verdict : comparison_.verdicts) {
+      if (has_failed(verdict.standing)) reasons.push_back(verdict.key + " " + verdict.why);
+    }
+    return fmt::format("{}", fmt::join(reasons, "; "));
+  }
+
+  const Judgement& judgement_;
+  const Comparison& comparison_;
+  const FailurePolicy& policy_;
+  std::size_t compared_ = 0, identical_ = 0;
+};
+
+}  // namespace
+
+Outcome decide(const Judgement& judgement, const FailurePolicy& policy) {
+  return Decision(judgement, policy).outcome();
+}
+
+Comparison not_compared(const Results& results, const std::string& why) {
+  Comparison out;
+  for (const TrialResult& trial : results.trials) {
+    Verdict verdict{.key = trial.key, .standing = Standing::not_comparable, .why = why};
+    if (!trial.skipped.empty()) {
+      verdict.standing = Standing::skipped;
+      verdict.why = "did not run here: " + trial.skipped;
+    } else if (trial.failure) {
+      verdict.standing = standing_of(*trial.failure);
+      verdict.why = trial.failure->reason;
+    } else if (!trial.agreement.agrees) {
+      verdict.standing = Standing::wrong;
+      verdict.why = "disagrees with the oracle: " + trial.agreement.detail;
+    }
+    out.verdicts.push_back(std::move(verdict));
+  }
+  return out;
+}
+
+Outcome outcome_of(const Results& results) {
+  return outcome_of(results, not_compared(results, ""), Against::nothing);
+}
+
+Outcome outcome_of(const Results& results, const Comparison& rows, Against against,
+                   const FailurePolicy& policy) {
+  const auto measured =
+      std::ranges::count_if(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
+  Judgement judgement{.comparison = rows,
+                      .against = against,
+                      .measured = static_cast<std::size_t>(measured),
+                      .partial = results.partial};
+  // Test runners start more shards than there may be cases, and take anything but success for a failure.
+  if (results.shard && results.trials.empty()) judgement.nothing_to_do = in_words(*results.shard);
+  return decide(judgement, policy);
+}
+
+std::string unjudged_text(const Comparison& comparison) {
+  std::string out;
+  for (const Standing standing : {Standing::undecided, Standing::not_comparable, Standing::gone}) {
+    const std::size_t count = comparison.count(standing);
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, to_string(standing));
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,126 @@
+#include "bench/compare/decision.hpp"
+
+#include <gmock/gmock.h>
+
+#include <initializer_list>
+
+namespace assay {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Comparison of(std::initializer_list<Standing> standings) {
+  Comparison out;
+  for (const Standing standing : standings) {
+    out.verdicts.push_back({.key = "gemm/v" + std::to_string(out.verdicts.size()) + "/m=1#1",
+                            .standing = standing,
+                            .why = "as this test wants it",
+                            .launches = 6});
+  }
+  return out;
+}
+
+Outcome decided(const Comparison& comparison, const FailurePolicy& policy = {},
+                Against against = Against::baseline) {
+  return decide({.comparison = comparison, .against = against, .measured = comparison.verdicts.size()},
+                policy);
+}
+
+constexpr FailurePolicy demanding{.undecided_fails = true};
+constexpr FailurePolicy bisecting{.bisection = true};
+
+TEST(Decision, CountsWhatIsUnjudgedByItsReason) {
+  EXPECT_EQ(unjudged_text(of({Standing::gone, Standing::undecided, Standing::same, Standing::undecided,
+                              Standing::not_comparable})),
+            "2 undecided, 1 not comparable, 1 gone");
+  EXPECT_EQ(unjudged_text(of({Standing::same, Standing::added, Standing::skipped})), "");
+}
+
+TEST(Decision, FailsOnWhatIsUnjudgedWhereItIsAskedTo) {
+  for (const Standing standing : {Standing::undecided, Standing::not_comparable, Standing::gone}) {
+    EXPECT_EQ(decided(of({Standing::same, standing})).word, Word::passed);
+    EXPECT_EQ(decided(of({Standing::same, standing}), demanding).word, Word::undecided);
+  }
+  EXPECT_EQ(decided(of({Standing::same, Standing::skipped}), demanding).word, Word::passed);
+}
+
+TEST(Decision, LeavesABisectionWithoutAnAnswer) {
+  EXPECT_EQ(decided(of({Standing::same, Standing::undecided}), bisecting).word, Word::undecided);
+  EXPECT_EQ(decided(of({Standing::same, Standing::not_comparable}), bisecting).word, Word::undecided);
+  EXPECT_EQ(decided(of({Standing::same, Standing::gone}), bisecting).word, Word::passed);
+  Comparison expired = of({Standing::same});
+  expired.objections = {"it ran out"};
+  EXPECT_EQ(decided(expired, bisecting).word, Word::passed);
+  EXPECT_EQ(decided(expired).word, Word::expired);
+}
+
+TEST(Decision, WeighsWhatIsWrongMoreThanWhatIsSlowAndTellsOfBoth) {
+  const Outcome outcome = decided(of({Standing::slower, Standing::wrong, Standing::same}));
+  EXPECT_EQ(outcome.text(),
+            "REGRESSION: 1 of 2 trials is slower than its limit\n"
+            "WRONG: gemm/v1 disagrees with the oracle and was not timed\n");
+  const Outcome crashed = decided(of({Standing::timed_out, Standing::wrong}));
+  EXPECT_EQ(crashed.exit_code(), exit_code::crashed);
+  EXPECT_THAT(crashed.text(), AllOf(HasSubstr("WRONG: gemm/v1 "), HasSubstr("CRASHED: gemm/v0/m=1#1 as")));
+}
+
+TEST(Decision, BlamesNoRowOnAnUnfitMachine) {
+  Comparison comparison = of({Standing::undecided, Standing::undecided});
+  comparison.unfit = "a copy moved";
+  EXPECT_EQ(decided(comparison).line(), "MACHINE UNFIT: a copy moved");
+}
+
+TEST(Decision, TellsWhatCreptFromWhatBecameSlowerHere) {
+  Comparison comparison = of({Standing::slower, Standing::slower, Standing::same});
+  for (Verdict& verdict : comparison.verdicts) verdict.ratio = {1, 1.1, 1.2, 0.95, Basis::launches};
+  comparison.verdicts[1].launches = 0;  // identical machine code
+  comparison.verdicts[1].crept_since = "v1";
+  EXPECT_EQ(decided(comparison, {}, Against::base).sentence,
+            "1 of 2 trials is slower than the base; 1 of 3 trials is slower than at release v1, by the sum "
+            "of the steps since");
+}
+
+TEST(Decision, PassesNothingThatWasNotCompared) {
+  EXPECT_EQ(decided(of({Standing::not_comparable})).word, Word::not_comparable);
+  EXPECT_EQ(decided(of({Standing::added}), {}, Against::base).word, Word::not_comparable);
+  EXPECT_EQ(decided(of({Standing::undecided, Standing::undecided})).word, Word::undecided);
+  EXPECT_EQ(decided(of({Standing::skipped})).word, Word::skipped);
+  EXPECT_EQ(decided(of({Standing::not_comparable}), {}, Against::nothing).word, Word::measured);
+  const Comparison rows = of({Standing::not_comparable});
+  EXPECT_EQ(decide({.comparison = rows}, {}).word, Word::not_measured);
+}
+
+TEST(Decision, PassesIdenticalMachineCode) {
+  Comparison comparison = of({Standing::same, Standing::gone});
+  comparison.verdicts[0].launches = 0;
+  const Outcome outcome = decided(comparison, {}, Against::base);
+  EXPECT_EQ(outcome.line(), "PASSED: all 1 trials that both builds have are identical machine code, 1 gone");
+}
+
+TEST(Decision, TellsWhatFailedBeforeAnInterrupt) {
+  const Comparison rows = of({Standing::wrong, Standing::not_comparable});
+  const Outcome outcome = decide({.comparison = rows, .measured = 0, .partial = true}, {});
+  EXPECT_EQ(outcome.exit_code(), exit_code::interrupted);
+  EXPECT_THAT(outcome.text(), AllOf(HasSubstr("WRONG: gemm/v0"), HasSubstr("0 of 2 trials were measured\n"),
+                                    Not(HasSubstr("nothing is decided"))));
+}
+
+TEST(Decision, TakesRowsOfResultsThatWereComparedWithNothing) {
+  Results results{.suite = "s"};
+  results.trials.resize(4);
+  results.trials[0].key = "a/b/c#1";
+  results.trials[1].skipped = "needs AVX-512";
+  results.trials[2].failure = Failure{Failure::Kind::timed_out, "did not end"};
+  results.trials[3].agreement.agrees = false;
+  const Comparison rows = not_compared(results, "nobody asked");
+  EXPECT_EQ(rows.verdicts[0].why, "nobody asked");
+  EXPECT_EQ(rows.verdicts[1].standing, Standing::skipped);
+  EXPECT_EQ(rows.verdicts[2].standing, Standing::timed_out);
+  EXPECT_EQ(rows.verdicts[3].standing, Standing::wrong);
+  EXPECT_EQ(outcome_of(results).word, Word::crashed);
+}
+
+}  // namespace
+}  // namespace assay

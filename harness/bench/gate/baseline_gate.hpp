@@ -1,0 +1,37 @@
+/// A gate against what was recorded on this machine.
+#pragma once
+
+#include "assay/pipeline.hpp"
+#include "bench/gate/judging.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct BaselineGateRequest {
+  RunRequest run;
+  GatePolicy policy;
+  Judging judging;
+  std::filesystem::path record_missing;  ///< folder for a baseline where none compares; empty: not recorded
+};
+
+struct BaselineGate {
+  Results results;
+  std::optional<Baseline> baseline;  ///< of this machine, if there is one
+  bool compared = false;             ///< false: the rows below say why they were not
+  Comparison comparison;
+  LedgerFindings ledger;
+  std::string suite;  ///< as commands name it, with the folder of baselines where that is not the usual one
+  std::vector<std::string> remarks;  ///< what was recorded elsewhere and what was recorded now, line by line
+  Outcome outcome;
+};
+
+/// Runs, compares with the baseline, measures what looks slower a second time, applies the ledger of the
+/// suite, decides, and records what it was asked to. Throws Error for a baseline or ledger that cannot be
+/// used, before anything is measured.
+BaselineGate gate_against_baseline(const BaselineGateRequest& request, const Registry& registry,
+                                   const Sample& sample, const Hooks& hooks);
+
+}  // namespace assay

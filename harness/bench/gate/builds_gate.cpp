@@ -1,0 +1,89 @@
+#include "bench/gate/builds_gate.hpp"
+
+#include "assay/error.hpp"
+#include "bench/gate/benchmark_programs.hpp"
+#include "bench/gate/paired_launches.hpp"
+#include "bench/gate/pointers.hpp"
+#include "bench/gate/two_builds_shards.hpp"
+#include "core/plan/filter.hpp"
+
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// Launches of every trial where sums since a release are tested: five steps of 1 % are then told from 3 %,
+/// which is the limit, through launches that deviate by 1 %.
+constexpr std::size_t launches_for_sums = 16;
+
+/// The time of each benchmark of a foreign program, in each of the six short runs of a launch.
+constexpr double benchmark_seconds = 0.005;
+
+Build build_of(const Programs& programs, const Description& description) {
+  return {.name = programs.name,
+          .commit = description.commit,
+          .facts = description.facts,
+          .links = programs.links.size(),
+          .layout_remark = programs.layout_remark};
+}
+
+void require_recordable_step(const Judging& judging, const std::optional<StoredLedger>& ledger,
+                             const TwoBuilds& run) {
+  const std::string base = run.base.commit;
+  require_recordable(ledger, suite_in_commands(judging.suite, judging.baselines, ledger),
+                     ledger ? step_end(*ledger, base) : base, run.head.commit);
+}
+
+void require_trials(const TwoBuilds& run, const std::string& where) {
+  if (!run.trials.empty()) return;
+  throw Error("filter '" + run.filter + "'", "selects nothing in " + where,
+              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+}
+
+std::vector<std::string> benchmarks_or_error(const std::filesystem::path& program,
+                                             const std::string& filter) {
+  if (auto names = benchmarks_of(program, filter)) return *std::move(names);
+  throw Error(program.string(), "is no program of Google Benchmark: it does not know --benchmark_list_tests",
+              "without --suite, --base and --head name such programs; builds of assay need --suite");
+}
+
+}  // namespace
+
+TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, const Hooks& hooks) {
+  TwoBuilds run = std::move(request.run);
+  const Suite& suite = request.suite;
+  const Programs &base = request.base, &head = request.head;
+  const Filter filter(run.filter, registry);
+  const DescriptionRequest question{.cases = suite.cases, .threads = request.threads, .seed = run.seed};
+  const Description of_base = described_by(base.links.front(), question),
+                    of_head = described_by(head.links.front(), question);
+  run.suite = suite.name;
+  run.base = build_of(base, of_base);
+  run.head = build_of(head, of_head);
+  const auto ledger = find_ledger(request.judging.baselines, suite.name);
+  if (ledger) run.policy.screen = launches_for_sums;
+  if (request.judging.record_step) require_recordable_step(request.judging, ledger, run);
+  run.trials = matched(
+      of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
+  require_trials(run, "suite '" + suite.name + "'");
+  note_occurrences(run.trials, request.suites_around);
+  if (request.shard) keep_shard(run, *request.shard);
+  const PairedPrograms sampled{.base = base.links,
+                               .head = head.links,
+                               .policy = {.time_limit = request.time_limit},
+                               .shared_bytes = shared_bytes_for(registry, suite.cases)};
+  sample_two_builds(run, paired_launches(sampled, hooks), hooks);
+  if (!run.partial) note_pointers(run, base.links.front(), head.links.front(), registry, hooks);
+  return run;
+}
+
+TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
+                             TwoBuilds run, const Hooks& hooks) {
+  run.suite = head.filename().string();
+  run.trials = matched(benchmarks_or_error(base, run.filter), benchmarks_or_error(head, run.filter));
+  require_trials(run, head.string());
+  sample_two_builds(run, benchmark_launches(base, head, benchmark_seconds, hooks), hooks);
+  return run;
+}
+
+}  // namespace assay

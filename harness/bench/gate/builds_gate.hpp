@@ -1,0 +1,38 @@
+/// Gates of two programs: trials matched, sampled in turns, with pointers to what became slower.
+#pragma once
+
+#include "assay/pipeline.hpp"
+#include "bench/gate/judging.hpp"
+#include "bench/gate/two_builds.hpp"
+#include "bench/programs/revision.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace assay {
+
+/// Two builds of this program.
+struct BuildsGateRequest {
+  Programs base, head;
+  Suite suite;
+  /// Suites of which is said what a slow-down costs in an epoch.
+  std::vector<Suite> suites_around;
+  std::vector<int> threads;
+  std::optional<Shard> shard;
+  bool identical_too = false;  ///< identical machine code is measured as well
+  double time_limit = 0;       ///< seconds that a kernel may take; 0: by what naive takes
+  Judging judging;
+  /// With the names of the sides, machine, date, seed, command, filter, policy and budget.
+  TwoBuilds run;
+};
+
+/// Throws Error for a step that cannot be recorded and a filter that selects nothing, before anything is
+/// measured, and for a program that cannot be started.
+TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, const Hooks& hooks);
+
+/// Two programs that were built with Google Benchmark. Throws Error as gate_of_builds() does.
+TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
+                             TwoBuilds run, const Hooks& hooks);
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+#include "bench/report/content.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr std::array standings{Standing::same,     Standing::faster,    Standing::slower,
+                               Standing::accepted, Standing::undecided, Standing::not_comparable,
+                               Standing::wrong,    Standing::skipped,   Standing::added,
+                               Standing::gone,     Standing::crashed,   Standing::timed_out};
+
+/// Two times stand behind it; the other standings say why there are not two.
+bool is_judged(const Verdict& verdict) {
+  return verdict.standing == Standing::same || verdict.standing == Standing::faster ||
+         verdict.standing == Standing::slower || verdict.standing == Standing::accepted ||
+         verdict.standing == Standing::undecided;
+}
+
+/// Relative slow-down from which the lower end of the interval would have been past the limit, by the spread
+/// that this trial showed.
+double visible(const Verdict& verdict) {
+  return verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1;
+}
+
+void find_visible(Summary& out, const Comparison& comparison) {
+  std::vector<double> changes;
+  for (const Verdict& verdict : comparison.verdicts) {
+    if (is_judged(verdict) && verdict.ratio.low > 0) changes.push_back(visible(verdict));
+  }
+  if (changes.empty()) return;
+  std::ranges::sort(changes);
+  out.visible_in_half = changes[(changes.size() - 1) / 2];
+  out.visible_in_most = changes[(9 * (changes.size() - 1) + 9) / 10];
+}
+
+}  // namespace
+
+Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome) {
+  Summary out{.outcome = std::move(outcome), .trials = results.trials.size()};
+  std::size_t wrong = 0, failed = 0, skipped = 0;
+  for (const TrialResult& trial : results.trials) {
+    if (!trial.skipped.empty()) ++skipped;
+    if (disagrees(trial)) ++wrong;
+    if (trial.failure) ++failed;
+    if (!was_measured(trial)) continue;
+    const std::size_t launches = sampled_launches(trial);
+    out.fewest_launches = out.measured == 0 ? launches : std::min(out.fewest_launches, launches);
+    out.most_launches = std::max(out.most_launches, launches);
+    ++out.measured;
+  }
+  const std::size_t ran = out.trials - skipped;
+  out.counts = {{"agree", ran - wrong - failed},
+                {"disagree", wrong},
+                {"measured", out.measured},
+                {"agree but not measured", ran - wrong - failed - out.measured},
+                {"did not run here", skipped}};
+  if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
+  if (comparison) {
+    for (const Standing s : standings) {
+      if (has_failed(s) && comparison->count(s) == 0) continue;
+      out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
+    }
+    find_visible(out, *comparison);
+  }
+  return out;
+}
+
+}  // namespace assay

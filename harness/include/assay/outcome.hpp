@@ -1,0 +1,64 @@
+/// The end of every verb that checks, measures or judges: one word, the sentence behind it, one exit code.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Exit codes of every verb.
+namespace exit_code {
+inline constexpr int passed = 0;
+inline constexpr int found = 1;      ///< a disagreement or a regression
+inline constexpr int unusable = 2;   ///< a request or an environment that cannot be used
+inline constexpr int undecided = 3;  ///< nothing was measured or compared that should have been
+inline constexpr int crashed = 4;    ///< a kernel crashed or hung, or an internal error
+inline constexpr int all_skipped = 77;
+inline constexpr int interrupted = 130;
+}  // namespace exit_code
+
+/// By weight: where several hold, the last of them is the outcome.
+enum class Word {
+  nothing_to_do,  ///< this shard holds no case
+  agree,          ///< with the oracle; nothing was timed
+  measured,       ///< nothing was compared
+  recorded,       ///< as a baseline: there was nothing to compare with yet
+  passed,
+  undecided,
+  not_comparable,
+  not_measured,
+  skipped,       ///< nothing selected runs on this machine
+  not_recorded,  ///< it passed, but its step does not continue the ledger
+  unfit,         ///< the machine cannot be judged on
+  expired,       ///< the acceptance of a slow-down ran out
+  regression,
+  wrong,    ///< disagrees with the oracle
+  crashed,  ///< a kernel crashed, or did not end in time
+  interrupted
+};
+/// "MACHINE UNFIT", as it stands before the sentence.
+std::string_view to_string(Word word);
+
+/// Failed: a disagreement, a regression, an acceptance that ran out, a crash.
+bool fails(Word word);
+
+struct Outcome {
+  Word word = Word::passed;
+  std::string sentence{};              ///< a stranger can read it; without a full stop
+  std::vector<std::string> besides{};  ///< lines of lighter findings that fail as well
+
+  /// The outcome becomes what was found when that weighs more; otherwise it is kept as a line, if it fails.
+  void add(Word found, std::string found_sentence);
+
+  int exit_code() const;
+  /// "REGRESSION: 1 of 6 trials is slower than its limit"
+  std::string line() const;
+  /// `besides` and the line, each ending in a newline.
+  std::string text() const;
+  /// The verdict in one lower-case word, as CI engines get it: passed, wrong, regression, expired, unusable,
+  /// undecided, crashed, skipped or interrupted.
+  std::string_view ci_word() const;
+};
+
+}  // namespace assay
