@@ -2,10 +2,15 @@
 /// with slow-downs of known size planted in it.
 #pragma once
 
+#include "assay/suite.hpp"
+#include "bench/gate/paired_launches.hpp"
 #include "bench/gate/two_builds.hpp"
 
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,12 +51,44 @@ struct SelfTest {
   bool busy = false;               ///< another process kept one core busy meanwhile
   double empty_slice_seconds = 0;  ///< what a slice of a kernel that does nothing takes
   double slice_seconds = 0;
-  std::string raw_hash;  ///< FNV-1a of the file with all samples; empty when none was kept
+  std::string raw_hash;  ///< FNV-1a of all finished gates, as lines; empty when nobody keeps them
   std::vector<SelfTestRun> runs;
   std::vector<double> asked;        ///< slow-downs that were to be planted; empty where that is not known
   std::vector<std::string> failed;  ///< trials that crashed or hung, and how
   std::size_t interrupted = 0;      ///< gates that were left out, since they were not finished
 };
+
+/// A self-test that is to be run.
+struct SelfTestRequest {
+  Suite suite;
+  std::string filter;
+  std::filesystem::path program;  ///< is compared with itself
+  Description description;        ///< that the program gives of itself, for the cases of the suite
+  std::uint64_t seed = 42;
+  int runs = 0, planted_runs = 0;
+  std::vector<double> plants;                         ///< slow-downs of the planted runs
+  double budget_seconds = 0;                          ///< of each gate
+  double time_limit = 0;                              ///< see TurnPolicy
+  bool busy = false;                                  ///< keep one core busy meanwhile
+  std::string command;                                ///< repeats it
+  std::function<void(const std::string& line)> keep;  ///< gets each finished gate, in one line
+  std::function<PairedSample(PairedPrograms, const Hooks&)> launches = paired_launches;
+};
+
+/// Runs gates without plants, then those with plants, until the user interrupts; an interrupted gate does not
+/// count. What crashed in one gate is not tried in the next. Throws Error when the filter selects nothing.
+SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks);
+
+/// Lines that SelfTestRequest::keep got, of one self-test or several.
+struct KeptGates {
+  std::string file;  ///< for messages
+  std::string lines;
+};
+
+/// Judges gates anew by the rules of this program. Throws Error naming the file and the line at fault, and
+/// for a file without any gate, or with the gates of another one: samples that counted twice would make every
+/// interval too narrow.
+SelfTest judged_anew(std::span<const KeptGates> files, const Registry& registry);
 
 /// One trial for each size and bound, all different, drawn from those of the run with one thread that exist
 /// in it. A bound of which the suite has too few trials gets fewer sizes: those that follow the ones it had

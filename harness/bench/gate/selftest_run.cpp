@@ -1,0 +1,173 @@
+// Runs the gates of a self-test, and reads those of earlier ones.
+#include "assay/error.hpp"
+#include "bench/gate/selftest.hpp"
+#include "bench/measure/busy.hpp"
+#include "bench/measure/calibration.hpp"
+#include "core/machine/clock.hpp"
+#include "core/plan/filter.hpp"
+#include "core/statistics/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// A kernel that does nothing: what is left is the harness.
+class Nothing final : public Timed {
+ public:
+  void repeat(Index) override {}
+};
+
+double empty_slice_seconds() {
+  Nothing nothing;
+  std::vector<double> seconds;
+  for (int slice = 0; slice < 1000; ++slice) seconds.push_back(seconds_for(nothing, 1));
+  return median(seconds);
+}
+
+std::vector<PairedTrial> selected_trials(const SelfTestRequest& request, const Registry& registry) {
+  const Filter filter(request.filter, registry);
+  std::vector<PairedTrial> out = matched(
+      request.description, request.description, [&](const std::string& key) { return filter.selects(key); },
+      /*identical_too=*/true);
+  if (out.empty()) {
+    throw Error("filter '" + request.filter + "'", "selects nothing in suite '" + request.suite.name + "'",
+                "`assay list` shows operations and variants");
+  }
+  return out;
+}
+
+Cost cost_of(const PairedTrial& trial, const Registry& registry) {
+  return registry.at(trial.trial.operation).cost(trial.trial.problem);
+}
+
+TwoBuilds gated(const SelfTestRequest& request, const std::vector<PairedTrial>& trials,
+                const std::vector<Plant>& plants, PairedPrograms programs, std::uint64_t seed,
+                const Hooks& hooks) {
+  const Build build{
+      .name = "this program", .commit = request.description.commit, .facts = request.description.facts};
+  TwoBuilds run{.suite = request.suite.name,
+                .base = build,
+                .head = build,
+                .machine = this_machine(),
+                .date = utc_now(),
+                .seed = seed,
+                .command = request.command,
+                .busy = request.busy,
+                .filter = request.filter,
+                .budget_seconds = request.budget_seconds,
+                .trials = trials};
+  for (const Plant& plant : plants) run.planted[plant.key] = plant.slowdown;
+  programs.planted = run.planted;
+  sample_two_builds(run, request.launches(std::move(programs), hooks), hooks);
+  return run;
+}
+
+/// Leaves out of the next gates what crashed or hung in this one.
+void note_failures(const TwoBuilds& run, std::vector<PairedTrial>& trials, SelfTest& test) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!has_failed(run.trials[i].left_out) || !trials[i].tested()) continue;
+    trials[i].left_out = run.trials[i].left_out;
+    trials[i].why_left_out = run.trials[i].why_left_out;
+    test.failed.push_back(trials[i].trial.key + ": " + trials[i].why_left_out);
+  }
+}
+
+std::string line_of(const TwoBuilds& run) {
+  std::string out = to_json(run);
+  std::erase(out, '\n');
+  return out + '\n';
+}
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::vector<Plant> plants_of(const TwoBuilds& run, const Registry& registry) {
+  std::vector<Plant> out;
+  for (const PairedTrial& trial : run.trials) {
+    const auto planted = run.planted.find(trial.trial.key);
+    if (planted == run.planted.end()) continue;
+    out.push_back(
+        {.key = planted->first, .bound = bound_of(cost_of(trial, registry)), .slowdown = planted->second});
+  }
+  return out;
+}
+
+}  // namespace
+
+SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks) {
+  std::vector<PairedTrial> trials = selected_trials(request, registry);
+  std::map<std::string, Cost> costs;
+  for (const PairedTrial& trial : trials) costs[trial.trial.key] = cost_of(trial, registry);
+  const PairedPrograms programs{.base = {request.program},
+                                .head = {request.program},
+                                .policy = {.time_limit = request.time_limit},
+                                .shared_bytes = shared_bytes_for(registry, request.suite.cases)};
+  const std::optional<BusyCore> busy = request.busy ? std::optional<BusyCore>(std::in_place) : std::nullopt;
+  SelfTest out{.suite = request.suite.name,
+               .commit = request.description.commit,
+               .date = utc_now(),
+               .command = request.command,
+               .machine = this_machine(),
+               .busy = request.busy,
+               .empty_slice_seconds = empty_slice_seconds(),
+               .slice_seconds = programs.policy.slice_seconds};
+  if (request.planted_runs > 0) out.asked = request.plants;
+  Rng rng(request.seed);
+  std::uint64_t hash = fnv1a("");
+  const int count = request.runs + request.planted_runs;
+  for (int i = 0; i < count && !hooks.stopped(); ++i) {
+    hooks.say(fmt::format("run {} of {}", i + 1, count));
+    std::vector<Plant> plants;
+    if (i >= request.runs) {
+      plants = drawn_plants(trials, costs, request.plants, static_cast<std::size_t>(i - request.runs), rng);
+    }
+    const TwoBuilds run = gated(request, trials, plants, programs, rng.next(), hooks);
+    note_failures(run, trials, out);
+    if (run.partial) break;
+    if (request.keep) {
+      const std::string line = line_of(run);
+      request.keep(line);
+      hash = fnv1a(line, hash);
+      out.raw_hash = hash_text(hash);
+    }
+    out.runs.push_back(tallied(run, std::move(plants)));
+  }
+  return out;
+}
+
+SelfTest judged_anew(std::span<const KeptGates> files, const Registry& registry) {
+  SelfTest out{.slice_seconds = TurnPolicy{}.slice_seconds};
+  std::vector<std::string> hashes;
+  for (const auto& [file, text] : files) {
+    const std::string hash = hash_text(fnv1a(text));
+    if (std::ranges::find(hashes, hash) != hashes.end()) {
+      throw Error("--again " + file, "holds what another of the files holds", "name each file once");
+    }
+    hashes.push_back(hash);
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      TwoBuilds run = two_builds_from_json(line, fmt::format("{}, line {}", file, ++number));
+      if (run.partial) {
+        ++out.interrupted;
+        continue;
+      }
+      run.policy = {};
+      out.suite = run.suite;
+      out.commit = run.head.commit;
+      out.date = run.date;
+      out.machine = run.machine;
+      out.busy = out.busy || run.busy;
+      out.runs.push_back(tallied(run, plants_of(run, registry)));
+    }
+    if (number == 0) throw Error(file, "holds no gate", "name files that `assay selftest -o` wrote");
+  }
+  out.raw_hash = fmt::format("{}", fmt::join(hashes, ", "));
+  return out;
+}
+
+}  // namespace assay
