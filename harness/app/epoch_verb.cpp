@@ -2,17 +2,16 @@
 #include "app/progress.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
+#include "assay/files.hpp"
 #include "assay/pipeline.hpp"
-#include "core/machine/build_info.hpp"
-#include "core/machine/clock.hpp"
+#include "assay/random.hpp"
 #include "core/text/figures.hpp"
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/timeline.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <fstream>
 
 namespace assay {
@@ -20,167 +19,91 @@ namespace {
 
 std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }
 
-/// One job from its calibration to the end of its epoch.
-class Epoch {
- public:
-  Epoch(const std::filesystem::path& file, const EpochOptions& options)
-      : options_(options),
-        job_(training_job_from_json(read_file(file), file)),
-        earlier_(logged(options.log)),
-        training_(made(job_, file)) {}
+/// The epochs of a log that may not have begun yet.
+std::vector<LoggedEpoch> logged(const std::filesystem::path& log) {
+  if (log.empty() || !std::filesystem::exists(log)) return {};
+  return epoch_log_from(read_file(log), log.string());
+}
 
-  int run() {
-    predict();
-    if (interrupted_) return exit_code::interrupted;
-    if (options_.predict_only) {
-      put(options_.json, to_text(forecast_) + frozen_line(), to_json(forecast_, made_));
-      return exit_code::passed;
-    }
-    // Before the epoch, and not among JSON.
-    std::FILE* const out = options_.json == "-" ? stderr : stdout;
-    fmt::print(out, "{}", frozen_line());
-    std::fflush(out);
-    const EpochRun epoch = trained();
-    if (!options_.timeline.empty()) {
-      write_file(options_.timeline, timeline_json(job_.name, epoch.times));
-    }
-    if (epoch.partial) {
-      const bool trained_all = std::ssize(epoch.times.steps) == job_.plan.steps();
-      fmt::print("INTERRUPTED after {} of {} steps{}: nothing to compare with\n", epoch.times.steps.size(),
-                 job_.plan.steps(), trained_all ? ", in validation" : "");
-      return exit_code::interrupted;
-    }
-    const Job truth = measured_job(job_, epoch);
-    Forecast scored = forecast(measured_, &truth);
-    scored.experience = forecast_.experience;
-    const Interval& expected = scored.experience.seconds;
-    if (expected.coverage > 0) {
-      scored.experience.held = expected.low <= epoch.times.seconds && epoch.times.seconds <= expected.high;
-    }
-    if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(scored));
-    put(options_.json, to_text(scored) + losses_line(epoch), to_json(scored, made_));
-    if (!options_.log.empty()) log(epoch, scored.scores.back());
+void log_epoch(const LoggedEpoch& epoch, const std::filesystem::path& log) {
+  std::ofstream out(log, std::ios::app);
+  out << to_line(epoch) << '\n';
+  out.flush();
+  if (!out) {
+    throw Error(log.string(), "cannot be written", "free space on that disk, or name another file");
+  }
+}
+
+std::optional<EpochPrediction> predicted(Training& training, const TrainingJob& job,
+                                         const std::vector<LoggedEpoch>& earlier,
+                                         const EpochOptions& options) {
+  PredictionSettings settings{.calibration = {.share = options.share}};
+  if (options.elsewhere) settings.elsewhere.emplace();
+  Progress progress;
+  return predict_epoch(training, job, earlier, settings, progress.hooks());
+}
+
+EpochRun trained(Training& training, const EpochPrediction& prediction) {
+  Progress progress;
+  return run_epoch(training, prediction, progress.hooks());
+}
+
+std::string frozen_line(const EpochPrediction& prediction, const std::string& hash,
+                        const std::filesystem::path& file) {
+  const auto epoch = predicted_epoch(prediction.forecast);
+  return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", prediction.made,
+                     epoch ? seconds_text(*epoch) : "no prediction", hash,
+                     file.empty() ? "" : ", in " + file.string());
+}
+
+std::string losses_line(const TrainingPlan& plan, const EpochTimes& times) {
+  std::string out = fmt::format("loss: {:.4g} at the first step, {:.4g} at the last",
+                                times.steps.front().mean_loss, times.steps.back().mean_loss);
+  double sum = 0;
+  for (std::size_t i = 0; i < times.validation.size(); ++i) {
+    sum += static_cast<double>(plan.validation_size(static_cast<Index>(i))) *
+           static_cast<double>(times.validation[i].mean_loss);
+  }
+  if (!times.validation.empty()) {
+    out += fmt::format(", {:.4g} in validation", sum / static_cast<double>(plan.validation_samples));
+  }
+  return out + "\n";
+}
+
+int one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
+  const TrainingJob job = training_job_from_json(read_file(file), file);
+  const auto earlier = logged(options.log);
+  require_memory(job.plan, file.string(), this_machine().memory_bytes);
+  const auto training = TrainingMaker::made(job.plan);
+
+  const auto prediction = predicted(*training, job, earlier, options);
+  if (!prediction) return exit_code::interrupted;
+  const std::string json = to_json(prediction->forecast, prediction->made), hash = hash_of(json + "\n");
+  if (!options.frozen.empty()) write_file(options.frozen, json + "\n");
+  const std::string frozen = frozen_line(*prediction, hash, options.frozen);
+  if (options.predict_only) {
+    put(options.json, to_text(prediction->forecast) + frozen, json);
     return exit_code::passed;
   }
+  // Before the epoch, and not among JSON.
+  std::FILE* const out = options.json == "-" ? stderr : stdout;
+  fmt::print(out, "{}", frozen);
+  std::fflush(out);
 
- private:
-  /// The epochs of a log that may not have begun yet.
-  static std::vector<LoggedEpoch> logged(const std::filesystem::path& log) {
-    if (log.empty() || !std::filesystem::exists(log)) return {};
-    return epoch_log_from(read_file(log), log.string());
+  const EpochRun epoch = trained(*training, *prediction);
+  if (!options.timeline.empty()) write_file(options.timeline, timeline_json(job.name, epoch.times));
+  if (epoch.partial) {
+    const bool trained_all = std::ssize(epoch.times.steps) == job.plan.steps();
+    fmt::print("INTERRUPTED after {} of {} steps{}: nothing to compare with\n", epoch.times.steps.size(),
+               job.plan.steps(), trained_all ? ", in validation" : "");
+    return exit_code::interrupted;
   }
-  static std::unique_ptr<Training> made(const TrainingJob& job, const std::filesystem::path& file) {
-    require_memory(job.plan, file.string(), this_machine().memory_bytes);
-    return TrainingMaker::made(job.plan);
-  }
-
-  void predict() {
-    Progress progress;
-    const Hooks hooks = progress.hooks();
-    const auto start = std::chrono::steady_clock::now();
-    measured_ = calibration_of(*training_, job_, {.share = options_.share}, hooks);
-    interrupted_ = hooks.stopped();
-    if (interrupted_) return;
-    forecast_ = forecast(measured_);
-    if (const ModelPrediction* best = most_elaborate(forecast_.models)) {
-      forecast_.experience =
-          experience(best->seconds, earlier_errors(earlier_, this_machine().key, name_of(best->model)));
-    }
-    made_ = utc_now();
-    if (options_.elsewhere) {
-      elsewhere_ = elsewhere(*training_, job_.plan, forecast_.calibration, usual_settings(),
-                             seconds_of(forecast_.segments), {}, hooks);
-    }
-    prediction_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::string text = to_json(forecast_, made_) + "\n";
-    frozen_ = hash_of(text);
-    if (!options_.frozen.empty()) write_file(options_.frozen, text);
-  }
-
-  std::string frozen_line() const {
-    const auto epoch = predicted_epoch(forecast_);
-    return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", made_,
-                       epoch ? seconds_text(*epoch) : "no prediction", frozen_,
-                       options_.frozen.empty() ? "" : ", in " + options_.frozen.string());
-  }
-
-  EpochRun trained() {
-    Progress progress;
-    const Hooks hooks = progress.hooks();
-    const double steps = static_cast<double>(job_.plan.steps());
-    const ModelPrediction* best = most_elaborate(forecast_.models);
-    const std::string predicted = best == nullptr ? "" : ", predicted " + seconds_text(best->seconds.middle);
-    double shown = 0;
-    return run_epoch(
-        *training_, job_.plan,
-        [&](Index done, double seconds) {
-          // Text costs microseconds, and steps of a small network take tens of them.
-          if (seconds - shown < 0.5) return;
-          shown = seconds;
-          hooks.say(fmt::format("step {} of {}, about {} in all{}", done, job_.plan.steps(),
-                                seconds_text(seconds * steps / static_cast<double>(done)), predicted));
-        },
-        hooks);
-  }
-
-  std::string losses_line(const EpochRun& epoch) const {
-    const EpochTimes& times = epoch.times;
-    std::string out = fmt::format("loss: {:.4g} at the first step, {:.4g} at the last",
-                                  times.steps.front().mean_loss, times.steps.back().mean_loss);
-    double sum = 0;
-    for (std::size_t i = 0; i < times.validation.size(); ++i) {
-      sum += static_cast<double>(job_.plan.validation_size(static_cast<Index>(i))) *
-             static_cast<double>(times.validation[i].mean_loss);
-    }
-    if (!times.validation.empty()) {
-      out += fmt::format(", {:.4g} in validation", sum / static_cast<double>(job_.plan.validation_samples));
-    }
-    return out + "\n";
-  }
-
-  void log(const EpochRun& epoch, const Score& score) const {
-    LoggedEpoch line{.job = job_,
-                     .date = made_,
-                     .commit = build_info().commit,
-                     .machine = this_machine().key,
-                     .frozen = frozen_,
-                     .seconds = epoch.times.seconds,
-                     .prediction_seconds = prediction_seconds_,
-                     .predicted_step = score.predicted_step,
-                     .measured_step = score.measured_step,
-                     .other_busy_share = epoch.weather.other_busy_share,
-                     .steal_share = epoch.weather.steal_share,
-                     .experience = forecast_.experience,
-                     .elsewhere = elsewhere_};
-    for (const ModelPrediction& one : forecast_.models) {
-      if (one.impossible.empty()) line.models.push_back({std::string(name_of(one.model)), one.seconds});
-    }
-    for (const Segment& one : forecast_.segments) {
-      if (one.kind == SegmentKind::cold_pages) continue;  // not timed apart from the steps
-      line.segments.push_back({std::string(to_string(one.kind)), one.seconds,
-                               one.kind == SegmentKind::validation ? epoch.times.validation_seconds()
-                                                                   : epoch.times.checkpoint_seconds()});
-    }
-    std::ofstream out(options_.log, std::ios::app);
-    out << to_line(line) << '\n';
-    out.flush();
-    if (!out) {
-      throw Error(options_.log.string(), "cannot be written",
-                  "free space on that disk, or name another file");
-    }
-  }
-
-  const EpochOptions& options_;
-  TrainingJob job_;
-  std::vector<LoggedEpoch> earlier_;
-  std::unique_ptr<Training> training_;
-  Job measured_;
-  Forecast forecast_;
-  std::vector<Elsewhere> elsewhere_;
-  std::string made_, frozen_;
-  double prediction_seconds_ = 0;
-  bool interrupted_ = false;
-};
+  const Forecast known = scored(*prediction, epoch);
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(known));
+  put(options.json, to_text(known) + losses_line(job.plan, epoch.times), to_json(known, prediction->made));
+  if (!options.log.empty()) log_epoch(logged_epoch(*prediction, epoch, known, hash), options.log);
+  return exit_code::passed;
+}
 
 }  // namespace
 
@@ -200,7 +123,7 @@ int epoch_verb(const EpochOptions& options) {
                 "run the jobs one by one, or gather them with --log");
   }
   for (const auto& job : options.jobs) {
-    const int code = Epoch(job, options).run();
+    const int code = one_epoch(job, options);
     if (code != exit_code::passed) return code;
   }
   return exit_code::passed;

@@ -1,0 +1,44 @@
+/// One epoch of a job that the program trains itself: predicted, then run, then compared with what was
+/// predicted.
+#pragma once
+
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/training_measurement.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct PredictionSettings {
+  CalibrationPolicy calibration;
+  std::optional<PartsPolicy> elsewhere;  ///< predict the usual settings of the loader, too
+};
+
+struct EpochPrediction {
+  TrainingJob job;
+  Job measured;       ///< the calibration
+  Forecast forecast;  ///< of the epoch, with the experience of earlier ones
+  std::string made;   ///< when
+  std::vector<Elsewhere> elsewhere;
+  double seconds = 0;  ///< that predicting took
+};
+
+/// Returns nothing after an interrupt of the calibration. `earlier` may hold epochs of other machines, which
+/// do not count.
+std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJob& job,
+                                             const std::vector<LoggedEpoch>& earlier,
+                                             const PredictionSettings& settings, const Hooks& hooks);
+
+/// Trains the epoch, and says how far it is, next to what was predicted.
+EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks);
+
+/// Returns the forecast with two scores: of the whole epoch, and of its steps. `epoch` was not interrupted.
+Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch);
+
+/// Returns what a log keeps; `frozen` is the hash of the prediction as it was written down.
+LoggedEpoch logged_epoch(const EpochPrediction& prediction, const EpochRun& epoch, const Forecast& scored,
+                         const std::string& frozen);
+
+}  // namespace assay
