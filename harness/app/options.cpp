@@ -337,6 +337,10 @@ void describe(OptionList& o, ReportOptions& options) {
 }
 
 void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
+void describe(OptionList& o, SchemaOptions& options) {
+  o("format", &options.format, "suite, results, gate, …; all are listed where it is none",
+    {.required = true});
+}
 void describe(OptionList& o, RemedyOptions& options) {
   o("--openblas-remedy", &options.openblas_remedy,
     "print only the setting that gives OpenBLAS its best kernels, if one is needed");

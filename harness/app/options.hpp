@@ -204,6 +204,9 @@ struct ReportOptions {
 struct DoctorOptions {
   std::string json;
 };
+struct SchemaOptions {
+  std::string format;
+};
 struct RemedyOptions {
   bool openblas_remedy = false;
 };
@@ -304,6 +307,7 @@ void describe(OptionList& o, SelftestAgainOptions& options);
 void describe(OptionList& o, CompareOptions& options);
 void describe(OptionList& o, ReportOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
+void describe(OptionList& o, SchemaOptions& options);
 void describe(OptionList& o, RemedyOptions& options);
 void describe(OptionList& o, JobFacts& options);
 void describe(OptionList& o, PredictOptions& options);

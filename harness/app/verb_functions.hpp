@@ -35,6 +35,7 @@ int tune_library_verb(const LibraryOptions& options, const Registry& registry);
 int report_verb(const ReportOptions& options);
 int doctor_verb(const DoctorOptions& options);
 int remedy_verb(const RemedyOptions& options);
+int schema_verb(const SchemaOptions& options);
 int launch_verb(const ServedOptions& options, const Registry& registry);
 int turns_verb(const ServedOptions& options, const Registry& registry);
 int describe_verb(const ServedOptions& options, const Registry& registry);

@@ -73,6 +73,7 @@ std::span<const Verb> verbs() {
        "the setting that gives OpenBLAS its best kernels",
        call<remedy_verb>},
       {"doctor", {}, "this machine: roofs, noise, what could spoil a measurement", call<doctor_verb>},
+      {"schema", {}, "the JSON Schema of a file that is read or written", call<schema_verb>},
       {"reanalyze", {}, "the verdicts of a gate of two builds again, from its samples", call<reanalyze_verb>},
       {"selftest", {"--again"}, "judge the samples of a self-test anew", call<selftest_again_verb>},
       {"selftest", {}, "how often the gate of two builds is wrong on this machine", call<selftest_verb>},

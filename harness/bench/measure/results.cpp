@@ -44,7 +44,13 @@ void require_own_key(const Fields& f, const TrialResult& trial) {
 
 }  // namespace
 
-Json Form<Launch>::schema(const Fields::Rule&) { return schema_of<Columns>(); }
+Json Form<Launch>::schema(const Fields::Rule&) {
+  Json out = schema_of<Columns>();
+  const Fields::Rule above_zero{.low = 1};
+  out["properties"]["calls"]["anyOf"] =
+      Json::array({Form<Index>::schema(above_zero), Form<std::vector<Index>>::schema(above_zero)});
+  return out;
+}
 
 Json Form<Launch>::json(const Launch& launch, const Fields::Rule&) {
   Columns columns{

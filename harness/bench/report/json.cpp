@@ -9,6 +9,8 @@ namespace assay {
 namespace {
 
 constexpr Fields::Rule null_if_none{.null = true};
+/// Of what stands beside "impossible", and not with it.
+constexpr Fields::Rule if_possible{.optional = true};
 
 /// Not known is null.
 std::optional<double> known_if(bool known, double value) {
@@ -93,11 +95,11 @@ void describe(Fields& f, Prediction& prediction) {
   f("label", prediction.label);
   f("impossible", prediction.impossible, {.terse = true, .about = "why there is none"});
   if (f.writes() && !prediction.impossible.empty()) return;
-  f("seconds", prediction.seconds);
+  f("seconds", prediction.seconds, if_possible);
   f.derived("interval_from", std::string(to_string(prediction.source)));
-  f("launches", prediction.launches);
-  f("contributions", prediction.contributions);
-  f("left_out", prediction.left_out);
+  f("launches", prediction.launches, if_possible);
+  f("contributions", prediction.contributions, if_possible);
+  f("left_out", prediction.left_out, if_possible);
 }
 
 void describe(Fields& f, OperationEffect& one) {
@@ -113,8 +115,8 @@ void describe(Fields& f, OperationEffect& one) {
 void describe(Fields& f, Composition& composition) {
   f("impossible", composition.impossible, {.terse = true, .about = "why there is none"});
   if (f.writes() && !composition.impossible.empty()) return;
-  f("together", composition.together);
-  f("operations", composition.effects);
+  f("together", composition.together, if_possible);
+  f("operations", composition.effects, if_possible);
 }
 
 void describe(Fields& f, Report& report) {

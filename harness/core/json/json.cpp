@@ -146,15 +146,32 @@ class Builder : public nlohmann::json_sax<Library> {
     open_.back().members.emplace_back(std::move(name), nullptr);
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
+  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
+    constexpr int number_overflow = 406;
     byte = position;
     detail = detail_of(error);
+    if (error.id != number_overflow) return false;
+    byte = position - token.size() + 1;
+    too_large = token;
     return false;
+  }
+  /// The place of the value that comes next, as JsonField names it.
+  std::string place() const {
+    std::string out;
+    for (const Container& one : open_) {
+      if (one.is_object) {
+        out += (out.empty() ? "" : ".") + one.members.back().first;
+      } else {
+        out += fmt::format("[{}]", one.items.size());
+      }
+    }
+    return out;
   }
 
   Json value;
   std::size_t byte = 0;  ///< of a fault; the first is 1
   std::string detail;
+  std::string too_large;  ///< the number that no double can hold, where it is the fault
 
  private:
   bool add(Json item) {
@@ -391,10 +408,14 @@ Json parse_json(const std::string& text, const std::string& where) {
   const auto before = std::string_view(text).substr(0, byte);
   const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  throw Error(
-      where,
-      fmt::format("invalid JSON at line {}, column {}: {}", line, byte - line_start + 1, builder.detail),
-      "mend the file or write it again");
+  const std::string at = fmt::format("line {}, column {}", line, byte - line_start + 1);
+  constexpr const char* remedy = "mend the file or write it again";
+  if (!builder.too_large.empty()) {
+    const std::string place = builder.place();
+    throw Error(place.empty() ? where : where + ": " + place,
+                fmt::format("is {} at {}, beyond the largest number", builder.too_large, at), remedy);
+  }
+  throw Error(where, fmt::format("invalid JSON at {}: {}", at, builder.detail), remedy);
 }
 
 JsonField::JsonField(const Json& value, std::string where, std::string remedy)

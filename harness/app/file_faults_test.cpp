@@ -1,0 +1,250 @@
+// Every fault that a file can have, planted into every format that is read.
+#include "app/schema_faults.hpp"
+#include "app/schemas.hpp"
+#include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "assay/suite.hpp"
+#include "bench/gate/two_builds.hpp"
+#include "bench/ledger/hand_made_ledger.hpp"
+#include "core/check/doubling.hpp"
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/training_plan.hpp"
+#include "training/job/phases_json.hpp"
+
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <utility>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::schema_faults;
+
+Results results() {
+  Results out{.suite = "s",
+              .machine = {.key = "m", .facts = {{"cpu", "x"}}, .caches = {{1, 32768, 1}}},
+              .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}}},
+              .trials = {{.key = "o/v/p#1", .operation = "o", .variant = "v", .problem = "p"}}};
+  out.trials[0].launches = {{{1e-6, 1e-6, 7}, {2e-6, 2e-6, 8}}};
+  return out;
+}
+
+TwoBuilds gate() {
+  TwoBuilds out{.suite = "s", .base = {.name = "v1"}, .head = {.name = "v2"}, .planted = {{"o/v/p#1", 0.03}}};
+  PairedTrial& trial = out.trials.emplace_back();
+  trial.trial = {.key = "o/v/p#1", .operation = "o", .variant = "v", .problem = "p"};
+  trial.occurrences = {{"s", 10}};
+  trial.launches = {{.base = {1e-3}, .head = {1e-3}, .control = {1e-3}}};
+  return out;
+}
+
+LoggedEpoch epoch() {
+  LoggedEpoch out{.date = "2026-01-01T00:00:00Z", .commit = "c", .machine = "m", .seconds = 1};
+  out.job = {.name = "j", .plan = {.samples = 100, .batch = 10}};
+  out.models = {{"M4", {1, 2, 3, 0.9}}};
+  out.segments = {{"validation", {1, 2, 3, 0.9}, 2}};
+  out.elsewhere = {{{1, 2}, 1}};
+  return out;
+}
+
+constexpr const char* phases = R"({"schema": "assay.job/1", "job": "j", "dataset": {"train": 9, "batch": 2},
+  "loader": {"workers": 4, "load_contention": 1.2}, "windows": [{"steps": 2, "wall_seconds": 0.3}],
+  "phases": {"load": {"kind": "load", "mean_seconds": 0.01, "share": "12 %"}},
+  "claims": [{"where": "row", "throughput": "5,641/s", "derivation": ["2 s"]}]})";
+
+constexpr const char* suite = R"({"schema": 1, "name": "s", "about": "x", "steps_per_epoch": 3,
+  "cases": [{"op": "doubling", "rows": 2, "columns": 3, "per_step": 4, "note": "n"}]})";
+
+/// Below a folder of this process, where formats that are read from a file need it.
+struct Reader {
+  fs::path folder = fs::temp_directory_path() / ("assay_faults_" + std::to_string(::getpid()));
+  ~Reader() { fs::remove_all(folder); }
+  fs::path written(const char* name, const std::string& text) const {
+    fs::create_directories((folder / name).parent_path());
+    write_file(folder / name, text);
+    return folder / name;
+  }
+};
+
+struct Format {
+  const char* name;   ///< of its schema
+  const char* file;   ///< that messages name
+  std::string whole;  ///< one without a fault
+  void (*read)(const Reader&, const std::string&);
+};
+void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
+
+void read_suite(const Reader& reader, const std::string& text) {
+  load_suite(reader.written("s.json", text), testing::doubling_registry());
+}
+void read_baseline(const Reader& reader, const std::string& text) {
+  load_baseline(reader.written("m/s.json", text));
+}
+void read_ledger(const Reader& reader, const std::string& text) {
+  load_ledger(reader.written("smoke.ledger.json", text));
+}
+
+Ledger ledger() {
+  Ledger out = hand_made::ledger();
+  out.acceptances = {hand_made::acceptance()};
+  return out;
+}
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all{
+      {"suite", "s.json", suite, read_suite},
+      {"results", "r.json", to_json(results()),
+       [](const Reader&, const std::string& text) { results_from_json(text, "r.json"); }},
+      {"baseline", "m/s.json", to_json(Baseline{"s", "m", {{"why", results()}}}), read_baseline},
+      {"gate", "g.json", to_json(gate()),
+       [](const Reader&, const std::string& text) { two_builds_from_json(text, "g.json"); }},
+      {"ledger", "smoke.ledger.json", to_json(ledger()), read_ledger},
+      {"phases", "p.json", phases,
+       [](const Reader&, const std::string& text) { read_phases_json(text, "p.json"); }},
+      {"job", "j.json", to_json(epoch().job),
+       [](const Reader&, const std::string& text) { training_job_from_json(text, "j.json"); }},
+      {"epoch-log", "log.jsonl, line 1", to_line(epoch()),
+       [](const Reader&, const std::string& text) { epoch_log_from(text, "log.jsonl"); }}};
+  return all;
+}
+
+class FileFormats : public ::testing::TestWithParam<Format> {
+ protected:
+  std::string complaint(const std::string& text) const {
+    try {
+      GetParam().read(reader_, text);
+      return "";
+    } catch (const Error& failure) {
+      return failure.what();
+    }
+  }
+  Json whole() const { return parse_json(GetParam().whole, GetParam().file); }
+  /// The file with another member before its own.
+  std::string with_first(const std::string& member) const {
+    return "{" + member + ", " + whole().dump().substr(1);
+  }
+  auto names_file() const { return HasSubstr(GetParam().file); }
+
+ private:
+  Reader reader_;
+};
+
+TEST_P(FileFormats, TakeAFileThatIsRight) {
+  EXPECT_EQ(complaint(whole().dump()), "");
+  EXPECT_THAT(schema_faults(schema_named(GetParam().name), whole()), IsEmpty());
+}
+
+TEST_P(FileFormats, RefuseTextThatIsNoJson) {
+  const std::string text = whole().dump();
+  EXPECT_THAT(complaint(text.substr(0, text.size() / 2)),
+              AllOf(names_file(), HasSubstr("ends in the middle")));
+  EXPECT_THAT(complaint(" "), AllOf(names_file(), HasSubstr("is empty")));
+  EXPECT_THAT(complaint("{]"), AllOf(names_file(), HasSubstr("invalid JSON at line 1, column 2")));
+  EXPECT_THAT(complaint(with_first("\"x\": " + std::string(100'000, '['))),
+              AllOf(names_file(), HasSubstr("nests more than 200 deep")));
+}
+
+TEST_P(FileFormats, RefuseFilesOfAnotherFormat) {
+  EXPECT_THAT(complaint("[]"), AllOf(names_file(), HasSubstr("is an array, must be an object")));
+  Json other = whole();
+  other["schema"] = "assay.other/7";
+  EXPECT_THAT(complaint(other.dump()), AllOf(names_file(), HasSubstr("assay.other/7")));
+  other.erase("schema");
+  EXPECT_THAT(complaint(other.dump()), AllOf(names_file(), HasSubstr("has no \"schema\"")));
+}
+
+TEST_P(FileFormats, NameAFieldThatIsMissing) {
+  const Json schema = schema_named(GetParam().name);
+  for (const Json& field : schema.at("required").items()) {
+    Json lacks = whole();
+    lacks.erase(field.text());
+    EXPECT_THAT(complaint(lacks.dump()), AllOf(names_file(), HasSubstr("has no \"" + field.text() + '"')));
+  }
+}
+
+/// Files that people write are strict; those that programs write may come from a later one.
+TEST_P(FileFormats, NameAnUnknownKeyWherePeopleWriteThem) {
+  const std::string found = complaint(with_first(R"("nmae": 1)"));
+  if (schema_named(GetParam().name).contains("additionalProperties")) {
+    EXPECT_THAT(found, AllOf(names_file(), HasSubstr("unknown key \"nmae\"; is it \"")));
+  } else {
+    EXPECT_EQ(found, "");
+  }
+}
+
+/// Calls `visit` with each value inside of `value` and its place.
+void each_inside(Json& value, const std::string& place,
+                 const std::function<void(const std::string&, Json&)>& visit) {
+  const auto step = [&](const std::string& inner, Json& inside) {
+    visit(inner, inside);
+    each_inside(inside, inner, visit);
+  };
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) step(place + "[" + std::to_string(i) + "]", value[i]);
+  } else if (value.is_object()) {
+    std::vector<std::string> keys;
+    for (const auto& [key, inside] : value.members()) keys.push_back(key);
+    for (const std::string& key : keys) step(place.empty() ? key : place + "." + key, value[key]);
+  }
+}
+
+TEST_P(FileFormats, NameAValueOfAnotherType) {
+  Json file = whole();
+  std::size_t planted = 0;
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    const Json right = std::exchange(value, value.is_boolean() ? Json(3) : Json(true));
+    EXPECT_THAT(complaint(file.dump()), AllOf(names_file(), HasSubstr(place + ": is "))) << file;
+    value = right;
+    ++planted;
+  });
+  EXPECT_GT(planted, 9U);
+}
+
+TEST_P(FileFormats, NameANumberBeyondTheLargest) {
+  Json file = whole();
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    const Json right = std::exchange(value, "@");
+    std::string text = file.dump();
+    text.replace(text.find("\"@\""), 3, "1e999");
+    EXPECT_THAT(complaint(text), AllOf(names_file(), HasSubstr(place + ": is 1e999 at line 1")));
+    value = right;
+  });
+}
+
+/// A reader may know better than its schema, which sees single values; the schema promises nothing that the
+/// reader refuses to keep.
+TEST_P(FileFormats, RefuseWhatTheirSchemaRefuses) {
+  const Json schema = schema_named(GetParam().name);
+  Json file = whole();
+  std::size_t refused = 0;
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    const Json right = value;
+    for (const Json& planted : {Json(-1), Json(0.5), Json(std::int64_t{1} << 60), Json("nonsense"),
+                                Json::array(), Json::object()}) {
+      value = planted;
+      if (schema_faults(schema, file).empty()) continue;
+      EXPECT_THAT(complaint(file.dump()), names_file()) << place << " is " << planted;
+      ++refused;
+    }
+    value = right;
+  });
+  EXPECT_GT(refused, 40U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FileFormats, ::testing::ValuesIn(formats()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::erase(name, '-');
+  return name;
+});
+
+}  // namespace
+}  // namespace assay

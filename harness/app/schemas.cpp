@@ -1,0 +1,64 @@
+#include "app/schemas.hpp"
+
+#include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "bench/compare/fields.hpp"
+#include "bench/gate/two_builds_fields.hpp"
+#include "bench/ledger/ledger.hpp"
+#include "bench/measure/results_fields.hpp"
+#include "bench/report/fields.hpp"
+#include "core/machine/fields.hpp"
+#include "core/plan/suite_fields.hpp"
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/training_plan.hpp"
+#include "training/job/phases_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay {
+namespace {
+
+constexpr std::array formats{
+    FileFormat{"suite", "cases with how often each occurs in a training step: suites/*.json",
+               schema_of<Suite>},
+    FileFormat{"results", "what `assay run -o` and `assay gate -o` write", schema_of<Results>},
+    FileFormat{"baseline", "what `assay record` writes", schema_of<Baseline>},
+    FileFormat{"comparison", "what `assay compare --json` writes", schema_of<Comparison>},
+    FileFormat{"report", "what `assay report --json` writes", schema_of<Report>},
+    FileFormat{"gate", "what `assay gate --base … -o` writes", schema_of<TwoBuilds>},
+    FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},
+    FileFormat{"examination", "what `assay doctor --json` writes", schema_of<Examination>},
+    FileFormat{"phases", "times of a training job, for `assay predict`", schema_of<Job>},
+    FileFormat{"job", "a training to run, for `assay epoch` and `assay tune`: suites/jobs/*.json",
+               schema_of<TrainingJob>},
+    FileFormat{"epoch-log", "a line of what `assay epoch --log` writes", schema_of<LoggedEpoch>}};
+
+}  // namespace
+
+std::span<const FileFormat> file_formats() { return formats; }
+
+Json schema_named(std::string_view name) {
+  const auto found = std::ranges::find(formats, name, &FileFormat::name);
+  if (found == formats.end()) {
+    std::string there;
+    for (const FileFormat& one : formats) there += fmt::format("\n  {:<12} {}", one.name, one.about);
+    throw Error(std::string(name), "is no format of a file", "there are:" + there);
+  }
+  Json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+           {"title", name},
+           {"description", found->about}};
+  const Json fields = found->schema();
+  for (const auto& [key, value] : fields.members()) out[key] = value;
+  return out;
+}
+
+int schema_verb(const SchemaOptions& options) {
+  fmt::print("{}\n", json_text(schema_named(options.format)));
+  return exit_code::passed;
+}
+
+}  // namespace assay

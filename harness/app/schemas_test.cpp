@@ -1,0 +1,111 @@
+#include "app/schemas.hpp"
+
+#include "app/schema_faults.hpp"
+#include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/report.hpp"
+#include "bench/gate/two_builds.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::schema_faults;
+using ::testing::ThrowsMessage;
+
+const fs::path tree = ASSAY_TREE;
+
+struct Sample {
+  std::string_view format;
+  std::string name;
+  Json value;
+};
+
+/// Every file of the tree that is read, some of them written by earlier versions, and what is written today.
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  const auto stored = [&](std::string_view format, const fs::path& path) {
+    out.push_back({format, path.string(), parse_json(read_file(tree / path), path.string())});
+  };
+  for (const auto& [format, folder] : {std::pair{"suite", "suites"}, std::pair{"job", "suites/jobs"}}) {
+    for (const auto& entry : fs::directory_iterator(tree / folder)) {
+      if (entry.path().extension() == ".json") stored(format, fs::relative(entry.path(), tree));
+    }
+  }
+  const fs::path folder = "harness/app/data", baseline_file = folder / "amd_epyc_25_17_2c_avx512/stored.json";
+  stored("results", folder / "results.json");
+  stored("baseline", baseline_file);
+  stored("gate", folder / "gate.json");
+  stored("phases", "harness/training/job/data/adr_003.json");
+
+  const auto written = [&](std::string_view format, const std::string& text) {
+    out.push_back({format, fmt::format("written {}", format), parse_json(text, std::string(format))});
+  };
+  const Results results = results_from_json(read_file(tree / folder / "results.json"), "results.json");
+  const auto baseline = load_baseline(tree / baseline_file);
+  const Comparison comparison = compare(results, *baseline, {});
+  written("results", to_json(results));
+  written("baseline", to_json(*baseline));
+  written("gate", to_json(two_builds_from_json(read_file(tree / folder / "gate.json"), "gate.json")));
+  written("comparison", to_json(comparison));
+  written("report", to_json(make_report(results, baseline, comparison, {})));
+  written("report", to_json(make_report(results, std::nullopt, std::nullopt, {})));
+  written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
+  return out;
+}
+
+TEST(Schemas, AreObjectsWithASchemaOfTheirOwn) {
+  for (const FileFormat& format : file_formats()) {
+    const Json schema = schema_named(format.name);
+    EXPECT_EQ(parse_json(json_text(schema), "schema"), schema);
+    EXPECT_EQ(schema.at("$schema"), "https://json-schema.org/draft/2020-12/schema");
+    EXPECT_EQ(schema.at("type"), "object");
+    EXPECT_TRUE(schema.at("properties").contains("schema")) << format.name;
+    EXPECT_THAT(schema.at("required").items(), Contains(Json("schema"))) << format.name;
+  }
+}
+
+TEST(Schemas, OfAnUnknownNameAreRefusedWithThoseThereAre) {
+  EXPECT_THAT([] { schema_named("sweet"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("sweet: is no format"), HasSubstr("\n  suite  "))));
+}
+
+TEST(Schemas, AllowWhatIsStoredAndWritten) {
+  const auto all = samples();
+  EXPECT_GT(all.size(), 20U);
+  for (const auto& [format, name, value] : all) {
+    EXPECT_THAT(schema_faults(schema_named(format), value), IsEmpty()) << name;
+  }
+}
+
+TEST(Schemas, RefuseEveryFaultPlantedInIt) {
+  for (const auto& [format, name, value] : samples()) {
+    const Json schema = schema_named(format);
+    for (const Json& key : schema.at("required").items()) {
+      Json lacks = value;
+      lacks.erase(key.text());
+      EXPECT_THAT(schema_faults(schema, lacks), ElementsAre(": lacks " + key.text())) << name;
+    }
+    Json more = value;
+    more["nmae"] = 1;
+    EXPECT_THAT(schema_faults(schema, more), ElementsAre(": unknown key nmae")) << name;
+    for (const auto& [key, right] : value.members()) {
+      Json other = value;
+      other[key] = right.is_boolean() ? Json(3) : Json(true);
+      EXPECT_THAT(schema_faults(schema, other), Contains(HasSubstr("." + key + ": is "))) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay

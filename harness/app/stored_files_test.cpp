@@ -1,0 +1,69 @@
+// Files that version 0.1.0 (1bc4ec639b36) wrote, with five slices of a launch kept, and the verdicts that it
+// reached on them.
+#include "assay/compare.hpp"
+#include "assay/files.hpp"
+#include "bench/gate/two_builds.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+
+const std::filesystem::path data = std::filesystem::path(ASSAY_TREE) / "harness/app/data";
+
+std::vector<std::string> lines_of(const Comparison& comparison) {
+  std::vector<std::string> out;
+  for (const Verdict& one : comparison.verdicts) {
+    out.push_back(fmt::format("{} {} {:.6f} [{:.6f}, {:.6f}]", one.key, to_string(one.standing),
+                              one.ratio.middle, one.ratio.low, one.ratio.high));
+  }
+  return out;
+}
+
+Results results() { return results_from_json(read_file(data / "results.json"), "results.json"); }
+Baseline baseline() { return load_baseline(data / "amd_epyc_25_17_2c_avx512/stored.json").value(); }
+TwoBuilds gate() { return two_builds_from_json(read_file(data / "gate.json"), "gate.json"); }
+
+TEST(StoredFiles, OfAGateOfTwoBuildsGiveTheVerdictsOfTheirTime) {
+  EXPECT_THAT(
+      lines_of(ruling_of(gate()).comparison),
+      ElementsAre(
+          "memory_pool_validate/naive/blocks=1000,plans=one#1 slower 1.095322 [1.070974, 1.123754]",
+          "memory_pool_validate/time_sweep/blocks=1000,plans=one#1 same 1.000719 [0.984533, 1.017457]",
+          "gemm/naive/m=64,n=64,k=64#1 same 0.999028 [0.991341, 1.052234]",
+          "gemm/packed/m=64,n=64,k=64#1 slower 1.103687 [1.100394, 1.107838]",
+          "gemm/simd@avx512/m=64,n=64,k=64#1 same 0.999314 [0.972833, 1.001370]"));
+}
+
+TEST(StoredFiles, OfResultsAndTheirBaselineGiveTheVerdictsOfTheirTime) {
+  EXPECT_THAT(
+      lines_of(compare(results(), baseline(), {})),
+      ElementsAre(
+          "memory_pool_validate/naive/blocks=1000,plans=one#1 undecided 1.023192 [0.965313, 1.055047]",
+          "memory_pool_validate/sorted_break/blocks=1000,plans=one#1 same 0.995406 [0.946238, 1.050929]",
+          "memory_pool_validate/time_sweep/blocks=1000,plans=one#1 same 0.992626 [0.959945, 1.040281]",
+          "gemm/naive/m=64,n=64,k=64#1 undecided 0.977333 [0.947825, 1.035933]",
+          "gemm/packed/m=64,n=64,k=64#1 slower 1.301444 [1.265204, 1.337347]",
+          "gemm/simd@avx512/m=64,n=64,k=64#1 same 0.987049 [0.972222, 1.008537]"));
+}
+
+TEST(StoredFiles, GiveOtherVerdictsOnOtherTimes) {
+  TwoBuilds other = gate();
+  for (PairedLaunch& launch : other.trials.back().launches) {
+    for (double& seconds : launch.head) seconds *= 1.2;
+  }
+  EXPECT_NE(lines_of(ruling_of(other).comparison), lines_of(ruling_of(gate()).comparison));
+  Results slower = results();
+  for (Launch& launch : slower.trials.back().launches) {
+    for (Slice& slice : launch) slice.seconds *= 1.2;
+  }
+  EXPECT_NE(lines_of(compare(slower, baseline(), {})), lines_of(compare(results(), baseline(), {})));
+}
+
+}  // namespace
+}  // namespace assay
