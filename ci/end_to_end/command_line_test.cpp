@@ -164,6 +164,8 @@ TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
   folder_.write("broken.json", "{\"schema\": 1,\n  oops}");
   folder_.write("huge.json", R"({"schema": 1, "name": "huge", "about": "x",
     "cases": [{"op": "gemm", "m": 2147483648, "n": 2147483648, "k": 2147483648}]})");
+  folder_.write("endless.json", R"({"schema": 1, "name": "endless", "about": "x",
+    "cases": [{"op": "gemm", "m": 4, "n": 4, "k": 1e999}]})");
   const std::string before = folder_.listing();
   struct Bad {
     std::string arguments, complaint;
@@ -172,6 +174,9 @@ TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
        std::vector<Bad>{{"run --suite missing.json", "missing.json: cannot be read"},
                         {"run --suite broken.json", "broken.json: invalid JSON at line 2, column 3"},
                         {"run --suite huge.json", "GiB are available"},
+                        {"run --suite endless.json", "endless.json: cases[0].k: is 1e999 at line 2"},
+                        {"check --suite endless.json", "endless.json: cases[0].k: is 1e999 at line 2"},
+                        {"schema sweet", "sweet: is no format of a file"},
                         {"run --suite tiny.json -k nothing_like_it -o r.json", "selects nothing"},
                         {"run --suite tiny.json --benchmark_filter=nothing_like_it", "selects nothing"},
                         {"run --suite tiny.json --benchmark_perf_counters=x", "--benchmark_perf_counters"},
