@@ -1,15 +1,15 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/schemas.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 
@@ -26,6 +26,24 @@ struct Row {
   std::string remark;
   Checked agreement;
 };
+
+void describe(Fields& f, Row& row) {
+  constexpr Fields::Rule if_checked{.optional = true};
+  Checked& found = row.agreement;
+  f("operation", row.operation);
+  f("variant", row.variant);
+  f("what", row.what, {.about = "problem, and fill, placement and threads where they vary"});
+  f("skipped", row.skipped, {.terse = true, .about = "why it was not checked"});
+  if (f.writes() && !row.skipped.empty()) return;
+  f("agrees", found.agrees, if_checked);
+  f("worst_error", found.worst_error, {.optional = true, .about = "in units of the bound"});
+  f("compared", found.compared, if_checked);
+  f("total", found.total, if_checked);
+  f.derived("detail", found.agrees ? std::string() : found.detail, {.terse = true});
+  f.derived("failure", found.failure ? std::string(to_string(found.failure->kind)) : std::string(),
+            {.terse = true, .about = "crashed or timed out"});
+  f("remark", row.remark, {.terse = true});
+}
 
 /// All checks of one variant.
 struct Tally {
@@ -55,7 +73,24 @@ struct Tally {
 struct Checks {
   std::vector<Row> rows;
   std::optional<ShardRecord> shard;
+  std::uint64_t seed = 0;
+  bool partial = false;
+  Tally all;
+  int exit_code = exit_code::passed;
 };
+
+void describe(Fields& f, Checks& checks) {
+  f.schema("assay.check/1");
+  f("seed", checks.seed);
+  f("partial", checks.partial, {.about = "interrupted"});
+  f("checks", checks.rows);
+  f("agree", checks.all.agree);
+  f("disagree", checks.all.disagree);
+  f("failed", checks.all.failed);
+  f("skipped", checks.all.skipped);
+  f.derived("shard", checks.shard ? std::optional(to_options(checks.shard->shard)) : std::nullopt);
+  f("exit_code", checks.exit_code);
+}
 
 Containment containment_of(const CheckOptions& options) {
   return {.own_process = true, .time_limit = options.time_limit};
@@ -133,42 +168,22 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
   return out;
 }
 
-Json row_json(const Row& row) {
-  Json out{{"operation", row.operation}, {"variant", row.variant}, {"what", row.what}};
-  if (!row.skipped.empty()) {
-    out["skipped"] = row.skipped;
-    return out;
-  }
-  out["agrees"] = row.agreement.agrees;
-  out["worst_error"] =
-      std::isfinite(row.agreement.worst_error) ? Json(row.agreement.worst_error) : Json("inf");
-  out["compared"] = row.agreement.compared;
-  out["total"] = row.agreement.total;
-  if (!row.agreement.agrees) out["detail"] = row.agreement.detail;
-  if (row.agreement.failure) out["failure"] = to_string(row.agreement.failure->kind);
-  if (!row.remark.empty()) out["remark"] = row.remark;
-  return out;
-}
-
 /// Performs checks and tells what they found; `again` is the command that repeats those of one variant.
 int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>& perform,
          const std::function<std::string(const std::string& variant)>& again) {
   Checks checks;
-  bool stopped = false;
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
     checks = perform(hooks);
-    stopped = hooks.stopped();
+    checks.partial = hooks.stopped();
   }
   std::map<std::string, std::map<std::string, Tally>> tallies;
-  Tally all;
-  Json json{
-      {"schema", "assay.check/1"}, {"seed", options.seed}, {"partial", stopped}, {"checks", Json::array()}};
+  checks.seed = options.seed;
+  Tally& all = checks.all;
   for (const Row& row : checks.rows) {
     tallies[row.operation][row.variant].add(row);
     all.add(row);
-    json["checks"].push_back(row_json(row));
   }
   std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
   std::vector<std::string> wrong, failed;
@@ -180,11 +195,6 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
       if (tally.failed > 0) failed.push_back(fmt::format("{}/{} at {}", operation, variant, tally.failure));
     }
   }
-  json["agree"] = all.agree;
-  json["disagree"] = all.disagree;
-  json["failed"] = all.failed;
-  json["skipped"] = all.skipped;
-  if (checks.shard) json["shard"] = to_options(checks.shard->shard);
   const std::string counts =
       fmt::format("{} agree, {} disagree, {}{} skipped", all.agree, all.disagree,
                   all.failed > 0 ? fmt::format("{} crashed or timed out, ", all.failed) : "", all.skipped);
@@ -198,16 +208,18 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
   }
   if (!wrong.empty()) outcome.add(Word::wrong, fmt::format("{} ({})", fmt::join(wrong, ", "), counts));
   if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
-  if (stopped) outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
+  if (checks.partial)
+    outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
   if (!wrong.empty()) text += fmt::format("again: {}\n", again(wrong.front()));
   text += outcome.text();
-  const int code = outcome.exit_code();
-  json["exit_code"] = code;
-  put(options.json, text, json_text(json));
-  return code;
+  checks.exit_code = outcome.exit_code();
+  put(options.json, text, json_text(to_value(checks)));
+  return checks.exit_code;
 }
 
 }  // namespace
+
+Json check_schema() { return schema_of<Checks>(); }
 
 int check_verb(const CheckOptions& options, const Registry& registry) {
   say_undivided("checks without a suite");

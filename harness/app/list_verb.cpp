@@ -1,8 +1,9 @@
 #include "app/output.hpp"
+#include "app/schemas.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
 
@@ -15,6 +16,52 @@ struct Listed {
   const Operation* operation;
   std::vector<std::size_t> variants;
 };
+
+// The same as files hold it.
+struct ListedVariant {
+  VariantInfo info;
+  std::optional<std::string> unfit;
+};
+struct ListedOperation {
+  std::string name, about;
+  int version = 0;
+  std::vector<FieldRule> fields;
+  std::vector<std::string> fills, corner_cases;
+  std::vector<ListedVariant> variants;
+};
+struct List {
+  std::string kernel_flags = build_info().kernel_flags, reference_flags = build_info().reference_flags;
+  std::vector<ListedOperation> operations;
+};
+
+void describe(Fields& f, ListedVariant& one) {
+  f("name", one.info.name);
+  f("summary", one.info.summary);
+  f("threaded", one.info.threaded);
+  f.derived("runs_here", !one.unfit);
+  f("source", one.info.source);
+  f("line", one.info.line, {.about = "0: not known"});
+  f("code", one.info.code, {.about = "hash of its machine code; empty: not known"});
+  f("why_not", one.unfit);
+  f("known_bad", one.info.known_bad, {.terse = true, .about = "what it gets wrong"});
+}
+
+void describe(Fields& f, ListedOperation& one) {
+  f("name", one.name);
+  f("about", one.about);
+  f("version", one.version);
+  f("fields", one.fields);
+  f("fills", one.fills);
+  f("corner_cases", one.corner_cases);
+  f("variants", one.variants);
+}
+
+void describe(Fields& f, List& list) {
+  f.schema("assay.list/1");
+  f("kernel_flags", list.kernel_flags);
+  f("reference_flags", list.reference_flags);
+  f("operations", list.operations);
+}
 
 std::vector<Listed> selected(const Registry& registry, const std::string& filter) {
   const Filter wanted(filter, registry);
@@ -71,50 +118,46 @@ std::string code_of(const Listed& listed) {
   return out;
 }
 
-Json json_of(const Listed& listed) {
+ListedOperation stored(const Listed& listed) {
   const Operation& operation = *listed.operation;
-  Json out{{"name", operation.name()}, {"about", operation.about()}, {"version", operation.version()}};
-  for (const FieldRule& rule : operation.fields()) {
-    Json field{{"name", rule.name}, {"low", rule.low}, {"high", rule.high}};
-    if (rule.fallback) field["default"] = *rule.fallback;
-    if (!rule.words.empty())
-      field["words"] = std::vector<std::string_view>(rule.words.begin(), rule.words.end());
-    out["fields"].push_back(std::move(field));
-  }
-  for (const Fill fill : operation.fills()) out["fills"].push_back(to_string(fill));
-  out["corner_cases"] = operation.corner_cases();
-  for (const std::size_t v : listed.variants) {
-    const VariantInfo& variant = operation.variants()[v];
-    const auto unfit = unfit_here(operation, v);
-    Json row{{"name", variant.name},         {"summary", variant.summary},
-             {"threaded", variant.threaded}, {"runs_here", !unfit.has_value()},
-             {"source", variant.source},     {"line", variant.line},
-             {"code", variant.code}};
-    if (unfit) row["why_not"] = *unfit;
-    if (!variant.known_bad.empty()) row["known_bad"] = variant.known_bad;
-    out["variants"].push_back(std::move(row));
-  }
+  ListedOperation out{.name = std::string(operation.name()),
+                      .about = std::string(operation.about()),
+                      .version = operation.version(),
+                      .corner_cases = operation.corner_cases()};
+  for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
+  for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
+  for (const std::size_t v : listed.variants)
+    out.variants.push_back({operation.variants()[v], unfit_here(operation, v)});
   return out;
 }
 
 }  // namespace
 
+// Beside the type, where argument-dependent lookup finds it.
+void describe(Fields& f, FieldRule& rule) {
+  f.derived("name", std::string(rule.name));
+  f("low", rule.low);
+  f("high", rule.high);
+  f("default", rule.fallback);
+  f.derived("words", std::vector<std::string>(rule.words.begin(), rule.words.end()),
+            {.terse = true, .about = "that stand for 0, 1, …"});
+}
+
+Json list_schema() { return schema_of<List>(); }
+
 int list_verb(const ListOptions& options, const Registry& registry) {
   const BuildInfo& build = build_info();
   std::string text;
-  Json json{{"schema", "assay.list/1"},
-            {"kernel_flags", build.kernel_flags},
-            {"reference_flags", build.reference_flags},
-            {"operations", Json::array()}};
+  List list;
   for (const Listed& listed : selected(registry, options.filter)) {
     text += options.code ? code_of(listed) : text_of(listed) + "\n";
-    json["operations"].push_back(json_of(listed));
+    list.operations.push_back(stored(listed));
   }
   if (!options.code) {
     text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
                         build.reference_flags);
   }
-  put(options.json, text, json_text(json));
+  put(options.json, text, json_text(to_value(list)));
   return exit_code::passed;
 }
 

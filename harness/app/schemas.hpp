@@ -16,6 +16,11 @@ struct FileFormat {
 };
 std::span<const FileFormat> file_formats();
 
+/// Schemas of what single verbs tell with --json; beside them.
+Json list_schema();
+Json check_schema();
+Json known_bad_schema();
+
 /// Returns a whole schema, draft 2020-12. Throws Error with all names when there is none of this name.
 Json schema_named(std::string_view name);
 

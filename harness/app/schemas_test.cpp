@@ -1,15 +1,18 @@
 #include "app/schemas.hpp"
 
 #include "app/schema_faults.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "core/check/doubling.hpp"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <functional>
 
 namespace assay {
 namespace {
@@ -24,6 +27,11 @@ using testing::schema_faults;
 using ::testing::ThrowsMessage;
 
 const fs::path tree = ASSAY_TREE;
+
+void wrong(const testing::Doubling::Problem&, const testing::Doubling::Input& in,
+           testing::Doubling::Output& out) {
+  for (Index i = 0; i < in.x.size(); ++i) out.y[i] = 2 * in.x[i] + 1;
+}
 
 struct Sample {
   std::string_view format;
@@ -61,6 +69,19 @@ std::vector<Sample> samples() {
   written("report", to_json(make_report(results, baseline, comparison, {})));
   written("report", to_json(make_report(results, std::nullopt, std::nullopt, {})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
+
+  const auto told = [&](std::string_view format, const std::function<int()>& verb) {
+    ::testing::internal::CaptureStdout();
+    verb();
+    written(format, ::testing::internal::GetCapturedStdout());
+  };
+  Registry registry = testing::doubling_registry();
+  registry.add<testing::Doubling>({.name = "twice", .summary = "as wrong as it is fast", .run = wrong});
+  registry.add<testing::Doubling>(
+      {.name = "known", .summary = "the same", .known_bad = "a book: it adds one", .run = wrong});
+  told("list", [&] { return list_verb({.json = "-"}, registry); });
+  told("check", [&] { return check_verb({.json = "-"}, registry); });
+  told("known-bad", [&] { return known_bad_verb({.check = {.json = "-"}, .known_bad = true}, registry); });
   return out;
 }
 

@@ -81,6 +81,9 @@ TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFini
   EXPECT_THAT(
       reading(R"("real_time": -5)"),
       Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0].real_time: is -5, must be a time"))));
+  EXPECT_THAT(
+      reading(R"("real_time": 1e999)"),
+      Throws<Error>(Property(&Error::what, HasSubstr("f.json: benchmarks[0].real_time: is 1e999 at line"))));
   EXPECT_THAT(reading(R"("cpu_time": 5)"),
               Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0]: has no \"real_time\""))));
   for (const char* word : {"NaN", "Infinity", "-nan", "0"}) {

@@ -103,11 +103,15 @@ std::optional<double> as_number(const Json& value) {
 
 /// Returns the library's complaint without its number of the error.
 std::string_view detail_of(const Library::exception& error) {
-  std::string_view text = error.what();
-  for (const std::string_view start : {"syntax error", "number overflow"}) {
-    if (const auto at = text.find(start); at != std::string_view::npos) return text.substr(at);
-  }
-  return text;
+  const std::string_view text = error.what();
+  const std::size_t at = text.find("syntax error");
+  return at == std::string_view::npos ? text : text.substr(at);
+}
+
+/// Whether the fault is a number that no double can hold.
+bool is_too_large(const Library::exception& error) {
+  constexpr int number_overflow = 406;
+  return error.id == number_overflow;
 }
 
 /// Keeps the last value of a key that is repeated. Keys are sorted, since a hostile object may have 10^5
@@ -147,10 +151,9 @@ class Builder : public nlohmann::json_sax<Library> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    constexpr int number_overflow = 406;
     byte = position;
     detail = detail_of(error);
-    if (error.id != number_overflow) return false;
+    if (!is_too_large(error)) return false;
     byte = position - token.size() + 1;
     too_large = token;
     return false;
@@ -215,8 +218,17 @@ class Scanner : public nlohmann::json_sax<Library> {
   bool end_object() override { return events_.end_object(), true; }
   bool start_array(std::size_t) override { return events_.start_array(), true; }
   bool end_array() override { return events_.end_array(), true; }
-  bool key(string_t& name) override { return events_.key(name), true; }
-  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
+  bool key(string_t& name) override {
+    key_ = name;
+    return events_.key(name), true;
+  }
+  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
+    if (is_too_large(error)) {
+      throw Error(
+          key_.empty() ? where_ : where_ + ": " + key_,
+          fmt::format("is {} at character {}, beyond the largest number", token, position - token.size() + 1),
+          "mend the file or write it again");
+    }
     const std::string_view detail = detail_of(error);
     if (detail.find("unexpected end of input") != std::string_view::npos) {
       throw Error(where_, fmt::format("ends in the middle, after {} characters", position),
@@ -231,6 +243,7 @@ class Scanner : public nlohmann::json_sax<Library> {
 
   JsonEvents& events_;
   const std::string& where_;
+  std::string key_;  ///< the last one
 };
 
 std::string text_of_plain(const Library& value) {

@@ -189,6 +189,7 @@ TEST(KinetoTrace, IsRefusedWhereItIsCutOffOrNoJson) {
   const std::string packed = gzipped(whole);
   refuses(packed.substr(0, packed.size() - 20), "ends in the middle of its compressed data");
   refuses(R"({"traceEvents": [{"ph": X}]})", "invalid JSON at character");
+  refuses(R"({"traceEvents": [{"ts": 1e999}]})", "ts: is 1e999 at character 25, beyond the largest number");
 }
 
 TEST(TraceEvents, ComeOneAtATimeWithoutTheirArguments) {
