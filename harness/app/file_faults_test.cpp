@@ -240,8 +240,8 @@ TEST_P(FileFormats, RefuseWhatTheirSchemaRefuses) {
   EXPECT_GT(refused, 40U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FileFormats, ::testing::ValuesIn(formats()), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(All, FileFormats, ::testing::ValuesIn(formats()), [](const auto& format) {
+  std::string name = format.param.name;
   std::erase(name, '-');
   return name;
 });

@@ -8,11 +8,14 @@
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/report/fields.hpp"
+#include "bench/tune/library_record.hpp"
+#include "bench/tune/threshold_record.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/suite_fields.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
 #include "training/job/phases_json.hpp"
+#include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +34,8 @@ constexpr std::array formats{
     FileFormat{"report", "what `assay report --json` writes", schema_of<Report>},
     FileFormat{"gate", "what `assay gate --base … -o` writes", schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},
+    FileFormat{"threshold", "what `assay tune threshold -o` writes", schema_of<ThresholdRecord>},
+    FileFormat{"library", "what `assay tune library -o` writes", schema_of<LibraryRecord>},
     FileFormat{"list", "what `assay list --json` writes", list_schema},
     FileFormat{"check", "what `assay check --json` writes", check_schema},
     FileFormat{"known-bad", "what `assay check --known-bad --json` writes", known_bad_schema},
@@ -38,6 +43,7 @@ constexpr std::array formats{
     FileFormat{"phases", "times of a training job, for `assay predict`", schema_of<Job>},
     FileFormat{"job", "a training to run, for `assay epoch` and `assay tune`: suites/jobs/*.json",
                schema_of<TrainingJob>},
+    FileFormat{"forecast", "what `assay predict --json` and `assay epoch --frozen` write", forecast_schema},
     FileFormat{"epoch-log", "a line of what `assay epoch --log` writes", schema_of<LoggedEpoch>}};
 
 }  // namespace

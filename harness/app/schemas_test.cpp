@@ -7,7 +7,11 @@
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/tune/library_record.hpp"
+#include "bench/tune/threshold_record.hpp"
 #include "core/check/doubling.hpp"
+#include "training/job/phases_json.hpp"
+#include "training/report/forecast_report.hpp"
 
 #include <gmock/gmock.h>
 
@@ -50,11 +54,12 @@ std::vector<Sample> samples() {
       if (entry.path().extension() == ".json") stored(format, fs::relative(entry.path(), tree));
     }
   }
+  const fs::path job_file = "harness/training/job/data/adr_003.json";
   const fs::path folder = "harness/app/data", baseline_file = folder / "amd_epyc_25_17_2c_avx512/stored.json";
   stored("results", folder / "results.json");
   stored("baseline", baseline_file);
   stored("gate", folder / "gate.json");
-  stored("phases", "harness/training/job/data/adr_003.json");
+  stored("phases", job_file);
 
   const auto written = [&](std::string_view format, const std::string& text) {
     out.push_back({format, fmt::format("written {}", format), parse_json(text, std::string(format))});
@@ -70,6 +75,19 @@ std::vector<Sample> samples() {
   written("report", to_json(make_report(results, std::nullopt, std::nullopt, {})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
+  ThresholdRecord threshold{.threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},
+                            .times = {{8, {}}}};
+  threshold.question.refused = {{.by = "memory", .why = "is not enough", .sizes = {16}}};
+  written("threshold", to_json(threshold));
+  LibraryRecord library{.attempts = {{.reported = "Zen"}, {.core_type = "Haswell", .reported = "Haswell"}}};
+  library.attempts[1].trials.push_back({.trial = {.key = "o/v/p#1"}});
+  library.ruling.attempts = {{}, {.trials = {{1, 1, 1}}}};
+  library.ruling.chosen = 1;
+  written("library", to_json(library));
+  const Job job = read_phases_json(read_file(tree / job_file), job_file.string());
+  written("forecast", to_json(forecast(job, &job), "2026-01-01T00:00:00Z"));
+  written("forecast",
+          to_json(forecast({.name = "j", .windows = {{.steps = 2, .wall_seconds = 1}}}), "today"));
   const auto told = [&](std::string_view format, const std::function<int()>& verb) {
     ::testing::internal::CaptureStdout();
     verb();

@@ -1,12 +1,15 @@
 #include "bench/tune/library_record.hpp"
 
 #include "bench/compare/row_text.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -82,22 +85,49 @@ std::string not_again(const LibraryRecord& record) {
   return out.empty() ? "- Nothing was rejected.\n" : out;
 }
 
-Json attempt_json(const LibraryRecord& record, std::size_t i) {
+// Attempts as files hold them.
+struct TrialRatio {
+  std::string key;
+  Interval ratio;
+};
+struct AttemptRow {
+  std::optional<std::string> core_type;
+  std::string reported, decision;
+  CoreRuling ruling;
+  bool has_ratio = false;
+  std::vector<TrialRatio> trials;
+};
+
+void describe(Fields& f, TrialRatio& one) {
+  f("key", one.key);
+  f.derived("ratio", triple(one.ratio));
+}
+
+void describe(Fields& f, AttemptRow& row) {
+  f("core_type", row.core_type, {.null = true, .about = "null: the default"});
+  f("reported", row.reported, {.about = "the core that OpenBLAS says it uses"});
+  f("decision", row.decision);
+  f("why", row.ruling.why);
+  f("tied_with_best", row.ruling.tied_with_best);
+  if (f.writes() && !row.has_ratio) return;
+  constexpr Fields::Rule if_measured{.optional = true};
+  f.derived("ratio", triple(row.ruling.ratio), {.about = "low, middle, high, against the default"});
+  f("coverage", row.ruling.ratio.coverage, if_measured);
+  f("trials", row.trials, if_measured);
+}
+
+AttemptRow row_of(const LibraryRecord& record, std::size_t i) {
   const CoreAttempt& attempt = record.attempts[i];
-  const CoreRuling& ruling = record.ruling.attempts[i];
-  Json out{{"core_type", attempt.core_type.empty() ? Json(nullptr) : Json(attempt.core_type)},
-           {"reported", attempt.reported},
-           {"decision", attempt.left_out.empty() ? to_string(ruling.decision) : "LEFT OUT"},
-           {"why", ruling.why},
-           {"tied_with_best", ruling.tied_with_best}};
-  if (!has_ratio(record, i)) return out;
-  out["ratio"] = interval_json(ruling.ratio);
-  out["coverage"] = ruling.ratio.coverage;
-  Json trials = Json::array();
-  for (std::size_t t = 0; t < ruling.trials.size(); ++t) {
-    trials.push_back(Json{{"key", attempt.trials[t].trial.key}, {"ratio", interval_json(ruling.trials[t])}});
+  AttemptRow out{.reported = attempt.reported,
+                 .decision = "LEFT OUT",
+                 .ruling = record.ruling.attempts[i],
+                 .has_ratio = has_ratio(record, i)};
+  if (!attempt.core_type.empty()) out.core_type = attempt.core_type;
+  if (attempt.left_out.empty()) out.decision = to_string(out.ruling.decision);
+  if (!out.has_ratio) return out;
+  for (std::size_t t = 0; t < out.ruling.trials.size(); ++t) {
+    out.trials.push_back({attempt.trials[t].trial.key, out.ruling.trials[t]});
   }
-  out["trials"] = std::move(trials);
   return out;
 }
 
@@ -146,25 +176,33 @@ std::string library_markdown(const LibraryRecord& record) {
   return out + how_to_reproduce(record.command);
 }
 
-std::string to_json(const LibraryRecord& record) {
-  const CoreAttempt& chosen = record.attempts[record.ruling.chosen];
-  Json environment = Json::object(), attempts = Json::array();
-  if (!chosen.core_type.empty()) environment[core_type_variable] = chosen.core_type;
-  for (std::size_t i = 0; i < record.attempts.size(); ++i) attempts.push_back(attempt_json(record, i));
-  const Json out{{"schema", "assay.library/1"},
-                 {"environment", std::move(environment)},
-                 {"reason", decision_sentence(record)},
-                 {"suite", record.suite},
-                 {"library", record.library},
-                 {"machine", record.machine.key},
-                 {"date", record.date},
-                 {"commit", record.commit},
-                 {"command", record.command},
-                 {"rounds", rounds_of(record.attempts)},
-                 {"control", interval_json(record.ruling.control)},
-                 {"attempts", std::move(attempts)},
-                 {"not_here", record.not_here}};
-  return json_text(out);
+void describe(Fields& f, LibraryRecord& record) {
+  std::map<std::string, std::string> environment;
+  std::vector<AttemptRow> attempts;
+  std::string reason;
+  std::size_t rounds = 0;
+  if (f.writes()) {
+    const std::string& chosen = record.attempts[record.ruling.chosen].core_type;
+    if (!chosen.empty()) environment.emplace(core_type_variable, chosen);
+    for (std::size_t i = 0; i < record.attempts.size(); ++i) attempts.push_back(row_of(record, i));
+    reason = decision_sentence(record);
+    rounds = rounds_of(record.attempts);
+  }
+  f.schema("assay.library/1");
+  f("environment", environment, {.about = "to be set; empty keeps the default"});
+  f("reason", reason);
+  f("suite", record.suite);
+  f("library", record.library);
+  f("machine", record.machine.key);
+  f("date", record.date);
+  f("commit", record.commit);
+  f("command", record.command);
+  f("rounds", rounds);
+  f.derived("control", triple(record.ruling.control), {.about = "the default against itself"});
+  f("attempts", attempts);
+  f("not_here", record.not_here);
 }
+
+std::string to_json(const LibraryRecord& record) { return json_text(to_value(record)); }
 
 }  // namespace assay

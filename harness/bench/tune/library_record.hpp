@@ -27,5 +27,7 @@ std::string library_markdown(const LibraryRecord& record);
 /// `{"schema": ..., "environment": {"OPENBLAS_CORETYPE": "Haswell"}, ...}`; an empty environment keeps the
 /// default.
 std::string to_json(const LibraryRecord& record);
+class Fields;
+void describe(Fields& f, LibraryRecord& record);
 
 }  // namespace assay

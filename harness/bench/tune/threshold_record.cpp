@@ -1,7 +1,7 @@
 #include "bench/tune/threshold_record.hpp"
 
 #include "bench/compare/row_text.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -113,17 +113,21 @@ std::string range_text(const ThresholdQuestion& question) {
                      count_text(question.sizes.back()));
 }
 
-Json size_json(const std::optional<Index>& size) { return size ? Json(*size) : Json(nullptr); }
+/// A measured size as files hold it.
+struct SizeRow {
+  MeasuredSize measured;
+  PairTimes times;
+  std::string faster;
+};
 
-Json row_json(const ThresholdRecord& record, const MeasuredSize& one) {
-  const PairTimes& times = record.times.at(one.size);
-  return {{"size", one.size},
-          {"first_seconds", interval_json(times.first)},
-          {"second_seconds", interval_json(times.second)},
-          {"ratio", interval_json(one.ratio)},
-          {"coverage", one.ratio.coverage},
-          {"faster", who(record.question, one)},
-          {"again", one.again}};
+void describe(Fields& f, SizeRow& row) {
+  f("size", row.measured.size);
+  f.derived("first_seconds", triple(row.times.first), {.about = "low, middle, high"});
+  f.derived("second_seconds", triple(row.times.second));
+  f.derived("ratio", triple(row.measured.ratio));
+  f("coverage", row.measured.ratio.coverage);
+  f("faster", row.faster, {.about = "a variant, or tie"});
+  f("again", row.measured.again, {.about = "measured twice, since it contradicted others"});
 }
 
 std::string table_markdown(const ThresholdRecord& record) {
@@ -187,32 +191,38 @@ std::string threshold_markdown(const ThresholdRecord& record) {
   return out + how_to_reproduce(record.command);
 }
 
-std::string to_json(const ThresholdRecord& record) {
-  const ThresholdQuestion& q = record.question;
-  Json sizes = Json::array(), refused = Json::array();
-  for (const MeasuredSize& one : record.threshold.sizes) sizes.push_back(row_json(record, one));
-  for (const RefusedSizes& one : q.refused) {
-    refused.push_back({{"by", one.by}, {"why", one.why}, {"sizes", one.sizes}});
-  }
-  const Json out{{"schema", "assay.threshold/1"},
-                 {"case", q.subject},
-                 {"vary", q.vary},
-                 {"first", q.first.name},
-                 {"second", q.second.name},
-                 {"outcome", record.wrong.empty() ? to_string(record.threshold.outcome) : "WRONG"},
-                 {"why", threshold_sentence(record)},
-                 {"low", size_json(record.threshold.low)},
-                 {"high", size_json(record.threshold.high)},
-                 {"constant", size_json(record.threshold.constant())},
-                 {"machine", record.machine.key},
-                 {"date", record.date},
-                 {"commit", record.commit},
-                 {"command", record.command},
-                 {"rounds", record.policy.rounds},
-                 {"seed", record.policy.seed},
-                 {"sizes", std::move(sizes)},
-                 {"refused", std::move(refused)}};
-  return json_text(out);
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, RefusedSizes& one) {
+  f("by", one.by);
+  f("why", one.why);
+  f("sizes", one.sizes);
 }
+
+void describe(Fields& f, ThresholdRecord& record) {
+  ThresholdQuestion& q = record.question;
+  Threshold& t = record.threshold;
+  std::vector<SizeRow> sizes;
+  for (const MeasuredSize& one : t.sizes) sizes.push_back({one, record.times.at(one.size), who(q, one)});
+  f.schema("assay.threshold/1");
+  f("case", q.subject);
+  f("vary", q.vary);
+  f("first", q.first.name);
+  f("second", q.second.name);
+  f.derived("outcome", record.wrong.empty() ? std::string(to_string(t.outcome)) : "WRONG");
+  f.derived("why", threshold_sentence(record));
+  f("low", t.low, {.null = true, .about = "the largest size at which the first is surely faster"});
+  f("high", t.high, {.null = true, .about = "the smallest at which the second is"});
+  f.derived("constant", t.constant(), {.null = true});
+  f("machine", record.machine.key);
+  f("date", record.date);
+  f("commit", record.commit);
+  f("command", record.command);
+  f("rounds", record.policy.rounds);
+  f("seed", record.policy.seed);
+  f("sizes", sizes);
+  f("refused", q.refused);
+}
+
+std::string to_json(const ThresholdRecord& record) { return json_text(to_value(record)); }
 
 }  // namespace assay

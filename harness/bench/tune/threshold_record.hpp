@@ -28,5 +28,7 @@ std::string threshold_text(const ThresholdRecord& record);
 /// Markdown: status, context, sizes, decision, what it does not say, how to reproduce.
 std::string threshold_markdown(const ThresholdRecord& record);
 std::string to_json(const ThresholdRecord& record);
+class Fields;
+void describe(Fields& f, ThresholdRecord& record);
 
 }  // namespace assay

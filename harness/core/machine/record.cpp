@@ -19,8 +19,8 @@ std::string how_to_reproduce(const std::string& command) {
   return fmt::format("## How to reproduce\n\n```\n{}\n```\n", command);
 }
 
-Json interval_json(const Interval& interval) {
-  return Json::array({json_number(interval.low), json_number(interval.middle), json_number(interval.high)});
+std::vector<double> triple(const Interval& interval) {
+  return {interval.low, interval.middle, interval.high};
 }
 
 }  // namespace assay

@@ -3,10 +3,10 @@
 
 #include "assay/interval.hpp"
 #include "assay/machine.hpp"
-#include "core/json/json.hpp"
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -22,7 +22,7 @@ std::string weather_sentence(const Weather& weather);
 /// The last section.
 std::string how_to_reproduce(const std::string& command);
 
-/// `[low, middle, high]`
-Json interval_json(const Interval& interval);
+/// Low, middle, high: the form of an interval in tables of numbers.
+std::vector<double> triple(const Interval& interval);
 
 }  // namespace assay

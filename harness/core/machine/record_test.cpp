@@ -1,5 +1,7 @@
 #include "core/machine/record.hpp"
 
+#include "core/json/fields.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -19,7 +21,8 @@ TEST(RecordParts, EndWithTheCommandInAFence) {
 }
 
 TEST(RecordParts, HoldAnIntervalAsThreeNumbersWordsForThoseThatJsonLacks) {
-  EXPECT_EQ(interval_json({0.5, 1, std::numeric_limits<double>::infinity()}).dump(), R"([0.5,1.0,"inf"])");
+  const Interval endless{0.5, 1, std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(to_value(triple(endless)).dump(), R"([0.5,1.0,"inf"])");
 }
 
 }  // namespace

@@ -1,114 +1,164 @@
-#include "core/json/json.hpp"
+#include "core/machine/fields.hpp"
 #include "training/report/forecast_report.hpp"
 
 namespace assay {
 namespace {
 
-Json json_of(const Interval& seconds) {
-  return {{"low", seconds.low},
-          {"middle", seconds.middle},
-          {"high", seconds.high},
-          {"coverage", seconds.coverage}};
+/// Of what stands beside "no_epoch" or "impossible", and not with it.
+constexpr Fields::Rule if_possible{.optional = true};
+
+}  // namespace
+
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, LintFinding& one) {
+  f.derived("rule", std::string(to_string(one.rule)));
+  f("field", one.field);
+  f("text", one.text);
+  f("contradiction", one.contradiction, {.about = "or a remark"});
 }
 
-Json json_of(const ModelPrediction& one) {
-  Json out{{"model", name_of(one.model)}, {"idea", idea_of(one.model)}};
-  if (!one.impossible.empty()) {
-    out["impossible"] = one.impossible;
-    return out;
-  }
-  out["seconds"] = json_of(one.seconds);
-  out["one_off_seconds"] = one.one_off;
-  out["period_seconds"] = one.period;
-  out["partial_seconds"] = one.partial;
-  out["validation_seconds"] = one.validation;
-  out["checkpoint_seconds"] = one.checkpoints;
-  out["cold_pages_seconds"] = one.cold_pages;
-  if (!one.no_interval.empty()) out["no_interval"] = one.no_interval;
-  return out;
+void describe(Fields& f, Flag& one) {
+  f.derived("doubt", std::string(to_string(one.doubt)));
+  f("text", one.text);
 }
 
-Json json_of(const Score& one) {
-  Json models = Json::array(), phases = Json::array();
-  for (const ModelError& model : one.models) {
-    Json row{{"model", name_of(model.model)}, {"predicted_seconds", model.predicted}, {"error", model.error}};
-    if (model.inside) row["inside"] = *model.inside;
-    models.push_back(std::move(row));
-  }
-  for (const PhaseError& phase : one.phases) {
-    phases.push_back({{"phase", phase.name},
-                      {"per", phase.per},
-                      {"predicted_seconds", phase.predicted},
-                      {"measured_seconds", phase.measured},
-                      {"error", phase.error}});
-  }
-  return {{"measured", one.measured},
-          {"seconds", one.seconds},
-          {"drift", one.drift},
-          {"models", std::move(models)},
-          {"phases", std::move(phases)}};
+void describe(Fields& f, StepPart& one) {
+  f("name", one.name);
+  f.derived("kind", std::string(to_string(one.kind)));
+  f("mean_seconds", one.mean);
 }
 
-template <typename Rows, typename Make>
-Json list(const Rows& rows, const Make& make) {
-  Json out = Json::array();
-  for (const auto& row : rows) out.push_back(make(row));
-  return out;
+void describe(Fields& f, Segment& one) {
+  f.derived("segment", std::string(to_string(one.kind)));
+  f("count", one.count);
+  f("mean_seconds", one.mean);
+  f("seconds", one.seconds);
+}
+
+void describe(Fields& f, ModelPrediction& one) {
+  f.derived("model", std::string(name_of(one.model)));
+  f.derived("idea", std::string(idea_of(one.model)));
+  f("impossible", one.impossible, {.terse = true, .about = "why there is none"});
+  if (f.writes() && !one.impossible.empty()) return;
+  f("seconds", one.seconds, if_possible);
+  f("one_off_seconds", one.one_off, if_possible);
+  f("period_seconds", one.period, if_possible);
+  f("partial_seconds", one.partial, if_possible);
+  f("validation_seconds", one.validation, if_possible);
+  f("checkpoint_seconds", one.checkpoints, if_possible);
+  f("cold_pages_seconds", one.cold_pages, if_possible);
+  f("no_interval", one.no_interval, {.terse = true, .about = "why"});
+}
+
+void describe(Fields& f, EpochBound& one) {
+  f("resource", one.resource);
+  f("seconds", one.seconds);
+  f("text", one.text);
+}
+
+void describe(Fields& f, WhatIf& one) {
+  f("change", one.change);
+  f("seconds", one.seconds);
+  f("saved_seconds", one.saved);
+  f("least_seconds", one.least);
+  f("most_seconds", one.most);
+  f("given", one.given, {.about = "what it takes for granted"});
+}
+
+void describe(Fields& f, ModelError& one) {
+  f.derived("model", std::string(name_of(one.model)));
+  f("predicted_seconds", one.predicted);
+  f("error", one.error, {.about = "predicted by measured, less 1"});
+  f("inside", one.inside);
+}
+
+void describe(Fields& f, PhaseError& one) {
+  f("phase", one.name);
+  f("per", one.per);
+  f("predicted_seconds", one.predicted);
+  f("measured_seconds", one.measured);
+  f("error", one.error);
+}
+
+void describe(Fields& f, Score& one) {
+  f("measured", one.measured);
+  f("seconds", one.seconds);
+  f("drift", one.drift);
+  f("models", one.models);
+  f("phases", one.phases);
+}
+
+namespace {
+
+/// A forecast as files hold it.
+struct DatedForecast {
+  Forecast forecast;
+  std::string made;
+};
+
+struct LoaderOfForecast {
+  std::optional<Index> workers;
+  LoaderQueue queue;
+  bool contention_assumed = false;
+};
+
+/// Experience with what became of it.
+struct KnownExperience {
+  Experience experience;
+};
+
+void describe(Fields& f, LoaderOfForecast& loader) {
+  f("workers", loader.workers, {.null = true});
+  f("prefetch", loader.queue.prefetch);
+  f("in_order", loader.queue.in_order);
+  f("load_contention", loader.queue.load_contention, {.about = "the time together by the time alone"});
+  f("compute_contention", loader.queue.compute_contention);
+  f("contention_assumed", loader.contention_assumed, {.about = "nobody measured it"});
+}
+
+void describe(Fields& f, KnownExperience& known) {
+  f("epochs", known.experience.epochs);
+  f("seconds", known.experience.seconds);
+  f("inside", known.experience.held);
+}
+
+void describe(Fields& f, DatedForecast& dated) {
+  Forecast& out = dated.forecast;
+  Calibration& c = out.calibration;
+  LoaderOfForecast loader{out.job.loader.workers, out.queue, c.contention_assumed};
+  f.schema("assay.forecast/1");
+  f("made", dated.made);
+  f("job", out.job.name);
+  f("hardware", out.job.hardware);
+  f("from", out.job.source);
+  f("notes", out.job.notes);
+  f("findings", out.findings);
+  f("doubts", c.flags);
+  f("parts", c.parts, {.about = "of a step"});
+  f("loader", loader);
+  f("limited_by", out.limited_by);
+  f("no_epoch", out.no_epoch, {.terse = true, .about = "why none is predicted"});
+  if (!f.writes() || out.no_epoch.empty()) {
+    f("full_steps", out.steps.full, if_possible);
+    f("partial_samples", out.steps.partial_samples, if_possible);
+    f.derived("one_off_seconds", c.one_off_known ? std::optional(c.one_off) : std::nullopt);
+    f("segments", out.segments, if_possible);
+    f("models", out.models, if_possible);
+    f.derived("experience",
+              out.experience.epochs > 0 ? std::optional(KnownExperience{out.experience}) : std::nullopt);
+    f("bounds", out.bounds, if_possible);
+    f("what_if", out.what_if, if_possible);
+    f("left_out", out.left_out, if_possible);
+  }
+  f("scores", out.scores, {.about = "against what was measured"});
 }
 
 }  // namespace
 
+Json forecast_schema() { return schema_of<DatedForecast>(); }
+
 std::string to_json(const Forecast& f, const std::string& made) {
-  const Calibration& c = f.calibration;
-  Json out{{"schema", "assay.forecast/1"}, {"made", made},         {"job", f.job.name},
-           {"hardware", f.job.hardware},   {"from", f.job.source}, {"notes", f.job.notes}};
-  out["findings"] = list(f.findings, [](const LintFinding& one) {
-    return Json{{"rule", to_string(one.rule)},
-                {"field", one.field},
-                {"text", one.text},
-                {"contradiction", one.contradiction}};
-  });
-  out["doubts"] = list(c.flags, [](const Flag& one) {
-    return Json{{"doubt", to_string(one.doubt)}, {"text", one.text}};
-  });
-  out["parts"] = list(c.parts, [](const StepPart& one) {
-    return Json{{"name", one.name}, {"kind", to_string(one.kind)}, {"mean_seconds", one.mean}};
-  });
-  out["loader"] = {{"workers", f.job.loader.workers ? Json(*f.job.loader.workers) : Json()},
-                   {"prefetch", f.queue.prefetch},
-                   {"in_order", f.queue.in_order},
-                   {"load_contention", f.queue.load_contention},
-                   {"compute_contention", f.queue.compute_contention},
-                   {"contention_assumed", c.contention_assumed}};
-  out["limited_by"] = f.limited_by;
-  if (f.no_epoch.empty()) {
-    out["full_steps"] = f.steps.full;
-    out["partial_samples"] = f.steps.partial_samples;
-    if (c.one_off_known) out["one_off_seconds"] = c.one_off;
-    out["segments"] = list(f.segments, [](const Segment& one) {
-      return Json{{"segment", to_string(one.kind)},
-                  {"count", one.count},
-                  {"mean_seconds", one.mean},
-                  {"seconds", json_of(one.seconds)}};
-    });
-    out["models"] = list(f.models, [](const ModelPrediction& one) { return json_of(one); });
-    if (f.experience.epochs > 0) {
-      out["experience"] = {{"epochs", f.experience.epochs}, {"seconds", json_of(f.experience.seconds)}};
-      if (f.experience.held) out["experience"]["inside"] = *f.experience.held;
-    }
-    out["bounds"] = list(f.bounds, [](const EpochBound& one) {
-      return Json{{"resource", one.resource}, {"seconds", one.seconds}, {"text", one.text}};
-    });
-    out["what_if"] = list(f.what_if, [](const WhatIf& one) {
-      return Json{{"change", one.change},       {"seconds", one.seconds},   {"saved_seconds", one.saved},
-                  {"least_seconds", one.least}, {"most_seconds", one.most}, {"given", one.given}};
-    });
-    out["left_out"] = f.left_out;
-  } else {
-    out["no_epoch"] = f.no_epoch;
-  }
-  out["scores"] = list(f.scores, [](const Score& one) { return json_of(one); });
-  return json_text(out);
+  return json_text(to_value(DatedForecast{f, made}));
 }
 
 }  // namespace assay

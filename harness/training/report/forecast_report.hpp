@@ -1,6 +1,7 @@
 /// Forecasts of an epoch, for the terminal, for documents and for programs.
 #pragma once
 
+#include "core/json/json.hpp"
 #include "training/epoch/forecast.hpp"
 
 #include <string>
@@ -12,6 +13,7 @@ std::string to_text(const Forecast& forecast);
 std::string to_markdown(const Forecast& forecast);
 /// Full precision, seconds; `made` is the time of the prediction.
 std::string to_json(const Forecast& forecast, const std::string& made);
+Json forecast_schema();  ///< of that
 
 /// `12.5 % too short`.
 std::string error_text(double error);
