@@ -224,10 +224,10 @@ class Scanner : public nlohmann::json_sax<Library> {
   }
   bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
     if (is_too_large(error)) {
-      throw Error(
-          key_.empty() ? where_ : where_ + ": " + key_,
-          fmt::format("is {} at character {}, beyond the largest number", token, position - token.size() + 1),
-          "mend the file or write it again");
+      throw Error(key_.empty() ? where_ : where_ + ": " + key_,
+                  fmt::format("is {:.40} at character {}, beyond the largest number", token,
+                              position - token.size() + 1),
+                  "mend the file or write it again");
     }
     const std::string_view detail = detail_of(error);
     if (detail.find("unexpected end of input") != std::string_view::npos) {
@@ -426,7 +426,7 @@ Json parse_json(const std::string& text, const std::string& where) {
   if (!builder.too_large.empty()) {
     const std::string place = builder.place();
     throw Error(place.empty() ? where : where + ": " + place,
-                fmt::format("is {} at {}, beyond the largest number", builder.too_large, at), remedy);
+                fmt::format("is {:.40} at {}, beyond the largest number", builder.too_large, at), remedy);
   }
   throw Error(where, fmt::format("invalid JSON at {}: {}", at, builder.detail), remedy);
 }

@@ -134,8 +134,8 @@ double shortened(double value);
 /// item on its own line. Without a newline at the end.
 std::string json_text(const Json& value);
 
-/// Throws Error naming `where`, line and column for text that is empty, cut off or no JSON, for numbers beyond
-/// all doubles, and for values that nest more than 200 deep.
+/// Throws Error naming `where`, line and column for text that is empty, cut off or no JSON, for numbers
+/// beyond all doubles, and for values that nest more than 200 deep.
 Json parse_json(const std::string& text, const std::string& where);
 
 /// Receives what scan_json() finds in a text, in its order. Numbers of all kinds are doubles.

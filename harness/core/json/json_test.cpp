@@ -69,6 +69,9 @@ TEST(JsonTexts, SayWhereTheyAreWrong) {
               ThrowsMessage<Error>(HasSubstr("x.json: is 1e999 at line 1, column 1, beyond")));
   EXPECT_THAT(parsing("{\"a\": {}, \"b\": [1, {\"c\": [],\n \"d\": [2, -1e999]}]}"),
               ThrowsMessage<Error>(HasSubstr("x.json: b[1].d[1]: is -1e999 at line 2, column 11")));
+  const std::string digits(100'000, '9');
+  EXPECT_THAT([&] { parse_json(digits, "x.json"); },
+              ThrowsMessage<Error>(HasSubstr("is " + digits.substr(0, 40) + " at line 1, column 1,")));
   EXPECT_THAT(parsing("{\"a\": [1,"), ThrowsMessage<Error>(HasSubstr("ends in the middle, after 9 bytes")));
   EXPECT_THAT(parsing(" \n"), ThrowsMessage<Error>(HasSubstr("x.json: is empty")));
   EXPECT_THAT(parsing("{} {}"), ThrowsMessage<Error>(HasSubstr("invalid JSON at line 1, column 4")));
