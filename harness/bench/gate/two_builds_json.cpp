@@ -130,6 +130,11 @@ void describe(Fields& f, TwoBuilds& run) {
   f("base", run.base);
   f("head", run.head);
   f("planted", run.planted, {.optional = true, .about = "slow-downs of a self-test, by key"});
+  if (f.reads()) {
+    for (const auto& [key, slowdown] : std::exchange(run.planted, {})) {
+      run.planted[with_present_names(key)] = slowdown;
+    }
+  }
   f("trials", run.trials);
   f("shard", run.shard);
   f("merged_shards", run.merged_shards, {.terse = true, .low = 1});

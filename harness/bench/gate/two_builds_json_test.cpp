@@ -7,7 +7,9 @@
 namespace assay {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using testing::ThrowsMessage;
 
 PairedTrial trial(const std::string& key, const std::string& variant) {
@@ -29,10 +31,12 @@ auto reading(const TwoBuilds& run) {
 }
 
 TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
-  const TwoBuilds run = run_of({trial("gemm/simd@avx3/m=1#1", "simd@avx3")});
-  const PairedTrial read = two_builds_from_json(to_json(run), "run.json").trials[0];
-  EXPECT_EQ(read.trial.key, "gemm/simd@avx512/m=1#1");
-  EXPECT_EQ(read.trial.variant, "simd@avx512");
+  TwoBuilds run = run_of({trial("gemm/simd@avx3/m=1#1", "simd@avx3")});
+  run.planted = {{"gemm/simd@avx3/m=1#1", 0.03}};
+  const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
+  EXPECT_EQ(read.trials[0].trial.key, "gemm/simd@avx512/m=1#1");
+  EXPECT_EQ(read.trials[0].trial.variant, "simd@avx512");
+  EXPECT_THAT(read.planted, ElementsAre(Pair("gemm/simd@avx512/m=1#1", 0.03)));
 }
 
 TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
