@@ -1,4 +1,5 @@
-/// The text that tables of verdicts share: marks, and text from untrusted changes made harmless.
+/// The text that tables of verdicts share: marks, and text from untrusted changes made harmless for the
+/// terminal.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -11,10 +12,7 @@ namespace assay {
 /// States differ in shape and not in colour alone.
 std::string_view mark(Standing standing);
 
-/// For Markdown: text that renders as itself: no markup, mention, issue reference, link or second column.
-std::string inert(std::string_view text);
-
-/// For the terminal: nothing that moves the cursor, and nothing wider than `width`.
+/// Nothing in it moves the cursor, and it is no wider than `width`.
 std::string printable(std::string_view text, std::size_t width);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -97,7 +98,7 @@ std::string markdown_table(const std::vector<Row>& rows) {
       interval += fmt::format(" ({:.0f} %{})", 100 * verdict.ratio.coverage,
                               verdict.ratio.basis == Basis::slices ? " over slices" : "");
     }
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", mark(verdict.standing), inert(verdict.key),
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", mark(verdict.standing), code(verdict.key),
                        rows[i].before, rows[i].after, change_in_words(verdict), interval,
                        interval.empty() ? "" : fmt::format("{:.2f}", verdict.limit));
   }
@@ -152,29 +153,29 @@ std::string comparison_markdown(const Comparison& comparison, const Results& bef
   std::string out = "### " + verdict_sentence(comparison) + "\n\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out += moved + "\n\n";
   for (const auto* list : {&comparison.failures, &comparison.objections}) {
-    for (const std::string& line : *list) out += "- " + inert(line) + "\n";
+    for (const std::string& line : *list) out += "- " + escaped(line) + "\n";
     if (!list->empty()) out += "\n";
   }
-  if (const std::string none = withheld_sentence(before, after); !none.empty()) out += inert(none) + "\n\n";
+  if (const std::string none = withheld_sentence(before, after); !none.empty()) out += escaped(none) + "\n\n";
   const auto first = rows_of(comparison, before, after, shown_first);
   if (!first.empty()) out += markdown_table(first);
   std::string reasons;
   std::size_t count = 0;
   for (const Row& row : first) {
     if (!needs_reason(row.verdict->standing) || ++count > most_rows) continue;
-    reasons += fmt::format("- {}: {}\n", inert(row.verdict->key), inert(row.verdict->why));
+    reasons += fmt::format("- {}: {}\n", code(row.verdict->key), escaped(row.verdict->why));
   }
   if (!reasons.empty()) out += markdown_details("Why", reasons);
   if (!comparison.differences.empty()) {
     std::string list;
-    for (const std::string& line : comparison.differences) list += "- " + inert(line) + "\n";
+    for (const std::string& line : comparison.differences) list += "- " + escaped(line) + "\n";
     out += markdown_details("What differs between the machines and builds", list);
   }
   for (const Standing standing : folded) {
     const auto rows = rows_of(comparison, before, after, std::array{standing});
     if (rows.empty()) continue;
     std::string content = markdown_table(rows);
-    for (const std::string& reason : why_open(rows)) content += "\n" + inert(reason) + ".\n";
+    for (const std::string& reason : why_open(rows)) content += "\n" + escaped(reason) + ".\n";
     out += markdown_details(fmt::format("{} {}", rows.size(), to_string(standing)), content);
   }
   return out;

@@ -1,9 +1,9 @@
 #include "bench/gate/selftest.hpp"
 
-#include "bench/compare/row_text.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 
 #include <fmt/format.h>
 
@@ -95,7 +95,7 @@ std::string alarms_list(const SelfTest& test) {
   std::string out;
   for (std::size_t i = 0; i < test.runs.size(); ++i) {
     for (const std::string& key : test.runs[i].alarms)
-      out += fmt::format("- run {}: `{}` called slower\n", i + 1, key);
+      out += fmt::format("- run {}: {} called slower\n", i + 1, code(key));
     if (!test.runs[i].unfit.empty())
       out += fmt::format("- run {}: machine unfit: {}\n", i + 1, test.runs[i].unfit);
   }
@@ -216,8 +216,8 @@ std::string selftest_markdown(const SelfTest& test) {
                        test.interrupted == 1 ? " was" : "s were");
   }
   if (test.runs.empty()) return out + "No run was finished.\n";
-  out += fmt::format("Commit {}, {}, machine `{}`. `{}`\n\n", test.commit, test.date, test.machine.key,
-                     test.command);
+  out += fmt::format("Commit {}, {}, machine {}. {}\n\n", test.commit, test.date, code(test.machine.key),
+                     code(test.command));
   out += "| what, in runs that were not unfit | seen |\n|---|---|\n";
   out += fmt::format("| unchanged suites that went red | {} |\n", share_text(red_unchanged, unchanged));
   if (with_plants > 0) {
@@ -243,7 +243,7 @@ std::string selftest_markdown(const SelfTest& test) {
   out += never_planted(test);
   out += alarms_list(test);
   if (!test.failed.empty()) out += "\nCrashed or hung, and left out from then on:\n\n";
-  for (const std::string& one : test.failed) out += fmt::format("- {}\n", inert(one));
+  for (const std::string& one : test.failed) out += fmt::format("- {}\n", escaped(one));
   if (const std::string nothing = why_nothing_is_shown(test); !nothing.empty()) {
     out += fmt::format("\nThis says nothing of the gate: {}.\n", nothing);
   }

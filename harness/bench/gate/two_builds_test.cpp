@@ -287,7 +287,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   EXPECT_THAT(text, HasSubstr("2 same (2 by the screen, which took "));
   EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
   const std::string markdown = two_builds_markdown(run, ruling_of(run));
-  EXPECT_THAT(markdown, HasSubstr("| ✗ | gemm/b/m=1&#35;1 |"));
+  EXPECT_THAT(markdown, HasSubstr("| ✗ | `gemm/b/m=1#1` |"));
 }
 
 TEST(TwoBuilds, SayNothingOfAScreenWhenNothingWasMeasured) {

@@ -4,6 +4,7 @@
 #include "bench/gate/two_builds.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -212,37 +213,37 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
   constexpr std::size_t most_rows = 100;
   std::string out = fmt::format(
-      "### {}\n\n", inert(run.partial ? interrupted_sentence(run) : verdict_sentence(ruling.comparison)));
+      "### {}\n\n", escaped(run.partial ? interrupted_sentence(run) : verdict_sentence(ruling.comparison)));
   if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
-    out += fmt::format("**Machine unfit**: {}.\n\n", inert(unfit));
+    out += fmt::format("**Machine unfit**: {}.\n\n", escaped(unfit));
   }
   const std::vector<std::string> doubtful = doubts(run, ruling);
-  for (const std::string& line : doubtful) out += fmt::format("- {}\n", inert(line));
+  for (const std::string& line : doubtful) out += fmt::format("- {}\n", escaped(line));
   if (!doubtful.empty()) out += "\n";
   out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
-                     inert(side_text(run.base)), inert(side_text(run.head)), run.seconds,
-                     inert(control_line(run, ruling)));
+                     escaped(side_text(run.base)), escaped(side_text(run.head)), run.seconds,
+                     escaped(control_line(run, ruling)));
   std::string rows;
   std::size_t count = 0;
   for (const Standing standing : shown) {
     for (const Row& row : rows_of(run, ruling, standing)) {
       if (++count > most_rows) continue;
       const double seconds = seconds_of_base(run, *row.trial);
-      rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), inert(row.verdict->key),
+      rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), code(row.verdict->key),
                           seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
-                          row.trial->launches.size(), inert(row.verdict->why));
+                          row.trial->launches.size(), escaped(row.verdict->why));
       if (standing != Standing::slower) continue;
       for (const std::string& epoch : epoch_texts(run, row))
-        rows += fmt::format("| | | | {} | | |\n", inert(epoch));
+        rows += fmt::format("| | | | {} | | |\n", escaped(epoch));
       for (const std::string& line : row.trial->pointers)
-        rows += fmt::format("| | | | {} | | |\n", inert(line));
+        rows += fmt::format("| | | | {} | | |\n", escaped(line));
     }
   }
   if (!rows.empty())
     out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
   if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
-  out += fmt::format("\n{}. {}.\n", inert(count_line(run, ruling)), inert(layout_line(run)));
-  if (const std::string line = shard_line(run); !line.empty()) out += "\n" + inert(line);
+  out += fmt::format("\n{}. {}.\n", escaped(count_line(run, ruling)), escaped(layout_line(run)));
+  if (const std::string line = shard_line(run); !line.empty()) out += "\n" + escaped(line);
   return out;
 }
 

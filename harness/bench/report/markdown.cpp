@@ -330,16 +330,6 @@ std::string epoch(const Report& report) {
   return out;
 }
 
-std::string reproduce(const Report& report) {
-  std::string out = "```sh\n";
-  for (std::string line : report.reproduce) {
-    std::ranges::replace(line, '\n', ' ');
-    std::ranges::replace(line, '`', '\'');
-    out += line + "\n";
-  }
-  return out + "```";
-}
-
 /// Placeholders that are empty here leave no run of blank lines.
 std::string without_gaps(std::string text) {
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
@@ -374,7 +364,7 @@ std::string to_markdown(const Report& report) {
                      {"verdicts", verdicts(report)},
                      {"epoch", epoch(report)},
                      {"not_covered", report.not_covered.empty() ? "Nothing." : bullets(report.not_covered)},
-                     {"reproduce", reproduce(report)}}));
+                     {"reproduce", code_block("sh", report.reproduce)}}));
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -20,10 +21,9 @@ std::string brackets(const Interval& interval, double unit) {
 Cells cells_of(const TimeRow& row) {
   Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads)};
   if (row.seconds.middle > 0) {
-    const std::string time = seconds_text(row.seconds);
-    const std::size_t bracket = time.find(" [");
-    out[1] = time.substr(0, bracket);
-    out[2] = time.substr(bracket + 1);
+    IntervalCells time = seconds_cells(row.seconds);
+    out[1] = std::move(time.middle);
+    out[2] = std::move(time.range);
   } else {
     out[1] = "withheld";
   }

@@ -4,6 +4,7 @@
 #include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ std::string attempts_table(const LibraryRecord& record) {
       "| core type | OpenBLAS reports | time against the default | verdict |\n|---|---|---|---|\n";
   for (std::size_t i = 0; i < record.attempts.size(); ++i) {
     out += fmt::format(
-        "| {} | {} | {} | {} |\n", name_of(record.attempts[i]), inert(record.attempts[i].reported),
+        "| {} | {} | {} | {} |\n", name_of(record.attempts[i]), escaped(record.attempts[i].reported),
         has_ratio(record, i) ? change_text(record.ruling.attempts[i].ratio) : "-", verdict_of(record, i));
   }
   return out;
@@ -56,7 +57,7 @@ std::string trials_table(const LibraryRecord& record) {
   std::string out = head + "\n" + rule + "\n";
   const auto& trials = record.attempts.front().trials;
   for (std::size_t t = 0; t < trials.size(); ++t) {
-    out += fmt::format("| {} |", inert(trials[t].trial.key));
+    out += fmt::format("| {} |", code(trials[t].trial.key));
     for (std::size_t i = 1; i < record.attempts.size(); ++i) {
       if (has_ratio(record, i)) out += fmt::format(" {} |", change_text(record.ruling.attempts[i].trials[t]));
     }
@@ -69,7 +70,7 @@ std::string reasons(const LibraryRecord& record) {
   std::string out;
   for (std::size_t i = 1; i < record.attempts.size(); ++i) {
     out += fmt::format("{}. **{}**: {}: {}.\n", i, record.attempts[i].core_type, verdict_of(record, i),
-                       inert(record.ruling.attempts[i].why));
+                       escaped(record.ruling.attempts[i].why));
   }
   return out;
 }
@@ -80,7 +81,7 @@ std::string not_again(const LibraryRecord& record) {
     const CoreRuling& ruling = record.ruling.attempts[i];
     const bool rejected = has_ratio(record, i) && ruling.decision == Decision::reject;
     if (!rejected && record.attempts[i].wrong.empty()) continue;
-    out += fmt::format("- {}: {}\n", record.attempts[i].core_type, inert(ruling.why));
+    out += fmt::format("- {}: {}\n", record.attempts[i].core_type, escaped(ruling.why));
   }
   return out.empty() ? "- Nothing was rejected.\n" : out;
 }
@@ -153,19 +154,19 @@ std::string library_text(const LibraryRecord& record) {
 }
 
 std::string library_markdown(const LibraryRecord& record) {
-  std::string out = fmt::format("# Core type of OpenBLAS for suite {}\n\n", inert(record.suite));
+  std::string out = fmt::format("# Core type of OpenBLAS for suite {}\n\n", escaped(record.suite));
   out += status_paragraph(record.date, record.commit, record.machine);
   out += fmt::format(
       "## Context\n\n{}. In each of {} rounds every core type was a process of its own, and they took turns "
       "slice by slice on one core and the same data. Of each trial the median ratio of a round counts; the "
       "time of a core type is the geometric mean over {} trials. The default once more, the control, took "
       "{}. {}\n\n",
-      inert(record.library), rounds_of(record.attempts), record.attempts.front().trials.size(),
+      escaped(record.library), rounds_of(record.attempts), record.attempts.front().trials.size(),
       change_text(record.ruling.control), weather_sentence(record.weather));
-  for (const std::string& line : record.not_here) out += "- Not here: " + inert(line) + "\n";
+  for (const std::string& line : record.not_here) out += "- Not here: " + escaped(line) + "\n";
   if (!record.not_here.empty()) out += "\n";
   out += "## Attempts\n\n" + attempts_table(record) + "\n" + reasons(record) + "\n" + trials_table(record);
-  out += "\n## Decision\n\n" + decision_sentence(record) + "\n\n";
+  out += "\n## Decision\n\n" + escaped(decision_sentence(record)) + "\n\n";
   out += fmt::format(
       "## Consequences\n\n{} is read when OpenBLAS is loaded, by every program that is linked with it. It "
       "overrules what OpenBLAS detects, on other machines too: set it for this machine, and measure again "

@@ -1,7 +1,6 @@
 #include "bench/tune/threshold_header.hpp"
 
 #include "assay/error.hpp"
-#include "bench/compare/row_text.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -132,14 +133,14 @@ void describe(Fields& f, SizeRow& row) {
 
 std::string table_markdown(const ThresholdRecord& record) {
   const ThresholdQuestion& q = record.question;
-  std::string out =
-      fmt::format("| {} | {} | {} | time of {} by {} | faster |\n|--:|--:|--:|---|---|\n", inert(q.vary),
-                  inert(q.first.name), inert(q.second.name), inert(q.first.name), inert(q.second.name));
+  std::string out = fmt::format("| {} | {} | {} | time of {} by {} | faster |\n|--:|--:|--:|---|---|\n",
+                                escaped(q.vary), escaped(q.first.name), escaped(q.second.name),
+                                escaped(q.first.name), escaped(q.second.name));
   for (const MeasuredSize& one : record.threshold.sizes) {
     const PairTimes& times = record.times.at(one.size);
     out += fmt::format("| {} | {} | {} | {} | {}{} |\n", count_text(one.size),
                        seconds_text(times.first.middle), seconds_text(times.second.middle),
-                       ratio_text(one.ratio), inert(who(q, one)), one.again ? ", measured twice" : "");
+                       ratio_text(one.ratio), escaped(who(q, one)), one.again ? ", measured twice" : "");
   }
   return out;
 }
@@ -172,19 +173,19 @@ std::string threshold_text(const ThresholdRecord& record) {
 
 std::string threshold_markdown(const ThresholdRecord& record) {
   const ThresholdQuestion& q = record.question;
-  std::string out = fmt::format("# Break-even of {} and {} in {}\n\n", inert(q.first.name),
-                                inert(q.second.name), inert(q.subject));
+  std::string out = fmt::format("# Break-even of {} and {} in {}\n\n", escaped(q.first.name),
+                                escaped(q.second.name), escaped(q.subject));
   out += status_paragraph(record.date, record.commit, record.machine);
   out += fmt::format(
       "## Context\n\n{} from {} on: from which size is {} faster than {}? {} rounds at each size; a round is "
       "a process in which slices of both are shuffled together. Both agreed with the oracle at every size "
       "first. {}\n\n",
-      inert(range_text(q)), inert(q.subject), inert(q.second.name), inert(q.first.name), record.policy.rounds,
-      weather_sentence(record.weather));
+      escaped(range_text(q)), escaped(q.subject), escaped(q.second.name), escaped(q.first.name),
+      record.policy.rounds, weather_sentence(record.weather));
   out += "## Sizes\n\n" + table_markdown(record) + "\n";
-  for (const std::string& line : refusals(q)) out += "- " + inert(line) + "\n";
+  for (const std::string& line : refusals(q)) out += "- " + escaped(line) + "\n";
   if (!q.refused.empty()) out += "\n";
-  out += fmt::format("## Decision\n\n{}\n\n", inert(threshold_sentence(record)));
+  out += fmt::format("## Decision\n\n{}\n\n", escaped(threshold_sentence(record)));
   out +=
       "## What it does not say\n\nSizes between those of the table were not measured. The break-even belongs "
       "to this machine and build, and to data that were in the caches as this operation leaves them.\n\n";

@@ -1,13 +1,14 @@
 #include "core/machine/record.hpp"
 
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 
 #include <fmt/format.h>
 
 namespace assay {
 
 std::string status_paragraph(const std::string& date, const std::string& commit, const Machine& machine) {
-  return fmt::format("Status: measured {}, commit {}, machine `{}`.\n\n", date, commit, machine.key);
+  return fmt::format("Status: measured {}, commit {}, machine {}.\n\n", date, commit, code(machine.key));
 }
 
 std::string weather_sentence(const Weather& weather) {
@@ -16,7 +17,7 @@ std::string weather_sentence(const Weather& weather) {
 }
 
 std::string how_to_reproduce(const std::string& command) {
-  return fmt::format("## How to reproduce\n\n```\n{}\n```\n", command);
+  return fmt::format("## How to reproduce\n\n{}\n", code_block("", {command}));
 }
 
 std::vector<double> triple(const Interval& interval) {

@@ -60,6 +60,17 @@ int resolved_digits(double value, double half_width) {
   return std::clamp(static_cast<int>(ratio) + 2, 4, 9);
 }
 
+IntervalCells cells_of(const Interval& seconds, int digits) {
+  const Unit& unit = unit_for(seconds.middle, time_units);
+  return {fmt::format("{} {}", figure_of(seconds.middle / unit.size, digits), unit.name),
+          fmt::format("[{}, {}]", figure_of(seconds.low / unit.size, digits),
+                      figure_of(seconds.high / unit.size, digits))};
+}
+
+std::string in_one(const IntervalCells& cells) {
+  return cells.range.empty() ? cells.middle : cells.middle + " " + cells.range;
+}
+
 }  // namespace
 
 std::string figure(double value) { return figure_of(value, 3); }
@@ -76,20 +87,17 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} {}", figure(seconds / unit.size), unit.name);
 }
 
-std::string seconds_text(const Interval& seconds) {
-  const Unit& unit = unit_for(seconds.middle, time_units);
-  return fmt::format("{} {} [{}, {}]", figure(seconds.middle / unit.size), unit.name,
-                     figure(seconds.low / unit.size), figure(seconds.high / unit.size));
+IntervalCells seconds_cells(const Interval& seconds) { return cells_of(seconds, 3); }
+
+std::string seconds_text(const Interval& seconds) { return in_one(seconds_cells(seconds)); }
+
+IntervalCells fine_seconds_cells(const Interval& seconds) {
+  IntervalCells out = cells_of(seconds, resolved_digits(seconds.middle, (seconds.high - seconds.low) / 2));
+  if (seconds.low >= seconds.high) out.range.clear();
+  return out;
 }
 
-std::string fine_seconds_text(const Interval& seconds) {
-  const Unit& unit = unit_for(seconds.middle, time_units);
-  const int digits = resolved_digits(seconds.middle, (seconds.high - seconds.low) / 2);
-  const std::string middle = fmt::format("{} {}", figure_of(seconds.middle / unit.size, digits), unit.name);
-  if (seconds.low >= seconds.high) return middle;
-  return fmt::format("{} [{}, {}]", middle, figure_of(seconds.low / unit.size, digits),
-                     figure_of(seconds.high / unit.size, digits));
-}
+std::string fine_seconds_text(const Interval& seconds) { return in_one(fine_seconds_cells(seconds)); }
 
 std::string speedup_text(const Interval& speedup) {
   return fmt::format("{}x [{}, {}]{}", figure(speedup.middle), figure(speedup.low), figure(speedup.high),

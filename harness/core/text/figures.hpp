@@ -20,10 +20,20 @@ std::string count_text(double value);
 /// `412 µs`; the unit is the largest in which the figure is at least 1.
 std::string seconds_text(double seconds);
 
-/// `412 µs [410, 415]`, all in the unit of the middle.
+/// An interval in two columns: `412 µs` and `[410, 415]`, all in the unit of the middle.
+struct IntervalCells {
+  std::string middle, range;
+};
+IntervalCells seconds_cells(const Interval& seconds);
+
+/// `412 µs [410, 415]`.
 std::string seconds_text(const Interval& seconds);
 
-/// Writes as many digits as the interval resolves, at least four: `1,283.4 s [1,281.9, 1,284.9]`.
+/// Writes as many digits as the interval resolves, at least four: `1,283.4 s` and `[1,281.9, 1,284.9]`. There
+/// is no range where it has no width.
+IntervalCells fine_seconds_cells(const Interval& seconds);
+
+/// `1,283.4 s [1,281.9, 1,284.9]`.
 std::string fine_seconds_text(const Interval& seconds);
 
 /// `6.73x [6.68, 6.79]`; `(slower)` is added when the whole interval is below 1.

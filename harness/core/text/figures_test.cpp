@@ -79,6 +79,13 @@ TEST(BytesText, UsesBinaryUnits) {
   EXPECT_EQ(bytes_text(1e12), "931 GiB");
 }
 
+TEST(SecondsCells, AreTheTwoPartsOfTheText) {
+  EXPECT_EQ(seconds_cells({410e-6, 412e-6, 415e-6}).middle, "412 µs");
+  EXPECT_EQ(seconds_cells({410e-6, 412e-6, 415e-6}).range, "[410, 415]");
+  EXPECT_EQ(fine_seconds_cells({1281.9, 1283.4, 1284.9}).range, "[1,281.9, 1,284.9]");
+  EXPECT_EQ(fine_seconds_cells({3419, 3419, 3419}).range, "");
+}
+
 TEST(FineSecondsText, HasTheDigitsThatItsIntervalResolves) {
   EXPECT_EQ(fine_seconds_text({1281.9, 1283.4, 1284.9}), "1,283.4 s [1,281.9, 1,284.9]");
   EXPECT_EQ(fine_seconds_text({105992, 106004, 106016}), "106,004 s [105,992, 106,016]");

@@ -8,11 +8,15 @@
 
 namespace assay {
 
-/// Text from outside as prose: markup has no effect, no name is mentioned and no issue is linked.
+/// Text from outside as prose: it renders as itself, on one line and within its table cell. Markup, HTML and
+/// formulas have no effect; no name is mentioned, no issue is referred to and no address becomes a link.
 std::string escaped(std::string_view text);
 
 /// Text from outside as code, on one line, whatever backticks it contains. Safe inside tables.
 std::string code(std::string_view text);
+
+/// Lines from outside as a fenced block, whatever backticks they contain.
+std::string code_block(std::string_view language, const std::vector<std::string>& lines);
 
 /// A pipe table; `alignment` has one of `l` and `r` per column. Cells are Markdown already.
 std::string markdown_table(std::string_view alignment, const std::vector<std::string>& columns,

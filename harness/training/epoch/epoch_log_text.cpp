@@ -1,6 +1,7 @@
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/markdown.hpp"
 #include "training/epoch/epoch_log.hpp"
 
 #include <fmt/format.h>
@@ -57,11 +58,11 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
   std::string out = "# Predicted epochs against epochs that were run\n\n";
   if (log.empty()) return out + "No epoch was run.\n";
   out += fmt::format(
-      "{} whole epochs, {} to {}, commit {}, machine `{}`. Each was predicted from the first 2 % of its "
+      "{} whole epochs, {} to {}, commit {}, machine {}. Each was predicted from the first 2 % of its "
       "steps, or 96 of them, trained in short runs that were spread over some seconds, and the hash of the "
       "prediction was printed before the epoch began. A prediction took {} in the median, {} at most. Other "
       "processes took {} of the processors in the median, the host {}.\n\n",
-      log.size(), log.front().date, log.back().date, log.back().commit, log.back().machine,
+      log.size(), log.front().date, log.back().date, log.back().commit, code(log.back().machine),
       seconds_text(median(taken)), seconds_text(std::ranges::max(taken)), percent_text(median(busy)),
       percent_text(median(steal)));
   out +=

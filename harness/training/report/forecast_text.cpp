@@ -42,17 +42,6 @@ std::string cells(std::initializer_list<std::pair<std::string, std::size_t>> row
   return out + "\n";
 }
 
-std::string interval_text(const Interval& seconds) {
-  const std::string both = fine_seconds_text(seconds);
-  const std::size_t bracket = both.find(" [");
-  return seconds.low < seconds.high ? both.substr(bracket + 1) : "none";
-}
-
-std::string middle_text(const Interval& seconds) {
-  const std::string both = fine_seconds_text(seconds);
-  return both.substr(0, both.find(" ["));
-}
-
 std::string loader_text(const Forecast& f) {
   const LoaderSetup& loader = f.job.loader;
   if (!loader.workers) return "workers not stated";
@@ -159,10 +148,9 @@ std::string models_text(const Forecast& f) {
       out += cells({{name, 22}, {"-", 12}});
       continue;
     }
-    out += cells({{name, 22},
-                  {middle_text(one.seconds), 12},
-                  {interval_text(one.seconds), 20},
-                  {seconds_text(one.period), 12}});
+    const auto& [middle, range] = fine_seconds_cells(one.seconds);
+    out += cells(
+        {{name, 22}, {middle, 12}, {range.empty() ? "none" : range, 20}, {seconds_text(one.period), 12}});
   }
   out += grouped_items(f.models, [](const ModelPrediction& one) { return one.impossible; });
   return out + grouped_items(f.models, [](const ModelPrediction& one) {
