@@ -37,11 +37,7 @@ void say_undivided(const std::string& what) {
              choice.source);
 }
 
-void divide(RunRequest& request, const std::optional<Shard>& shard) {
-  if (!shard) return;
-  request.selection.shard = shard;
-  request.command += " " + to_options(*shard);
-}
+void divide(RunRequest& request, const std::optional<Shard>& shard) { request.selection.shard = shard; }
 
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy) {
   if (!shard || shard->count == 1) return;

@@ -117,7 +117,7 @@ void describe(Fields& f, TwoBuilds& run) {
   f("suite", run.suite);
   f("date", run.date);
   f("seed", run.seed);
-  f("command", run.command);
+  f("command", run.command, {.about = "that repeats the whole run"});
   f("busy", run.busy, {.terse = true});
   f("filter", run.filter);
   f("partial", run.partial, {.about = "interrupted"});
@@ -137,6 +137,7 @@ void describe(Fields& f, TwoBuilds& run) {
   }
   f("trials", run.trials);
   f("shard", run.shard);
+  if (f.reads() && run.shard) run.command = without_options(std::move(run.command), run.shard->shard);
   f("merged_shards", run.merged_shards, {.terse = true, .low = 1});
   f("mixed_machines", run.mixed_machines, {.terse = true});
   f("unfit_shard", run.unfit_shard, {.terse = true});

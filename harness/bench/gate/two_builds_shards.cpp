@@ -114,7 +114,6 @@ void keep_shard(TwoBuilds& run, const Shard& shard) {
   std::erase_if(run.trials, [&](const PairedTrial& trial) {
     return !contains(shard, trial.trial.operation, trial.trial.problem);
   });
-  run.command += " " + to_options(shard);
 }
 
 TwoBuilds merged(std::vector<GateFile> files) {
@@ -129,9 +128,6 @@ TwoBuilds merged(std::vector<GateFile> files) {
   out.merged_shards = out.shard->shard.count;
   out.mixed_machines = mixed;
   out.unfit_shard = unfit;
-  // The options of a shard are the last of its command.
-  const std::string options = " " + to_options(out.shard->shard);
-  if (out.command.ends_with(options)) out.command.resize(out.command.size() - options.size());
   out.shard.reset();
   out.policy.family = 0;
   for (std::size_t i = 1; i < files.size(); ++i) {

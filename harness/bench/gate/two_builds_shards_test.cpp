@@ -93,7 +93,7 @@ TEST(ShardsOfAGate, HoldEachTrialOnceAndCountTheTrialsOfAll) {
     held += file.run.trials.size();
     EXPECT_EQ(file.run.policy.family, 8U);
     EXPECT_EQ(file.run.shard->trials, 8U);
-    EXPECT_THAT(file.run.command, HasSubstr("--shard-count 3"));
+    EXPECT_EQ(file.run.command, "assay gate") << "of the whole run";
   }
   EXPECT_EQ(held, 8U);
 }
@@ -135,6 +135,15 @@ TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
   EXPECT_TRUE(holds_two_builds(parse_json(to_json(run), "whole")));
   EXPECT_FALSE(holds_two_builds(parse_json(R"({"schema": "assay.results/1"})", "other")));
   EXPECT_FALSE(holds_two_builds(parse_json("[]", "other")));
+}
+
+TEST(ShardsOfAGate, AreTheSameFromOlderFilesWhoseCommandsHoldTheShard) {
+  std::vector<GateFile> files = shards();
+  for (GateFile& file : files) {
+    file.run.command += " " + to_options(file.run.shard->shard);
+    file.run = two_builds_from_json(to_json(file.run), file.name);
+  }
+  EXPECT_EQ(merged(std::move(files)).command, "assay gate");
 }
 
 TEST(ShardsOfAGate, AreRefusedUnlessEachIsThereOnce) {

@@ -234,14 +234,6 @@ std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
   return out;
 }
 
-/// The command of the whole: a shard's, without its shard.
-std::string command_of_all(const Results& first) {
-  const std::string ending = " " + to_options(first.shard->shard);
-  const std::size_t at = first.command.find(ending);
-  if (at == std::string::npos) return first.command;
-  return first.command.substr(0, at) + first.command.substr(at + ending.size());
-}
-
 }  // namespace
 
 Results merged(std::vector<ShardFile> files) {
@@ -259,7 +251,6 @@ Results merged(std::vector<ShardFile> files) {
     out.partial = out.partial || file.results.partial;
     if (&file != &files.front()) std::ranges::copy(file.results.again, std::back_inserter(out.again));
   }
-  out.command = command_of_all(files.front().results);
   out.shard.reset();
   out.merged_shards = static_cast<int>(files.size());
   out.mixed_machines = mixed;

@@ -34,8 +34,7 @@ ShardFile shard(int index, std::vector<std::int64_t> positions) {
   results.seed = 42;
   results.commit = "abc";
   results.date = index == 1 ? "2026-01-01T00:00:00Z" : "2026-01-02T00:00:00Z";
-  results.command = "assay run --suite tiny.json -k 'gemm' --shard-count 3 --shard-index " +
-                    std::to_string(index) + " --benchmark_repetitions=9";
+  results.command = "assay run --suite tiny.json -k 'gemm' --benchmark_repetitions=9";
   results.cases_left_out = 5;
   results.machine = {
       .key = "cpu_2c",

@@ -155,10 +155,12 @@ void describe(Fields& f, Results& results) {
   f("date", results.date, {.optional = true, .about = "UTC, ISO 8601"});
   f("commit", results.commit, optional);
   f("seed", results.seed, optional);
-  f("command", results.command, {.optional = true, .about = "that repeats this run"});
+  f("command", results.command, {.optional = true, .about = "that repeats the whole run"});
   f("partial", results.partial, {.optional = true, .about = "interrupted: some trials are missing"});
   f("cases_left_out", results.cases_left_out, {.optional = true, .low = 0, .about = "by the selection"});
   f("shard", results.shard);
+  if (f.reads() && results.shard)
+    results.command = without_options(std::move(results.command), results.shard->shard);
   f("merged_shards", results.merged_shards, {.terse = true, .low = 1});
   f("mixed_machines", results.mixed_machines, terse);
   f("machine", results.machine, optional);

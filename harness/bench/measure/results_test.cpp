@@ -136,6 +136,14 @@ TEST(ResultsJson, KeepsWhichShardItIs) {
   EXPECT_FALSE(results_from_json(to_json(sample()), "r.json").shard.has_value()) << "as in older files";
 }
 
+TEST(ResultsJson, LeavesOutTheShardThatOlderFilesHoldInTheirCommand) {
+  Results before = sample();
+  before.shard = ShardRecord{.shard = {2, 4}, .cases = 1, .positions = {0}};
+  before.command = "assay run --suite s.json --shard-count 4 --shard-index 2 --benchmark_repetitions=9";
+  EXPECT_EQ(results_from_json(to_json(before), "r.json").command,
+            "assay run --suite s.json --benchmark_repetitions=9");
+}
+
 TEST(ResultsJson, KeepsWhatWasMeasuredASecondTimeApart) {
   Results before = sample();
   before.again = {before.trials[0]};

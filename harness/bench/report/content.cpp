@@ -38,7 +38,7 @@ std::vector<AgreementRow> agreement_of(const Results& results) {
 std::string baseline_text(const Baseline& baseline) {
   if (baseline.recordings.empty()) return "";
   const Recording& last = baseline.recordings.back();
-  return fmt::format("{} recording{} on `{}`, the last of {} at commit {}: {}", baseline.recordings.size(),
+  return fmt::format("{} recording{} on {}, the last of {} at commit {}: {}", baseline.recordings.size(),
                      baseline.recordings.size() == 1 ? "" : "s", baseline.machine_key, last.results.date,
                      last.results.commit, last.reason);
 }
@@ -48,7 +48,10 @@ std::vector<std::string> commands(const Results& results) {
   const std::string commit = results.commit.substr(0, results.commit.find('+'));
   if (!commit.empty() && commit != "unknown") out.push_back("git checkout " + commit);
   out.insert(out.end(), {"cmake --preset release", "cmake --build --preset release"});
-  if (!results.command.empty()) out.push_back(results.command);
+  if (!results.command.empty()) {
+    out.push_back(results.command);
+    if (results.shard) out.back() += " " + to_options(results.shard->shard);
+  }
   return out;
 }
 

@@ -255,6 +255,13 @@ TEST(Report, LetsNoNameFromOutsideBecomeMarkup) {
   EXPECT_THAT(text, HasSubstr("\\*layer\\*"));
 }
 
+TEST(Report, OfAShardIsRepeatedWithItsOptions) {
+  Results results = network();
+  results.shard = ShardRecord{.shard = {1, 3}};
+  EXPECT_EQ(report_of(results).reproduce.back(),
+            "assay run --suite suites/tiny.json --shard-count 3 --shard-index 1");
+}
+
 TEST(Report, AsJsonHasTheSameContentInSiUnits) {
   const auto json = Json::parse(to_json(report_of(network())));
   EXPECT_EQ(json.at("schema"), "assay.report/1");

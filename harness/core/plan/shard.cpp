@@ -206,4 +206,11 @@ std::string in_words(const ShardRecord& record) {
                      record.shard.count - 1, held, record.cases);
 }
 
+std::string without_options(std::string command, const Shard& shard) {
+  const std::string options = " " + to_options(shard);
+  if (const std::size_t at = command.find(options); at != std::string::npos)
+    command.erase(at, options.size());
+  return command;
+}
+
 }  // namespace assay

@@ -59,7 +59,7 @@ struct Results {
       commit;        ///< of the program, `unknown` outside a checkout, with `+changes` when it was not clean
   std::string date;  ///< UTC, ISO 8601
   std::uint64_t seed = 0;
-  std::string command;               ///< repeats this run
+  std::string command;               ///< repeats this run, all shards of it
   bool partial = false;              ///< interrupted: some trials are missing
   Index cases_left_out = 0;          ///< of the suite, since the selection did not want them
   std::optional<ShardRecord> shard;  ///< nothing when all selected cases were run in one go

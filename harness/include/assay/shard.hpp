@@ -61,4 +61,7 @@ ShardChoice chosen_shard(const ShardOptions& options, const Environment& environ
 /// Writes a shard as the command line spells it.
 std::string to_options(const Shard& shard);
 
+/// The command of a whole run, as a file holds it. Older files of a shard hold its options as well.
+std::string without_options(std::string command, const Shard& shard);
+
 }  // namespace assay
