@@ -61,6 +61,10 @@ void catch_interrupts(int code) {
   interrupted_code = code;
   handle(SIGINT, on_interrupt);
   handle(SIGTERM, on_interrupt);
+  // nohup ignores it, and a program that it starts is to go on.
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) handle(SIGHUP, on_interrupt);
 }
 
 bool interrupted() { return stop_requested != 0; }

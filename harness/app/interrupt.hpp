@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// From now on SIGINT and SIGTERM ask for a stop instead of ending the process; a second one ends it,
+/// From now on SIGINT, SIGTERM and SIGHUP ask for a stop instead of ending the process; a second one ends it,
 /// with `code`.
 void catch_interrupts(int code);
 bool interrupted();

@@ -38,9 +38,6 @@ constexpr int cannot_start = 127;
 /// take time on the core that the children measure on.
 constexpr milliseconds longest_sleep{100};
 
-/// For those that tidy up when they are asked to end: Ninja and git remove what they left half done.
-constexpr milliseconds grace{1000};
-
 std::string reason(int code) { return std::generic_category().message(code); }
 
 class OpenFile {
@@ -109,10 +106,10 @@ struct Launch {
   int input, output, errors;  ///< -1 leaves a stream as it is
 };
 
-/// In the child: its group, and its end with that of its parent, which may be over already.
-void join_parent(pid_t parent) {
+/// In the child: its group, and the signal that it gets at the end of its parent, which may be over already.
+void join_parent(pid_t parent, int signal = SIGKILL) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, signal);
   if (getppid() != parent) _exit(cannot_start);
 }
 
@@ -149,8 +146,59 @@ pid_t forked() {
   return child;
 }
 
+/// Kills the children of this process until it has none. Where it inherits the children of those, none of its
+/// descendants is left.
+void kill_descendants() {
+  do {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
+    for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
+  } while (waitpid(-1, nullptr, 0) > 0 || errno != ECHILD);
+}
+
+/// In a keeper: starts the program, and ends as it did. On SIGTERM, which the end of the parent sends as
+/// well, asks it to end, and kills what is left of it and of all that it started when the grace is over.
+[[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told) {
+  sigset_t awaited, before;
+  sigemptyset(&awaited);
+  for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&awaited, signal);
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  join_parent(parent, SIGTERM);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t keeper = getpid(), program = fork();
+  if (program < 0) fail(told.value());
+  if (program == 0) {
+    join_parent(keeper);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    become(launch, told.value());
+  }
+  setpgid(program, program);
+  told.close();
+  int status = SIGKILL;
+  std::optional<Clock::time_point> last;  // until those that were asked to end may run
+  for (bool ended = false;;) {
+    const timespec look{.tv_sec = 0, .tv_nsec = 10'000'000};
+    if ((last ? sigtimedwait(&awaited, nullptr, &look) : sigwaitinfo(&awaited, nullptr)) == SIGTERM &&
+        !last) {
+      kill(-program, SIGTERM);
+      last = Clock::now() + Patience{}.grace;
+    }
+    int found_status = 0;
+    pid_t found = 0;
+    while ((found = waitpid(-1, &found_status, WNOHANG)) > 0) {
+      if (found != program) continue;
+      ended = true;
+      status = found_status;
+    }
+    if (last ? found < 0 || Clock::now() > *last : ended) break;
+  }
+  if (last) kill_descendants();
+  _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+enum class Keeping { none, all_descendants };
+
 pid_t start(const Command& command, const Variables& environment, bool fixed_addresses, int output,
-            int errors) {
+            int errors, Keeping keeping = Keeping::none) {
   const OpenFile nothing("/dev/null", O_RDONLY);
   const Launch launch{.words = Words(command.words),
                       .environment = Words(environment_with(environment)),
@@ -164,6 +212,7 @@ pid_t start(const Command& command, const Variables& environment, bool fixed_add
   OpenFile heard(ends[0], "a pipe"), told(ends[1], "a pipe");
   const pid_t parent = getpid(), child = forked();
   if (child == 0) {
+    if (keeping == Keeping::all_descendants) keep(launch, parent, told);
     join_parent(parent);
     become(launch, told.value());
   }
@@ -232,7 +281,7 @@ void kill_groups(const std::vector<pid_t>& children) {
 }
 
 /// Asks the children and what they started to end; kills what has not ended when the grace is over.
-void end_groups(std::vector<pid_t> children) {
+void end_groups(std::vector<pid_t> children, milliseconds grace) {
   for (const pid_t child : children) kill(-child, SIGTERM);
   std::vector<pid_t> groups = children;
   Sleeper sleeper(children);
@@ -253,8 +302,10 @@ int run_and_wait(const Command& command, const OpenFile& output, const OpenFile&
   if (hooks.stopped()) throw Stopped{};
   Variables without_git;
   for (const char* name : git_variables) without_git.emplace_back(name, std::nullopt);
-  const pid_t child = start(command, without_git, /*fixed_addresses=*/false, output.value(), errors.value());
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
+  const pid_t keeper = start(command, without_git, /*fixed_addresses=*/false, output.value(), errors.value(),
+                             Keeping::all_descendants);
+  // The keeper has a grace for the command.
+  const ChildEnd end = wait_for_children({keeper}, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
   if (end.child == 0) throw Stopped{};
   return end.signal == 0 ? end.exit_code : 128 + end.signal;
 }
@@ -311,7 +362,7 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
     }
     if (children.empty()) break;
     if (patience.stopped && patience.stopped()) {
-      end_groups(std::move(children));
+      end_groups(std::move(children), patience.grace);
       return {.exit_code = -1, .signal = SIGINT};
     }
     if (patience.overdue && patience.overdue()) {

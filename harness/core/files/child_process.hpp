@@ -3,6 +3,10 @@
 /// Every child has a process group of its own, by which it is ended together with what it started, and reads
 /// nothing from the terminal. No child outlives its parent: the kernel kills it with the *thread* that
 /// started it, however that ends. So children are started by threads that live as long as they wait for them.
+///
+/// Commands of others (git, CMake, Ninja) start programs of their own, in groups of their own. Between them
+/// and this process stands a keeper, a process that inherits whatever they leave behind and ends all of it
+/// when it is asked to, or when this process has ended.
 #pragma once
 
 #include "assay/error.hpp"
@@ -65,21 +69,24 @@ struct ChildEnd {
   std::string text() const;
 };
 
-/// Both may be empty.
+/// Functions may be empty.
 struct Patience {
   std::function<bool()> stopped;  ///< the user wants no more
   std::function<bool()> overdue;  ///< asked ten times a second: a child has taken too long
+  /// Between asking to end and killing, for those that tidy up: Ninja and git remove what they left half
+  /// done.
+  std::chrono::milliseconds grace{1000};
 };
 
 /// Waits for all of them. The first that fails ends the others and is what is returned; else the last that
 /// passed. Those that are overdue are killed. After a stop they are asked to end, and killed when they have
-/// not within a second.
+/// not within the grace.
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience = {});
 
-/// Waits for a program and returns its exit code, or 128 plus the signal that ended it. What it says goes to
-/// the end of `log`. Variables by which git tells its hooks of a repository are kept from it: a command says
-/// itself where it works. Throws Error when it cannot be started, and Stopped when it was ended on
-/// `hooks.stopped()`.
+/// Waits for a command and returns its exit code, or 128 plus the signal that ended it. What it says goes to
+/// the end of `log`. What it leaves running when it ends by itself stays. Variables by which git tells its
+/// hooks of a repository are kept from it: a command says itself where it works. Throws Error when it cannot
+/// be started, and Stopped when it was ended on `hooks.stopped()`.
 int run_child(const Command& command, const std::filesystem::path& log, const Hooks& hooks);
 
 struct Answer {

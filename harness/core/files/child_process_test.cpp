@@ -43,6 +43,11 @@ bool runs(pid_t process) {
   return stat[stat.rfind(')') + 2] != 'Z';
 }
 
+/// Starts a process that nobody waits for, in a group of its own, says who it is, and would stay for longer
+/// than any test, whatever it is asked.
+constexpr const char* lasting_grandchild =
+    "setsid sh -c 'trap \"\" HUP INT TERM; echo $$ >tmp; mv tmp grandchild; sleep 1000' & sleep 1000";
+
 TEST_F(ChildProcess, RunsInItsFolderAndSaysWithWhatItEnded) {
   const Answer answer = ask_child(sh("pwd; echo no >&2; exit 3"), Hooks{});
   EXPECT_EQ(answer.exit_code, 3);
@@ -78,12 +83,17 @@ TEST_F(ChildProcess, IsNotToldOfTheRepositoryWhoseHookThisRunsIn) {
 }
 
 TEST_F(ChildProcess, IsEndedWithAllThatItStartedWhenTheUserAsksForAStop) {
-  // The grandchild says who it is, and would stay for longer than any test.
   const Hooks hooks{.stop = [&] { return fs::exists(folder / "grandchild"); }};
-  const Command command = sh("sh -c 'echo $$ >tmp; mv tmp grandchild; exec sleep 1000' & wait");
-  EXPECT_THROW(run_child(command, folder / "log", hooks), Stopped);
-  const int grandchild = std::stoi(read_file(folder / "grandchild"));
-  EXPECT_FALSE(runs(grandchild));
+  EXPECT_THROW(run_child(sh(lasting_grandchild), folder / "log", hooks), Stopped);
+  EXPECT_FALSE(runs(std::stoi(read_file(folder / "grandchild"))));
+}
+
+TEST_F(ChildProcess, IsEndedWithAllThatItStartedWhenItsParentIsKilled) {
+  const pid_t parent = fork_child([&] { return run_child(sh(lasting_grandchild), folder / "log", {}); });
+  while (!fs::exists(folder / "grandchild")) std::this_thread::yield();
+  ::kill(parent, SIGKILL);
+  EXPECT_EQ(wait_for_children({parent}).signal, SIGKILL);
+  while (runs(std::stoi(read_file(folder / "grandchild")))) std::this_thread::yield();
 }
 
 TEST_F(ChildProcess, IsNotStartedAfterAStop) {
