@@ -5,7 +5,14 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <map>
 
 namespace assay::testing {
@@ -81,6 +88,7 @@ TEST_F(BadKernels, AreNamedByACheckThatGoesOn) {
   EXPECT_EQ(done.exit_code, 4) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), AllOf(HasSubstr("CRASHED: "), HasSubstr("gemm/bad_exit at "),
                                         HasSubstr("it called exit(0)"), HasSubstr("did not end within 2 s")));
+  EXPECT_THAT(done.output, HasSubstr("again: assay check -k '^gemm/bad_crash$' --time-limit 2"));
   const Json json = read("check.json");
   std::map<std::string, int> agree, failed;
   for (const Json& row : json.at("checks")) {
@@ -146,19 +154,56 @@ TEST_F(BadKernels, CostTheirOwnRowOfASelfTest) {
   }
 }
 
-// `timeout` ends what has not ended two seconds after the interrupt, and says so by its exit code.
-TEST_F(BadKernels, ThatHangDoNotHoldUpAnInterrupt) {
-  for (const char* verb :
-       {"check --suite tiny.json -k bad_hang", "run --suite tiny.json -k bad_late_hang -o r.json",
-        "gate --base ./base --identical --suite tiny.json -k bad_hang"}) {
-    folder_.write("tmp/made", "");
-    for (const char* signal : {"INT", "TERM"}) {
-      const Finished done = run_shell("ASSAY_PLANT=bad timeout --foreground -k 2 -s " + std::string(signal) +
-                                          " 4 '" ASSAY_PROGRAM "' " + verb + "; echo $?",
-                                      folder_.path());
-      // timeout itself says 124, or 137 where it had to kill.
-      EXPECT_THAT(done.last_lines(1), HasSubstr("124")) << verb << done.output << done.errors;
-      EXPECT_THAT(done.output, HasSubstr("INTERRUPTED")) << verb << done.errors;
+/// A pipe that a kernel which hangs holds open.
+class HangingKernel {
+ public:
+  explicit HangingKernel(const std::filesystem::path& folder) {
+    const auto file = folder / "hangs";
+    mkfifo(file.c_str(), 0600);
+    pipe_ = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  }
+  ~HangingKernel() { close(pipe_); }
+  HangingKernel(const HangingKernel&) = delete;
+  HangingKernel& operator=(const HangingKernel&) = delete;
+
+  /// Waits until it hangs.
+  bool hangs() const { return next() == 1; }
+  /// Waits until no process has the pipe.
+  bool has_ended() const { return next() == 0; }
+
+ private:
+  ssize_t next() const {
+    pollfd pipe{.fd = pipe_, .events = POLLIN, .revents = 0};
+    constexpr int deadline = 60'000;
+    if (poll(&pipe, 1, deadline) != 1) return -1;
+    char said = 0;
+    return read(pipe_, &said, 1);
+  }
+  int pipe_;
+};
+
+// Its limit would end the kernel after half an hour only.
+TEST_F(BadKernels, ThatHangEndWithTheProgramHoweverItEnds) {
+  const std::string one = " --suite tiny.json --threads 1 --time-limit 2000 ";
+  const Finished recorded =
+      run("record --suite tiny.json --threads 1 --launches 1 --baselines b --reason first", "benign");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.errors;
+  for (const std::string& verb :
+       {"check -k bad_hang" + one, "run -k late_hang -o r.json" + one,
+        "gate --baselines b -k late_hang" + one, "gate --base ./base --identical -k bad_hang" + one,
+        "selftest --runs 1 --planted-runs 0 -k late_hang" + one}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
+      SCOPED_TRACE(verb + strsignal(signal));
+      const HangingKernel kernel(folder_.path());
+      Running program(verb, folder_.path(), "bad");
+      ASSERT_TRUE(kernel.hangs());
+      program.send(signal);
+      const Finished done = program.wait();
+      EXPECT_EQ(done.exit_code, signal == SIGKILL ? -SIGKILL : 130) << done.output << done.errors;
+      if (signal != SIGKILL) {
+        EXPECT_THAT(done.output, HasSubstr("INTERRUPTED")) << done.errors;
+      }
+      EXPECT_TRUE(kernel.has_ended());
     }
   }
   EXPECT_TRUE(read("r.json").at("partial").get<bool>());

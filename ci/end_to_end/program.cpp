@@ -1,8 +1,11 @@
 #include "program.hpp"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -24,6 +27,18 @@ std::string contents(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// The command in its folder, with what it says in files of `capture`.
+std::string shell_line(const std::string& command, const std::filesystem::path& folder,
+                       const Folder& capture) {
+  return std::string(unset_variables) + "cd '" + folder.string() + "' && { " + command + "; } >'" +
+         (capture.path() / "out").string() + "' 2>'" + (capture.path() / "err").string() + "' </dev/null";
+}
+
+Finished finished(int status, const Folder& capture) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return {code, capture.read("out"), capture.read("err")};
+}
+
 }  // namespace
 
 std::string Finished::last_lines(int count) const {
@@ -36,17 +51,40 @@ std::string Finished::last_lines(int count) const {
 
 Finished run_shell(const std::string& command, const std::filesystem::path& folder) {
   const Folder capture;
-  const auto out = capture.path() / "out", err = capture.path() / "err";
-  const std::string line = std::string(unset_variables) + "cd '" + folder.string() + "' && { " + command +
-                           "; } >'" + out.string() + "' 2>'" + err.string() + "' </dev/null";
-  const int status = std::system(line.c_str());
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  return {code, contents(out), contents(err)};
+  return finished(std::system(shell_line(command, folder, capture).c_str()), capture);
 }
 
 Finished run_program(const std::string& arguments, const std::filesystem::path& folder,
                      const std::string& plant) {
   return run_shell("ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments, folder);
+}
+
+Running::Running(const std::string& arguments, const std::filesystem::path& folder,
+                 const std::string& plant) {
+  const std::string line =
+      shell_line("ASSAY_PLANT='" + plant + "' exec '" ASSAY_PROGRAM "' " + arguments, folder, capture_);
+  process_ = fork();
+  if (process_ != 0) return;
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM})
+    std::signal(signal, SIG_DFL);  // this may run under nohup
+  execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+  _exit(127);
+}
+
+Running::~Running() {
+  if (process_ <= 0) return;
+  send(SIGKILL);
+  wait();
+}
+
+void Running::send(int signal) { kill(process_, signal); }
+
+Finished Running::wait() {
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = 0;
+  return finished(status, capture_);
 }
 
 Folder::Folder() {

@@ -1,6 +1,8 @@
 /// Starts the program as a user would and keeps what it said.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 
@@ -35,6 +37,21 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// The program under test while it runs.
+class Running {
+ public:
+  Running(const std::string& arguments, const std::filesystem::path& folder, const std::string& plant = "");
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  void send(int signal);
+  Finished wait();
+
+ private:
+  Folder capture_;
+  pid_t process_ = 0;
 };
 
 }  // namespace assay::testing

@@ -186,13 +186,15 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
     all.add(row);
   }
   std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
-  std::vector<std::string> wrong, failed;
+  std::vector<std::string> wrong, failed, bad;
   for (const auto& [operation, variants] : tallies) {
     text += operation + '\n';
     for (const auto& [variant, tally] : variants) {
       text += tally_text(variant, tally);
-      if (tally.disagree > 0) wrong.push_back(operation + "/" + variant);
-      if (tally.failed > 0) failed.push_back(fmt::format("{}/{} at {}", operation, variant, tally.failure));
+      const std::string name = operation + "/" + variant;
+      if (tally.disagree > 0) wrong.push_back(name);
+      if (tally.failed > 0) failed.push_back(fmt::format("{} at {}", name, tally.failure));
+      if (tally.disagree + tally.failed > 0) bad.push_back(name);
     }
   }
   const std::string counts =
@@ -210,7 +212,7 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
   if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
   if (checks.partial)
     outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
-  if (!wrong.empty()) text += fmt::format("again: {}\n", again(wrong.front()));
+  if (!bad.empty()) text += fmt::format("again: {}\n", again(bad.front()));
   text += outcome.text();
   checks.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(checks)));
@@ -226,7 +228,7 @@ int check_verb(const CheckOptions& options, const Registry& registry) {
   return told(
       options, [&](const Hooks& hooks) { return check_corner_cases(options, registry, hooks); },
       [again = options](const std::string& variant) mutable {
-        again.filter = variant;
+        again.filter = "^" + variant + "$";
         return command_of("check", again);
       });
 }
@@ -236,7 +238,7 @@ int check_trace_verb(const CheckTraceOptions& options, const Registry& registry)
   return told(
       options.check, [&](const Hooks& hooks) { return check_trace(options, registry, hooks); },
       [again = options](const std::string& variant) mutable {
-        again.check.filter = variant;
+        again.check.filter = "^" + variant + "$";
         return command_of("check", again);
       });
 }
@@ -245,7 +247,7 @@ int check_suite_verb(const CheckSuiteOptions& options, const Registry& registry)
   return told(
       options.check, [&](const Hooks& hooks) { return check_suite(options, registry, hooks); },
       [again = options](const std::string& variant) mutable {
-        again.check.filter = variant;
+        again.check.filter = "^" + variant + "/";
         return command_of("check", again);
       });
 }
