@@ -1,5 +1,6 @@
 #include "assay/ops/allocator_trace.hpp"
 
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
 
 #include <algorithm>
@@ -19,14 +20,6 @@ constexpr std::size_t longest_line = 4096;
 
 /// Steps and bytes stay below this, so that one more step and a sum of two do not overflow.
 constexpr Index largest_number = memory_pool::largest_total;
-
-constexpr std::string_view blanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// A place in a file, for messages.
 struct Place {
@@ -48,18 +41,6 @@ std::string quoted(std::string_view text) {
   return "'" + out + (text.size() > most ? "...'" : "'");
 }
 
-/// Calls act(position, field) for each field of a line and returns their number.
-template <class Act>
-Index split(std::string_view line, const Act& act) {
-  Index count = 0;
-  while (true) {
-    const auto comma = line.find(',');
-    act(count++, trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return count;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 /// Positions of the columns that count; -1 while not found.
 struct Columns {
   Index start = -1, end = -1, size = -1, count = 0;
@@ -75,8 +56,7 @@ Columns columns_of(std::string_view header, const Place& place) {
     }
     column = position;
   };
-  if (header.starts_with("\xef\xbb\xbf")) header.remove_prefix(3);  // the byte order mark of UTF-8
-  found.count = split(header, [&](Index position, std::string_view name) {
+  found.count = csv::each_cell(csv::without_mark(header), ',', [&](Index position, std::string_view name) {
     if (name == "lower" || name == "start" || name == "begin") set(found.start, position, name);
     if (name == "upper" || name == "end") set(found.end, position, name);
     if (name == "size") set(found.size, position, name);
@@ -115,7 +95,7 @@ Index number(std::string_view text, std::string_view column, const Place& place)
 
 Request request_of(std::string_view line, const Columns& columns, const Place& place) {
   std::array<std::string_view, 3> texts;
-  const Index count = split(line, [&](Index position, std::string_view text) {
+  const Index count = csv::each_cell(line, ',', [&](Index position, std::string_view text) {
     if (position == columns.start) texts[0] = text;
     if (position == columns.end) texts[1] = text;
     if (position == columns.size) texts[2] = text;
@@ -166,7 +146,7 @@ Index for_each_request(const std::filesystem::path& file, const std::function<vo
                  "give one request per line");
     }
     const auto characters = static_cast<std::size_t>(stream.eof() ? length : length - 1);
-    const std::string_view line = trimmed({buffer.data(), characters});
+    const std::string_view line = csv::trimmed({buffer.data(), characters});
     if (line.empty()) continue;
     if (!columns) {
       columns = columns_of(line, place);

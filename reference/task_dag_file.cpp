@@ -1,8 +1,10 @@
 // Graphs of users, from a CSV file.
 
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "assay/ops/task_dag.hpp"
 
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -65,16 +67,19 @@ class Reader {
         headed = true;
         return;
       }
-      const std::size_t comma = line.find(','), last = line.rfind(',');
-      if (comma == last || line.find(',', comma + 1) != last) {
+      std::array<std::string_view, 3> cells;
+      const Index count = csv::each_cell(line, ',', [&](Index position, std::string_view cell) {
+        if (position < 3) cells[static_cast<std::size_t>(position)] = cell;
+      });
+      if (count != 3) {
         throw Error(place(number), "has not three columns", "write " + header_ + ", two commas to a line");
       }
-      const std::string_view task = line.substr(0, comma);
+      const auto& [task, weight, predecessors] = cells;
       if (task.empty() || task.find(' ') != std::string_view::npos) {
         throw Error(place(number), "'" + std::string(task) + "' is no name of a task",
                     "use a name that is not empty and has no spaces");
       }
-      weight_.push_back(number_of(number, line.substr(comma + 1, last - comma - 1), least, most));
+      weight_.push_back(number_of(number, weight, least, most));
       if (weight_.size() > static_cast<std::size_t>(std::numeric_limits<TaskId>::max())) {
         throw Error(place(number), "is one task too many", "a graph has at most 2^31 - 1 tasks");
       }
@@ -84,7 +89,7 @@ class Reader {
         throw Error(place(number), "task " + std::string(task) + " is there twice",
                     "rename it, or take it out: the other is in line " + std::to_string(first));
       }
-      lines_.push_back({number, task, line.substr(last + 1)});
+      lines_.push_back({number, task, predecessors});
     });
     if (lines_.empty()) {
       throw Error(file_, "holds no tasks", "write " + header_ + " and then a line per task");

@@ -1,5 +1,6 @@
 #include "training/job/step_csv.hpp"
 
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
 
 #include <fmt/format.h>
@@ -14,22 +15,15 @@
 namespace assay {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-  return text;
+std::string_view unquoted(std::string_view cell) {
+  const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+  return quoted ? cell.substr(1, cell.size() - 2) : cell;
 }
 
 std::vector<std::string_view> cells_of(std::string_view line, char separator) {
   std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t at = line.find(separator);
-    out.push_back(trimmed(line.substr(0, at)));
-    if (at == std::string_view::npos) return out;
-    line.remove_prefix(at + 1);
-  }
+  csv::each_cell(line, separator, [&](Index, std::string_view cell) { out.push_back(unquoted(cell)); });
+  return out;
 }
 
 std::optional<double> number(std::string_view cell) {
@@ -81,11 +75,10 @@ class Reader {
     if (!unit.empty() && unit_ <= 0) {
       throw Error("--unit", fmt::format("{} is no unit of time", unit), "use s, ms, us or ns");
     }
-    std::string_view rest = text;
-    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+    std::string_view rest = csv::without_mark(text);
     for (Index line = 1; !rest.empty(); ++line) {
       const std::size_t end = rest.find('\n');
-      take(line, trimmed_line(rest.substr(0, end)));
+      take(line, rest.substr(0, end));
       if (end == std::string_view::npos) break;
       rest.remove_prefix(end + 1);
     }
@@ -119,11 +112,6 @@ class Reader {
   }
 
  private:
-  static std::string_view trimmed_line(std::string_view line) {
-    while (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
-  }
-
   [[noreturn]] void refuse(Index line, const std::string& what) const {
     throw Error(fmt::format("{}: line {}", where_, line), what, "mend the line, or take it out");
   }
@@ -131,7 +119,7 @@ class Reader {
   bool has(Role role) const { return std::ranges::count(columns_, role, &Column::role) > 0; }
 
   void take(Index line, std::string_view text) {
-    if (trimmed(text).empty()) return;
+    if (csv::trimmed(text).empty()) return;
     if (columns_.empty()) {
       const auto at = text.find_first_of(",;\t");
       if (at != std::string_view::npos) separator_ = text[at];
