@@ -69,11 +69,11 @@ class BadKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_.write("tiny.json", suite);
-    script("base", "ASSAY_PLANT=benign");
+    script("base", "export ASSAY_PLANT=benign\nexec '" ASSAY_PROGRAM "' \"$@\"\n");
+    script("endless", "exec 3>hangs\nprintf ! >&3\nexec sleep 1000\n");
   }
-  void script(const std::string& name, const std::string& environment) {
-    const auto file = folder_.write(
-        name, "#!/bin/sh\nexport " + environment + "\nexec '" + std::string(ASSAY_PROGRAM) + "' \"$@\"\n");
+  void script(const std::string& name, const std::string& lines) {
+    const auto file = folder_.write(name, "#!/bin/sh\n" + lines);
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   }
   Finished run(const std::string& arguments, const std::string& plant = "bad") {
@@ -191,7 +191,8 @@ TEST_F(BadKernels, ThatHangEndWithTheProgramHoweverItEnds) {
   for (const std::string& verb :
        {"check -k bad_hang" + one, "run -k late_hang -o r.json" + one,
         "gate --baselines b -k late_hang" + one, "gate --base ./base --identical -k bad_hang" + one,
-        "selftest --runs 1 --planted-runs 0 -k late_hang" + one}) {
+        "selftest --runs 1 --planted-runs 0 -k late_hang" + one, "gate --base ./endless" + one,
+        std::string("gate --base ./endless --head ./base")}) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
       SCOPED_TRACE(verb + strsignal(signal));
       const HangingKernel kernel(folder_.path());

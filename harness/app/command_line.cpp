@@ -3,6 +3,8 @@
 #include "app/output_paths.hpp"
 #include "app/parse.hpp"
 #include "assay/error.hpp"
+#include "assay/hooks.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
 
@@ -46,6 +48,10 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<in
   report_crashes(translated(exit_code::crashed, codes));
   try {
     return translated(once_printed(action()), codes);
+  } catch (const Stopped&) {
+    const Outcome outcome{Word::interrupted, "before anything was measured"};
+    fmt::print("{}", outcome.text());
+    return translated(once_printed(outcome.exit_code()), codes);
   } catch (const ChildCrash& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::crashed, codes);

@@ -4,6 +4,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/selftest.hpp"
 #include "bench/measure/sides.hpp"
@@ -51,25 +52,34 @@ SelfTestRequest request_of(const SelftestOptions& options, const Registry& regis
                       .busy = options.busy,
                       .command = command_of("selftest", options)};
   const std::vector<int> one{1};
-  out.description = described_by(out.program, {.cases = out.suite.cases,
-                                               .threads = selection.threads.empty() ? one : selection.threads,
-                                               .seed = selection.seed});
+  out.description = described_by(out.program,
+                                 {.cases = out.suite.cases,
+                                  .threads = selection.threads.empty() ? one : selection.threads,
+                                  .seed = selection.seed},
+                                 {.stop = interrupted});
+  return out;
+}
+
+Outcome outcome_of(const SelfTest& found) {
+  std::size_t alarms = 0;
+  for (const SelfTestRun& run : found.runs) alarms += run.alarms.size();
+  Outcome out{Word::passed,
+              fmt::format("in {} gates no trial without a plant was called slower", found.runs.size())};
+  if (const std::string nothing = why_nothing_is_shown(found); !nothing.empty())
+    out = {Word::undecided, nothing};
+  if (alarms > 0)
+    out.add(Word::wrong, fmt::format("{} times a trial without a plant was called slower", alarms));
+  if (!found.failed.empty()) out.add(Word::crashed, fmt::format("{}", fmt::join(found.failed, "; ")));
+  if (interrupted()) out.add(Word::interrupted, fmt::format("after {} gates", found.runs.size()));
   return out;
 }
 
 int told(const SelfTest& found, const std::filesystem::path& markdown) {
-  const std::string text = selftest_markdown(found), nothing = why_nothing_is_shown(found);
-  fmt::print("{}", nothing.empty() ? text : text + "\nUNDECIDED: " + nothing + "\n");
+  const std::string text = selftest_markdown(found);
+  const Outcome outcome = outcome_of(found);
+  fmt::print("{}\n{}", text, outcome.text());
   if (!markdown.empty()) write_file(markdown, text);
-  if (interrupted()) return exit_code::interrupted;
-  if (!found.failed.empty()) {
-    fmt::print(stderr, "CRASHED: {}\n", fmt::join(found.failed, "; "));
-    return exit_code::crashed;
-  }
-  const bool alarm =
-      std::ranges::any_of(found.runs, [](const SelfTestRun& run) { return !run.alarms.empty(); });
-  if (alarm) return exit_code::found;
-  return nothing.empty() ? exit_code::passed : exit_code::undecided;
+  return outcome.exit_code();
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/this_program.hpp"
@@ -67,7 +68,7 @@ std::vector<Case> cases_of(const std::vector<TrialRequest>& trials) {
 }
 
 std::string reported_core(const std::filesystem::path& program, const Variables& environment) {
-  const Description description = described_by(program, {}, environment);
+  const Description description = described_by(program, {}, {.stop = interrupted}, environment);
   const auto fact = std::ranges::find(description.facts, "OpenBLAS core", &Fact::name);
   return fact == description.facts.end() ? "" : fact->value;
 }

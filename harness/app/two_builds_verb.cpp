@@ -16,9 +16,6 @@
 namespace assay {
 namespace {
 
-/// The user asked for a stop while a side was built.
-struct Interrupted {};
-
 /// Differently ordered links of a side that is built, where nobody says how many.
 constexpr int usual_layouts = 8;
 
@@ -106,7 +103,7 @@ void require_revisions(const BuildsOptions& options) {
   }
 }
 
-/// Several layouts are worth their time where a revision is built anyway. Throws Interrupted.
+/// Several layouts are worth their time where a revision is built anyway. Throws Stopped.
 Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
   const std::string &base = options.programs.base, &given_head = options.programs.head;
   require_file_if_path(base);
@@ -118,7 +115,7 @@ Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
   Sides out{.base = programs_of(base, ".", "", layouts, hooks, options.merge_base ? head : ""),
             .head = given_head.empty() ? programs_of_this(layouts, hooks)
                                        : programs_of(given_head, ".", "", layouts, hooks)};
-  if (out.base.links.empty() || out.head.links.empty()) throw Interrupted{};
+  if (out.base.links.empty() || out.head.links.empty()) throw Stopped{};
   if (!revision) {
     out.base.layout_remark = out.head.layout_remark =
         "one layout only, since programs are compared as they were linked";
@@ -166,13 +163,9 @@ TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
 /// Samples, and ends with a verdict.
 int ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate) {
   TwoBuilds run;
-  try {
+  {
     Progress progress;
     run = gate(progress.hooks());
-  } catch (const Interrupted&) {
-    const Outcome outcome{Word::interrupted, "before anything was measured"};
-    fmt::print("{}", outcome.text());
-    return outcome.exit_code();
   }
   return end_two_builds(options, run);
 }

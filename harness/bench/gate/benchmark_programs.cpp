@@ -65,13 +65,15 @@ std::map<std::string, std::vector<double>> run_once(const std::filesystem::path&
 }  // namespace
 
 std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::path& program,
-                                                      const std::string& filter) {
+                                                      const std::string& filter, const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto output = scratch.path() / "names.txt";
   std::vector<std::string> words{program.string(), "--benchmark_list_tests=true"};
   if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
   const pid_t child = start_child({.words = words}, {.output = output});
-  if (!wait_for_children({child}).passed()) return std::nullopt;
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
+  if (hooks.stopped()) throw Stopped{};
+  if (!end.passed()) return std::nullopt;
   const std::string text = read_file(output);
   if (text.empty())
     return std::nullopt;  // passes whatever it is asked; Google Benchmark says when nothing matches

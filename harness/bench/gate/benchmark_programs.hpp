@@ -10,9 +10,10 @@
 namespace assay {
 
 /// The names of the benchmarks of a program that `filter`, an expression of Google Benchmark, selects;
-/// nothing when it is no program of Google Benchmark. Throws Error when it cannot be started.
+/// nothing when it is no program of Google Benchmark. Throws Error when it cannot be started, and Stopped
+/// after an interrupt.
 std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::path& program,
-                                                      const std::string& filter);
+                                                      const std::string& filter, const Hooks& hooks);
 
 /// The benchmarks of both as trials; those that one side lacks are left out with the reason.
 std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head);

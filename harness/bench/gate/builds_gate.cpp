@@ -40,9 +40,9 @@ void require_trials(const TwoBuilds& run, const std::string& where) {
               "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
 }
 
-std::vector<std::string> benchmarks_or_error(const std::filesystem::path& program,
-                                             const std::string& filter) {
-  if (auto names = benchmarks_of(program, filter)) return *std::move(names);
+std::vector<std::string> benchmarks_or_error(const std::filesystem::path& program, const std::string& filter,
+                                             const Hooks& hooks) {
+  if (auto names = benchmarks_of(program, filter, hooks)) return *std::move(names);
   throw Error(program.string(), "is no program of Google Benchmark: it does not know --benchmark_list_tests",
               "without --suite, --base and --head name such programs; builds of assay need --suite");
 }
@@ -55,8 +55,8 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   const Programs &base = request.base, &head = request.head;
   const Filter filter(run.filter, registry);
   const DescriptionRequest question{.cases = suite.cases, .threads = request.threads, .seed = run.seed};
-  const Description of_base = described_by(base.links.front(), question),
-                    of_head = described_by(head.links.front(), question);
+  const Description of_base = described_by(base.links.front(), question, hooks),
+                    of_head = described_by(head.links.front(), question, hooks);
   run.suite = suite.name;
   run.base = build_of(base, of_base);
   run.head = build_of(head, of_head);
@@ -80,7 +80,8 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
 TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
                              TwoBuilds run, const Hooks& hooks) {
   run.suite = head.filename().string();
-  run.trials = matched(benchmarks_or_error(base, run.filter), benchmarks_or_error(head, run.filter));
+  run.trials =
+      matched(benchmarks_or_error(base, run.filter, hooks), benchmarks_or_error(head, run.filter, hooks));
   require_trials(run, head.string());
   sample_two_builds(run, benchmark_launches(base, head, benchmark_seconds, hooks), hooks);
   return run;

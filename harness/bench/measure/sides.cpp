@@ -199,7 +199,7 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
 }
 
 Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
-                         const Variables& environment) {
+                         const Hooks& hooks, const Variables& environment) {
   const ScratchFolder scratch;
   const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
              output = scratch.path() / "output.txt";
@@ -207,7 +207,8 @@ Description described_by(const std::filesystem::path& program, const Description
   const pid_t child =
       start_child({.words = {program.string(), "describe", question.string(), answer.string()}},
                   {.environment = environment, .output = output});
-  const ChildEnd end = wait_for_children({child});
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
+  if (hooks.stopped()) throw Stopped{};
   if (!end.passed() || !std::filesystem::exists(answer)) {
     throw Error(
         program.string(), fmt::format("asked to describe itself, it {}: {}", end.text(), output_of(output)),

@@ -62,8 +62,8 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
 
 /// Returns the description that a program gives of itself in this environment. Throws Error when it is no
-/// program of assay, or one from before it could.
+/// program of assay, or one from before it could, and Stopped after an interrupt.
 Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
-                         const Variables& environment = {});
+                         const Hooks& hooks, const Variables& environment = {});
 
 }  // namespace assay
