@@ -14,6 +14,8 @@ function(assay_compile target)
     # GCC's sanitizers hide initializations from it, in std::function among others (GCC bug 105562).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Debug>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${ASSAY_WARNINGS_AS_ERRORS}>:-Werror>
+    # GCC collects garbage as soon as it holds 128 MB; large files are compiled in a tenth less without.
+    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>
     ${ASSAY_PATH_FLAGS}
     $<$<CONFIG:Release>:${release_flags}>)
 endfunction()

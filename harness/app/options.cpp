@@ -14,7 +14,7 @@ using Threads = std::vector<int>;
 constexpr std::array<std::string_view, 2> detections{"", "auto"};
 constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
-constexpr std::array<std::string_view, 4> formats{"", "json", "console", "csv"};
+constexpr std::array<std::string_view, 4> benchmark_formats{"", "json", "console", "csv"};
 
 void suite(OptionList& o, std::filesystem::path& value) {
   o("--suite,-s", &value, "suite file, such as suites/smoke.json", {.required = true});
@@ -115,9 +115,9 @@ void describe_flags(OptionList& o, BenchmarkFlags& flags) {
     {.low = 1, .variables = {"BENCHMARK_REPETITIONS"}, .hidden = true});
   o("--benchmark_min_time", &flags.min_time, "", flag("BENCHMARK_MIN_TIME"));
   o("--benchmark_out", &flags.out, "", output("BENCHMARK_OUT"));
-  o("--benchmark_out_format", choice_of(flags.out_format, formats), "",
+  o("--benchmark_out_format", choice_of(flags.out_format, benchmark_formats), "",
     {.repeated = false, .variables = {"BENCHMARK_OUT_FORMAT"}, .hidden = true});
-  o("--benchmark_format", choice_of(flags.format, formats), "",
+  o("--benchmark_format", choice_of(flags.format, benchmark_formats), "",
     {.repeated = false, .variables = {"BENCHMARK_FORMAT"}, .hidden = true});
   o("--benchmark_enable_random_interleaving", &flags.interleaving, "",
     flag("BENCHMARK_ENABLE_RANDOM_INTERLEAVING"));

@@ -80,7 +80,7 @@ Paired relative(const Side& before, const Side& after, const std::string& key,
                 const std::vector<std::string>& witnesses) {
   std::vector<Witness> beside_before, beside_after;
   for (const std::string& witness : witnesses) {
-    const Row &was = before.rows.at(witness), &is = after.rows.at(witness);
+    const LoggedTrial &was = before.rows.at(witness), &is = after.rows.at(witness);
     // The sides count alike, however many launches each has.
     const double usual = (was.usual + is.usual) / 2;
     beside_before.push_back({&was.logs, usual});

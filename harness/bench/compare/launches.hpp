@@ -14,15 +14,15 @@ namespace assay {
 /// One trial on one side: the logarithm of its time in every launch, NaN where it was not measured.
 using Logs = std::vector<double>;
 
-struct Row {
+struct LoggedTrial {
   Logs logs;
   double usual = 0;  ///< median over the launches it was measured in
 };
 
 /// All launches of one or several recordings, one after the other.
 struct Side {
-  std::vector<std::size_t> recording;  ///< of each launch
-  std::map<std::string, Row> rows;     ///< by key; each as long as `recording`
+  std::vector<std::size_t> recording;       ///< of each launch
+  std::map<std::string, LoggedTrial> rows;  ///< by key; each as long as `recording`
 };
 
 /// A trial that ran, agreed and has samples.

@@ -29,7 +29,7 @@ std::vector<const Verdict*> worst(const Comparison& comparison) {
 }
 
 /// The message of a workflow command, or with `property` the value of one of its properties.
-std::string escaped(std::string_view text, bool property = false) {
+std::string command_text(std::string_view text, bool property = false) {
   std::string out;
   for (const char c : text) {
     const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
@@ -96,7 +96,8 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
   std::vector<std::string> errors;
   const auto add = [&](const char* kind, const std::string& message) {
     errors.push_back(fmt::format("::error title={}::{}\n",
-                                 escaped(fmt::format("{} in {}", kind, suite), true), escaped(message)));
+                                 command_text(fmt::format("{} in {}", kind, suite), true),
+                                 command_text(message)));
   };
   for (const Verdict* row : worst(comparison)) {
     add(row->standing == Standing::wrong       ? "disagreement"
@@ -109,7 +110,7 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
   std::string out;
   for (std::size_t i = 0; i < std::min(errors.size(), most_annotations); ++i) out += errors[i];
   if (errors.size() > most_annotations) {
-    out += fmt::format("::error title={}::and {} more\n", escaped(suite, true),
+    out += fmt::format("::error title={}::and {} more\n", command_text(suite, true),
                        errors.size() - most_annotations);
   }
   return out;

@@ -32,7 +32,7 @@ std::size_t character_length(std::string_view text) {
 }
 
 /// Escapes text for content and for attributes in double quotes.
-std::string escaped(std::string_view text) {
+std::string xml(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = character_length(text);
@@ -60,40 +60,40 @@ std::string failure(const Verdict& verdict, const std::string& command) {
   const bool slower = verdict.standing == Standing::slower;
   const std::string message =
       slower ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict)) : verdict.why;
-  std::string body = escaped(verdict.why) + '\n';
+  std::string body = xml(verdict.why) + '\n';
   if (slower) {
     body += fmt::format("time after / time before {:.4g}, {:.0f} % interval {:.4g} to {:.4g}\n",
                         verdict.ratio.middle, 100 * verdict.ratio.coverage, verdict.ratio.low,
                         verdict.ratio.high);
   }
-  body += "again: " + escaped(repeat_command(command, verdict.key)) + '\n';
+  body += "again: " + xml(repeat_command(command, verdict.key)) + '\n';
   return fmt::format("<failure type=\"{}\" message=\"{}\">\n{}</failure>",
-                     slower ? "regression" : "disagreement", escaped(message), body);
+                     slower ? "regression" : "disagreement", xml(message), body);
 }
 
 std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {
   const std::size_t slash = verdict.key.find('/');
   const bool split = slash != std::string::npos;
-  const std::string start = fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\"", escaped(suite),
-                                        escaped(split ? verdict.key.substr(0, slash) : verdict.key),
-                                        escaped(split ? verdict.key.substr(slash + 1) : verdict.key));
+  const std::string start = fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\"", xml(suite),
+                                        xml(split ? verdict.key.substr(0, slash) : verdict.key),
+                                        xml(split ? verdict.key.substr(slash + 1) : verdict.key));
   if (passes(verdict.standing)) {
-    return fmt::format("{}><system-out>{}</system-out></testcase>\n", start, escaped(in_words(verdict)));
+    return fmt::format("{}><system-out>{}</system-out></testcase>\n", start, xml(in_words(verdict)));
   }
   if (has_failed(verdict.standing)) {
     return fmt::format("{}><error type=\"{}\" message=\"{}\"/></testcase>\n", start,
-                       to_string(verdict.standing), escaped(verdict.why));
+                       to_string(verdict.standing), xml(verdict.why));
   }
   if (fails(verdict.standing)) return fmt::format("{}>{}</testcase>\n", start, failure(verdict, command));
   return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start,
-                     escaped(fmt::format("{}: {}", in_words(verdict), verdict.why)));
+                     xml(fmt::format("{}: {}", in_words(verdict), verdict.why)));
 }
 
 /// A test case of the whole: `what` is the element that says why it does not pass.
 std::string case_of_all(const std::string& suite, const std::string& name, const std::string& what,
                         const std::string& type, const std::string& message) {
   return fmt::format("  <testcase classname=\"{}\" name=\"{}\"><{} type=\"{}\" message=\"{}\"/></testcase>\n",
-                     escaped(suite), escaped(name), what, type, escaped(message));
+                     xml(suite), xml(name), what, type, xml(message));
 }
 
 std::string counts_of(const Comparison& comparison, bool has_error) {
@@ -118,7 +118,7 @@ std::string to_junit(const Comparison& comparison, const Results& current, const
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n"
       " <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n",
-      counts, escaped(current.suite), escaped(current.machine.key), escaped(current.date), counts);
+      counts, xml(current.suite), xml(current.machine.key), xml(current.date), counts);
   for (const Verdict& verdict : comparison.verdicts) out += test_case(verdict, current.suite, command);
   for (const std::string& objection : comparison.objections) {
     out += case_of_all(current.suite, objection, "failure", "expired", objection);

@@ -1,5 +1,6 @@
 #include "assay/epoch.hpp"
 
+#include "bench/report/content.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>
@@ -12,16 +13,6 @@
 
 namespace assay {
 namespace {
-
-/// Launches with samples; a trial has none in a launch that was interrupted or that it was too long for.
-std::size_t sampled_launches(const TrialResult& trial) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
-}
-
-bool measured(const TrialResult& trial) {
-  return trial.skipped.empty() && trial.agreement.agrees && sampled_launches(trial) > 0;
-}
 
 std::string why_not_measured(const TrialResult& trial) {
   if (!trial.skipped.empty()) return "skipped, " + trial.skipped;
@@ -64,7 +55,7 @@ Choice naive_of(const std::multimap<std::string, const TrialResult*>& trials, co
   const auto [begin, end] = trials.equal_range(row.name);
   for (auto next = begin; next != end; ++next) {
     if (next->second->variant != "naive") continue;
-    if (measured(*next->second)) return {next->second, ""};
+    if (was_measured(*next->second)) return {next->second, ""};
     return {nullptr, why_not_measured(*next->second)};
   }
   return {nullptr, "there is no naive trial"};
@@ -80,7 +71,7 @@ Choice fastest_of(const std::multimap<std::string, const TrialResult*>& trials, 
       if (best.trial == nullptr) best.why = "its workload is another one there";
       continue;
     }
-    if (!measured(trial)) continue;
+    if (!was_measured(trial)) continue;
     const double seconds = time_of(trial).middle;
     if (best.trial == nullptr || seconds < least) {
       best = {&trial, ""};

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t widest = 100;
+constexpr std::size_t widest_table = 100;
 using Cells = std::array<std::string, 7>;
 
 std::string brackets(const Interval& interval, double unit) {
@@ -99,15 +99,15 @@ std::string to_table(const Results& results) {
 
   std::string out = line_of(heading, widths);
   for (const Block& block : blocks) {
-    out += wrapped(block.title, widest, "    ") + "\n";
+    out += wrapped(block.title, widest_table, "    ") + "\n";
     for (const Cells& cells : block.rows) out += line_of(cells, widths);
-    for (const std::string& line : block.lines) out += wrapped(line, widest, "      ") + "\n";
+    for (const std::string& line : block.lines) out += wrapped(line, widest_table, "      ") + "\n";
   }
   if (!results.mixed_machines.empty()) {
-    out += wrapped("times and roofs are withheld: " + results.mixed_machines, widest, "  ") + "\n";
+    out += wrapped("times and roofs are withheld: " + results.mixed_machines, widest_table, "  ") + "\n";
   }
   for (const std::string& why : why_not_believed(beaten, results.roofs))
-    out += wrapped(why, widest, "  ") + "\n";
+    out += wrapped(why, widest_table, "  ") + "\n";
   return out;
 }
 

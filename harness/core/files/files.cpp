@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int code) { return std::generic_category().message(code); }
-
 /// An open file that reports what goes wrong, and closes itself when it does.
 class Descriptor {
  public:
@@ -53,7 +51,8 @@ class Descriptor {
 };
 
 [[noreturn]] void cannot(const fs::path& file, std::string_view doing, int code, const std::string& remedy) {
-  throw Error(file.string(), fmt::format("cannot {}: {}", doing, reason(code)), remedy);
+  throw Error(file.string(), fmt::format("cannot {}: {}", doing, std::generic_category().message(code)),
+              remedy);
 }
 
 void write_directly(const fs::path& file, const std::string& content) {
