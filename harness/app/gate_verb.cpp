@@ -79,7 +79,7 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
       .record_missing = options.record_missing};
   const std::optional<Shard> shard = shard_of_this_process(options.shard);
   require_whole_for_records(options, shard);
-  divide(request.run, shard);
+  request.run.selection.shard = shard;
   const BaselineGate gate = [&] {
     Progress progress;
     return gate_against_baseline(request, registry, sample_in_new_process, progress.hooks());

@@ -79,7 +79,7 @@ RunRequest request_of(const RunOptions& options, const Registry& registry) {
   }
   if (flags.repetitions) out.measuring.slices = *flags.repetitions;
   if (!flags.min_time.empty()) apply_min_time(out.measuring, flags.min_time);
-  divide(out, shard_of_this_process(options.shard));
+  out.selection.shard = shard_of_this_process(options.shard);
   return out;
 }
 

@@ -37,8 +37,6 @@ void say_undivided(const std::string& what) {
              choice.source);
 }
 
-void divide(RunRequest& request, const std::optional<Shard>& shard) { request.selection.shard = shard; }
-
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy) {
   if (!shard || shard->count == 1) return;
   throw Error(option, fmt::format("speaks for the whole suite, and this is one of {} shards", shard->count),

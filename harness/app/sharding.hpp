@@ -17,9 +17,6 @@ std::optional<Shard> shard_of_this_process(const ShardOptions& options);
 /// nothing, since each of its jobs would otherwise be taken for a part. No status file is touched.
 void say_undivided(const std::string& what);
 
-/// Makes the request one for a shard. Its command stays that of the whole run.
-void divide(RunRequest& request, const std::optional<Shard>& shard);
-
 /// Throws Error when something that speaks for the whole suite is asked of one of several shards.
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy);
 
