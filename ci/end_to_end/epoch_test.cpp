@@ -69,15 +69,21 @@ TEST_F(Epochs, PrintJsonAndNothingElseWhereItIsAskedFor) {
 }
 
 // Batches sleep for far longer than a step takes: two workers halve the time, whatever the machine does.
+// Steps of microseconds, the control, may seem to have moved once in twenty records: nothing is decided in
+// these.
 TEST_F(Epochs, AreTunedToTheSettingThatIsKnownToBeBest) {
   std::string slow = job;
   slow.replace(slow.find("\"workers\": 1"), 12, "\"workers\": 0, \"batch_delay\": 0.05");
   folder_.write("slow.json", slow);
-  const Finished tuned =
-      run("tune loader --job slow.json --workers 0,2 --prefetch 1 --rounds 6 --run-seconds 0.1 --md adr.md "
-          "-o best.json");
-  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
-  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("RETAIN"));
+  std::string record = "CONFOUNDED";
+  for (int tries = 0; tries < 4 && record.find("CONFOUNDED") != std::string::npos; ++tries) {
+    const Finished tuned =
+        run("tune loader --job slow.json --workers 0,2 --prefetch 1 --rounds 6 --run-seconds 0.1 --md adr.md "
+            "-o best.json");
+    ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+    record = folder_.read("adr.md");
+  }
+  EXPECT_THAT(record, HasSubstr("RETAIN"));
   EXPECT_EQ(Json::parse(folder_.read("best.json")).at("workers"), 2);
 }
 
