@@ -32,20 +32,16 @@ if(ASSAY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${ASSAY_CCACHE})
 endif()
 
-# assay_precompile(target BUILDS build… HEADERS header…): precompiled headers in these builds, of `release`, `thread` (with
-# the thread sanitizer) and `tests` (with the others). A precompiled header hides that a file does not include what it
-# uses, so each file of the project goes without in one of them: the harness in `release`, all else in `thread`.
+# Release builds and those with sanitizers parse what many files include once for all of them: precompiled headers, and
+# sources compiled together. That hides a file that does not include what it uses; a plain Debug build, in which one
+# edits, does neither.
+if(CMAKE_BUILD_TYPE STREQUAL Release OR ASSAY_SANITIZE)
+  set(ASSAY_PARSES_ONCE ON)
+endif()
+
 function(assay_precompile target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BUILDS;HEADERS")
-  if(NOT ASSAY_SANITIZE)
-    set(build release)
-  elseif(ASSAY_SANITIZE MATCHES "thread")
-    set(build thread)
-  else()
-    set(build tests)
-  endif()
-  if(build IN_LIST arg_BUILDS)
-    target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
+  if(ASSAY_PARSES_ONCE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 

@@ -13,7 +13,7 @@ function(assay_registered_library name)
   # Kernels and the reference do nearly all the work of the tests; the rest compiles four times as fast without.
   target_compile_options(assay_${name}_archive PRIVATE $<$<CONFIG:Debug>:-O1>)
 
-  assay_precompile(assay_${name}_archive BUILDS release tests HEADERS <assay/registry.hpp>)
+  assay_precompile(assay_${name}_archive <assay/registry.hpp>)
 
   add_library(assay_${name} INTERFACE)
   add_library(assay::${name} ALIAS assay_${name})

@@ -12,7 +12,7 @@ function(assay_tests name)
   add_executable(${name} ${ARGN})
   assay_compile(${name})
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
-  assay_precompile(${name} BUILDS tests thread HEADERS <gmock/gmock.h> <gtest/gtest.h>)
+  assay_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
   foreach(part RANGE 3)
     add_test(NAME ${name}.${part} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name}.${part} PROPERTIES

@@ -1,9 +1,9 @@
 # assay_wing(NAME [BY_ROOMS] [HEADERS word…]): the library assay::NAME of all sources below the folder NAME, and the
 # program NAME_tests of its *_test.cpp. The words name public headers, include/assay/<word>.hpp.
 #
-# In Release the sources of a wing are compiled as one, with BY_ROOMS those of each of its folders: one by itself takes
-# 1.7 s and ten together 3.4 s, since all use the same templates. Debug builds compile each by itself, so that each is
-# known to include what it uses. Sources with flags of their own stay apart.
+# The sources of a wing are compiled as one, but for plain Debug builds; with BY_ROOMS those of each of its folders. One
+# by itself takes 1.7 s and ten together 3.4 s, since all use the same templates. Sources with flags of their own stay
+# apart.
 #
 # Folders are read at every build: a new file needs no line anywhere.
 function(assay_wing name)
@@ -21,7 +21,7 @@ function(assay_wing name)
   target_include_directories(assay_${name} PRIVATE .)
   target_sources(assay_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
   assay_compile(assay_${name} CHEAP)
-  if(CMAKE_BUILD_TYPE STREQUAL Release)
+  if(ASSAY_PARSES_ONCE)
     set_target_properties(assay_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_compile_options(assay_${name} PRIVATE -Wno-shadow)  # names of another file of the room
     set_property(SOURCE ${sources} PROPERTY UNITY_GROUP ${name})
@@ -37,8 +37,6 @@ function(assay_wing name)
   # would compile it anew.
   set(private fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_link_libraries(assay_${name} PRIVATE ${private})
-  assay_precompile(assay_${name} BUILDS tests thread
-    HEADERS <fmt/format.h> <functional> <map> <optional> <string> <vector>)
 
   assay_tests(${name}_tests ${tests})
   if(TARGET ${name}_tests)
