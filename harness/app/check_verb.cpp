@@ -102,8 +102,7 @@ Checks check_corner_cases(const CheckOptions& options, const Registry& registry,
                                       Kin::sound, containment_of(options))) {
     out.rows.push_back({.operation = c.operation,
                         .variant = c.variant,
-                        .what = fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
-                                            c.skew == 0 ? "aligned" : "one element off alignment", c.threads),
+                        .what = in_words(c),
                         .skipped = std::move(c.skipped),
                         .remark = {},
                         .agreement = std::move(c.agreement)});

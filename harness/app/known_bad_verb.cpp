@@ -21,11 +21,6 @@ struct Rejection {
   std::optional<CornerCheck> first;  ///< the first check that it failed
 };
 
-std::string described(const CornerCheck& c) {
-  return fmt::format("{}, {} fill, {}, threads {}", c.problem, to_string(c.fill),
-                     c.skew == 0 ? "aligned" : "one element off alignment", c.threads);
-}
-
 struct FirstRejection {
   std::string what, detail;
 };
@@ -41,7 +36,7 @@ void describe(Fields& f, Rejection& one) {
   f("checks", one.checks);
   f("rejected", one.rejected);
   f.derived("first", one.first
-                         ? std::optional(FirstRejection{described(*one.first), one.first->agreement.detail})
+                         ? std::optional(FirstRejection{in_words(*one.first), one.first->agreement.detail})
                          : std::nullopt);
 }
 
@@ -86,7 +81,7 @@ std::string text_of(const Rejection& r) {
   std::string out = fmt::format("{}\n  published  {}\n", r.name, r.published);
   if (!r.first) return out + fmt::format("  PASSED     all {} checks\n", r.checks);
   return out + fmt::format("  rejected   in {} of {} checks, first by {}\n             {}\n", r.rejected,
-                           r.checks, described(*r.first), r.first->agreement.detail);
+                           r.checks, in_words(*r.first), r.first->agreement.detail);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "bench/compare/decision.hpp"
 
+#include "bench/compare/judge.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -179,18 +181,8 @@ Outcome decide(const Judgement& judgement, const FailurePolicy& policy) {
 Comparison not_compared(const Results& results, const std::string& why) {
   Comparison out;
   for (const TrialResult& trial : results.trials) {
-    Verdict verdict{.key = trial.key, .standing = Standing::not_comparable, .why = why};
-    if (!trial.skipped.empty()) {
-      verdict.standing = Standing::skipped;
-      verdict.why = "did not run here: " + trial.skipped;
-    } else if (trial.failure) {
-      verdict.standing = standing_of(*trial.failure);
-      verdict.why = trial.failure->reason;
-    } else if (!trial.agreement.agrees) {
-      verdict.standing = Standing::wrong;
-      verdict.why = "disagrees with the oracle: " + trial.agreement.detail;
-    }
-    out.verdicts.push_back(std::move(verdict));
+    Ruling ruling = ruling_by_itself(trial).value_or(Ruling{Standing::not_comparable, why});
+    out.verdicts.push_back({.key = trial.key, .standing = ruling.standing, .why = std::move(ruling.why)});
   }
   return out;
 }

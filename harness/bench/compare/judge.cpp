@@ -94,4 +94,14 @@ Ruling judge(const Evidence& evidence) {
   return {Standing::undecided, doubt(evidence) + witnesses_text(evidence)};
 }
 
+std::optional<Ruling> ruling_by_itself(const TrialResult& trial) {
+  if (trial.failed) return Ruling{Standing::skipped, trial.skipped};
+  if (!trial.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + trial.skipped};
+  if (trial.failure) return Ruling{standing_of(*trial.failure), trial.failure->reason};
+  if (!trial.agreement.agrees) {
+    return Ruling{Standing::wrong, "disagrees with the oracle: " + trial.agreement.detail};
+  }
+  return std::nullopt;
+}
+
 }  // namespace assay

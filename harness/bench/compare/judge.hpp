@@ -60,4 +60,8 @@ Interval judged_ratio(const Evidence& evidence);
 
 Ruling judge(const Evidence& evidence);
 
+/// The ruling on a trial that ran to no time, whatever it is compared with: skipped, failed or wrong; nothing
+/// for others.
+std::optional<Ruling> ruling_by_itself(const TrialResult& trial);
+
 }  // namespace assay

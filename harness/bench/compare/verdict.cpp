@@ -139,12 +139,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
 
 /// The verdict on a row that cannot be judged by its times; nothing when it can.
 std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
-  if (now.failed) return Ruling{Standing::skipped, now.skipped};
-  if (!now.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + now.skipped};
-  if (now.failure) return Ruling{standing_of(*now.failure), now.failure->reason};
-  if (!now.agreement.agrees) {
-    return Ruling{Standing::wrong, "disagrees with the oracle: " + now.agreement.detail};
-  }
+  if (auto ruling = ruling_by_itself(now)) return ruling;
   if (then == nullptr && !has_samples) {
     return Ruling{Standing::added, "is not in the results it is compared with"};
   }

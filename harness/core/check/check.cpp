@@ -249,6 +249,11 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
   return out;
 }
 
+std::string in_words(const CornerCheck& check) {
+  return fmt::format("{}, {} fill, {}, threads {}", check.problem, to_string(check.fill),
+                     check.skew == 0 ? "aligned" : "one element off alignment", check.threads);
+}
+
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
                                        std::uint64_t seed, const Hooks& hooks, Kin kin,
                                        const Containment& containment) {

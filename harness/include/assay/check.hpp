@@ -34,6 +34,8 @@ struct CornerCheck {
   std::string remark;  ///< of check_file() only
   Checked agreement;
 };
+/// "m=2,n=2,k=9, exact fill, aligned, threads 1"
+std::string in_words(const CornerCheck& check);
 
 /// Variants that are meant to agree, or those that are kept because they must not.
 enum class Kin { sound, known_bad };
