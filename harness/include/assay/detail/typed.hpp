@@ -5,8 +5,16 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace assay::detail {
 
@@ -45,34 +53,44 @@ class TypedTimed final : public Timed {
   typename Op::Output& output_;
 };
 
-/// One way to spoil one element, chosen so that a judge worth its name must object.
-struct Corruption {
-  std::string_view name;
-  Index at;
-};
-
+/// Spoils `tries` random elements of an output in each of the four ways of Operation::surviving_corruptions(), and
+/// lists those that were judged to agree all the same. The output is as before when this returns.
 template <class T>
-bool corrupt(Buffer<T>& buffer, const Corruption& how) {
-  const T before = buffer[how.at];
-  if (how.name == "swapped") {
-    const Index other = how.at + 1 < buffer.size() ? how.at + 1 : 0;
-    if (std::memcmp(&buffer[how.at], &buffer[other], sizeof(T)) == 0) return false;
-    std::swap(buffer[how.at], buffer[other]);
-    return true;
+void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const std::function<bool()>& agrees,
+           std::vector<std::string>& survivors) {
+  if (buffer.size() == 0) return;
+  for (int attempt = 0; attempt < tries; ++attempt) {
+    for (const std::string_view how : {"zeroed", "negated", "unwritten", "swapped"}) {
+      const Index at = rng.integer(0, buffer.size() - 1);
+      const Index next = at + 1 < buffer.size() ? at + 1 : 0;
+      const T before = buffer[at], before_next = buffer[next];
+      if (how == "swapped") {
+        std::swap(buffer[at], buffer[next]);
+      } else if (how == "unwritten") {
+        buffer[at] = poison_value<T>();
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        buffer[at] = how == "zeroed" ? T{} : static_cast<T>(-before);
+      } else {
+        std::memset(&buffer[at], how == "zeroed" ? 0 : 0x5a, sizeof(T));
+      }
+      bool changed = std::memcmp(&before, &buffer[at], sizeof(T)) != 0;
+      // -0 for 0 is not a corruption.
+      if constexpr (std::is_arithmetic_v<T>) changed = changed && (how == "swapped" || before != buffer[at]);
+      if (changed && agrees()) {
+        survivors.push_back(std::string(part) + "[" + std::to_string(at) + "] " + std::string(how));
+      }
+      buffer[next] = before_next;
+      buffer[at] = before;
+    }
   }
-  if (how.name == "unwritten") {
-    buffer[how.at] = poison_value<T>();
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    if (how.name == "zeroed") buffer[how.at] = T{};
-    if (how.name == "negated") buffer[how.at] = static_cast<T>(-before);
-  } else {
-    std::memset(&buffer[how.at], how.name == "zeroed" ? 0 : 0x5a, sizeof(T));
-  }
-  if constexpr (std::is_arithmetic_v<T>) {
-    if (before == buffer[how.at]) return false;  // -0 for 0 is not a corruption
-  }
-  return std::memcmp(&before, &buffer[how.at], sizeof(T)) != 0;
 }
+
+// What follows is compiled once, not for every operation.
+
+/// Notes in `outcome` that the guard bytes of `part` changed.
+void blame_for_guards(Agreement& outcome, std::string_view part);
+
+[[noreturn]] void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file);
 
 template <Contract Op>
 class TypedWorkload final : public Workload {
@@ -124,8 +142,11 @@ class TypedWorkload final : public Workload {
     naive(output, 1);
     std::vector<std::string> survivors;
     Rng rng(seed);
-    std::apply([&](const auto&... parts) { (corrupt_part(parts, output, rng, tries, survivors), ...); },
-               Output::parts());
+    const auto agrees = [&] { return Op::judge(problem_, input_, expected(), output).agrees; };
+    const auto each = [&](const auto& part) {
+      spoil(part.name, output.*part.member, rng, tries, agrees, survivors);
+    };
+    std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
     return survivors;
   }
 
@@ -146,35 +167,10 @@ class TypedWorkload final : public Workload {
   static Agreement guards(const Output& output) {
     Agreement outcome;
     const auto look = [&](const auto& part) {
-      if ((output.*part.member).guards_intact() || !outcome.agrees) return;
-      outcome.agrees = false;
-      outcome.worst_error = std::numeric_limits<double>::infinity();
-      outcome.detail =
-          "wrote outside " + std::string(part.name) + ": the guard bytes before or after it changed";
+      if (!(output.*part.member).guards_intact()) blame_for_guards(outcome, part.name);
     };
     std::apply([&](const auto&... parts) { (look(parts), ...); }, Output::parts());
     return outcome;
-  }
-
-  template <class P>
-  void corrupt_part(const P& part, Output& output, Rng& rng, int tries, std::vector<std::string>& survivors) {
-    auto& buffer = output.*part.member;
-    if (buffer.size() == 0) return;
-    for (int attempt = 0; attempt < tries; ++attempt) {
-      for (const std::string_view name : {"zeroed", "negated", "unwritten", "swapped"}) {
-        const Corruption how{name, rng.integer(0, buffer.size() - 1)};
-        const Index other = how.at + 1 < buffer.size() ? how.at + 1 : 0;
-        const auto saved = buffer[how.at];
-        const auto saved_other = buffer[other];
-        const bool changed = corrupt(buffer, how);
-        if (changed && Op::judge(problem_, input_, expected(), output).agrees) {
-          survivors.push_back(std::string(part.name) + "[" + std::to_string(how.at) + "] " +
-                              std::string(name));
-        }
-        buffer[other] = saved_other;
-        buffer[how.at] = saved;
-      }
-    }
   }
 
   const std::vector<Variant<Op>>& variants_;
@@ -190,7 +186,8 @@ class TypedOperation final : public Operation {
  public:
   using Problem = typename Op::Problem;
 
-  /// `origin` has the source, line and code of the variant.
+  /// `origin` has the source, line and code of the variant. An edit here can change how compilers inline the
+  /// registration, which is part of each variant's code: every variant is then measured anew.
   void add(Variant<Op> variant, const VariantInfo& origin = {}) {
     const std::string where = std::string(Op::name) + "/" + variant.name;
     if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
@@ -231,7 +228,7 @@ class TypedOperation final : public Operation {
     if constexpr (requires { Op::problem_of(file); }) {
       return to_text(Op::problem_of(file));
     } else {
-      throw Error(std::string(Op::name), "takes no file", "leave " + file.string() + " out");
+      throw_takes_no_file(Op::name, file);
     }
   }
   double footprint(std::string_view problem) const override { return Op::footprint(parse(problem)); }
