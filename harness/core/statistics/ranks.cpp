@@ -63,7 +63,7 @@ std::vector<double> mann_whitney_distribution(std::size_t m, std::size_t n) {
 /// on either side; `below(k)` is the chance of that on one side. Largest k that keeps `coverage`, else 1.
 template <class Below>
 Interval enclosed(std::vector<double> values, const Below& below, double coverage) {
-  std::ranges::sort(values);
+  sort_ascending(values);
   std::size_t k = 1;
   while (2 * (k + 1) <= values.size() + 1 && 1 - 2 * below(k + 1) >= coverage) ++k;
   const std::size_t half = values.size() / 2;
@@ -88,6 +88,7 @@ Interval median_interval(std::span<const double> samples, double coverage) {
 Interval centre(std::span<const double> samples, double coverage) {
   assert(!samples.empty());
   std::vector<double> averages;
+  averages.reserve(samples.size() * (samples.size() + 1) / 2);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     for (std::size_t j = i; j < samples.size(); ++j) averages.push_back((samples[i] + samples[j]) / 2);
   }
@@ -99,6 +100,7 @@ Interval centre(std::span<const double> samples, double coverage) {
 Interval shift(std::span<const double> before, std::span<const double> after, double coverage) {
   assert(!before.empty() && !after.empty());
   std::vector<double> differences;
+  differences.reserve(before.size() * after.size());
   for (const double a : after) {
     for (const double b : before) differences.push_back(a - b);
   }

@@ -13,6 +13,8 @@ namespace assay {
 /// Coverage that intervals are asked for; Interval::coverage says what they got.
 inline constexpr double wanted_coverage = 0.95;
 
+void sort_ascending(std::vector<double>& values);
+
 /// The quantile for `probability` in [0, 1], interpolated linearly between order statistics (type 7 of
 /// Hyndman and Fan 1996; the default of R and numpy).
 double quantile(std::span<const double> samples, double probability);
