@@ -21,12 +21,12 @@ inline std::size_t threaded_variant(const Operation& operation) {
 }
 
 /// Expects agreement with 1, 2, 3 and 7 threads, under every fill of the operation, one element off
-/// alignment.
+/// alignment. With 3 threads a plan is called twice; corner cases call every plan twice.
 inline void expect_threaded_agreement(const Operation& operation, const std::string& problem) {
   for (const Fill fill : operation.fills()) {
     const auto workload = operation.open(problem, {fill, Rng(42), {.skew = 1}});
     for (const int threads : {1, 2, 3, 7}) {
-      const Agreement agreement = workload->check(threaded_variant(operation), {threads});
+      const Agreement agreement = workload->check(threaded_variant(operation), {threads}, threads != 3);
       EXPECT_TRUE(agreement.agrees) << problem << "#" << threads << ", seed 42: " << agreement.detail;
     }
   }

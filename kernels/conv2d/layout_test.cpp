@@ -8,8 +8,8 @@
 namespace assay::conv2d {
 namespace {
 
-using testing::ElementsAre;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 DataProblem layer(std::string_view text) { return parse_problem<DataProblem>("test", text); }
 

@@ -32,8 +32,8 @@ TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("ge
 int failures_with(Variant<Gemm> variant) {
   Registry registry;
   registry.add<Gemm>(std::move(variant));
-  testing::TestPartResultArray failures;
-  using testing::ScopedFakeTestPartResultReporter;
+  ::testing::TestPartResultArray failures;
+  using ::testing::ScopedFakeTestPartResultReporter;
   const ScopedFakeTestPartResultReporter reporter(
       ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
   expect_simd_agreement(registry.at("gemm"), "m=1,n=1,k=1");
