@@ -29,5 +29,5 @@ ctest --preset tsan
 stage "5 of 6: building all tests with the address and undefined-behaviour sanitizers" $dev_build
 cmake --preset dev
 cmake --build --preset dev
-stage "6 of 6: running all tests, about seven minutes on two cores"
+stage "6 of 6: running all tests, about five minutes on two cores"
 ctest --preset dev

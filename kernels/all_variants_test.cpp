@@ -48,8 +48,8 @@ Outcome check_all(const Operation& operation, Fill fill, const std::vector<std::
           ++outcome.checked[v];
           const Agreement agreement = workload->check(v, context);
           if (agreement.agrees) continue;
-          outcome.disagreements.push_back(std::string(operation.name()) + "/" + variants[v].name + "/" + problem +
-                                          "#" + std::to_string(context.threads) + ", fill " +
+          outcome.disagreements.push_back(std::string(operation.name()) + "/" + variants[v].name + "/" +
+                                          problem + "#" + std::to_string(context.threads) + ", fill " +
                                           std::string(to_string(fill)) + ", skew " + std::to_string(skew) +
                                           ", seed " + std::to_string(seed) + ": " + agreement.detail);
         }

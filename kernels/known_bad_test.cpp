@@ -13,9 +13,9 @@
 namespace assay {
 namespace {
 
-constexpr std::uint64_t seed = 42;
+constexpr std::uint64_t corner_seed = 42;
 
-const Registry& linked() {
+const Registry& with_known_bad() {
   static const Registry registry = Registry::linked();
   return registry;
 }
@@ -36,10 +36,11 @@ std::ptrdiff_t rejections(const std::vector<CornerCheck>& checks) {
                                [](const CornerCheck& c) { return c.skipped.empty() && !c.agreement.agrees; });
 }
 
-class KnownBad : public testing::TestWithParam<std::string> {};
+class KnownBad : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
-  const auto checks = check_corners(linked(), "^" + GetParam() + "$", 2, seed, {}, Kin::known_bad);
+  const auto checks =
+      check_corners(with_known_bad(), "^" + GetParam() + "$", 2, corner_seed, {}, Kin::known_bad);
   EXPECT_GT(rejections(checks), 0) << GetParam() << " agreed in all " << checks.size() << " checks";
   for (const CornerCheck& c : checks) {
     if (!c.skipped.empty() || c.agreement.agrees) continue;
@@ -48,16 +49,17 @@ TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
 }
 
 // Without one the suite below would be empty, and that is no success.
-TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(linked()).empty()); }
+TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(with_known_bad()).empty()); }
 
 /// Test names may hold letters, digits and '_' only.
-std::string test_name(const testing::TestParamInfo<std::string>& named) {
+std::string with_underscores(const ::testing::TestParamInfo<std::string>& named) {
   std::string name = named.param;
   std::ranges::replace(name, '/', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, testing::ValuesIn(known_bad(linked())), test_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, ::testing::ValuesIn(known_bad(with_known_bad())),
+                         with_underscores);
 
 }  // namespace
 }  // namespace assay

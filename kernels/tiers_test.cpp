@@ -33,9 +33,9 @@ HWY_EXPORT(report_negated);
 
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsSupersetOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 
 TEST(Tiers, EachGetTheFunctionCompiledForThem) {
   for_each_tier(HWY_DISPATCH_TABLE(report_target),
@@ -60,7 +60,7 @@ TEST(Tiers, AreThoseThatPeopleHaveUnlessAskedForAll) {
   for_each_tier(HWY_DISPATCH_TABLE(report_target),
                 [&](const std::string& tier, auto*, const auto&) { names.push_back(tier); });
 #if !HWY_ARCH_X86
-  GTEST_SKIP() << "other names on other processors: " << testing::PrintToString(names);
+  GTEST_SKIP() << "other names on other processors: " << ::testing::PrintToString(names);
 #elif defined(ASSAY_ALL_TIERS)
   EXPECT_THAT(names, IsSupersetOf({"avx512", "avx2", "sse4", "ssse3", "portable"}));
 #else

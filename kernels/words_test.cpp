@@ -13,8 +13,8 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 using Words = std::set<std::string>;
 

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Problem = AdamWMultiTensor::Problem;
 
 /// A kernel alone, on one problem.

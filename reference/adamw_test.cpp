@@ -12,9 +12,9 @@
 namespace assay {
 namespace {
 
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Problem = AdamWPaper::Problem;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
@@ -226,10 +226,10 @@ TEST(AdamWJudge, ObjectsToFlushingSubnormals) {
 TEST(AdamWInput, HasNoMomentsBeforeTheFirstStep) {
   Setting setting{.fill = Fill::uniform};
   const auto first = AdamWPaper::make_input({.n = 3}, setting);
-  EXPECT_THAT(std::vector(first.m.begin(), first.m.end()), testing::Each(0));
-  EXPECT_THAT(std::vector(first.v.begin(), first.v.end()), testing::Each(0));
+  EXPECT_THAT(std::vector(first.m.begin(), first.m.end()), ::testing::Each(0));
+  EXPECT_THAT(std::vector(first.v.begin(), first.v.end()), ::testing::Each(0));
   const auto second = AdamWPaper::make_input({.n = 3, .t = 2}, setting);
-  EXPECT_THAT(std::vector(second.v.begin(), second.v.end()), testing::Each(testing::Gt(0)));
+  EXPECT_THAT(std::vector(second.v.begin(), second.v.end()), ::testing::Each(::testing::Gt(0)));
 }
 
 /// Repeated steps of one t with the same gradients are what a timing loop does.

@@ -15,13 +15,13 @@ namespace assay {
 namespace {
 
 using memory_pool::Request;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// A file of this test alone, gone with it.
-class AllocatorTrace : public testing::Test {
+class AllocatorTrace : public ::testing::Test {
  protected:
   std::filesystem::path file(const std::string& text) const {
     std::ofstream(path_, std::ios::binary) << text;
@@ -46,7 +46,7 @@ class AllocatorTrace : public testing::Test {
  private:
   std::filesystem::path path_ = std::filesystem::temp_directory_path() /
                                 ("assay_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" +
-                                 testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
+                                 ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
 };
 
 TEST_F(AllocatorTrace, ReadsTheFormOfMinimalloc) {

@@ -11,10 +11,10 @@
 namespace assay {
 namespace {
 
-using testing::DoubleEq;
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::DoubleEq;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 template <class Op>
 Agreement check(void (*kernel)(const typename Op::Problem&, const typename Op::Input&, typename Op::Output&),

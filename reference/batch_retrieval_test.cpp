@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 using Problem = BatchRetrieval::Problem;
 using Input = BatchRetrieval::Input;
 using Output = BatchRetrieval::Output;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 Agreement check(void (*run)(const Problem&, const Input&, Output&), const std::string& problem) {
   detail::TypedOperation<BatchRetrieval> operation;
@@ -112,7 +112,7 @@ TEST(BatchRetrievalInput, TakesAnotherWindowForEachCallAndBeginsAgainAfterTheLas
 }
 
 TEST(BatchRetrievalInput, LeavesNoFileBehind) {
-  const fs::path folder = fs::path(testing::TempDir()) / "batch_retrieval_scratch";
+  const fs::path folder = fs::path(::testing::TempDir()) / "batch_retrieval_scratch";
   fs::remove_all(folder);
   fs::create_directories(folder);
   const char* const before = std::getenv("TMPDIR");
@@ -129,13 +129,13 @@ TEST(BatchRetrievalInput, LeavesNoFileBehind) {
 }
 
 /// A user's file of 40 records of 100 bytes.
-class UsersFile : public testing::Test {
+class UsersFile : public ::testing::Test {
  protected:
   // Named for the test, since tests run side by side.
   UsersFile()
-      : file_(fs::path(testing::TempDir()) /
+      : file_(fs::path(::testing::TempDir()) /
               ("batch_retrieval_" +
-               std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".rec")) {
+               std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".rec")) {
     write_record_file(file_, {.records = 40, .bytes = 100}, [](Index first, std::span<std::byte> block) {
       for (std::size_t at = 0; at < block.size(); ++at)
         block[at] = static_cast<std::byte>(first * 7 + static_cast<Index>(at));

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Problem = BatchedGemm::Problem;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
@@ -55,7 +55,7 @@ TEST(BatchedGemm, SamplesLargeBatchesWithTheCornersOfFirstAndLast) {
   const auto want = BatchedGemm::expect(p, in, setting);
   ASSERT_FALSE(want.where.empty());
   EXPECT_TRUE(std::ranges::is_sorted(want.where));
-  EXPECT_THAT(want.where, testing::IsSupersetOf(
+  EXPECT_THAT(want.where, ::testing::IsSupersetOf(
                               {Index{0}, p.m * p.n - 1, (p.batch - 1) * p.m * p.n, p.batch * p.m * p.n - 1}));
 }
 

@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 using Op = ElementwiseChannelBiasBackward;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(ElementwiseChannelBiasBackward, MatchesSumsWorkedByHand) {
   // n = 2, c = 2, h = 1, w = 2: db[0] = 1 + 2 + 10 + 20, db[1] = 3 + 4 + 30 + 40.

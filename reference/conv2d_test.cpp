@@ -13,9 +13,9 @@
 namespace assay {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
@@ -191,7 +191,7 @@ TEST(Conv2d, SamplesALargeLayerWithItsCorners) {
   EXPECT_GE(want.where.size(), 256U);
   EXPECT_LE(want.where.size(), 4112U);
   EXPECT_TRUE(std::ranges::is_sorted(want.where));
-  EXPECT_THAT(want.where, testing::IsSupersetOf({Index{0}, Index{55}, Index{56 * 56 - 1}, p.y_size() - 1}));
+  EXPECT_THAT(want.where, ::testing::IsSupersetOf({Index{0}, Index{55}, Index{56 * 56 - 1}, p.y_size() - 1}));
 }
 
 TEST(Conv2d, NamesAWindowThatDoesNotFit) {

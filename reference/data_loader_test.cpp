@@ -13,8 +13,8 @@ namespace {
 using Problem = DataLoader::Problem;
 using Input = DataLoader::Input;
 using Output = DataLoader::Output;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(EpochShape, CountsTheLastPartialBatchOrDropsIt) {
   // ADR-003: 10 samples in batches of 4 are 3 batches or 2, and nothing in between.

@@ -14,7 +14,7 @@ namespace assay {
 namespace {
 
 using elementwise::Layout;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
@@ -116,7 +116,7 @@ TEST(ElementwiseJudge, ObjectsToReluThatLosesTheSignOfZero) {
   };
   const Agreement outcome = check<ElementwiseRelu>(faulty, "n=1,c=1,h=1,w=9,values=special");
   EXPECT_FALSE(outcome.agrees);
-  EXPECT_THAT(outcome.detail, testing::HasSubstr("z[0, 0, 0, 3] is 0.0"));
+  EXPECT_THAT(outcome.detail, ::testing::HasSubstr("z[0, 0, 0, 3] is 0.0"));
 }
 
 TEST(ElementwiseJudge, ObjectsToReadingZWhereBetaIsZero) {
@@ -140,7 +140,7 @@ TEST(ElementwiseJudge, ObjectsToWritingTheBorder) {
   };
   const Agreement outcome = check<ElementwiseMultiply>(faulty, "n=1,c=1,h=1,w=5,layout=bordered");
   EXPECT_FALSE(outcome.agrees);
-  EXPECT_THAT(outcome.detail, testing::HasSubstr("z[0, 0, 1, 6]"));
+  EXPECT_THAT(outcome.detail, ::testing::HasSubstr("z[0, 0, 1, 6]"));
 }
 
 TEST(ElementwiseJudge, NamesTheBorderWhenItHoldsAnotherNan) {
@@ -154,7 +154,7 @@ TEST(ElementwiseJudge, NamesTheBorderWhenItHoldsAnotherNan) {
   out.z[8] = std::numeric_limits<float>::quiet_NaN();
   const Agreement outcome = ElementwiseRelu::judge(p, in, want, out);
   EXPECT_FALSE(outcome.agrees);
-  EXPECT_THAT(outcome.detail, testing::HasSubstr("outside the view"));
+  EXPECT_THAT(outcome.detail, ::testing::HasSubstr("outside the view"));
 }
 
 TEST(ElementwiseJudge, AsksForTheRoundedResultWhereOneRoundingIsAllowed) {
@@ -166,8 +166,8 @@ TEST(ElementwiseJudge, AsksForTheRoundedResultWhereOneRoundingIsAllowed) {
 }
 
 template <class Op>
-class ElementwiseContract : public testing::Test {};
-using Contracts = testing::Types<ElementwiseMultiply, ElementwiseAdd, ElementwiseRelu>;
+class ElementwiseContract : public ::testing::Test {};
+using Contracts = ::testing::Types<ElementwiseMultiply, ElementwiseAdd, ElementwiseRelu>;
 TYPED_TEST_SUITE(ElementwiseContract, Contracts);
 
 TYPED_TEST(ElementwiseContract, CostCountsEachOperandOnce) {

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Problem = GemmBf16::Problem;
 using Input = GemmBf16::Input;
 using Output = GemmBf16::Output;

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 enum : Index { nn, nt, tn, tt };
 
@@ -96,8 +96,8 @@ TEST(Gemm, AsksForTheSameValueOfIntegersOnly) {
   const Gemm::Problem p{.m = 2, .n = 2, .k = 50};
   const auto integers = Gemm::make_input(p, exact);
   const auto reals = Gemm::make_input(p, uniform);
-  EXPECT_THAT(Gemm::expect(p, integers, exact).bound, testing::Each(0));
-  EXPECT_THAT(Gemm::expect(p, reals, uniform).bound, testing::Each(testing::Gt(0)));
+  EXPECT_THAT(Gemm::expect(p, integers, exact).bound, ::testing::Each(0));
+  EXPECT_THAT(Gemm::expect(p, reals, uniform).bound, ::testing::Each(::testing::Gt(0)));
 }
 
 TEST(Gemm, BoundGrowsWithTheNumberOfRoundings) {
@@ -117,7 +117,7 @@ TEST(Gemm, SamplesLargeProductsWithTheirCorners) {
   ASSERT_FALSE(want.where.empty());
   EXPECT_LT(want.where.size(), 5000U);
   EXPECT_TRUE(std::ranges::is_sorted(want.where));
-  EXPECT_THAT(want.where, testing::IsSupersetOf({Index{0}, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1}));
+  EXPECT_THAT(want.where, ::testing::IsSupersetOf({Index{0}, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1}));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Problem = Gemv::Problem;
 
 Buffer<float> numbers(std::initializer_list<float> values) {

@@ -18,7 +18,7 @@ namespace {
 constexpr Index page = 4096;
 
 /// A file in memory of `pages` pages, each filled with its number counted from 1.
-class MappedFile : public testing::Test {
+class MappedFile : public ::testing::Test {
  protected:
   MappedFile() : descriptor_(::memfd_create("guarded-mapping-test", MFD_CLOEXEC)) {
     for (unsigned char p = 1; p <= pages; ++p) {
@@ -62,7 +62,7 @@ TEST_F(MappedFile, ReadsAsZerosWhenItsPagesHadBeenMappedBeforeItWasTruncated) {
   truncate(0);
   std::vector<std::byte> copy(pages * page, std::byte{1});
   std::memcpy(copy.data(), mapping.data(), copy.size());
-  EXPECT_THAT(copy, testing::Each(std::byte{0}));
+  EXPECT_THAT(copy, ::testing::Each(std::byte{0}));
   EXPECT_TRUE(mapping.lost());
 }
 
@@ -110,7 +110,7 @@ TEST_F(MappedFile, IsResidentOnceItWasRead) {
 
 // A fault outside every mapping of ours must end the program as it would have without us.
 TEST(GuardedMappingDeathTest, LeavesOtherBusErrorsAlone) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(
       {
         const int file = ::memfd_create("other", MFD_CLOEXEC);

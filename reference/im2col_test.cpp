@@ -13,9 +13,9 @@ namespace {
 
 using im2col::Layout;
 using im2col::Problem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
@@ -236,7 +236,7 @@ TEST(Col2im, BoundsAPixelByTheTermsItHas) {
   const Problem two{{.h = 1, .w = 3, .kernel = 1, .kernel_w = 2}, 1, 1, patch_major};
   const double u = 0x1p-24;
   EXPECT_THAT(Col2im::expect(two, {numbers({1, 2, -4, 8})}, setting).bound,
-              ElementsAre(0, testing::DoubleEq(u / (1 - u) * 6), 0));
+              ElementsAre(0, ::testing::DoubleEq(u / (1 - u) * 6), 0));
 }
 
 TEST(Im2col, CostCountsPixelsThatAreReadAndElementsThatAreWritten) {

@@ -13,10 +13,10 @@
 namespace assay::training {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr ImageRecords of_bytes{.channels = 1, .side = 2, .format = PixelFormat::bytes};
 constexpr ImageRecords of_floats{.channels = 1, .side = 2, .format = PixelFormat::floats};
@@ -35,7 +35,7 @@ TEST(ImageRecords, OfBytesHaveALabelAndAPixelPerByte) {
   EXPECT_EQ(batch.view(2).labels[1], 0);
   // 2 b / 255 - 1: 51 is a fifth of 255, 204 four fifths.
   EXPECT_THAT(pixels(batch.view(2), 5),
-              testing::Pointwise(testing::FloatNear(1e-6F), {-1.0F, 1.0F, -0.6F, 0.6F, 1.0F}));
+              ::testing::Pointwise(::testing::FloatNear(1e-6F), {-1.0F, 1.0F, -0.6F, 0.6F, 1.0F}));
 }
 
 TEST(ImageRecords, OfFloatsAreTakenAsTheyAre) {

@@ -13,7 +13,7 @@ namespace assay {
 namespace {
 
 using layernorm::Problem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));

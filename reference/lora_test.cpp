@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 using lora::Problem;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));

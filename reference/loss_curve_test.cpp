@@ -9,9 +9,9 @@
 namespace assay::training {
 namespace {
 
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(LossCurve, IsSmoothedOverAWindow) {
   const std::array<float, 4> losses{3, 1, 2, 4};

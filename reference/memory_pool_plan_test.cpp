@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 using memory_pool::Request;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Problem = MemoryPoolPlan::Problem;
 using Input = MemoryPoolPlan::Input;
 using Output = MemoryPoolPlan::Output;

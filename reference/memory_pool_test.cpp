@@ -18,8 +18,8 @@ using memory_pool::fault_by_pairs;
 using memory_pool::fault_by_sweep;
 using memory_pool::Plan;
 using memory_pool::Request;
-using testing::Contains;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 /// The answer, which both oracles must give.
 bool valid(const std::vector<Request>& requests, const std::vector<Index>& offsets, Index pool) {
@@ -79,7 +79,7 @@ TEST(MemoryPool, PlacesByBestFit) {
   // smaller.
   const std::vector<Request> requests{{128, 0, 2}, {1, 0, 9}, {64, 0, 2}, {64, 2, 9}};
   const auto [offsets, pool] = memory_pool::place_by_best_fit(requests);
-  EXPECT_THAT(offsets, testing::ElementsAre(0, 128, 192, 192));
+  EXPECT_THAT(offsets, ::testing::ElementsAre(0, 128, 192, 192));
   EXPECT_EQ(pool, 256);
 }
 
@@ -198,12 +198,12 @@ bool half_open(Index a, Index a_end, Index b, Index b_end) { return a < b_end &&
 
 TEST(MemoryPoolJudge, AcceptsAllPairsWrittenElsewhere) {
   EXPECT_THAT(complaints([](const Plan& plan) { return all_pairs(plan, in_pool, half_open); }),
-              testing::IsEmpty());
+              ::testing::IsEmpty());
 }
 
 TEST(MemoryPoolJudge, ObjectsToOneAnswerForAll) {
-  EXPECT_THAT(complaints([](const Plan&) { return true; }), testing::SizeIs(3));
-  EXPECT_THAT(complaints([](const Plan&) { return false; }), testing::SizeIs(3));
+  EXPECT_THAT(complaints([](const Plan&) { return true; }), ::testing::SizeIs(3));
+  EXPECT_THAT(complaints([](const Plan&) { return false; }), ::testing::SizeIs(3));
 }
 
 TEST(MemoryPoolJudge, ObjectsToClosedIntervals) {
@@ -211,7 +211,7 @@ TEST(MemoryPoolJudge, ObjectsToClosedIntervals) {
     return all_pairs(plan, in_pool,
                      [](Index a, Index a_end, Index b, Index b_end) { return a <= b_end && b <= a_end; });
   });
-  EXPECT_THAT(found, testing::SizeIs(3));
+  EXPECT_THAT(found, ::testing::SizeIs(3));
 }
 
 TEST(MemoryPoolJudge, ObjectsToAForgottenAlignment) {
@@ -221,7 +221,7 @@ TEST(MemoryPoolJudge, ObjectsToAForgottenAlignment) {
         [](const Request& r, Index offset, Index pool) { return offset >= 0 && offset <= pool - r.bytes; },
         half_open);
   });
-  EXPECT_THAT(found, testing::SizeIs(3));
+  EXPECT_THAT(found, ::testing::SizeIs(3));
   EXPECT_THAT(found, Contains(HasSubstr("does not start at a multiple of 64")));
 }
 
@@ -234,7 +234,7 @@ TEST(MemoryPoolJudge, ObjectsToAForgottenPool) {
         },
         half_open);
   });
-  EXPECT_THAT(found, testing::SizeIs(3));
+  EXPECT_THAT(found, ::testing::SizeIs(3));
   EXPECT_THAT(found, Contains(HasSubstr("not inside the pool")));
 }
 
@@ -246,12 +246,12 @@ TEST(MemoryPoolJudge, ObjectsToAPairThatIsLeftOut) {
     const Plan tail{plan.requests.subspan(1), plan.offsets.subspan(1), plan.pool};
     return !fault_by_pairs(tail);
   });
-  EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(found, ::testing::Not(::testing::IsEmpty()));
 }
 
 TEST(MemoryPoolJudge, NamesThePlanAndTheBlocks) {
   const auto found = complaints([](const Plan& plan) { return plan.requests.size() != 61; });
-  ASSERT_THAT(found, testing::SizeIs(3));
+  ASSERT_THAT(found, ::testing::SizeIs(3));
   EXPECT_THAT(found[0], HasSubstr("valid[1] is 1, expected 0: published: [0, 100), "));
   EXPECT_THAT(found[0], HasSubstr("block 0 (6400 B at 0, steps [0, 10)) and block 2 (640 B at 1920"));
   EXPECT_THAT(found[0], HasSubstr("of 29 answers are wrong"));

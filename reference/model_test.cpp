@@ -17,10 +17,10 @@
 namespace assay::training {
 namespace {
 
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pointwise;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pointwise;
 
 using Numbers = std::vector<double>;
 

@@ -11,9 +11,9 @@
 namespace assay::training {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr Network classifier{.kind = Kind::classifier, .channels = 3, .side = 8, .width = 4};
 constexpr Network transformer{

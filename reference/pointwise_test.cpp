@@ -13,8 +13,8 @@ namespace assay {
 namespace {
 
 using namespace pointwise;
-using testing::DoubleNear;
-using testing::HasSubstr;
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

@@ -19,9 +19,9 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// Record i is `bytes` times the byte i.
 FillRecords numbered(Index bytes) {
@@ -32,11 +32,11 @@ FillRecords numbered(Index bytes) {
   };
 }
 
-class Records : public testing::Test {
+class Records : public ::testing::Test {
  protected:
   Records() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) / ("record_file_" + std::string(test->name()));
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(::testing::TempDir()) / ("record_file_" + std::string(test->name()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     file_ = folder_ / "numbers.rec";
@@ -255,7 +255,7 @@ TEST_F(Records, AreReadAroundTheMappingToo) {
   const RecordFile file(file_);
   std::vector<std::byte> record(3);
   file.read(4, record);
-  EXPECT_THAT(record, testing::Each(std::byte{4}));
+  EXPECT_THAT(record, ::testing::Each(std::byte{4}));
   fs::resize_file(file_, 4096 + 13);
   EXPECT_THAT([&] { file.read(4, record); }, error("ends inside record 4"));
 }

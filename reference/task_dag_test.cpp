@@ -12,9 +12,9 @@
 namespace assay {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<TaskId> row(const Adjacency& rows, TaskId task) {
   const auto ids = rows[task];
@@ -72,16 +72,16 @@ TEST(MakeDag, NamesACycleAndTheEdgeThatClosesIt) {
   // 4 only follows the cycle 1 -> 2 -> 3 -> 1, and 0 leads into it.
   const std::string text = complaint(5, {{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}});
   EXPECT_THAT(text, HasSubstr("closes the cycle"));
-  EXPECT_THAT(text, testing::AnyOf(HasSubstr("1 -> 2 -> 3 -> 1"), HasSubstr("2 -> 3 -> 1 -> 2"),
-                                   HasSubstr("3 -> 1 -> 2 -> 3")));
-  EXPECT_THAT(text, testing::Not(HasSubstr("-> 4")));
-  EXPECT_THAT(text, testing::ContainsRegex("^edge [123]: "));
+  EXPECT_THAT(text, ::testing::AnyOf(HasSubstr("1 -> 2 -> 3 -> 1"), HasSubstr("2 -> 3 -> 1 -> 2"),
+                                     HasSubstr("3 -> 1 -> 2 -> 3")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("-> 4")));
+  EXPECT_THAT(text, ::testing::ContainsRegex("^edge [123]: "));
 }
 
 TEST(MakeDag, NamesACycleOfTwo) {
   EXPECT_THAT(complaint(2, {{0, 1}, {1, 0}}),
-              testing::AnyOf(HasSubstr("edge 1: 1 -> 0 closes the cycle 0 -> 1 -> 0"),
-                             HasSubstr("edge 0: 0 -> 1 closes the cycle 1 -> 0 -> 1")));
+              ::testing::AnyOf(HasSubstr("edge 1: 1 -> 0 closes the cycle 0 -> 1 -> 0"),
+                               HasSubstr("edge 0: 0 -> 1 closes the cycle 1 -> 0 -> 1")));
 }
 
 // A recursive search would need a million frames.
@@ -164,7 +164,7 @@ TEST(MakeShape, RefusesAFileItWasNotGiven) {
   EXPECT_THROW(make_shape(DagShape::file, 3, false, rng), Error);
 }
 
-class DagFile : public testing::Test {
+class DagFile : public ::testing::Test {
  protected:
   ~DagFile() override { std::filesystem::remove(path_); }
   std::string complaint_about(const std::string& lines) {
@@ -180,8 +180,8 @@ class DagFile : public testing::Test {
     std::ofstream(path_, std::ios::binary) << "task,nanoseconds,predecessors\n" << lines;
   }
   std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("assay_dag_") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
+      std::filesystem::path(::testing::TempDir()) /
+      (std::string("assay_dag_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
 };
 
 TEST_F(DagFile, IsReadInTheOrderOfItsLines) {
@@ -207,7 +207,7 @@ TEST_F(DagFile, HasItsFaultsNamedByLine) {
   EXPECT_THAT(complaint_about("a,1,\nb,1,a b\n"), HasSubstr(file + ":3: b -> b: a task waits for itself"));
   EXPECT_THAT(complaint_about("a,1,\nb,1,a a\n"), HasSubstr(file + ":3: a -> b is there twice"));
   EXPECT_THAT(complaint_about("a,1,b\nb,1,a\n"),
-              testing::ContainsRegex("closes the cycle (a -> b -> a|b -> a -> b)"));
+              ::testing::ContainsRegex("closes the cycle (a -> b -> a|b -> a -> b)"));
   EXPECT_THAT(complaint_about(""), HasSubstr("holds no tasks"));
 }
 

@@ -12,8 +12,8 @@
 namespace assay {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 /// A graph with buffers of `bytes`, to be judged at given offsets.
 struct Plan {
@@ -128,11 +128,11 @@ TEST(TaskGraphMemory, RemarksHeightBoundAndInflation) {
   EXPECT_THAT(apart->remark(0, {}), HasSubstr("inflation 1x"));
   // Two modules of four branches: a sequence keeps four results and the task it runs.
   const auto inception = operation.open("tasks=18,shape=inception,sizes=equal", {});
-  EXPECT_THAT(inception->remark(0, {}), testing::ContainsRegex("inflation 1\\.[2-9]"));
+  EXPECT_THAT(inception->remark(0, {}), ::testing::ContainsRegex("inflation 1\\.[2-9]"));
 }
 
 TEST(TaskGraphMemory, PlansTheGraphOfAFile) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "assay_task_graph_memory.csv";
+  const auto file = std::filesystem::path(::testing::TempDir()) / "assay_task_graph_memory.csv";
   std::ofstream(file) << "task,bytes,predecessors\nlast,100,first\nfirst,200,\n";
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at("task_graph_memory");

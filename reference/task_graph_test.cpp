@@ -12,9 +12,9 @@
 namespace assay {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// One workload with a right output.
 struct Execution {
@@ -95,7 +95,7 @@ TEST(TaskGraph, RemarksTheBound) {
 }
 
 TEST(TaskGraph, RunsTheGraphOfAFile) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "assay_task_graph_file.csv";
+  const auto file = std::filesystem::path(::testing::TempDir()) / "assay_task_graph_file.csv";
   std::ofstream(file) << "task,nanoseconds,predecessors\nlast,100,first\nfirst,200,\n";
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at("task_graph");
@@ -108,7 +108,7 @@ TEST(TaskGraph, RunsTheGraphOfAFile) {
 }
 
 TEST(TaskGraph, RefusesAFileWhoseTasksWouldTakeLong) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "assay_task_graph_long.csv";
+  const auto file = std::filesystem::path(::testing::TempDir()) / "assay_task_graph_long.csv";
   {
     std::ofstream out(file);
     out << "task,nanoseconds,predecessors\n";

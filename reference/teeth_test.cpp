@@ -26,7 +26,7 @@ std::vector<std::string> operation_names() {
   return out;
 }
 
-class Teeth : public testing::TestWithParam<std::tuple<std::string, Fill>> {};
+class Teeth : public ::testing::TestWithParam<std::tuple<std::string, Fill>> {};
 
 TEST_P(Teeth, NoCorruptionSurvives) {
   const auto& [name, fill] = GetParam();
@@ -40,7 +40,7 @@ TEST_P(Teeth, NoCorruptionSurvives) {
     const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
     const Agreement right = workload->check(0, {}, true);
     ASSERT_TRUE(right.agrees) << problem << ": " << right.detail;
-    EXPECT_THAT(workload->surviving_corruptions(seed, tries(operation, problem)), testing::IsEmpty())
+    EXPECT_THAT(workload->surviving_corruptions(seed, tries(operation, problem)), ::testing::IsEmpty())
         << problem << " seed " << seed;
   }
 }
@@ -61,8 +61,8 @@ TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,
-                         testing::Combine(testing::ValuesIn(operation_names()),
-                                          testing::Values(Fill::exact, Fill::uniform, Fill::offset)),
+                         ::testing::Combine(::testing::ValuesIn(operation_names()),
+                                            ::testing::Values(Fill::exact, Fill::uniform, Fill::offset)),
                          [](const auto& instance) {
                            return std::get<0>(instance.param) + "_" +
                                   std::string(to_string(std::get<1>(instance.param)));

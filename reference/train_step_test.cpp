@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using training::Network;
 using training::Segment;
 using training::Segments;

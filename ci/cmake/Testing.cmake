@@ -1,6 +1,7 @@
-# assay_tests(NAME sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to NAME.3. A process for
-# each of two thousand tests would spend most of its time on starting: sanitized, that takes half a second. A single
-# test is run as NAME --gtest_filter=Suite.Test.
+# assay_tests(NAME [APART] sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to NAME.3. A
+# process for each of two thousand tests would spend most of its time on starting: sanitized, that takes half a second.
+# A single test is run as NAME --gtest_filter=Suite.Test. The sources of a folder are compiled together, unless they are
+# to stay APART.
 if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()
@@ -9,9 +10,14 @@ function(assay_tests name)
   if(NOT ASSAY_BUILD_TESTS)
     return()
   endif()
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "")
+  set(sources ${arg_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${sources})
   assay_compile(${name})
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
+  if(NOT arg_APART)
+    assay_parse_together(${name} ${sources})
+  endif()
   assay_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
   foreach(part RANGE 3)
     add_test(NAME ${name}.${part} COMMAND ${name} --gtest_brief=1)

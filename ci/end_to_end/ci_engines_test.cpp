@@ -14,15 +14,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-/// By FNV-1a of operation/problem modulo 2 and 4, the products are in shard 0 and the addition is in shard 1;
-/// shards 2 and 3 of 0 to 3 hold nothing.
-constexpr const char* tiny_suite =
-    R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 10,
- "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2},
-           {"op": "gemm", "m": 16, "n": 40, "k": 33, "per_step": 1},
-           {"op": "elementwise_add", "n": 1, "c": 2, "h": 16, "w": 16, "per_step": 1}]})";
-
-constexpr const char* few = " --suite tiny.json -k 'packed|flat' ";
+/// By FNV-1a of operation/problem modulo 2 and 4, the products of tiny_suite are in shard 0 and the addition
+/// is in shard 1; shards 2 and 3 of 0 to 3 hold nothing.
+constexpr const char* few_of_tiny = " --suite tiny.json -k 'packed|flat' ";
 
 class Engine : public ::testing::Test {
  protected:
@@ -41,7 +35,7 @@ class Engine : public ::testing::Test {
 };
 
 TEST_F(Engine, RunsAShardOnEachOfTwoJobsAndMergesThem) {
-  const std::string measure = std::string("run --launches 2") + few;
+  const std::string measure = std::string("run --launches 2") + few_of_tiny;
   ASSERT_EQ(run(measure + "-o whole.json").exit_code, 0);
   const Finished first = run(measure + "--shard-count 2 --shard-index 0 -o s0.json");
   ASSERT_EQ(first.exit_code, 0) << first.errors;
@@ -75,7 +69,8 @@ TEST_F(Engine, RunsAShardOnEachOfTwoJobsAndMergesThem) {
 }
 
 TEST_F(Engine, WithholdsSecondsOfShardsFromDifferentMachines) {
-  const std::string measure = std::string("run --launches 2") + few + "--shard-count 2 --shard-index ";
+  const std::string measure =
+      std::string("run --launches 2") + few_of_tiny + "--shard-count 2 --shard-index ";
   ASSERT_EQ(run(measure + "0 -o s0.json").exit_code, 0);
   ASSERT_EQ(run(measure + "1 -o s1.json").exit_code, 0);
   Json other = Json::parse(folder_.read("s1.json"));
@@ -92,7 +87,7 @@ TEST_F(Engine, WithholdsSecondsOfShardsFromDifferentMachines) {
 
 TEST_F(Engine, CallsAShardWithoutCasesASuccessThatItNames) {
   for (const char* verb : {"check", "run -o r.json", "gate"}) {
-    const Finished done = run(verb + std::string(few) + "--shard-count 4 --shard-index 2");
+    const Finished done = run(verb + std::string(few_of_tiny) + "--shard-count 4 --shard-index 2");
     EXPECT_EQ(done.exit_code, 0) << verb << done.output << done.errors;
     EXPECT_THAT(done.last_lines(1),
                 HasSubstr("NOTHING TO DO: shard 2 of 0 to 3 holds none of the 3 selected cases"))
@@ -103,7 +98,7 @@ TEST_F(Engine, CallsAShardWithoutCasesASuccessThatItNames) {
 }
 
 TEST_F(Engine, RefusesSourcesOfShardsThatDiffer) {
-  const Finished done = run(std::string("run") + few + "--shard-count 2 --shard-index 0",
+  const Finished done = run(std::string("run") + few_of_tiny + "--shard-count 2 --shard-index 0",
                             "TEST_TOTAL_SHARDS=2 TEST_SHARD_INDEX=1");
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.errors, HasSubstr("TEST_SHARD_INDEX: means shard index 1, and --shard-index means 0"));
@@ -118,17 +113,18 @@ TEST_F(Engine, SaysThatCornerCasesAreNotDivided) {
 }
 
 TEST_F(Engine, RecordsNoBaselineOfAPart) {
-  const Finished done = run(std::string("gate --record-missing b --shard-count 2 --shard-index 0") + few);
+  const Finished done =
+      run(std::string("gate --record-missing b --shard-count 2 --shard-index 0") + few_of_tiny);
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.errors,
               HasSubstr("--record-missing: speaks for the whole suite, and this is one of 2 shards"));
 }
 
 TEST_F(Engine, GatesAShardAgainstTheBaselineOfTheWhole) {
-  ASSERT_EQ(run(std::string("gate --launches 3 --record-missing b") + few).exit_code, 0);
+  ASSERT_EQ(run(std::string("gate --launches 3 --record-missing b") + few_of_tiny).exit_code, 0);
   const Finished done =
       run(std::string("gate --launches 3 --baselines b --limit 50 --json - --shard-count 2 --shard-index 0") +
-          few);
+          few_of_tiny);
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
   const Json report = Json::parse(done.output);
   EXPECT_EQ(report.at("outcome").at("counts").at("verdict: gone"), 0);

@@ -15,12 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-constexpr const char* tiny_suite =
-    R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 10,
- "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2},
-           {"op": "gemm", "m": 16, "n": 40, "k": 33, "per_step": 1},
-           {"op": "elementwise_add", "n": 1, "c": 2, "h": 16, "w": 16, "per_step": 1}]})";
-
 /// Few variants, so that sanitized builds stay quick.
 constexpr const char* few = "-k 'packed|flat'";
 

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-constexpr const char* tiny_suite =
+constexpr const char* suite_of_two =
     R"({"schema": 1, "name": "tiny", "about": "end to end", "steps_per_epoch": 1000,
  "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 25, "per_step": 2},
            {"op": "elementwise_add", "n": 1, "c": 2, "h": 16, "w": 16, "per_step": 1}]})";
@@ -23,7 +23,7 @@ constexpr const char* tiny_suite =
 class TwoBuilds : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_.write("tiny.json", tiny_suite);
+    folder_.write("tiny.json", suite_of_two);
     const auto base = folder_.write(
         "base", std::string("#!/bin/sh\nunset ASSAY_PLANT\nexec '") + ASSAY_PROGRAM + "' \"$@\"\n");
     std::filesystem::permissions(base, std::filesystem::perms::owner_all);

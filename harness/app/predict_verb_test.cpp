@@ -19,15 +19,15 @@ struct Ran {
 };
 
 Ran run(const PredictOptions& options) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   Ran out;
   try {
     out.code = predict_verb(options);
   } catch (...) {
-    testing::internal::GetCapturedStdout();
+    ::testing::internal::GetCapturedStdout();
     throw;
   }
-  out.output = testing::internal::GetCapturedStdout();
+  out.output = ::testing::internal::GetCapturedStdout();
   return out;
 }
 

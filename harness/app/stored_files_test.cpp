@@ -25,13 +25,13 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   return out;
 }
 
-Results results() { return results_from_json(read_file(data / "results.json"), "results.json"); }
-Baseline baseline() { return load_baseline(data / "amd_epyc_25_17_2c_avx512/stored.json").value(); }
-TwoBuilds gate() { return two_builds_from_json(read_file(data / "gate.json"), "gate.json"); }
+Results stored_results() { return results_from_json(read_file(data / "results.json"), "results.json"); }
+Baseline stored_baseline() { return load_baseline(data / "amd_epyc_25_17_2c_avx512/stored.json").value(); }
+TwoBuilds stored_gate() { return two_builds_from_json(read_file(data / "gate.json"), "gate.json"); }
 
 TEST(StoredFiles, OfAGateOfTwoBuildsGiveTheVerdictsOfTheirTime) {
   EXPECT_THAT(
-      lines_of(ruling_of(gate()).comparison),
+      lines_of(ruling_of(stored_gate()).comparison),
       ElementsAre(
           "memory_pool_validate/naive/blocks=1000,plans=one#1 slower 1.095322 [1.070974, 1.123754]",
           "memory_pool_validate/time_sweep/blocks=1000,plans=one#1 same 1.000719 [0.984533, 1.017457]",
@@ -42,7 +42,7 @@ TEST(StoredFiles, OfAGateOfTwoBuildsGiveTheVerdictsOfTheirTime) {
 
 TEST(StoredFiles, OfResultsAndTheirBaselineGiveTheVerdictsOfTheirTime) {
   EXPECT_THAT(
-      lines_of(compare(results(), baseline(), {})),
+      lines_of(compare(stored_results(), stored_baseline(), {})),
       ElementsAre(
           "memory_pool_validate/naive/blocks=1000,plans=one#1 undecided 1.023192 [0.965313, 1.055047]",
           "memory_pool_validate/sorted_break/blocks=1000,plans=one#1 same 0.995406 [0.946238, 1.050929]",
@@ -53,16 +53,17 @@ TEST(StoredFiles, OfResultsAndTheirBaselineGiveTheVerdictsOfTheirTime) {
 }
 
 TEST(StoredFiles, GiveOtherVerdictsOnOtherTimes) {
-  TwoBuilds other = gate();
+  TwoBuilds other = stored_gate();
   for (PairedLaunch& launch : other.trials.back().launches) {
     for (double& seconds : launch.head) seconds *= 1.2;
   }
-  EXPECT_NE(lines_of(ruling_of(other).comparison), lines_of(ruling_of(gate()).comparison));
-  Results slower = results();
+  EXPECT_NE(lines_of(ruling_of(other).comparison), lines_of(ruling_of(stored_gate()).comparison));
+  Results slower = stored_results();
   for (Launch& launch : slower.trials.back().launches) {
     for (Slice& slice : launch) slice.seconds *= 1.2;
   }
-  EXPECT_NE(lines_of(compare(slower, baseline(), {})), lines_of(compare(results(), baseline(), {})));
+  EXPECT_NE(lines_of(compare(slower, stored_baseline(), {})),
+            lines_of(compare(stored_results(), stored_baseline(), {})));
 }
 
 }  // namespace

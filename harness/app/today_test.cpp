@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(Today, IsTheDayThatTheVariableNames) {
   ::setenv("ASSAY_TODAY", "2026-10-01", 1);

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 bool can_be_cold(const fs::path& file) { return RecordFile(file).can_drop_pages(); }
 
 /// One call of each variant on a file on disk whose pages are all in memory before.
-class ColdRetrieval : public testing::TestWithParam<std::string> {};
+class ColdRetrieval : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ColdRetrieval, EndsWithNoPageOfTheFileInMemory) {
-  const fs::path file = fs::path(testing::TempDir()) / ("cold_" + GetParam() + ".rec");
+  const fs::path file = fs::path(::testing::TempDir()) / ("cold_" + GetParam() + ".rec");
   write_record_file(file, {.records = 400, .bytes = 1000}, [](Index, std::span<std::byte>) {});
   if (!can_be_cold(file)) {
     fs::remove(file);
@@ -35,13 +35,13 @@ TEST_P(ColdRetrieval, EndsWithNoPageOfTheFileInMemory) {
   const auto workload = operation.open(problem, {.fill = Fill::uniform, .file = file});
   // The first call drops what was there before, unless another mapping held it.
   workload->timed(variant, {})->repeat(2);
-  EXPECT_THAT(workload->remark(variant, {}), testing::HasSubstr(" 0.0 % of the file in memory"));
+  EXPECT_THAT(workload->remark(variant, {}), ::testing::HasSubstr(" 0.0 % of the file in memory"));
   fs::remove(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, ColdRetrieval,
-                         testing::Values("naive", "sorted", "prefetch_ahead", "random_advice", "willneed",
-                                         "threaded", "io_uring"),
+                         ::testing::Values("naive", "sorted", "prefetch_ahead", "random_advice", "willneed",
+                                           "threaded", "io_uring"),
                          [](const auto& named) { return named.param; });
 
 }  // namespace

@@ -12,14 +12,14 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Truncated between preparation and call: the variants that read the file in ways of their own.
-class RetrievalFromATruncatedFile : public testing::TestWithParam<std::string> {};
+class RetrievalFromATruncatedFile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RetrievalFromATruncatedFile, ThrowsAlsoOnThreads) {
   namespace fs = std::filesystem;
-  const fs::path file = fs::path(testing::TempDir()) / ("batch_retrieval_" + GetParam() + ".rec");
+  const fs::path file = fs::path(::testing::TempDir()) / ("batch_retrieval_" + GetParam() + ".rec");
   for (const std::string options : {"", ",cache=cold"}) {
     write_record_file(file, {.records = 400, .bytes = 1000}, [](Index, std::span<std::byte>) {});
     const Registry registry = Registry::linked();
@@ -31,14 +31,14 @@ TEST_P(RetrievalFromATruncatedFile, ThrowsAlsoOnThreads) {
     const auto workload = operation.open(text, {.fill = Fill::uniform, .file = file});
     const auto timed = workload->timed(variant, {.threads = 2});
     fs::resize_file(file, 4096 + 5000);
-    EXPECT_THAT([&] { timed->repeat(1); }, testing::ThrowsMessage<Error>(HasSubstr("was truncated")));
+    EXPECT_THAT([&] { timed->repeat(1); }, ::testing::ThrowsMessage<Error>(HasSubstr("was truncated")));
   }
   fs::remove(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, RetrievalFromATruncatedFile,
-                         testing::Values("naive", "sorted", "prefetch_ahead", "random_advice", "willneed",
-                                         "threaded", "io_uring"),
+                         ::testing::Values("naive", "sorted", "prefetch_ahead", "random_advice", "willneed",
+                                           "threaded", "io_uring"),
                          [](const auto& named) { return named.param; });
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t seed = 42;
 constexpr std::array operations{"conv2d", "conv2d_data_gradient", "conv2d_weight_gradient"};
 
-/// Returns how many trials of the variants whose names begin with one of `names` agreed; fails on the others. Each plan
-/// is called once; corner cases call every plan twice.
+/// Returns how many trials of the variants whose names begin with one of `names` agreed; fails on the others.
+/// Each plan is called once; corner cases call every plan twice.
 int agreeing(const std::vector<std::string>& problems, const std::vector<std::string>& names,
              const std::vector<int>& threads) {
   const Registry registry = Registry::linked();

@@ -23,18 +23,18 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr const char* loaders[] = {"", ",workers=2,prefetch=1",
                                    ",workers=3,prefetch=4,delivery=out,life=respawned"};
 
 /// 40 records of 1,000 bytes, record i full of the byte i.
-class LoaderThreadsOnABadFile : public testing::TestWithParam<std::string> {
+class LoaderThreadsOnABadFile : public ::testing::TestWithParam<std::string> {
  protected:
   LoaderThreadsOnABadFile()
-      : file_(fs::path(testing::TempDir()) /
+      : file_(fs::path(::testing::TempDir()) /
               ("bad_file_" + std::to_string(::getpid()) + "_" + GetParam() + ".rec")) {
     write();
   }
@@ -130,7 +130,7 @@ TEST_P(LoaderThreadsOnABadFile, GoOnWhenOneIsRemovedOrReplaced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, LoaderThreadsOnABadFile,
-                         testing::Values("naive", "worker_threads", "worker_threads_prefetch"),
+                         ::testing::Values("naive", "worker_threads", "worker_threads_prefetch"),
                          [](const auto& named) { return named.param; });
 
 }  // namespace

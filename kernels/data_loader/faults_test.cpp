@@ -23,9 +23,9 @@
 namespace assay {
 namespace {
 
-using testing::Each;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// Opened once; whoever comes before waits.
 class Door {
@@ -116,7 +116,7 @@ std::vector<Index> counted(Index count) {
 }
 
 /// Workers, batches ahead for each, and whether they are handed over in order.
-class WorkerThreadsAtFault : public testing::TestWithParam<std::tuple<Index, Index, bool>> {
+class WorkerThreadsAtFault : public ::testing::TestWithParam<std::tuple<Index, Index, bool>> {
  protected:
   static Index workers() { return std::get<0>(GetParam()); }
   static bool in_order() { return std::get<2>(GetParam()); }
@@ -236,8 +236,8 @@ TEST_P(WorkerThreadsAtFault, BringEachSampleOnceAlthoughOneOfThemIsLate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WorkerThreadsAtFault,
-                         testing::Combine(testing::Values(0, 1, 2, 3), testing::Values(1, 4),
-                                          testing::Bool()),
+                         ::testing::Combine(::testing::Values(0, 1, 2, 3), ::testing::Values(1, 4),
+                                            ::testing::Bool()),
                          [](const auto& named) {
                            return std::to_string(std::get<0>(named.param)) + "_ahead_" +
                                   std::to_string(std::get<1>(named.param)) +

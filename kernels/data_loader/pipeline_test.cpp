@@ -20,11 +20,11 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using Plan = Pipeline::Plan;
 
-std::vector<Index> counted(Index batches) {
+std::vector<Index> in_turn(Index batches) {
   std::vector<Index> all(static_cast<std::size_t>(batches));
   std::iota(all.begin(), all.end(), Index{0});
   return all;
@@ -49,7 +49,7 @@ std::vector<Index> taken(Pipeline& pipeline) {
 }
 
 /// Every combination that the loader may be asked for, small.
-class WorkerThreads : public testing::TestWithParam<std::tuple<Index, Index, bool, bool>> {
+class WorkerThreads : public ::testing::TestWithParam<std::tuple<Index, Index, bool, bool>> {
  protected:
   static Plan plan(Index batches) {
     const auto& [workers, prefetch, in_order, persistent] = GetParam();
@@ -68,7 +68,7 @@ TEST_P(WorkerThreads, BringEachBatchOnceInEachRun) {
     for (int run = 0; run < 3; ++run) {
       std::vector<Index> batch = taken(pipeline);
       if (!plan(batches).in_order) std::ranges::sort(batch);
-      EXPECT_EQ(batch, counted(batches));
+      EXPECT_EQ(batch, in_turn(batches));
     }
   }
 }
@@ -130,8 +130,8 @@ TEST_P(WorkerThreads, KeepWithinWorkersTimesPrefetchBatchesAhead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WorkerThreads,
-                         testing::Combine(testing::Values(0, 1, 2, 7), testing::Values(1, 3), testing::Bool(),
-                                          testing::Bool()),
+                         ::testing::Combine(::testing::Values(0, 1, 2, 7), ::testing::Values(1, 3),
+                                            ::testing::Bool(), ::testing::Bool()),
                          [](const auto& named) {
                            return std::to_string(std::get<0>(named.param)) + "_ahead_" +
                                   std::to_string(std::get<1>(named.param)) +
@@ -168,11 +168,11 @@ TEST(WorkerThreadsAndTheirConsumer, WorkAtTheSameTimeWithASingleBatchAhead) {
   EXPECT_EQ(begun, 5);
 }
 
-class LoaderOfATruncatedFile : public testing::TestWithParam<std::string> {};
+class LoaderOfATruncatedFile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LoaderOfATruncatedFile, ThrowsFromItsWorkerThreadsAndDoesNotHang) {
   namespace fs = std::filesystem;
-  const fs::path file = fs::path(testing::TempDir()) / ("data_loader_" + GetParam() + ".rec");
+  const fs::path file = fs::path(::testing::TempDir()) / ("data_loader_" + GetParam() + ".rec");
   write_record_file(file, {.records = 40, .bytes = 1000}, [](Index, std::span<std::byte>) {});
   for (const std::string options : {"", ",workers=2", ",workers=3,delivery=out,life=respawned,hold=memory"}) {
     write_record_file(file, {.records = 40, .bytes = 1000}, [](Index, std::span<std::byte>) {});
@@ -191,7 +191,7 @@ TEST_P(LoaderOfATruncatedFile, ThrowsFromItsWorkerThreadsAndDoesNotHang) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, LoaderOfATruncatedFile,
-                         testing::Values("naive", "worker_threads", "worker_threads_prefetch"),
+                         ::testing::Values("naive", "worker_threads", "worker_threads_prefetch"),
                          [](const auto& named) { return named.param; });
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace assay::elementwise {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
+using ::testing::Each;
+using ::testing::ElementsAre;
 
 LoopNest nest_of(const Axes& extents, Layout layout, bool unary = false) {
   return collapse(extents, views(extents, layout), unary);
@@ -62,7 +62,7 @@ TEST(RowCursor, VisitsWhatTheIndexMapsSay) {
                     n = flat / (e[3] * e[2] * e[1]);
         want.push_back({view.x.at(n, c, h, w), view.y.at(n, c, h, w), view.z.at(n, c, h, w)});
       }
-      EXPECT_THAT(by_cursor(collapse(e, view, false)), testing::UnorderedElementsAreArray(want))
+      EXPECT_THAT(by_cursor(collapse(e, view, false)), ::testing::UnorderedElementsAreArray(want))
           << binary_layouts[layout];
     }
   }

@@ -12,7 +12,7 @@ namespace assay::elementwise {
 namespace {
 
 template <class Formula>
-class Tiers : public testing::Test {
+class Tiers : public ::testing::Test {
  public:
   using Op = Elementwise<Formula>;
 
@@ -45,7 +45,7 @@ class Tiers : public testing::Test {
     }
   }
 };
-using Formulas = testing::Types<Multiply, Add, Relu>;
+using Formulas = ::testing::Types<Multiply, Add, Relu>;
 TYPED_TEST_SUITE(Tiers, Formulas);
 
 TYPED_TEST(Tiers, StreamAnyLengthFromAnyStart) {

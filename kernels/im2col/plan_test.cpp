@@ -11,7 +11,7 @@
 namespace assay::im2col {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// Writes a bit per element of one tap.
 std::string bits(const View& view, Index tap, Index size) {

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-class ThreadedWindows : public testing::TestWithParam<std::string> {};
+class ThreadedWindows : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ThreadedWindows, AgreeForEveryNumberOfThreads) {
   const Registry registry = Registry::linked();
@@ -33,7 +33,7 @@ TEST_P(ThreadedWindows, AgreeForEveryNumberOfThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ThreadedWindows, testing::Values("im2col", "col2im"),
+INSTANTIATE_TEST_SUITE_P(Kernels, ThreadedWindows, ::testing::Values("im2col", "col2im"),
                          [](const auto& operation) { return operation.param; });
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view problem = "records=6,bytes=8,batch=3";
 

@@ -13,7 +13,7 @@
 namespace assay::memory_pool {
 namespace {
 
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 TEST(Planners, DifferAsWorkedByHand) {
   // a [0, 64) and b [64, 192) start together. a ends, and c of 128 bytes does not fit below b: in order of

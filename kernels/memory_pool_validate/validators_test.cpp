@@ -13,7 +13,7 @@
 namespace assay::memory_pool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const Operation& validate() {
   static const Registry registry = Registry::linked();
@@ -26,7 +26,7 @@ std::size_t variant(std::string_view name) {
   return v;
 }
 
-class Validators : public testing::TestWithParam<const char*> {};
+class Validators : public ::testing::TestWithParam<const char*> {};
 
 // More blocks than two levels of 64 hold, and keys of more than one digit.
 TEST_P(Validators, AnswerRightOnLongLists) {
@@ -61,7 +61,7 @@ TEST_P(Validators, AnswerRightWhereNumbersDoNotFitIn32Bits) {
   expect_agreement(TraceFile("a,0,9,1152921504606846976\nb,0,9,64\nc,1,9,1152921504606846976\nd,8,9,1\n"));
 }
 
-INSTANTIATE_TEST_SUITE_P(MemoryPool, Validators, testing::Values("sorted_break", "time_sweep"),
+INSTANTIATE_TEST_SUITE_P(MemoryPool, Validators, ::testing::Values("sorted_break", "time_sweep"),
                          [](const auto& named) { return std::string(named.param); });
 
 /// Returns the judge's first complaint about a variant, for a list whose own plan it takes.

@@ -27,8 +27,8 @@ Buffer<float> bit_patterns(std::uint32_t step) {
 }
 
 template <class Formula>
-class EveryMagnitude : public testing::Test {};
-using Activations = testing::Types<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward>;
+class EveryMagnitude : public ::testing::Test {};
+using Activations = ::testing::Types<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward>;
 TYPED_TEST_SUITE(EveryMagnitude, Activations);
 
 TYPED_TEST(EveryMagnitude, IsWithinTheBoundInEveryVariant) {

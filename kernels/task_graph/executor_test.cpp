@@ -34,7 +34,7 @@ std::vector<Named> makers() {
   };
 }
 
-class ThreadedExecutor : public testing::TestWithParam<Named> {
+class ThreadedExecutor : public ::testing::TestWithParam<Named> {
  protected:
   Executor make(const WeightedDag& made, int threads) const {
     return GetParam().make(made.dag, made.weight, threads);
@@ -186,18 +186,18 @@ Maker maker(const std::string& name) {
 
 TEST(ListScheduling, TakesTheLongestPathFirst) {
   // 1 and 3 are as urgent; 1 stands before 3 in the order of the graph.
-  EXPECT_THAT(order_of(maker("list_scheduling")), testing::ElementsAre(0, 2, 1, 3));
+  EXPECT_THAT(order_of(maker("list_scheduling")), ::testing::ElementsAre(0, 2, 1, 3));
 }
 
 TEST(WorkStealing, GoesOnWithTheMostUrgentSuccessorAndItsOwn) {
-  EXPECT_THAT(order_of(maker("work_stealing")), testing::ElementsAre(0, 2, 3, 1));
+  EXPECT_THAT(order_of(maker("work_stealing")), ::testing::ElementsAre(0, 2, 3, 1));
 }
 
 TEST(Levels, FinishALevelBeforeTheNext) {
-  EXPECT_THAT(order_of(maker("levels")), testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(order_of(maker("levels")), ::testing::ElementsAre(0, 1, 2, 3));
 }
 
-INSTANTIATE_TEST_SUITE_P(TaskGraph, ThreadedExecutor, testing::ValuesIn(makers()),
+INSTANTIATE_TEST_SUITE_P(TaskGraph, ThreadedExecutor, ::testing::ValuesIn(makers()),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

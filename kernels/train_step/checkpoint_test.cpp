@@ -20,9 +20,9 @@ namespace assay::train_step {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr training::Network network{.channels = 1, .side = 8, .width = 2};
 

@@ -17,10 +17,10 @@ namespace assay::train_step {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::SizeIs;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::ThrowsMessage;
 
 auto error(const std::string& text) { return ThrowsMessage<Error>(HasSubstr(text)); }
 
@@ -49,7 +49,7 @@ std::vector<StepTimes> trained(Training& training, Index steps) {
 }
 
 /// Workers, batches ahead for each, and whether they are handed over in order.
-class TrainingThreads : public testing::TestWithParam<std::tuple<Index, Index, bool>> {
+class TrainingThreads : public ::testing::TestWithParam<std::tuple<Index, Index, bool>> {
  protected:
   static TrainingPlan with_workers(TrainingPlan plan) {
     std::tie(plan.workers, plan.prefetch, plan.in_order) = GetParam();
@@ -142,7 +142,8 @@ TEST_P(TrainingThreads, GoOnWhenTheFileIsRemoved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainingThreads,
-                         testing::Combine(testing::Values(0, 1, 3), testing::Values(1, 4), testing::Bool()),
+                         ::testing::Combine(::testing::Values(0, 1, 3), ::testing::Values(1, 4),
+                                            ::testing::Bool()),
                          [](const auto& named) {
                            return std::to_string(std::get<0>(named.param)) + "_ahead_" +
                                   std::to_string(std::get<1>(named.param)) +

@@ -14,13 +14,13 @@ namespace assay::train_step {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Each;
-using testing::ElementsAre;
-using testing::Gt;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-using testing::ThrowsMessage;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::ThrowsMessage;
 
 /// 16 steps, with a checkpoint after the 5th, the 10th and the 15th, and batches of 4, 4 and 2 for
 /// validation.
@@ -32,13 +32,13 @@ TrainingPlan plan_with_both(Index workers) {
   return out;
 }
 
-std::vector<float> losses_of(const std::vector<StepTimes>& steps) {
+std::vector<float> losses_in(const std::vector<StepTimes>& steps) {
   std::vector<float> out;
   for (const StepTimes& step : steps) out.push_back(step.mean_loss);
   return out;
 }
 
-std::vector<float> losses_of(const std::vector<ValidationTimes>& batches) {
+std::vector<float> losses_in(const std::vector<ValidationTimes>& batches) {
   std::vector<float> out;
   for (const ValidationTimes& batch : batches) out.push_back(batch.mean_loss);
   return out;
@@ -86,8 +86,8 @@ TEST(EpochThreads, TrainAsIfThereWereNoCheckpointsAndNoValidation) {
   const auto alone = TrainingMaker::made(plan_with_both(0));
   std::vector<StepTimes> without;
   alone->train({.steps = 16}, without, {});
-  EXPECT_EQ(losses_of(with.steps), losses_of(without));
-  EXPECT_EQ(losses_of(with.validation), losses_of(alone->train_epoch({}).validation));
+  EXPECT_EQ(losses_in(with.steps), losses_in(without));
+  EXPECT_EQ(losses_in(with.validation), losses_in(alone->train_epoch({}).validation));
 }
 
 TEST(Epochs, HaveNeitherWhereThePlanHasNone) {
@@ -191,8 +191,8 @@ TEST(EpochThreads, PassOnThatACheckpointCannotBeWritten) {
   const auto training = TrainingMaker::made(plan_with_both(2));
   const ScratchFolderOfATest nowhere("nowhere");
   EXPECT_THAT([&] { training->train_epoch({}); },
-              ThrowsMessage<Error>(testing::AllOf(HasSubstr(nowhere.path().string()),
-                                                  HasSubstr("cannot make"), HasSubstr("set TMPDIR"))));
+              ThrowsMessage<Error>(::testing::AllOf(HasSubstr(nowhere.path().string()),
+                                                    HasSubstr("cannot make"), HasSubstr("set TMPDIR"))));
   std::vector<StepTimes> steps;
   training->train({.steps = 16}, steps, {});
   EXPECT_THAT(steps, SizeIs(16));

@@ -11,9 +11,9 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Property;
-using testing::Throws;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
 
 Results recorded(const std::string& commit) {
   Launch launch;
@@ -29,14 +29,14 @@ Results recorded(const std::string& commit) {
                       .launches = {launch, launch}}}};
 }
 
-Baseline sample() {
+Baseline sample_baseline() {
   return {"smoke", "cpu_2", {{"first", recorded("aaa")}, {"faster \"gemm\"", recorded("bbb")}}};
 }
 
-class BaselineFile : public testing::Test {
+class BaselineFile : public ::testing::Test {
  protected:
   BaselineFile() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     file = baseline_path(folder, "cpu_2", "smoke");
   }
@@ -53,10 +53,10 @@ class BaselineFile : public testing::Test {
 };
 
 TEST_F(BaselineFile, GivesBackEveryRecordingWithItsReason) {
-  save_baseline(file, sample());
+  save_baseline(file, sample_baseline());
   const auto read = load_baseline(file);
   ASSERT_TRUE(read);
-  EXPECT_EQ(to_json(*read), to_json(sample()));
+  EXPECT_EQ(to_json(*read), to_json(sample_baseline()));
   ASSERT_EQ(read->recordings.size(), 2U);
   EXPECT_EQ(read->recordings[1].reason, "faster \"gemm\"");
   EXPECT_EQ(read->recordings[1].results.commit, "bbb");
@@ -66,15 +66,15 @@ TEST_F(BaselineFile, GivesBackEveryRecordingWithItsReason) {
 TEST_F(BaselineFile, IsNothingWhenThereIsNone) { EXPECT_FALSE(load_baseline(file)); }
 
 TEST_F(BaselineFile, GrowsByWholeLinesWhenARecordingIsAdded) {
-  Baseline baseline = sample();
+  Baseline baseline = sample_baseline();
   baseline.recordings.pop_back();
-  const std::string before = to_json(baseline), after = to_json(sample());
+  const std::string before = to_json(baseline), after = to_json(sample_baseline());
   const auto end_of_first = before.rfind("\n ]");
   EXPECT_TRUE(after.starts_with(before.substr(0, end_of_first) + ",\n"));
 }
 
 TEST_F(BaselineFile, IsRefusedWithTheReasonWhenItCannotBeUsed) {
-  const std::string text = to_json(sample());
+  const std::string text = to_json(sample_baseline());
   expect_refused(text, "assay.baseline/1", "assay.baseline/9", "smoke.json: is of schema assay.baseline/9");
   expect_refused(text, "\"suite\": \"smoke\"", "\"suite\": \"full\"",
                  "is of suite full, but lies where that of smoke belongs");

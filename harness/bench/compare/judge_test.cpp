@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Interval about(double middle) { return {middle * 0.98, middle, middle * 1.02, 0.95}; }
 

@@ -8,11 +8,11 @@ namespace assay {
 namespace {
 
 using hand_made::network;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 /// Arithmetic of the roof is half of what gemm/packed reaches: 524,288 operations in 51 µs are 10.28 GFLOP/s.
 Results with_a_low_roof() {

@@ -8,11 +8,11 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
-Comparison sample() {
+Comparison mixed_comparison() {
   const auto row = [](const std::string& key, Standing standing, double ratio) {
     return Verdict{.key = key,
                    .standing = standing,
@@ -40,7 +40,7 @@ Results times() {
 }
 
 TEST(InWords, SaysTheDirectionAndNeverASign) {
-  const auto comparison = sample();
+  const auto comparison = mixed_comparison();
   EXPECT_EQ(in_words(comparison.verdicts[0]), "same [0.97, 1.03]");
   EXPECT_EQ(in_words(comparison.verdicts[1]), "1.09x slower [1.06, 1.12]");
   EXPECT_EQ(in_words(comparison.verdicts[3]), "1.11x faster [1.08, 1.15]");
@@ -48,7 +48,7 @@ TEST(InWords, SaysTheDirectionAndNeverASign) {
 }
 
 TEST(ComparisonMarkdown, BeginsWithTheVerdictAndTheLargestChange) {
-  const std::string text = comparison_markdown(sample(), times(), times());
+  const std::string text = comparison_markdown(mixed_comparison(), times(), times());
   EXPECT_THAT(
       text,
       StartsWith("### 2 of 6 trials are slower than their limit; 1 faster, 1 undecided, 1 same, 1 gone\n"));
@@ -59,7 +59,7 @@ TEST(ComparisonMarkdown, BeginsWithTheVerdictAndTheLargestChange) {
 }
 
 TEST(ComparisonMarkdown, RendersNamesAsTheyAreAndNothingElse) {
-  const std::string text = comparison_markdown(sample(), times(), times());
+  const std::string text = comparison_markdown(mixed_comparison(), times(), times());
   const std::string key = "`` adamw/`x`\\|<b>@me #12 https://e.g/m=1#1 ``";
   EXPECT_THAT(text, HasSubstr("| ? | " + key + " |"));
   EXPECT_THAT(text, HasSubstr("- " + key +
@@ -74,11 +74,12 @@ TEST(ComparisonMarkdown, RendersNamesAsTheyAreAndNothingElse) {
 TEST(ComparisonMarkdown, LeavesTheTimeOfATrialWithoutSamplesOpen) {
   Results nothing = times();
   nothing.trials[0].launches.clear();
-  EXPECT_THAT(comparison_markdown(sample(), nothing, times()), HasSubstr("simd/m=1#1` |  | 1.23 ms |"));
+  EXPECT_THAT(comparison_markdown(mixed_comparison(), nothing, times()),
+              HasSubstr("simd/m=1#1` |  | 1.23 ms |"));
 }
 
 TEST(ComparisonText, FitsInAHundredColumns) {
-  const std::string text = comparison_text(sample(), times(), times());
+  const std::string text = comparison_text(mixed_comparison(), times(), times());
   EXPECT_THAT(text, StartsWith("2 of 6 trials are slower than their limit"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -89,7 +90,7 @@ TEST(ComparisonText, FitsInAHundredColumns) {
 }
 
 TEST(ComparisonText, BlamesNoMachineWhereNothingIsNaive) {
-  Comparison foreign = sample();
+  Comparison foreign = mixed_comparison();
   foreign.no_naive = true;
   for (const std::string& text :
        {comparison_text(foreign, times(), times()), comparison_markdown(foreign, times(), times())}) {
@@ -99,7 +100,7 @@ TEST(ComparisonText, BlamesNoMachineWhereNothingIsNaive) {
 }
 
 TEST(ComparisonText, ShowsTheTimeThatTheVerdictRestsOn) {
-  Comparison comparison = sample();
+  Comparison comparison = mixed_comparison();
   Results after = times();
   after.again = after.trials;
   after.again[0].launches = {{{.seconds = 5.6e-3}}};
@@ -132,8 +133,10 @@ TEST(ComparisonTables, SayEachReasonForNoVerdictOnce) {
 TEST(ComparisonText, KeepsColumnsStraightWhateverTheUnit) {
   Results micro = times();
   micro.trials[0].launches = {{{.seconds = 412e-6}}};
-  EXPECT_THAT(comparison_text(sample(), times(), micro), HasSubstr("   1.23 ms    412 µs  1.09x slower"));
-  EXPECT_THAT(comparison_text(sample(), micro, times()), HasSubstr("    412 µs   1.23 ms  1.09x slower"));
+  EXPECT_THAT(comparison_text(mixed_comparison(), times(), micro),
+              HasSubstr("   1.23 ms    412 µs  1.09x slower"));
+  EXPECT_THAT(comparison_text(mixed_comparison(), micro, times()),
+              HasSubstr("    412 µs   1.23 ms  1.09x slower"));
 }
 
 TEST(ComparisonText, SaysWhenNothingCouldBeCompared) {
@@ -146,14 +149,14 @@ TEST(ComparisonText, SaysWhenNothingCouldBeCompared) {
 TEST(ComparisonTables, WithholdTimesOfMixedMachinesAndSayWhy) {
   Results mixed = times();
   mixed.mixed_machines = "the shards ran on machines that differ in cores";
-  for (const std::string& text :
-       {comparison_markdown(sample(), mixed, times()), comparison_text(sample(), mixed, times())}) {
+  for (const std::string& text : {comparison_markdown(mixed_comparison(), mixed, times()),
+                                  comparison_text(mixed_comparison(), mixed, times())}) {
     EXPECT_THAT(text,
                 HasSubstr("Times before are withheld: the shards ran on machines that differ in cores."));
     EXPECT_THAT(text, HasSubstr("1.23 ms")) << "of the other side";
     EXPECT_THAT(text, Not(HasSubstr("Times after")));
   }
-  EXPECT_THAT(comparison_text(sample(), mixed, mixed), Not(HasSubstr(" ms")));
+  EXPECT_THAT(comparison_text(mixed_comparison(), mixed, mixed), Not(HasSubstr(" ms")));
 }
 
 }  // namespace

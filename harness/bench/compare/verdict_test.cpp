@@ -10,9 +10,9 @@ namespace {
 
 using scripted::key;
 using scripted::Script;
-using testing::Each;
-using testing::Field;
-using testing::HasSubstr;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
 
 constexpr scripted::Noise quiet{.launch = 0.003, .slice = 0.01};
 
@@ -57,7 +57,7 @@ TEST(Compare, SaysWhatARatioRestsOn) {
 TEST(Compare, FindsTheOneSlowRowAndTheOneFastRow) {
   const auto comparison = compare(measured({{key(1, "packed"), 1.3}, {key(2, "simd"), 0.7}}), recorded(), {});
   EXPECT_EQ(verdict(comparison, key(1, "packed")).standing, Standing::slower);
-  EXPECT_THAT(in_words(verdict(comparison, key(1, "packed"))), testing::StartsWith("1.3"));
+  EXPECT_THAT(in_words(verdict(comparison, key(1, "packed"))), ::testing::StartsWith("1.3"));
   EXPECT_EQ(verdict(comparison, key(2, "simd")).standing, Standing::faster);
   EXPECT_EQ(comparison.count(Standing::same), 13U);
 }
@@ -87,7 +87,7 @@ TEST(Compare, TakesASlowMachineForWhatItIs) {
   EXPECT_EQ(unfit.count(Standing::undecided), 15U) << "2.8 times is no drift";
   EXPECT_THAT(unfit.verdicts[0].why, HasSubstr("another state of the machine"));
   EXPECT_THAT(unfit.unfit, HasSubstr("the 5 naive variants took 2.8"));
-  EXPECT_THAT(comparison.unfit, testing::IsEmpty());
+  EXPECT_THAT(comparison.unfit, ::testing::IsEmpty());
 }
 
 TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
@@ -96,7 +96,7 @@ TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
   trial(now, key(0, "packed")).agreement = {.agrees = false, .detail = "c[0] is nan"};
   const auto comparison = compare(now, recorded(), {});
   EXPECT_FALSE(comparison.comparable);
-  EXPECT_THAT(comparison.differences, testing::ElementsAre("processor: scripted -> another"));
+  EXPECT_THAT(comparison.differences, ::testing::ElementsAre("processor: scripted -> another"));
   EXPECT_EQ(comparison.count(Standing::not_comparable), 14U);
   EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::wrong);
 }
@@ -171,7 +171,7 @@ TEST(Compare, NeverCallsTheSameWhatAllMovedTogetherWhereNothingIsNaive) {
   for (const double factor : {1.5, 1 / 1.5}) {
     const auto comparison = of_a_uniform_change(factor);
     EXPECT_NEAR(comparison.machine_moved, factor, 0.02) << factor;
-    EXPECT_THAT(comparison.unfit, testing::IsEmpty());
+    EXPECT_THAT(comparison.unfit, ::testing::IsEmpty());
     EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
     EXPECT_THAT(comparison.verdicts[0].why, HasSubstr("code and machine cannot be told apart")) << factor;
   }
@@ -238,7 +238,7 @@ TEST(Confirm, MeasuresSlowerRowsAloneASecondTime) {
   };
   const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
   const Confirmation both = confirm(slower, recorded(), {}, afresh);
-  EXPECT_THAT(measured_again, testing::ElementsAre(key(1, "packed")));
+  EXPECT_THAT(measured_again, ::testing::ElementsAre(key(1, "packed")));
   EXPECT_EQ(verdict(both.comparison, key(1, "packed")).standing, Standing::slower);
   ASSERT_TRUE(both.again) << "the second launches are kept";
   EXPECT_EQ(both.again->trials.size(), 15U);
@@ -264,7 +264,7 @@ TEST(Compare, JudgesNoTimesOfMixedMachines) {
                                  compare(mixed, mixed, {}), compare(mixed, recorded(), {})}) {
     EXPECT_FALSE(comparison.comparable);
     EXPECT_EQ(comparison.count(Standing::not_comparable), 15U);
-    EXPECT_THAT(comparison.differences, testing::Contains(HasSubstr(mixed.mixed_machines)));
+    EXPECT_THAT(comparison.differences, ::testing::Contains(HasSubstr(mixed.mixed_machines)));
   }
 }
 

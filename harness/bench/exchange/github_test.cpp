@@ -26,7 +26,7 @@ Verdict wrong(const std::string& key, const std::string& why) {
   return {.key = key, .standing = Standing::wrong, .why = why};
 }
 
-Comparison sample() {
+Comparison sample_comparison() {
   return {.verdicts = {slower("gemm/packed/m=1#1", 1.11),
                        {.key = "gemm/naive/m=1#1", .standing = Standing::same, .ratio = {0.9, 1, 1.1, 0.9}},
                        slower("gemm/simd/m=1#1", 1.5),
@@ -41,7 +41,7 @@ Comparison with_slower_rows(int count) {
 
 TEST(GithubAnnotations, AreTheGoldenOnes) {
   EXPECT_EQ(
-      github_annotations(sample(), "tiny", "assay gate --suite tiny.json"),
+      github_annotations(sample_comparison(), "tiny", "assay gate --suite tiny.json"),
       R"(::error title=disagreement in tiny::gemm/odd/m=1#1 disagrees with the oracle: c[0] is 1%0Aagain: assay gate --suite tiny.json -k '^gemm/odd/m=1#1$'
 ::error title=regression in tiny::gemm/simd/m=1#1 1.50x slower [1.47, 1.53], limit 1.05%0Aagain: assay gate --suite tiny.json -k '^gemm/simd/m=1#1$'
 ::error title=regression in tiny::gemm/packed/m=1#1 1.11x slower [1.08, 1.14], limit 1.05%0Aagain: assay gate --suite tiny.json -k '^gemm/packed/m=1#1$'
@@ -81,7 +81,7 @@ TEST(GithubAnnotations, GiveNoNameALineOfItsOwn) {
 }
 
 TEST(GithubSummary, HasTheVerdictTheTableAndTheCommands) {
-  const std::string text = github_summary(sample(), {}, {}, "assay gate --suite <tiny>.json", 0);
+  const std::string text = github_summary(sample_comparison(), {}, {}, "assay gate --suite <tiny>.json", 0);
   EXPECT_THAT(text, StartsWith("\n### 1 of 4 trials disagrees with the oracle; 2 of 4 trials are slower"));
   EXPECT_THAT(text, HasSubstr("| 1.50x slower | 1.47 to 1.53 (90 %) | 1.05 |"));
   EXPECT_THAT(text, EndsWith(R"(
@@ -129,7 +129,7 @@ TEST(GithubSummary, IsCutAtTheLimitWithANoteAndNothingLeftOpen) {
 }
 
 TEST(GithubOutputs, AreALineEach) {
-  EXPECT_EQ(github_outputs(sample(), "wrong"), "verdict=wrong\nregressions=2\n");
+  EXPECT_EQ(github_outputs(sample_comparison(), "wrong"), "verdict=wrong\nregressions=2\n");
 }
 
 }  // namespace

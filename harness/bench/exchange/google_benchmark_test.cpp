@@ -14,11 +14,11 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::Property;
-using testing::Throws;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
 
-Results sample() {
+Results sample_results() {
   TrialResult naive{.key = "gemm/naive/m=2#1", .operation = "gemm", .variant = "naive", .problem = "m=2"};
   naive.workload = "0a";
   naive.launches = {{{1e-6, 1e-6, 10}, {3e-6, 3e-6, 10}, {2e-6, 2e-6, 10}}, {{4e-6, 4e-6, 5}}};
@@ -69,7 +69,7 @@ TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
       one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");
   EXPECT_EQ(skipped.trials[0].skipped, "reports: no such device");
   EXPECT_FALSE(skipped.trials[0].failed);
-  const Results ours = results_from_google_benchmark(google_benchmark_json(sample()), "f.json");
+  const Results ours = results_from_google_benchmark(google_benchmark_json(sample_results()), "f.json");
   EXPECT_TRUE(ours.trials[1].failed) << "it disagrees with the oracle";
   EXPECT_FALSE(ours.trials[2].failed) << "it needs another processor";
 }
@@ -113,7 +113,7 @@ TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMa
   };
   const auto comparison = compare(of("release"), of("debug"), {});
   EXPECT_TRUE(comparison.comparable);
-  EXPECT_THAT(comparison.differences, testing::ElementsAre("library build type: release -> debug"));
+  EXPECT_THAT(comparison.differences, ::testing::ElementsAre("library build type: release -> debug"));
 }
 
 TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
@@ -121,14 +121,14 @@ TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
   const Results after = results_from_google_benchmark(
       one_benchmark(R"("error_occurred": true, "error_message": "boom")"), "f.json");
   EXPECT_THAT(compare(before, after, {}).failures,
-              testing::ElementsAre("A had a time before, and now reports an error: boom"));
-  EXPECT_THAT(compare(after, after, {}).failures, testing::IsEmpty());
+              ::testing::ElementsAre("A had a time before, and now reports an error: boom"));
+  EXPECT_THAT(compare(after, after, {}).failures, ::testing::IsEmpty());
   const std::string text = comparison_text(compare(before, after, {}), before, after);
   EXPECT_THAT(text, HasSubstr("now reports an error: boom"));
 }
 
 TEST(GoogleBenchmarkJson, OfOursIsReadBackWithItsVariants) {
-  const Results results = results_from_google_benchmark(google_benchmark_json(sample()), "f.json");
+  const Results results = results_from_google_benchmark(google_benchmark_json(sample_results()), "f.json");
   ASSERT_EQ(results.trials.size(), 3U);
   EXPECT_EQ(results.trials[0].variant, "naive");
   EXPECT_EQ(results.trials[0].workload, "0a");
@@ -148,7 +148,7 @@ TEST(GoogleBenchmarkJson, IsRefusedWhenItHoldsNoMeasurement) {
               Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0].time_unit: is h, must be"))));
 }
 
-class ResultFile : public testing::Test {
+class ResultFile : public ::testing::Test {
  protected:
   ResultFile()
       : file(std::filesystem::temp_directory_path() / ("assay_exchange_" + std::to_string(::getpid()))) {}
@@ -157,7 +157,7 @@ class ResultFile : public testing::Test {
 };
 
 TEST_F(ResultFile, IsReadWhateverItIs) {
-  write_file(file, to_json(sample()));
+  write_file(file, to_json(sample_results()));
   EXPECT_EQ(read_any_results(file).suite, "smoke");
   write_file(file, foreign);
   EXPECT_EQ(read_any_results(file).suite, "conv_bench");
@@ -172,21 +172,21 @@ TEST_F(ResultFile, OfOursPassesThroughGoogleBenchmarksOwnTool) {
   if (std::system("/usr/bin/python3 -c 'import scipy' 2>/dev/null") != 0) {
     GTEST_SKIP() << "compare.py needs scipy: apt install python3-scipy";
   }
-  write_file(file, google_benchmark_json(sample()));
+  write_file(file, google_benchmark_json(sample_results()));
   const std::string command =
       "/usr/bin/python3 " + tool + " benchmarks " + file.string() + " " + file.string();
   EXPECT_EQ(std::system((command + " >/dev/null").c_str()), 0) << command;
 }
 
 TEST(GoogleBenchmarkCsv, HasItsColumnsInEveryRow) {
-  const std::string text = google_benchmark_csv(sample());
-  EXPECT_THAT(text, testing::StartsWith("name,iterations,real_time,cpu_time,time_unit,"));
+  const std::string text = google_benchmark_csv(sample_results());
+  EXPECT_THAT(text, ::testing::StartsWith("name,iterations,real_time,cpu_time,time_unit,"));
   EXPECT_THAT(text, HasSubstr("\n\"gemm/naive/m=2#1\",30,2000,2000,ns,,,,,\n"));
   EXPECT_THAT(text, HasSubstr(",true,\"disagrees with the oracle: c[0] is \"\"nan\"\"\"\n"));
 }
 
 TEST(GoogleBenchmarkConsole, LaysOutItsColumns) {
-  const std::string text = google_benchmark_console(sample());
+  const std::string text = google_benchmark_console(sample_results());
   EXPECT_THAT(text, HasSubstr("Benchmark                 Time             CPU   Iterations\n"));
   EXPECT_THAT(text, HasSubstr("gemm/naive/m=2#1       2000 ns         2000 ns           30\n"));
   EXPECT_THAT(text, HasSubstr("gemm/wide/m=2#1  ERROR OCCURRED: 'skipped: needs AVX-512'"));

@@ -7,12 +7,12 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::ThrowsMessage;
 
-PairedTrial trial(const std::string& key, const std::string& variant) {
+PairedTrial gemm_trial(const std::string& key, const std::string& variant) {
   PairedTrial out;
   out.trial = {.key = key, .operation = "gemm", .variant = variant, .problem = "m=1", .threads = 1};
   out.launches = {{.base = {1e-3, 2e-3}, .head = {1e-3, 2e-3}, .control = {1e-3, 2e-3}}};
@@ -31,7 +31,7 @@ auto reading(const TwoBuilds& run) {
 }
 
 TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
-  TwoBuilds run = run_of({trial("gemm/simd@avx3/m=1#1", "simd@avx3")});
+  TwoBuilds run = run_of({gemm_trial("gemm/simd@avx3/m=1#1", "simd@avx3")});
   run.planted = {{"gemm/simd@avx3/m=1#1", 0.03}};
   const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
   EXPECT_EQ(read.trials[0].trial.key, "gemm/simd@avx512/m=1#1");
@@ -40,16 +40,16 @@ TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
 }
 
 TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
-  EXPECT_THAT(reading(run_of({trial("gemm/a/m=1#1", "a"), trial("gemm/a/m=1#1", "a")})),
+  EXPECT_THAT(reading(run_of({gemm_trial("gemm/a/m=1#1", "a"), gemm_trial("gemm/a/m=1#1", "a")})),
               ThrowsMessage<Error>(HasSubstr("run.json: trials[1]: repeats the trial gemm/a/m=1#1")));
 }
 
 TEST(TwoBuildsJson, RefusesSidesThatDidNotTakeTheSameTurns) {
-  auto lacks_one = trial("gemm/a/m=1#1", "a");
+  auto lacks_one = gemm_trial("gemm/a/m=1#1", "a");
   lacks_one.launches[0].head.pop_back();
   EXPECT_THAT(reading(run_of({lacks_one})),
               ThrowsMessage<Error>(HasSubstr("launches[0].head: has 1 slices, the base has 2")));
-  auto control = trial("gemm/a/m=1#1", "a");
+  auto control = gemm_trial("gemm/a/m=1#1", "a");
   control.launches[0].control.push_back(1e-3);
   EXPECT_THAT(reading(run_of({control})),
               ThrowsMessage<Error>(HasSubstr("launches[0].control: has 3 slices")));
@@ -61,7 +61,7 @@ TEST(TwoBuildsJson, RefusesSidesThatDidNotTakeTheSameTurns) {
 
 TEST(TwoBuildsJson, RefusesLooksThatDoNotAscend) {
   for (const std::vector<std::size_t>& looks : {std::vector<std::size_t>{16, 16}, {21, 16}}) {
-    TwoBuilds run = run_of({trial("gemm/a/m=1#1", "a")});
+    TwoBuilds run = run_of({gemm_trial("gemm/a/m=1#1", "a")});
     run.policy.looks = looks;
     EXPECT_THAT(reading(run), ThrowsMessage<Error>(HasSubstr("policy.looks: does not ascend")));
   }

@@ -13,17 +13,19 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-PairedTrial trial(const std::string& key) { return {.trial = {.key = key, .operation = key, .threads = 1}}; }
+PairedTrial single_trial(const std::string& key) {
+  return {.trial = {.key = key, .operation = key, .threads = 1}};
+}
 
 /// Every launch of the head takes `ratio` times as long as that of the base; 21 of them decide.
 PairedTrial measured(const std::string& key, double ratio, int launches = 21) {
-  PairedTrial out = trial(key);
+  PairedTrial out = single_trial(key);
   out.launches.assign(static_cast<std::size_t>(launches), {.base = {1.0}, .head = {ratio}, .control = {1.0}});
   return out;
 }
 
 PairedTrial left_out(const std::string& key, Standing standing) {
-  PairedTrial out = trial(key);
+  PairedTrial out = single_trial(key);
   out.left_out = standing;
   out.why_left_out = "as this test wants it";
   return out;

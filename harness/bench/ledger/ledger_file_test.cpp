@@ -11,9 +11,9 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 Ledger sample() {
   Ledger out = hand_made::ledger();
@@ -22,10 +22,10 @@ Ledger sample() {
   return out;
 }
 
-class LedgerFile : public testing::Test {
+class LedgerFile : public ::testing::Test {
  protected:
   LedgerFile() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     file = ledger_path(folder, "smoke");
   }

@@ -14,12 +14,12 @@ using hand_made::commit;
 using hand_made::day;
 using hand_made::naive;
 using hand_made::packed;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// A row whose estimate is a tenth of a percent sure: eleven launches, 2.228 deviations either way.
 Verdict row(const std::string& key, Standing standing, double log_ratio) {

@@ -14,9 +14,9 @@ using hand_made::commit;
 using hand_made::day;
 using hand_made::naive;
 using hand_made::packed;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(Commits, AreTheSameWhenOneAbbreviatesTheOther) {
   EXPECT_TRUE(same_commit("c0ffee0", "c0ffee0123"));

@@ -12,16 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using hand_made::commit;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 const Outcome passed{Word::passed, "3 trials"};
 
-class StoredLedgers : public testing::Test {
+class StoredLedgers : public ::testing::Test {
  protected:
   StoredLedgers() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     baselines = {folder / "none", folder / "some"};
     fs::create_directories(folder / "none");

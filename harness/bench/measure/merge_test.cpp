@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 
-TrialResult trial(const std::string& variant, const std::string& problem, double seconds) {
+TrialResult trial_of(const std::string& variant, const std::string& problem, double seconds) {
   TrialResult out{.key = "gemm/" + variant + "/" + problem + "#1",
                   .operation = "gemm",
                   .variant = variant,
@@ -47,8 +47,8 @@ ShardFile shard(int index, std::vector<std::int64_t> positions) {
   results.shard = ShardRecord{.shard = {index, 3}, .selection = "-k 'gemm'", .fingerprint = "f0", .cases = 4};
   for (const std::int64_t position : positions) {
     const std::string problem = "m=" + std::to_string(position);
-    results.trials.push_back(trial("naive", problem, 2e-6));
-    results.trials.push_back(trial("packed", problem, 1e-6));
+    results.trials.push_back(trial_of("naive", problem, 2e-6));
+    results.trials.push_back(trial_of("packed", problem, 1e-6));
   }
   results.shard->positions = std::move(positions);
   return out;

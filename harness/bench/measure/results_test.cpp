@@ -11,9 +11,9 @@
 namespace assay {
 namespace {
 
-using testing::HasSubstr;
-using testing::Property;
-using testing::Throws;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
 
 Results sample() {
   TrialResult naive{
@@ -132,7 +132,7 @@ TEST(ResultsJson, KeepsWhichShardItIs) {
   EXPECT_EQ(after.shard->selection, "-k 'gemm'");
   EXPECT_EQ(after.shard->fingerprint, "00ff");
   EXPECT_EQ(after.shard->cases, 23);
-  EXPECT_THAT(after.shard->positions, testing::ElementsAre(0, 7, 22));
+  EXPECT_THAT(after.shard->positions, ::testing::ElementsAre(0, 7, 22));
   EXPECT_FALSE(results_from_json(to_json(sample()), "r.json").shard.has_value()) << "as in older files";
 }
 

@@ -10,8 +10,8 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 TEST(CacheEntries, AreReadByNameWithoutTypesAndComments) {
   EXPECT_THAT(cache_entries("# This is the CMakeCache file.\n"

@@ -10,12 +10,12 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-class KeptPrograms : public testing::Test {
+class KeptPrograms : public ::testing::Test {
  protected:
   KeptPrograms() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     home = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     fs::create_directories(home / "made");
     kept = home / "kept";

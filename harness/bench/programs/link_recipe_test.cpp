@@ -7,15 +7,15 @@
 namespace assay {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::Optional;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Optional;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 /// The commands that `ninja -t commands assay` prints for a small build, as CMake 3.25 writes it: two objects
 /// of a harness that is linked as needed, three of kernels that are linked whole.
@@ -68,7 +68,7 @@ TEST(LinkRecipe, NamesObjectsAndArchivesOfTheBuild) {
   EXPECT_EQ(recipe.unfit, "");
   EXPECT_THAT(recipe.objects, ElementsAre("app/main.cpp.o", "k/a.cpp.o", "k/b.cpp.o", "k/c.cpp.o"));
   EXPECT_THAT(recipe.archives,
-              UnorderedElementsAre(Pair("h/libh.a", testing::_), Pair("k/libk.a", testing::_)));
+              UnorderedElementsAre(Pair("h/libh.a", ::testing::_), Pair("k/libk.a", ::testing::_)));
   EXPECT_FALSE(recipe.archives.at("h/libh.a").whole);
   EXPECT_TRUE(recipe.archives.at("k/libk.a").whole);
   EXPECT_THAT(recipe.archives.at("h/libh.a").members, ElementsAre("h/one.cpp.o", "h/two.cpp.o"));

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
-const Registry& registry() {
+const Registry& doubling_with_a_tier() {
   static const Registry out = [] {
     Registry made = testing::doubling_registry();
     made.add<Doubling>({.name = "simd@avx2", .run = doubled});
@@ -36,7 +36,7 @@ ThresholdRecord record(const std::vector<double>& ratios) {
                                                .to = 128,
                                                .step = 2,
                                                .between = "naive,simd@avx2"},
-                                              registry(), Machine{}),
+                                              doubling_with_a_tier(), Machine{}),
                       .date = "2026-11-22T10:00:00Z",
                       .commit = "c0ffee",
                       .command = "assay tune threshold doubling/rows=1 --vary columns",

@@ -25,7 +25,7 @@ void doubled_up_to_forty(const Doubling::Problem& p, const Doubling::Input& in, 
   if (p.columns >= 40) out.y[39] = 0;
 }
 
-const Registry& registry() {
+const Registry& doubling_with_a_wrong_variant() {
   static const Registry out = [] {
     Registry made = testing::doubling_registry();
     made.add<Doubling>({.name = "flat", .run = doubled});
@@ -39,7 +39,7 @@ const Registry& registry() {
 ThresholdQuestion question(const char* between) {
   return question_of(
       {.subject = "doubling/rows=1", .vary = "columns", .from = 1, .to = 1024, .step = 2, .between = between},
-      registry(), Machine{});
+      doubling_with_a_wrong_variant(), Machine{});
 }
 
 /// `naive` takes a nanosecond per column, every other variant 20 ns; each round at a pace of its own.

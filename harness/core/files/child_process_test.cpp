@@ -18,14 +18,14 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Property;
-using testing::Throws;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
 
-class ChildProcess : public testing::Test {
+class ChildProcess : public ::testing::Test {
  protected:
   ChildProcess() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder = fs::temp_directory_path() / ("assay_" + std::to_string(::getpid()) + "_" + test->name());
     fs::create_directories(folder);
   }

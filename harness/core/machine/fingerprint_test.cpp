@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(Fingerprint, NamesEveryFactOnceAndLeavesNoneEmpty) {
   const Machine machine = this_machine();

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 using Planted = std::map<std::string, std::string>;
 ReadFile reader(Planted files) {

@@ -7,7 +7,7 @@ namespace {
 
 const std::vector<std::string> avx512{"sse2",    "sse4",     "avx",      "fma",      "avx2",
                                       "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"};
-const std::vector<std::string> avx2{"sse2", "sse4", "avx", "fma", "avx2"};
+const std::vector<std::string> haswell_features{"sse2", "sse4", "avx", "fma", "avx2"};
 const std::vector<std::string> sse4{"sse2", "sse4"};
 
 TEST(OpenBlasCore, ShouldBeSkylakeXOnAvx512) {
@@ -24,9 +24,10 @@ TEST(OpenBlasCore, IsFineWhereItUsesAvx512) {
 
 TEST(OpenBlasCore, ShouldBeHaswellOnAvx2WhenItIsOlder) {
   for (const char* core : {"Prescott", "Nehalem", "Sandybridge", "Bulldozer", "Excavator"}) {
-    EXPECT_EQ(better_openblas_core(avx2, core), "Haswell") << core;
+    EXPECT_EQ(better_openblas_core(haswell_features, core), "Haswell") << core;
   }
-  for (const char* core : {"Haswell", "Zen"}) EXPECT_EQ(better_openblas_core(avx2, core), "") << core;
+  for (const char* core : {"Haswell", "Zen"})
+    EXPECT_EQ(better_openblas_core(haswell_features, core), "") << core;
 }
 
 TEST(OpenBlasCore, IsLeftAloneOnOlderOrOtherProcessorsAndWhenUnknown) {

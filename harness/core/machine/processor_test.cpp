@@ -7,11 +7,11 @@
 namespace assay {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::uint32_t bit(int index) { return std::uint32_t{1} << index; }
 

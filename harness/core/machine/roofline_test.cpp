@@ -153,7 +153,7 @@ TEST(Stream, WalksRoundItsArraysAndCountsWhatItMoved) {
   EXPECT_EQ(stream.advance(3, record), 3.0 * 3 * sizeof(float) * roof::stream_step);
   stream.advance(4, record);
   EXPECT_THAT(counts,
-              testing::ElementsAre(3 * roof::stream_step, 2 * roof::stream_step, 2 * roof::stream_step));
+              ::testing::ElementsAre(3 * roof::stream_step, 2 * roof::stream_step, 2 * roof::stream_step));
 }
 
 TEST(Team, RunsEveryMemberBetweenBarriersInStep) {

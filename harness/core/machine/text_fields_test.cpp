@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(TextFields, FindsAWholeFieldNameOnly) {
   const std::string text = "isa-ext: wrong\nisa : rv64\nMemAvailable:   24337368 kB\ninactive_file 4096\n";

@@ -23,8 +23,8 @@ double quantile_of_sorted(std::span<const double> samples, double probability) {
 
 }  // namespace
 
-// A comparison of this file alone makes a sort of this file alone. Sanitized tests spend most of their time in it, and
-// the linker may take one that files share from a file that was not optimized.
+// A comparison of this file alone makes a sort of this file alone. Sanitized tests spend most of their time
+// in it, and the linker may take one that files share from a file that was not optimized.
 void sort_ascending(std::vector<double>& values) {
   std::sort(values.begin(), values.end(), [](double a, double b) { return a < b; });
 }

@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(NearNames, CountInsertionsDeletionsAndReplacements) {
   // kitten to sitting: two letters replaced, one added. To mitten: one replaced. To kit: three deleted. The

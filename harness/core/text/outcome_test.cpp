@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(Outcome, IsTheHeaviestFindingInWhateverOrderTheyCome) {
   Outcome one{Word::passed, "all well"};

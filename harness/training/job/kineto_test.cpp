@@ -66,7 +66,7 @@ Job read(const std::string& text) {
   return read_kineto(file.path());
 }
 
-auto refuses(const std::string& text, const std::string& message) {
+auto refuses_trace(const std::string& text, const std::string& message) {
   EXPECT_THAT([&] { read(text); }, ThrowsMessage<Error>(HasSubstr(message)));
 }
 
@@ -174,22 +174,23 @@ TEST(KinetoTrace, SaysWhereStepsAreMissing) {
 TEST(KinetoTrace, IsRefusedWhereStepsOverlap) {
   auto events = two_steps("cpu_op", "kernel", "gpu_memcpy");
   events.push_back(event("cpu_op", "ProfilerStep#9", 6500, 1000));
-  refuses(trace(events), "ProfilerStep#9 begins before ProfilerStep#8 ends");
+  refuses_trace(trace(events), "ProfilerStep#9 begins before ProfilerStep#8 ends");
 }
 
 TEST(KinetoTrace, IsRefusedWithoutSteps) {
-  refuses(trace({event("cpu_op", "aten::conv2d", 1, 2)}), "there is no step in its 1 event:");
-  refuses(trace({}), "there is no step in its 0 events");
-  refuses(R"({"schemaVersion": 1})", "has no list traceEvents");
+  refuses_trace(trace({event("cpu_op", "aten::conv2d", 1, 2)}), "there is no step in its 1 event:");
+  refuses_trace(trace({}), "there is no step in its 0 events");
+  refuses_trace(R"({"schemaVersion": 1})", "has no list traceEvents");
 }
 
 TEST(KinetoTrace, IsRefusedWhereItIsCutOffOrNoJson) {
   const std::string whole = trace(two_steps("cpu_op", "kernel", "gpu_memcpy"));
-  refuses(whole.substr(0, whole.size() / 2), "ends in the middle");
+  refuses_trace(whole.substr(0, whole.size() / 2), "ends in the middle");
   const std::string packed = gzipped(whole);
-  refuses(packed.substr(0, packed.size() - 20), "ends in the middle of its compressed data");
-  refuses(R"({"traceEvents": [{"ph": X}]})", "invalid JSON at character");
-  refuses(R"({"traceEvents": [{"ts": 1e999}]})", "ts: is 1e999 at character 25, beyond the largest number");
+  refuses_trace(packed.substr(0, packed.size() - 20), "ends in the middle of its compressed data");
+  refuses_trace(R"({"traceEvents": [{"ph": X}]})", "invalid JSON at character");
+  refuses_trace(R"({"traceEvents": [{"ts": 1e999}]})",
+                "ts: is 1e999 at character 25, beyond the largest number");
 }
 
 TEST(TraceEvents, ComeOneAtATimeWithoutTheirArguments) {

@@ -24,7 +24,7 @@ const char* const whole = R"({"schema": "assay.job/1", "job": "j", "hardware": "
   "one_off_seconds": 1.5, "measured_epoch_seconds": 9,
   "claims": [{"where": "row", "steps": 10, "throughput": "5,641/s", "derivation": ["2 s", "3"]}]})";
 
-auto refuses(const std::string& text, const std::string& message) {
+auto refuses_phases(const std::string& text, const std::string& message) {
   EXPECT_THAT([&] { read_phases_json(text, "f.json"); }, ThrowsMessage<Error>(HasSubstr(message))) << text;
 }
 
@@ -63,38 +63,42 @@ TEST(PhasesJson, IsReadWhole) {
 }
 
 TEST(PhasesJson, NamesTheKeyThatMayHaveBeenMeant) {
-  refuses(job_with(R"("phase": {})"), "f.json: has an unknown key \"phase\"; is it \"phases\"");
-  refuses(job_with(R"("loader": {"worker": 2})"),
-          "f.json: loader: has an unknown key \"worker\"; is it \"workers\"");
-  refuses(job_with(R"("windows": [{"steps": 1, "wall_second": 2}])"),
-          "f.json: windows[0]: has an unknown key \"wall_second\"; is it \"wall_seconds\"");
-  refuses(job_with(R"("phases": {"a": {"kind": "load", "mean": 2}})"),
-          "f.json: phases.a: has an unknown key \"mean\"");
+  refuses_phases(job_with(R"("phase": {})"), "f.json: has an unknown key \"phase\"; is it \"phases\"");
+  refuses_phases(job_with(R"("loader": {"worker": 2})"),
+                 "f.json: loader: has an unknown key \"worker\"; is it \"workers\"");
+  refuses_phases(job_with(R"("windows": [{"steps": 1, "wall_second": 2}])"),
+                 "f.json: windows[0]: has an unknown key \"wall_second\"; is it \"wall_seconds\"");
+  refuses_phases(job_with(R"("phases": {"a": {"kind": "load", "mean": 2}})"),
+                 "f.json: phases.a: has an unknown key \"mean\"");
 }
 
 TEST(PhasesJson, NamesWhatIsMissing) {
-  refuses(R"({"job": "j"})", "f.json: has no \"schema\"");
-  refuses(R"({"schema": "assay.job/1"})", "f.json: has no \"job\"");
-  refuses(R"({"schema": "assay.job/9", "job": "j"})", "assay.job/9; this program reads assay.job/1");
-  refuses(job_with(R"("windows": [{"steps": 2}])"), "f.json: windows[0]: has no \"wall_seconds\"");
-  refuses(job_with(R"("phases": {"a": {"kind": "load"}})"), "f.json: phases.a: has no \"mean_seconds\"");
-  refuses(job_with(R"("phases": {"a": {"mean_seconds": 1}})"), "f.json: phases.a: has no \"kind\"");
-  refuses(job_with(R"("claims": [{"total": "2 s"}])"), "claims[0]: has a \"total\" without");
+  refuses_phases(R"({"job": "j"})", "f.json: has no \"schema\"");
+  refuses_phases(R"({"schema": "assay.job/1"})", "f.json: has no \"job\"");
+  refuses_phases(R"({"schema": "assay.job/9", "job": "j"})", "assay.job/9; this program reads assay.job/1");
+  refuses_phases(job_with(R"("windows": [{"steps": 2}])"), "f.json: windows[0]: has no \"wall_seconds\"");
+  refuses_phases(job_with(R"("phases": {"a": {"kind": "load"}})"),
+                 "f.json: phases.a: has no \"mean_seconds\"");
+  refuses_phases(job_with(R"("phases": {"a": {"mean_seconds": 1}})"), "f.json: phases.a: has no \"kind\"");
+  refuses_phases(job_with(R"("claims": [{"total": "2 s"}])"), "claims[0]: has a \"total\" without");
 }
 
 TEST(PhasesJson, NamesWhatCannotBe) {
-  refuses(job_with(R"("phases": {"a": {"kind": "lode", "mean_seconds": 1}})"),
-          "f.json: phases.a.kind: is \"lode\", must be one of load, copy, compute, sync, other");
-  refuses(job_with(R"("dataset": {"batch": 0})"), "f.json: dataset.batch: is 0");
-  refuses(job_with(R"("dataset": {"checkpoint_every": -1})"), "f.json: dataset.checkpoint_every: is -1");
-  refuses(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": "nan"}})"), "must be a finite number");
-  refuses(job_with(R"("windows": [{"steps": 3, "step_seconds": [1, 2]}])"), "is 3, but step_seconds holds 2");
-  refuses(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": 3, "seconds": [1, 2]}})"),
-          "is 3, but the mean of seconds is 1.5");
-  refuses(job_with(R"("claims": [{"throughput": "5 min"}])"), "claims[0].throughput: is \"5 min\"");
-  refuses(job_with(R"("claims": [{"epoch": 5}])"), "claims[0].epoch: is a number, must be a string");
-  refuses(job_with(R"("phases": 3)"), "f.json: phases: is a number, must be an object");
-  refuses(job_with(R"("loader": {"load_contention": 0})"), "must be a number above 0");
+  refuses_phases(job_with(R"("phases": {"a": {"kind": "lode", "mean_seconds": 1}})"),
+                 "f.json: phases.a.kind: is \"lode\", must be one of load, copy, compute, sync, other");
+  refuses_phases(job_with(R"("dataset": {"batch": 0})"), "f.json: dataset.batch: is 0");
+  refuses_phases(job_with(R"("dataset": {"checkpoint_every": -1})"),
+                 "f.json: dataset.checkpoint_every: is -1");
+  refuses_phases(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": "nan"}})"),
+                 "must be a finite number");
+  refuses_phases(job_with(R"("windows": [{"steps": 3, "step_seconds": [1, 2]}])"),
+                 "is 3, but step_seconds holds 2");
+  refuses_phases(job_with(R"("phases": {"a": {"kind": "load", "mean_seconds": 3, "seconds": [1, 2]}})"),
+                 "is 3, but the mean of seconds is 1.5");
+  refuses_phases(job_with(R"("claims": [{"throughput": "5 min"}])"), "claims[0].throughput: is \"5 min\"");
+  refuses_phases(job_with(R"("claims": [{"epoch": 5}])"), "claims[0].epoch: is a number, must be a string");
+  refuses_phases(job_with(R"("phases": 3)"), "f.json: phases: is a number, must be an object");
+  refuses_phases(job_with(R"("loader": {"load_contention": 0})"), "must be a number above 0");
 }
 
 TEST(PhasesJson, LeavesTimesBelowZeroToTheLint) {

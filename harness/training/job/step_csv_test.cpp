@@ -18,7 +18,7 @@ std::vector<double> steps(const std::string& text, const std::string& unit = "")
   return read_step_csv(text, "f.csv", unit).windows.at(0).step_seconds;
 }
 
-auto refuses(const std::string& text, const std::string& message, const std::string& unit = "") {
+auto refuses_csv(const std::string& text, const std::string& message, const std::string& unit = "") {
   EXPECT_THAT([&] { read_step_csv(text, "f.csv", unit); }, ThrowsMessage<Error>(HasSubstr(message))) << text;
 }
 
@@ -59,32 +59,32 @@ TEST(StepCsv, SaysWhatItDropped) {
 }
 
 TEST(StepCsv, NamesTheLineThatCannotBeRead) {
-  refuses("step,ms\n0,100\n1,fast\n", "f.csv: line 3: \"fast\" is no ms");
-  refuses("step,ms\n0,100\n\n1,-3\n", "f.csv: line 4: \"-3\" is no ms");
-  refuses("step,ms\n0,100\n1\n", "f.csv: line 3: has 1 cells");
-  refuses("step,ms\n0,nan\n", "f.csv: line 2: \"nan\"");
-  refuses("time,unit\n1,parsec\n", "f.csv: line 2: parsec is no unit");
+  refuses_csv("step,ms\n0,100\n1,fast\n", "f.csv: line 3: \"fast\" is no ms");
+  refuses_csv("step,ms\n0,100\n\n1,-3\n", "f.csv: line 4: \"-3\" is no ms");
+  refuses_csv("step,ms\n0,100\n1\n", "f.csv: line 3: has 1 cells");
+  refuses_csv("step,ms\n0,nan\n", "f.csv: line 2: \"nan\"");
+  refuses_csv("time,unit\n1,parsec\n", "f.csv: line 2: parsec is no unit");
 }
 
 TEST(StepCsv, TakesOnlyStepsThatFollowEachOther) {
-  refuses("step,ms\n0,100\n100,101\n", "line 3: step 100 does not follow step 0");
-  refuses("step,ms\n3,100\n3,101\n", "line 3: step 3 does not follow step 3");
-  refuses("step,ms\n0.5,100\n", "line 2: \"0.5\" is no number of a step");
-  refuses("step,ms\n1e300,100\n", "line 2: \"1e300\" is no number of a step");
+  refuses_csv("step,ms\n0,100\n100,101\n", "line 3: step 100 does not follow step 0");
+  refuses_csv("step,ms\n3,100\n3,101\n", "line 3: step 3 does not follow step 3");
+  refuses_csv("step,ms\n0.5,100\n", "line 2: \"0.5\" is no number of a step");
+  refuses_csv("step,ms\n1e300,100\n", "line 2: \"1e300\" is no number of a step");
 }
 
 TEST(StepCsv, IsRefusedWithoutAUnitOrWithTwo) {
-  refuses("100\n200\n", "does not say in which unit");
-  refuses("100\n", "--unit: fortnight is no unit", "fortnight");
-  refuses("ms\n100\n", "--unit: is s, but f.csv has a column ms", "s");
-  refuses("time,unit\n1,ms\n", "--unit: is s, but line 2", "s");
+  refuses_csv("100\n200\n", "does not say in which unit");
+  refuses_csv("100\n", "--unit: fortnight is no unit", "fortnight");
+  refuses_csv("ms\n100\n", "--unit: is s, but f.csv has a column ms", "s");
+  refuses_csv("time,unit\n1,ms\n", "--unit: is s, but line 2", "s");
 }
 
 TEST(StepCsv, IsRefusedWithoutTimes) {
-  refuses("", "holds no step time");
-  refuses("step,ms\n", "holds no step time");
-  refuses("step,loss\n0,1\n", "names 0 columns of step times");
-  refuses("1,2,3\n", "3 columns need a header", "ms");
+  refuses_csv("", "holds no step time");
+  refuses_csv("step,ms\n", "holds no step time");
+  refuses_csv("step,loss\n0,1\n", "names 0 columns of step times");
+  refuses_csv("1,2,3\n", "3 columns need a header", "ms");
 }
 
 }  // namespace

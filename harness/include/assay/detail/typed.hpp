@@ -53,8 +53,9 @@ class TypedTimed final : public Timed {
   typename Op::Output& output_;
 };
 
-/// Spoils `tries` random elements of an output in each of the four ways of Operation::surviving_corruptions(), and
-/// lists those that were judged to agree all the same. The output is as before when this returns.
+/// Spoils `tries` random elements of an output in each of the four ways of
+/// Operation::surviving_corruptions(), and lists those that were judged to agree all the same. The output is
+/// as before when this returns.
 template <class T>
 void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const std::function<bool()>& agrees,
            std::vector<std::string>& survivors) {
