@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t corner_seed = 42;
 
-const Registry& with_known_bad() {
+const Registry& all_linked() {
   static const Registry registry = Registry::linked();
   return registry;
 }
@@ -40,7 +40,7 @@ class KnownBad : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
   const auto checks =
-      check_corners(with_known_bad(), "^" + GetParam() + "$", 2, corner_seed, {}, Kin::known_bad);
+      check_corners(all_linked(), "^" + GetParam() + "$", 2, corner_seed, {}, Kin::known_bad);
   EXPECT_GT(rejections(checks), 0) << GetParam() << " agreed in all " << checks.size() << " checks";
   for (const CornerCheck& c : checks) {
     if (!c.skipped.empty() || c.agreement.agrees) continue;
@@ -49,7 +49,7 @@ TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
 }
 
 // Without one the suite below would be empty, and that is no success.
-TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(with_known_bad()).empty()); }
+TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(all_linked()).empty()); }
 
 /// Test names may hold letters, digits and '_' only.
 std::string with_underscores(const ::testing::TestParamInfo<std::string>& named) {
@@ -58,7 +58,7 @@ std::string with_underscores(const ::testing::TestParamInfo<std::string>& named)
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, ::testing::ValuesIn(known_bad(with_known_bad())),
+INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, ::testing::ValuesIn(known_bad(all_linked())),
                          with_underscores);
 
 }  // namespace

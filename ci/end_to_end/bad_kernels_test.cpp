@@ -193,10 +193,7 @@ TEST_F(BadKernels, ThatHangEndWithTheProgramHoweverItEnds) {
         "gate --baselines b -k late_hang" + one, "gate --base ./base --identical -k bad_hang" + one,
         "selftest --runs 1 --planted-runs 0 -k late_hang" + one, "gate --base ./endless" + one,
         std::string("gate --base ./endless --head ./base")}) {
-    // Three of them are handled alike, the fourth cannot be.
-    const bool every_signal = verb.starts_with("run");
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
-      if (!every_signal && (signal == SIGINT || signal == SIGHUP)) continue;
       SCOPED_TRACE(verb + strsignal(signal));
       const HangingKernel kernel(folder_.path());
       Running program(verb, folder_.path(), "bad");
