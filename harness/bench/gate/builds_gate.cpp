@@ -80,8 +80,9 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
 TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
                              TwoBuilds run, const Hooks& hooks) {
   run.suite = head.filename().string();
-  run.trials =
-      matched(benchmarks_or_error(base, run.filter, hooks), benchmarks_or_error(head, run.filter, hooks));
+  const auto of_base = benchmarks_or_error(base, run.filter, hooks),
+             of_head = benchmarks_or_error(head, run.filter, hooks);
+  run.trials = matched(of_base, of_head);
   require_trials(run, head.string());
   sample_two_builds(run, benchmark_launches(base, head, benchmark_seconds, hooks), hooks);
   return run;

@@ -86,7 +86,7 @@ void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const 
   }
 }
 
-// What follows is compiled once, not for every operation.
+// These two are compiled once, not for every operation.
 
 /// Notes in `outcome` that the guard bytes of `part` changed.
 void blame_for_guards(Agreement& outcome, std::string_view part);
