@@ -161,8 +161,12 @@ TEST_F(TwoBuilds, MayBeProgramsOfGoogleBenchmark) {
   const auto base =
       folder_.write("old", "#!/bin/sh\nunset ASSAY_PLANT\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
   std::filesystem::permissions(base, std::filesystem::perms::owner_all);
-  const Finished done = run_program("gate --base ./old --head '" FOREIGN_BENCHMARK "' --json verdicts.json",
-                                    folder_.path(), "slower=2");
+  const std::string gate = "gate --base ./old --head '" FOREIGN_BENCHMARK "'";
+  const Finished none = run_program(gate + " -k no_such_benchmark", folder_.path());
+  EXPECT_EQ(none.exit_code, 2) << none.output;
+  EXPECT_THAT(none.errors, HasSubstr("selects nothing that both programs have"));
+
+  const Finished done = run_program(gate + " --json verdicts.json", folder_.path(), "slower=2");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
   const Json verdicts = Json::parse(folder_.read("verdicts.json")).at("verdicts");

@@ -34,12 +34,6 @@ void require_recordable_step(const Judging& judging, const std::optional<StoredL
                      ledger ? step_end(*ledger, base) : base, run.head.commit);
 }
 
-void require_trials(const TwoBuilds& run, const std::string& where) {
-  if (!run.trials.empty()) return;
-  throw Error("filter '" + run.filter + "'", "selects nothing in " + where,
-              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
-}
-
 std::vector<std::string> benchmarks_or_error(const std::filesystem::path& program, const std::string& filter,
                                              const Hooks& hooks) {
   if (auto names = benchmarks_of(program, filter, hooks)) return *std::move(names);
@@ -65,7 +59,7 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   if (request.judging.record_step) require_recordable_step(request.judging, ledger, run);
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
-  require_trials(run, "suite '" + suite.name + "'");
+  if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   note_occurrences(run.trials, request.suites_around);
   if (request.shard) keep_shard(run, *request.shard);
   const PairedPrograms sampled{.base = base.links,
@@ -83,7 +77,10 @@ TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::files
   const auto of_base = benchmarks_or_error(base, run.filter, hooks),
              of_head = benchmarks_or_error(head, run.filter, hooks);
   run.trials = matched(of_base, of_head);
-  require_trials(run, head.string());
+  if (run.trials.empty()) {
+    throw Error("filter '" + run.filter + "'", "selects nothing that both programs have",
+                head.string() + " --benchmark_list_tests shows its benchmarks");
+  }
   sample_two_builds(run, benchmark_launches(base, head, benchmark_seconds, hooks), hooks);
   return run;
 }

@@ -34,10 +34,7 @@ std::vector<PairedTrial> selected_trials(const SelfTestRequest& request, const R
   std::vector<PairedTrial> out = matched(
       request.description, request.description, [&](const std::string& key) { return filter.selects(key); },
       /*identical_too=*/true);
-  if (out.empty()) {
-    throw Error("filter '" + request.filter + "'", "selects nothing in suite '" + request.suite.name + "'",
-                "`assay list` shows operations and variants");
-  }
+  if (out.empty()) filter.throw_selects_nothing("suite '" + request.suite.name + "'");
   return out;
 }
 

@@ -8,7 +8,7 @@
 namespace assay {
 
 Filter::Filter(const std::string& text, const Registry& registry)
-    : negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
+    : text_(text), negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
   try {
     const std::string pattern = with_present_names(negated_ ? text.substr(1) : text);
     const auto operations = registry.operations();
@@ -23,6 +23,11 @@ Filter::Filter(const std::string& text, const Registry& registry)
 
 bool Filter::selects(const std::string& name) const {
   return selects_all_ || std::regex_search(name, expression_) != negated_;
+}
+
+void Filter::throw_selects_nothing(const std::string& where) const {
+  throw Error("filter '" + text_ + "'", "selects nothing in " + where,
+              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
 }
 
 }  // namespace assay

@@ -17,8 +17,11 @@ class Filter {
   /// Throws Error when `text` is no regular expression.
   Filter(const std::string& text, const Registry& registry);
   bool selects(const std::string& name) const;
+  /// Throws the Error of a filter that selects nothing in `where`.
+  [[noreturn]] void throw_selects_nothing(const std::string& where) const;
 
  private:
+  std::string text_;
   bool negated_;
   bool selects_all_;
   std::regex expression_;

@@ -61,10 +61,7 @@ std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& 
     std::erase_if(trials, [&](const Trial& t) { return t.variant != 0 && !filter.selects(t.key); });
     out.push_back({&row, std::move(trials)});
   }
-  if (out.empty()) {
-    throw Error("filter '" + selection.filter + "'", "selects nothing in suite '" + suite.name + "'",
-                "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
-  }
+  if (out.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   return out;
 }
 
