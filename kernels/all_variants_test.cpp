@@ -98,24 +98,25 @@ TEST_P(EveryVariant, AgreesWithTheOracle) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryVariant, ::testing::ValuesIn(sweeps()), sweep_name);
 
-// What a processor lacks is told, since a sweep does not tell which variants it left out.
 std::vector<std::string> operation_names() {
   std::vector<std::string> out;
   for (const Operation* operation : linked().operations()) out.emplace_back(operation->name());
   return out;
 }
 
+// What a processor lacks is told, since a sweep does not tell which variants it left out.
 class EveryOperation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryOperation, HasNoVariantThatCannotRunHere) {
   const Operation& operation = linked().at(GetParam());
+  const std::vector<std::string> problems = operation.corner_cases();
   std::string lacking;
   for (std::size_t v = 0; v < operation.variants().size(); ++v) {
     std::optional<std::string> reason;
     const auto unfit = [&](const std::string& problem) {
       return (reason = operation.unfit(v, problem, {})).has_value();
     };
-    if (std::ranges::all_of(operation.corner_cases(), unfit)) {
+    if (std::ranges::all_of(problems, unfit)) {
       lacking += operation.variants()[v].name + ": " + reason.value_or("has no corner case") + "; ";
     }
   }

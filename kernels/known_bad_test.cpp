@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::uint64_t corner_seed = 42;
 
-const Registry& all_linked() {
-  static const Registry registry = Registry::linked();
-  return registry;
-}
-
 /// `operation/variant` of all that are known to be bad.
 std::vector<std::string> known_bad(const Registry& registry) {
   std::vector<std::string> names;
@@ -39,8 +34,8 @@ std::ptrdiff_t rejections(const std::vector<CornerCheck>& checks) {
 class KnownBad : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
-  const auto checks =
-      check_corners(all_linked(), "^" + GetParam() + "$", 2, corner_seed, {}, Kin::known_bad);
+  const Registry registry = Registry::linked();
+  const auto checks = check_corners(registry, "^" + GetParam() + "$", 2, corner_seed, {}, Kin::known_bad);
   EXPECT_GT(rejections(checks), 0) << GetParam() << " agreed in all " << checks.size() << " checks";
   for (const CornerCheck& c : checks) {
     if (!c.skipped.empty() || c.agreement.agrees) continue;
@@ -49,7 +44,7 @@ TEST_P(KnownBad, IsRejectedWithTheElementAndTheReason) {
 }
 
 // Without one the suite below would be empty, and that is no success.
-TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(all_linked()).empty()); }
+TEST(KnownBadVariants, Exist) { EXPECT_FALSE(known_bad(Registry::linked()).empty()); }
 
 /// Test names may hold letters, digits and '_' only.
 std::string with_underscores(const ::testing::TestParamInfo<std::string>& named) {
@@ -58,7 +53,7 @@ std::string with_underscores(const ::testing::TestParamInfo<std::string>& named)
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, ::testing::ValuesIn(known_bad(all_linked())),
+INSTANTIATE_TEST_SUITE_P(Kernels, KnownBad, ::testing::ValuesIn(known_bad(Registry::linked())),
                          with_underscores);
 
 }  // namespace
