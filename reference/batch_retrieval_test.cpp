@@ -83,7 +83,7 @@ TEST(BatchRetrieval, CatchesARepeatedIndexThatIsServedOnce) {
 TEST(BatchRetrieval, CatchesAKernelThatKeepsTheFirstWindow) {
   const Agreement agreement = check(first_window_again, repeating);
   EXPECT_FALSE(agreement.agrees);
-  EXPECT_THAT(agreement.detail, HasSubstr("in the second call of one plan"));
+  EXPECT_THAT(agreement.detail, HasSubstr("called again"));
 }
 
 TEST(BatchRetrieval, CatchesOneBitOfTheLastByte) {

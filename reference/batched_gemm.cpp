@@ -104,6 +104,11 @@ Cost BatchedGemm::cost(const Problem& p) {
           .bytes_written = 4 * batch * m * n};
 }
 
+void BatchedGemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                       Setting& setting) {
+  element = setting.draw_that_shows(p.k);
+}
+
 template class detail::TypedOperation<BatchedGemm>;
 
 }  // namespace assay

@@ -88,6 +88,11 @@ Cost Op::cost(const Problem& p) {
   return {.flops = elements(p), .bytes_read = 4 * elements(p), .bytes_written = 4 * static_cast<double>(p.c)};
 }
 
+void ElementwiseChannelBiasBackward::salt(const Problem& p, const Input&, std::string_view, Index,
+                                          float& element, Setting& setting) {
+  element = setting.draw_that_shows(p.n * p.h * p.w);
+}
+
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

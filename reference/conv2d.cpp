@@ -293,6 +293,20 @@ Cost Conv2dWeightGradient::cost(const Problem& p) {
           .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0))};
 }
 
+void Conv2d::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
+  element = setting.draw_that_shows(p.depth());
+}
+
+void Conv2dDataGradient::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                              Setting& setting) {
+  element = setting.draw_that_shows(p.f * p.window().taps());
+}
+
+void Conv2dWeightGradient::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                                Setting& setting) {
+  element = setting.draw_that_shows(p.n * p.out_pixels());
+}
+
 template class detail::TypedOperation<Conv2d>;
 template class detail::TypedOperation<Conv2dDataGradient>;
 template class detail::TypedOperation<Conv2dWeightGradient>;

@@ -141,6 +141,10 @@ Cost Gemm::cost(const Problem& p) {
           .bytes_written = 4 * m * n};
 }
 
+void Gemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
+  element = setting.draw_that_shows(p.k);
+}
+
 template class detail::TypedOperation<Gemm>;
 
 }  // namespace assay

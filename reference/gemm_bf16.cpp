@@ -117,6 +117,11 @@ Cost GemmBf16::cost(const Problem& p) {
           .f32 = false};
 }
 
+void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
+                    Setting& setting) {
+  element = bf16::round(setting.draw_that_shows(p.k));
+}
+
 template class detail::TypedOperation<GemmBf16>;
 
 }  // namespace assay

@@ -78,6 +78,10 @@ Cost Gemv::cost(const Problem& p) {
           .bytes_written = 4 * static_cast<double>(p.results())};
 }
 
+void Gemv::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
+  element = setting.draw_that_shows(p.n);
+}
+
 template class detail::TypedOperation<Gemv>;
 
 }  // namespace assay

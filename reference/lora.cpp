@@ -264,6 +264,15 @@ Cost LoraBackward::cost(const Problem& p) {
           .bytes_written = 4 * (size(p.m, p.k) + size(p.k + p.n, p.r))};
 }
 
+void Lora::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
+  element = setting.draw_that_shows(2 * p.k + p.r);
+}
+
+void LoraBackward::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                        Setting& setting) {
+  element = setting.draw_that_shows(2 * std::max({p.k, p.m, p.n}));
+}
+
 template class detail::TypedOperation<Lora>;
 template class detail::TypedOperation<LoraBackward>;
 

@@ -113,6 +113,16 @@ Cost MemoryPoolValidate::cost(const Problem& p) {
           .bytes_written = count * sizeof(Index)};
 }
 
+void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index at, Entry& element,
+                              Setting& setting) {
+  // The first plan is valid, and most others are not.
+  if (in.plans.size() == 1) {
+    element.pool /= 2;
+  } else {
+    element = in.plans[at == 0 ? setting.rng.integer(1, in.plans.size() - 1) : 0];
+  }
+}
+
 template class detail::TypedOperation<MemoryPoolValidate>;
 template class detail::TypedOperation<MemoryPoolPlan>;
 

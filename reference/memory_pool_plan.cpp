@@ -168,6 +168,11 @@ auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expect
   return want;
 }
 
+void MemoryPoolPlan::salt(const Problem&, const Input&, std::string_view, Index, Request& element,
+                          Setting& setting) {
+  element.bytes += setting.rng.integer(1, 4096);
+}
+
 Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
   const Index numbers = out.lower.size() + out.upper.size() + out.height.size();
   Agreement outcome{.detail = objection(in, want, out), .compared = numbers, .total = numbers};

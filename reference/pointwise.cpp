@@ -181,6 +181,13 @@ auto Pointwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input
 }
 
 template <class Formula>
+void Pointwise<Formula>::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                              Setting& setting) {
+  element =
+      part == Formula::inputs[0] ? first_operand(Formula::domain, p.values == 1, setting) : setting.draw();
+}
+
+template <class Formula>
 auto Pointwise<Formula>::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
   Output out{setting.buffer<float>(p.size()), {}};
   if (outputs > 1) out.second = setting.buffer<float>(p.size());

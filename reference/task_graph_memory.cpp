@@ -313,6 +313,11 @@ std::string TaskGraphMemory::remark(const Problem& p, const Input& in, const Exp
   return text.str();
 }
 
+void TaskGraphMemory::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,
+                           Setting& setting) {
+  if (p.sizes == 0) element = static_cast<Index>(std::exp2(setting.rng.uniform(0, 16)));
+}
+
 template class detail::TypedOperation<TaskGraphMemory>;
 
 }  // namespace assay

@@ -45,6 +45,26 @@ TEST_P(Teeth, NoCorruptionSurvives) {
   }
 }
 
+/// What was right for an input must be wrong for another one: it is how answers from before are found out.
+TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
+  const auto& [name, fill] = GetParam();
+  const Registry registry = Registry::linked();
+  const Operation& operation = registry.at(name);
+  const auto fills = operation.fills();
+  if (std::ranges::find(fills, fill) == fills.end()) GTEST_SKIP() << name << " has no such fill";
+  if (name == "batch_retrieval") GTEST_SKIP() << "each call takes the next of many windows, changed or not";
+  double shown = 0, problems = 0;
+  for (const std::string& problem : operation.corner_cases()) {
+    if (operation.footprint(problem) > 1e6) continue;
+    const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(fnv1a(problem))});
+    const double share = workload->changes_that_show(8);
+    shown += share;
+    ++problems;
+  }
+  // A half of them changes the sign of what relu looks at, or does not.
+  EXPECT_GT(shown / problems, 0.4) << name;
+}
+
 /// A contract whose judge lets everything pass.
 struct Toothless : Gemm {
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&) { return {}; }

@@ -86,6 +86,8 @@ class SlowTimed final : public Timed {
  public:
   SlowTimed(std::unique_ptr<Timed> real, Index factor) : real_(std::move(real)), factor_(factor) {}
   void repeat(Index calls) override { real_->repeat(calls * factor_); }
+  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  Agreement settle(std::optional<std::uint64_t> seed) override { return real_->settle(seed); }
 
  private:
   std::unique_ptr<Timed> real_;
@@ -108,6 +110,7 @@ class SlowWorkload final : public Workload {
     if (variant != slow_) return timed;
     return std::make_unique<SlowTimed>(std::move(timed), factor_);
   }
+  double changes_that_show(int tries) override { return real_->changes_that_show(tries); }
   std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
     return real_->surviving_corruptions(seed, tries);
   }

@@ -33,6 +33,12 @@ void time_limit(OptionList& o, double& value) {
   o("--time-limit", &value, "seconds that a kernel may take (default 20 times what naive takes, at least 10)",
     {.least = 0.001, .most = 1e6});
 }
+void strict(OptionList& o, bool& value) {
+  o("--strict", &value,
+    "a process for each case, in which timed kernels may start no process or thread, and change no signal "
+    "handler, priority, processor, timer or code");
+}
+
 void launches(OptionList& o, int& value, std::string_view about) {
   o("--launches", &value, about, {.low = 1, .high = 1000});
 }
@@ -185,6 +191,7 @@ void describe(OptionList& o, RunOptions& options) {
   launches(o, options.launches, "process starts to sample in (default 1)");
   seed(o, selection.seed);
   time_limit(o, selection.time_limit);
+  strict(o, options.strict);
   shard(o, options.shard);
   describe_flags(o, options.benchmark);
   results(o, options.output);
@@ -197,6 +204,7 @@ void describe(OptionList& o, RecordOptions& options) {
   launches(o, options.launches, "process starts to sample in (default 6)");
   seed(o, options.seed);
   time_limit(o, options.time_limit);
+  strict(o, options.strict);
   o("--reason", &options.reason, "why the baseline changes", {.required = true});
   o("--replace", &options.replace, "retire the recordings that are there");
   baselines(o, options.baselines, {.writes = Writes::folder});

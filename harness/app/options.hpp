@@ -76,6 +76,7 @@ struct BenchmarkFlags {
 struct RunOptions {
   SelectionOptions selection;
   int launches = 1;
+  bool strict = false;
   ShardOptions shard;
   BenchmarkFlags benchmark;
   std::filesystem::path output;
@@ -89,6 +90,7 @@ struct RecordOptions {
   std::uint64_t seed = 42;
   double time_limit = 0;
   int launches = usual_launches;
+  bool strict = false;
   std::vector<std::filesystem::path> baselines{usual_baselines};
   std::string reason;
   bool replace = false;

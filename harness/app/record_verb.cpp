@@ -13,12 +13,13 @@
 namespace assay {
 
 int record_verb(const RecordOptions& options, const Registry& registry) {
-  const RunRequest request = run_request({.suite = options.suite,
-                                          .filter = "",
-                                          .threads = options.threads,
-                                          .seed = options.seed,
-                                          .time_limit = options.time_limit},
-                                         options.launches, registry);
+  RunRequest request = run_request({.suite = options.suite,
+                                    .filter = "",
+                                    .threads = options.threads,
+                                    .seed = options.seed,
+                                    .time_limit = options.time_limit},
+                                   options.launches, registry);
+  request.measuring.strict = options.strict;
   const Machine machine = this_machine();
   const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);
   const auto stored = [&] {

@@ -64,7 +64,8 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   if (request.shard) keep_shard(run, *request.shard);
   const PairedPrograms sampled{.base = base.links,
                                .head = head.links,
-                               .policy = {.time_limit = request.time_limit},
+                               .policy = {.time_limit = request.time_limit,
+                                          .audited = of_base.audits && of_head.audits},
                                .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(sampled, hooks), hooks);
   if (!run.partial) note_pointers(run, base.links.front(), head.links.front(), registry, hooks);

@@ -113,7 +113,7 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
       PairedTrial& trial = run.trials[trials[i]];
       TurnSample& base = sides[base_side][i];
       TurnSample& head = sides[head_side][i];
-      if (launch == 0) note_agreement(trial, base, head);
+      note_agreement(trial, base, head);
       if (!trial.tested()) continue;
       trial.base_allocations = base.allocations_per_call;
       trial.base_allocated_bytes = base.allocated_bytes_per_call;

@@ -49,6 +49,8 @@ void describe(Fields& f, Description& description) {
   f("commit", description.commit);
   f("facts", description.facts);
   f("trials", description.trials);
+  if (f.reads()) description.audits = false;
+  f("audits", description.audits, {.optional = true});
 }
 
 namespace {

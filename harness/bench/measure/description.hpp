@@ -29,6 +29,7 @@ struct Description {
   std::string commit;
   std::vector<Fact> facts;
   std::vector<DescribedTrial> trials;
+  bool audits = true;  ///< changes inputs from call to call and judges slices; older programs do not
 };
 
 Description describe(const Registry& registry, const DescriptionRequest& request);

@@ -26,6 +26,7 @@ void describe(Fields& f, MeasurePolicy& policy) {
   f("trial_seconds", policy.trial_seconds);
   f("seed", policy.seed);
   f("time_limit", policy.time_limit);
+  f("strict", policy.strict);
 }
 
 void describe(Fields& f, LaunchRequest& request) {
@@ -41,6 +42,7 @@ void describe(Fields& f, TrialSample& sample) {
   f("allocations_per_call", sample.allocations_per_call);
   f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
   f("workspace_bytes", sample.workspace_bytes);
+  f("audit", sample.audit);
 }
 
 namespace {
@@ -79,6 +81,17 @@ std::map<std::string, TrialSample> answered(const std::filesystem::path& file) {
   return out;
 }
 
+/// The trials that the next process is to sample.
+std::vector<TrialRequest> next_trials(const LaunchRequest& rest) {
+  std::vector<TrialRequest> out = rest.trials;
+  if (!rest.policy.strict) return out;
+  const TrialRequest& first = rest.trials.front();
+  std::erase_if(out, [&](const TrialRequest& trial) {
+    return trial.operation != first.operation || trial.problem != first.problem;
+  });
+  return out;
+}
+
 LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto request_file = (scratch.path() / "request.json").string();
@@ -108,11 +121,17 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
   while (!rest.trials.empty() && !hooks.stopped()) {
-    LaunchPart part = part_in_new_process(rest, hooks);
+    LaunchRequest next = rest;
+    next.trials = next_trials(rest);
+    LaunchPart part = part_in_new_process(next, hooks);
     found.merge(part.samples);
-    if (!part.failed) break;
-    const std::string key = rest.trials.at(part.failed->step).key;
-    found[key] = {.key = key, .failure = std::move(part.failed->failure)};
+    if (part.failed) {
+      const std::string key = next.trials.at(part.failed->step).key;
+      found[key] = {.key = key, .failure = std::move(part.failed->failure)};
+    } else {
+      for (const TrialRequest& trial : next.trials)
+        found.try_emplace(trial.key, TrialSample{.key = trial.key});
+    }
     std::erase_if(rest.trials, [&](const TrialRequest& trial) { return found.contains(trial.key); });
   }
   std::vector<TrialSample> out;

@@ -28,6 +28,13 @@ void store(TrialResult& trial, TrialSample sample) {
     trial.failure = std::move(sample.failure);
     trial.launches.clear();
   }
+  trial.audit.add(sample.audit);
+  if (!sample.audit.fault.empty()) {
+    trial.agreement.agrees = false;
+    trial.agreement.detail = "in a slice that was timed: " + sample.audit.fault;
+    trial.launches.clear();
+    return;
+  }
   if (sample.slices.empty()) return;
   trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
   trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
@@ -52,7 +59,7 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
     std::vector<TrialSample> samples = sample(request, hooks);
     for (std::size_t i = 0; i < wanted.size() && i < samples.size(); ++i)
       store(*wanted[i], std::move(samples[i]));
-    std::erase_if(wanted, [](const TrialResult* trial) { return trial->failure.has_value(); });
+    std::erase_if(wanted, [](const TrialResult* trial) { return !trial->agreement.agrees; });
     std::erase_if(request.trials, [&](const TrialRequest& trial) {
       return std::ranges::find(wanted, trial.key, &TrialResult::key) == wanted.end();
     });

@@ -29,6 +29,11 @@ class PlantedTimed final : public Timed {
     while (Clock::now() < end) {
     }
   }
+  void arm(std::uint64_t seed) override { timed_->arm(seed); }
+  bool may_have_helpers() const override { return timed_->may_have_helpers(); }
+  bool updates_in_place() const override { return timed_->updates_in_place(); }
+  void note_state(std::uint64_t seed) override { timed_->note_state(seed); }
+  Agreement settle(std::optional<std::uint64_t> seed) override { return timed_->settle(seed); }
 
  private:
   std::unique_ptr<Timed> timed_;

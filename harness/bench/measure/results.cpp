@@ -94,6 +94,13 @@ void describe(Fields& f, Failure& failure) {
   f("reason", failure.reason);
 }
 
+void describe(Fields& f, Audit& audit) {
+  f("slices", audit.slices, {.low = 0, .about = "that were timed"});
+  f("judged", audit.judged, {.low = 0, .about = "slices whose output was compared with the oracle's"});
+  f("compared", audit.compared, {.low = 0, .about = "elements, in all slices that were judged"});
+  f("fault", audit.fault, {.terse = true, .about = "what was wrong in one of them"});
+}
+
 void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
@@ -109,6 +116,7 @@ void describe(Fields& f, TrialResult& trial) {
   f("allocations_per_call", trial.allocations_per_call, optional);
   f("allocated_bytes_per_call", trial.allocated_bytes_per_call, optional);
   f("workspace_bytes", trial.workspace_bytes, optional);
+  f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});
   f("remark", trial.remark, terse);
   f("launches", trial.launches, optional);
   if (!f.reads()) return;

@@ -7,6 +7,7 @@
 
 namespace assay {
 
+void describe(Fields& f, Audit& audit);
 void describe(Fields& f, Results& results);
 
 /// Describes the fields of a trial that every file has.

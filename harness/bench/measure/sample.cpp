@@ -6,6 +6,7 @@
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/contained.hpp"
+#include "core/check/freeze.hpp"
 
 #include <algorithm>
 #include <map>
@@ -24,6 +25,7 @@ constexpr double handle_bytes = 1024;
 /// A trial of the case at hand, made ready.
 struct Ready {
   std::unique_ptr<Timed> timed;
+  std::unique_ptr<AuditedSlices> slices;
   TrialSample* sample = nullptr;
   double call_seconds = 0;
 };
@@ -47,8 +49,10 @@ void count_allocations(Ready& trial) {
   trial.sample->allocated_bytes_per_call = found.bytes;
 }
 
-void add_slice(TrialSample& sample, double seconds) {
-  sample.slices.push_back({.seconds = seconds, .cpu_seconds = seconds, .calls = 1});
+/// Workers that the problem asks for may be started at any time.
+void freeze_unless_helped(const std::vector<Ready>& trials, const StepReporter& reporter) {
+  const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->may_have_helpers(); };
+  if (std::ranges::none_of(trials, helped)) freeze(reporter.record());
 }
 
 /// `first`: the position of the first of these trials among all.
@@ -70,46 +74,55 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     hooks.say("measure " + trial.key);
     const auto named = std::ranges::find(operation.variants(), trial.variant, &VariantInfo::name);
     const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
-    ready.push_back({.timed = nullptr, .sample = &samples[i]});
+    ready.push_back({.timed = nullptr, .slices = nullptr, .sample = &samples[i]});
     Ready& next = ready.back();
     const double limit = step_limit(policy.time_limit, naive_seconds, cost);
-    double first_call = 0;
+    Slice first_call;
     reporter.call(first + i, limit, [&] {
+      const Surroundings before = Surroundings::now();
       const double kept =
           bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
       next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
       next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
-      first_call = seconds_for(*next.timed, 1);
+      next.slices = std::make_unique<AuditedSlices>(*next.timed, trial.threads, before);
+      first_call = slice_of(next.slices->take(1, false));
     });
-    if (trial.variant == "naive") naive_seconds = first_call;
-    if (first_call > long_call_seconds) {
+    if (trial.variant == "naive") naive_seconds = first_call.seconds;
+    if (first_call.seconds > long_call_seconds) {
       const int slices = slices_of_long_call(policy, request.index);
-      if (slices > 0) add_slice(samples[i], first_call);
+      if (slices > 0) samples[i].slices.push_back(first_call);
       for (int s = 1; s < slices && !hooks.stopped(); ++s) {
-        reporter.call(first + i, limit, [&] { add_slice(samples[i], seconds_for(*next.timed, 1)); });
+        reporter.call(first + i, limit,
+                      [&] { samples[i].slices.push_back(slice_of(next.slices->take(1, false))); });
       }
+      samples[i].audit = next.slices->audit();
+      next.slices.reset();
       next.timed.reset();
       continue;
     }
     reporter.call(first + i, limit, [&] {
       count_allocations(next);
-      next.call_seconds = calibrated(*next.timed, first_call, policy.slice_seconds);
+      next.call_seconds = calibrated(*next.timed, first_call.seconds, policy.slice_seconds);
     });
     const Index calls = policy.calls_per_slice > 0 ? policy.calls_per_slice
                                                    : calls_per_slice(next.call_seconds, policy.slice_seconds);
     bursts.push_back(
         {.name = trial.key,
-         .timed = next.timed.get(),
+         .trial = next.slices.get(),
          .calls = calls,
+         .exactly = policy.calls_per_slice > 0,
          .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
          .warm_up = next.call_seconds < 1e-3,
          .step = first + i,
          .limit_seconds = limit});
   }
+  if (policy.strict && request.record >= 0) freeze_unless_helped(ready, reporter);
   const std::vector<Launch> launches = sample_mixed(bursts, hooks, reporter);
   std::size_t burst = 0;
   for (Ready& trial : ready) {
-    if (trial.timed != nullptr) trial.sample->slices = launches[burst++];
+    if (trial.timed == nullptr) continue;
+    trial.sample->slices = launches[burst++];
+    trial.sample->audit = trial.slices->audit();
   }
 }
 

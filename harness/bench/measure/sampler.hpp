@@ -5,22 +5,27 @@
 #include "assay/measure.hpp"
 #include "assay/operation.hpp"
 #include "core/check/contained.hpp"
+#include "core/check/slice.hpp"
 
 #include <string>
 #include <vector>
 
 namespace assay {
 
-/// One trial ready to be sampled: `slices` slices of `calls` calls each.
+/// One trial ready to be sampled: `slices` slices of about `calls` calls each.
 struct Burst {
   std::string name;
-  Timed* timed = nullptr;
+  AuditedSlices* trial = nullptr;
   Index calls = 1;
+  bool exactly = false;  ///< that number, since somebody asked for it
   int slices = 1;
   bool warm_up = true;   ///< one untimed call before each slice, since another trial ran just before
   std::size_t step = 0;  ///< that is reported while it runs
   double limit_seconds = 0;
 };
+
+/// The same per call.
+Slice slice_of(const AuditedSlices::Taken& taken);
 
 /// The slices of each burst, in the order they ran. All slices of all bursts are shuffled together. Slices
 /// that an interrupt prevented are left out.

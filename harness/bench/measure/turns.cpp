@@ -6,6 +6,7 @@
 #include "bench/measure/calibration.hpp"
 #include "bench/measure/placing.hpp"
 #include "bench/measure/planted.hpp"
+#include "bench/measure/sampler.hpp"
 #include "bench/measure/shared_region.hpp"
 
 #include <fmt/format.h>
@@ -112,6 +113,7 @@ class Side {
     const Context context{.threads = trial.threads};
 
     std::unique_ptr<Timed> timed;
+    std::unique_ptr<AuditedSlices> slices;
     double first_call = 0, limit = 0;
     in_turn(everybody_, 0, [&] {
       const auto start = std::chrono::steady_clock::now();
@@ -119,9 +121,11 @@ class Side {
       reporter_.call(position, limit, [&] {
         placing_.place(trial.threads, [&] {
           if (request_.check) judge(trial, variant, context, out);
+          const Surroundings before = Surroundings::now();
           timed = planted(workload_->timed(variant, context),
                           wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
-          first_call = seconds_for(*timed, 1);
+          slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before);
+          first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
         });
         const Allocations allocations = allocations_of_one_call(*timed);
         out.allocations_per_call = allocations.count;
@@ -135,8 +139,12 @@ class Side {
     const auto turns = drawn_turns(board_.rounds);
     in_turn(turns, 0, [&] {
       if (trial.threads > 1) let_others_fall_asleep();
-      reporter_.call(position, limit, [&] { take_slice(*timed, out); });
+      reporter_.call(position, limit, [&] { take_slice(*timed, *slices, out); });
     });
+    if (!slices->audit().fault.empty() && out.agrees) {
+      out.agrees = false;
+      out.disagreement = "in a slice that was timed: " + slices->audit().fault;
+    }
     return out;
   }
 
@@ -193,9 +201,14 @@ class Side {
     return out;
   }
 
-  void take_slice(Timed& timed, TurnSample& out) const {
-    if (board_.call_seconds < warm_call_seconds) timed.repeat(1);
+  void take_slice(Timed& timed, AuditedSlices& slices, TurnSample& out) const {
+    const bool warm = board_.call_seconds < warm_call_seconds;
     out.calls = board_.calls;
+    if (request_.policy.audited) {
+      out.seconds.push_back(slice_of(slices.take(board_.calls, warm)).seconds);
+      return;
+    }
+    if (warm) timed.repeat(1);
     out.seconds.push_back(seconds_for(timed, board_.calls) / static_cast<double>(board_.calls));
   }
 

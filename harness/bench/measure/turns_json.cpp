@@ -25,6 +25,8 @@ void describe(Fields& f, TurnsRequest& request) {
   f("side_seconds", request.policy.side_seconds);
   f("seed", request.policy.seed);
   f("time_limit", request.policy.time_limit, {.optional = true});
+  if (f.reads()) request.policy.audited = false;
+  f("audited", request.policy.audited, {.optional = true});
   f("trials", request.trials);
 }
 

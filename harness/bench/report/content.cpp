@@ -55,6 +55,22 @@ std::vector<std::string> commands(const Results& results) {
   return out;
 }
 
+std::vector<TrustRow> trust_of(const Results& results) {
+  std::vector<TrustRow> out;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.audit.slices == 0) continue;
+    const std::string name = trial.operation + "/" + trial.variant;
+    auto row = std::ranges::find(out, name, &TrustRow::variant);
+    if (row == out.end()) row = out.insert(out.end(), {.variant = name});
+    row->slices += trial.audit.slices;
+    row->judged += trial.audit.judged;
+    row->compared += trial.audit.compared;
+    row->workspace_bytes = std::max(row->workspace_bytes, trial.workspace_bytes);
+    row->allocations_per_call = std::max(row->allocations_per_call, trial.allocations_per_call);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::size_t sampled_launches(const TrialResult& trial) {
@@ -127,6 +143,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .roofs = results.roofs,
              .weather = results.weather,
              .agreement = agreement_of(results),
+             .trust = trust_of(results),
              .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};

@@ -60,6 +60,7 @@ inline Results network() {
     one.cost = gemm ? Cost{524288, 32768, 16384} : Cost{1000, 8000, 4000};
   }
   out.trials[1].agreement.worst_error = 0.25;
+  for (TrialResult& one : out.trials) one.audit = {.slices = 45, .judged = 9, .compared = 144};
   return out;
 }
 

@@ -32,6 +32,15 @@ void describe(Fields& f, Summary& summary) {
   f("visible_in_most", summary.visible_in_most);
 }
 
+void describe(Fields& f, TrustRow& row) {
+  f("variant", row.variant, {.about = "operation/variant"});
+  f("slices", row.slices, {.about = "timed"});
+  f("judged", row.judged, {.about = "of them, after their calls"});
+  f("compared", row.compared, {.about = "elements of outputs in the slices that were judged"});
+  f("workspace_bytes", row.workspace_bytes);
+  f("allocations_per_call", row.allocations_per_call);
+}
+
 void describe(Fields& f, AgreementRow& row) {
   f("operation", row.operation);
   f("variants", row.variants);
@@ -133,6 +142,7 @@ void describe(Fields& f, Report& report) {
   f("weather", report.weather);
   f("agreement", report.agreement);
   f("disagreements", report.disagreements);
+  f("trust", report.trust);
   f.derived("withheld", report.withheld.empty() ? std::nullopt : std::optional(report.withheld),
             null_if_none);
   f("times", report.times);

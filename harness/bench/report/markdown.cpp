@@ -140,6 +140,19 @@ std::string disagreements(const Report& report) {
   return out;
 }
 
+std::string trust(const Report& report) {
+  if (report.trust.empty())
+    return "No slice was judged: nothing was timed, or by a program that judges none.";
+  Rows rows;
+  for (const TrustRow& row : report.trust) {
+    rows.push_back({code(row.variant), count_text(row.judged) + " of " + count_text(row.slices),
+                    count_text(row.compared), count_text(row.allocations_per_call),
+                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : "nothing"});
+  }
+  return markdown_table(
+      "lrrrr", {"variant", "slices judged", "elements compared", "allocations per call", "keeps"}, rows);
+}
+
 std::string intervals(const Report& report) {
   if (report.times.empty()) return "";
   if (!report.withheld.empty()) {
@@ -357,6 +370,7 @@ std::string to_markdown(const Report& report) {
                      {"weather", weather(report.weather)},
                      {"agreement", agreement(report)},
                      {"disagreements", disagreements(report)},
+                     {"trust", trust(report)},
                      {"intervals", intervals(report)},
                      {"times", times(report)},
                      {"break_even", break_even_table(report)},

@@ -47,6 +47,8 @@ class StepReporter {
   /// Without a record nothing is reported, and exceptions go to the caller.
   explicit StepReporter(StepRecord* record = nullptr) : record_(record) {}
 
+  StepRecord* record() const { return record_; }
+
   /// Calls `kernel` as this step. An exception is reported and ends the process.
   template <class Kernel>
   void call(std::size_t step, double limit_seconds, const Kernel& kernel) const {

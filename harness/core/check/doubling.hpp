@@ -21,6 +21,7 @@ struct Doubling {
   };
   struct Input {
     Buffer<float> x;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x)}; }
   };
   struct Output {
     Buffer<float> y;

@@ -30,6 +30,11 @@ GuardedBlock::GuardedBlock(std::size_t bytes, std::size_t skew, std::pmr::memory
       bytes_(bytes) {
   base_ = static_cast<std::byte*>(memory_->allocate(total_, line));
   payload_ = base_ + guard_bytes + skew;
+  mend();
+}
+
+void GuardedBlock::mend() {
+  if (base_ == nullptr) return;
   write_pattern(payload_ - guard_bytes);
   write_pattern(payload_ + bytes_);
 }

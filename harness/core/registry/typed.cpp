@@ -1,14 +1,148 @@
 #include "assay/detail/typed.hpp"
 
+#include "core/check/slice.hpp"
+
+#include <chrono>
 #include <limits>
 
 namespace assay::detail {
+namespace {
 
-void blame_for_guards(Agreement& outcome, std::string_view part) {
+/// Inputs that are hashed after every slice: it takes some ten microseconds.
+constexpr std::size_t small_input = std::size_t{1} << 18;
+
+/// Of all bytes, and of where they are.
+std::uint64_t digest(const PartBytes& part) {
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15U;
+  constexpr std::size_t lanes = 8, block = lanes * sizeof(std::uint64_t);
+  std::array<std::uint64_t, lanes> sums{};
+  std::array<std::uint64_t, lanes> words{};
+  std::size_t at = 0;
+  for (; at + block <= part.size; at += block) {
+    std::memcpy(words.data(), part.data + at, block);
+    for (std::size_t i = 0; i < lanes; ++i) sums[i] = (sums[i] + words[i]) * factor;
+  }
+  std::uint64_t out = part.size;
+  for (; at < part.size; ++at) out = (out + static_cast<std::uint64_t>(part.data[at])) * factor;
+  for (const std::uint64_t sum : sums) out = (out ^ sum ^ (sum >> 32)) * factor;
+  return out;
+}
+
+}  // namespace
+
+Decoy::Decoy(std::vector<PartBytes> parts, Rng& rng) : parts_(std::move(parts)) {
+  for (const PartBytes& part : parts_) {
+    const auto elements = static_cast<Index>(part.size / part.width);
+    const Index by = elements > 1 ? rng.integer(1, elements - 1) : 0;
+    turned_.push_back(static_cast<std::size_t>(by) * part.width);
+    std::rotate(part.data, part.data + turned_.back(), part.data + part.size);
+  }
+}
+
+Decoy::~Decoy() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const PartBytes& part = parts_[i];
+    std::rotate(part.data, part.data + (part.size - turned_[i]), part.data + part.size);
+  }
+}
+
+std::vector<std::uint64_t> digests_of(const std::vector<PartBytes>& parts) {
+  std::vector<std::uint64_t> out;
+  for (const PartBytes& part : parts) out.push_back(digest(part));
+  return out;
+}
+
+Glimpse::Glimpse(const std::vector<PartBytes>& parts, Rng& rng) {
+  constexpr Index most_lines = 32;
+  for (const PartBytes& part : parts) {
+    constexpr std::size_t line = std::tuple_size_v<decltype(Line::bytes)>;
+    const auto count = static_cast<Index>((part.size + line - 1) / line);
+    for (Index i = 0; i < std::min(count, most_lines); ++i) {
+      const auto begin = static_cast<std::size_t>(count <= most_lines ? i : rng.integer(0, count - 1)) * line;
+      Line next{
+          .part = part.name, .at = part.data + begin, .bytes = {}, .size = std::min(line, part.size - begin)};
+      std::memcpy(next.bytes.data(), next.at, next.size);
+      lines_.push_back(next);
+    }
+  }
+}
+
+std::string_view Glimpse::changed() const {
+  for (const Line& line : lines_) {
+    if (std::memcmp(line.bytes.data(), line.at, line.size) != 0) return line.part;
+  }
+  return {};
+}
+
+InputWatch::InputWatch(std::vector<PartBytes> parts)
+    : parts_(std::move(parts)), digests_(digests_of(parts_)) {
+  std::size_t bytes = 0;
+  for (const PartBytes& part : parts_) bytes += part.size;
+  small_ = bytes <= small_input;
+}
+
+void InputWatch::used_by(const void* user) {
+  if (std::ranges::find(users_, user) == users_.end()) users_.push_back(user);
+}
+
+std::string_view InputWatch::written_part(bool due, const std::function<void()>& make_again) {
+  if (!due && !small_ && !seeking_) return {};
+  std::string_view written;
+  for (std::size_t i = 0; i < parts_.size() && written.empty(); ++i) {
+    if (digest(parts_[i]) != digests_[i]) written = parts_[i].name;
+  }
+  const bool alone = users_.size() <= 1;
+  users_.clear();
+  if (written.empty()) return {};
+  make_again();
+  seeking_ = true;
+  return alone ? written : std::string_view();
+}
+
+void blame(Agreement& outcome, std::string detail) {
   if (!outcome.agrees) return;
   outcome.agrees = false;
   outcome.worst_error = std::numeric_limits<double>::infinity();
-  outcome.detail = "wrote outside " + std::string(part) + ": the guard bytes before or after it changed";
+  outcome.detail = std::move(detail);
+}
+
+void blame_for_input(Agreement& outcome, std::string_view part) {
+  outcome.agrees = true;
+  blame(outcome, "wrote into its input " + std::string(part));
+}
+
+std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng) {
+  constexpr int most_touched = 8, elsewhere = 8;
+  if (count <= most_touched + elsewhere) return {};
+  std::vector<Index> out;
+  if (touched) {
+    for (int i = 0; i < most_touched; ++i) out.push_back(touched());
+  }
+  for (int i = 0; i < elsewhere; ++i) out.push_back(rng.integer(0, count - 1));
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {}
+
+Rehearsal::~Rehearsal() = default;
+
+void Rehearsal::take(Timed& timed, const Context& context, Fill fill, Agreement& outcome) const {
+  constexpr int most_slices = 6, fewest = 2;
+  constexpr std::chrono::milliseconds enough{20};
+  // Integers that are updated again and again do not stay exact.
+  const Index most_calls = fill == Fill::exact && timed.updates_in_place() ? 1 : 8;
+  AuditedSlices slices(timed, context.threads, *before_, AuditedSlices::Judging::every);
+  const auto start = std::chrono::steady_clock::now();
+  for (int slice = 0; slice < most_slices && slices.audit().fault.empty(); ++slice) {
+    if (slice >= fewest && std::chrono::steady_clock::now() - start > enough) break;
+    slices.take(most_calls, false);
+  }
+  outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());
+  if (!slices.audit().fault.empty()) {
+    blame(outcome, "called again with a changed input: " + slices.audit().fault);
+  }
 }
 
 void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file) {

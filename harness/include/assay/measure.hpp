@@ -1,6 +1,7 @@
 /// Measuring: variants of one case sampled in mixed order, in short slices, in several process starts.
 #pragma once
 
+#include "assay/audit.hpp"
 #include "assay/failure.hpp"
 #include "assay/hooks.hpp"
 #include "assay/registry.hpp"
@@ -22,6 +23,9 @@ struct MeasurePolicy {
   double trial_seconds = 0.15;  ///< per launch: fewer slices of longer calls, though never fewer than 3
   std::uint64_t seed = 42;
   double time_limit = 0;  ///< seconds that a kernel may take; 0: by what naive takes
+  /// Each case has a process of its own, in which kernels that are timed may start nothing and change nothing
+  /// of the process.
+  bool strict = false;
 };
 
 /// A call longer than this is timed three times in all, and no more.
@@ -40,6 +44,7 @@ struct TrialSample {
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
   double workspace_bytes = 0;
+  Audit audit;
   std::optional<Failure> failure;  ///< it came to no end, and has no slices
 };
 

@@ -7,6 +7,8 @@
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <filesystem>
 #include <functional>
@@ -32,6 +34,9 @@ struct Setting {
   Placement placement;
   /// The file that a problem from outside was read from, for contracts that define problem_of(); else empty.
   std::filesystem::path file;
+  /// The units of the output that an expectation is wanted for, in increasing order; empty: all of them. For
+  /// contracts that define units(), and passed over by all others.
+  std::vector<Index> units;
 
   template <class T>
   Buffer<T> buffer(Index count) const {
@@ -42,6 +47,13 @@ struct Setting {
     if (fill == Fill::exact) return rng.small_integer();
     const double mean = fill == Fill::offset ? 1e4 : 0;
     return static_cast<float>(mean + rng.uniform(-1, 1));
+  }
+  /// A number that, in place of one of this fill, changes a sum of `terms` products of them by more than
+  /// the bound of that sum, terms^2 2^-24 times the size of a product.
+  float draw_that_shows(Index terms) {
+    if (fill == Fill::exact) return rng.small_integer();
+    const double n = static_cast<double>(terms), sign = rng.unit() < 0.5 ? -1 : 1;
+    return static_cast<float>(sign * rng.uniform(1, 2) * std::max(1.0, 4 * n * n * 0x1p-24));
   }
 };
 
@@ -58,23 +70,90 @@ struct Context {
   int threads = 1;
 };
 
-/// A buffer of an output, with the name that messages use.
-template <class Output, class T>
+/// What happens to a part of an input between the calls of a prepared kernel.
+enum class Role {
+  changing,  ///< one element at a time gets another value
+  permuted,  ///< two elements at a time are swapped
+  steady,    ///< nothing: no other value would be valid by itself
+  constant   ///< nothing, and a kernel may rely on it from its preparation on
+};
+
+/// A buffer of an input or an output, with the name that messages use.
+template <class Owner, class T>
 struct Part {
   std::string_view name;
-  Buffer<T> Output::*member;
+  Buffer<T> Owner::*member;
+  Role role = Role::changing;  ///< of an input
+
+  Buffer<T>& of(Owner& owner) const { return owner.*member; }
+  const Buffer<T>& of(const Owner& owner) const { return owner.*member; }
 };
-template <class Output, class T>
-constexpr Part<Output, T> part(std::string_view name, Buffer<T> Output::*member) {
+template <class Owner, class T>
+constexpr Part<Owner, T> part(std::string_view name, Buffer<T> Owner::*member) {
   return {name, member};
+}
+template <class Owner, class T>
+constexpr Part<Owner, T> permuted(std::string_view name, Buffer<T> Owner::*member) {
+  return {name, member, Role::permuted};
+}
+template <class Owner, class T>
+constexpr Part<Owner, T> steady(std::string_view name, Buffer<T> Owner::*member) {
+  return {name, member, Role::steady};
+}
+/// Frozen weights, for example, which Variant::prepare may pack.
+template <class Owner, class T>
+constexpr Part<Owner, T> constant(std::string_view name, Buffer<T> Owner::*member) {
+  return {name, member, Role::constant};
+}
+
+/// One of several buffers of a part.
+template <class Owner, class T, std::size_t count>
+struct PartOfArray {
+  std::string_view name;
+  std::array<Buffer<T>, count> Owner::*member;
+  std::size_t at = 0;
+  Role role = Role::changing;
+
+  Buffer<T>& of(Owner& owner) const { return (owner.*member)[at]; }
+  const Buffer<T>& of(const Owner& owner) const { return (owner.*member)[at]; }
+};
+template <class Owner, class T, std::size_t count>
+constexpr PartOfArray<Owner, T, count> part(std::string_view name,
+                                            std::array<Buffer<T>, count> Owner::*member, std::size_t at) {
+  return {name, member, at};
+}
+
+/// A part of an input that make_output() copies into a part of the output, which calls update in place. Empty
+/// where a problem does not read it.
+template <class Input, class Output, class T>
+struct StartPart : Part<Input, T> {
+  Buffer<T> Output::*updated;
+};
+template <class Input, class Output, class T>
+constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Input::*member,
+                                            Buffer<T> Output::*updated) {
+  return {{name, member, Role::steady}, updated};
 }
 
 /// The definition of a hot path. `Input`, `Output` and `Expected` own their buffers.
 ///
+/// Between the calls that are timed, one element of the input changes at a time, and afterwards the output is
+/// judged: a kernel that answers with what it computed before is found out. Input::parts() says which parts
+/// there are, and which of them a kernel may rely on from its preparation on.
+///
 /// It may define, besides:
+///   void salt(const Problem&, const Input&, std::string_view part, Index at, T& element, Setting&): stores
+///     another valid value in the element `at` of that part, one that changes the output by more than its
+///     bound. Needed where Setting::draw() makes none, and for elements that are no numbers of 32 bits.
+///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
+///     judge() then keep to Setting::units. Without it the whole output is judged every time, which is for
+///     outputs that cost little to judge beside the calls that make them.
+///   Index touched(const Problem&, std::string_view part, Index at, Rng&): a unit that depends on the
+///     element `at` of that part of the input, drawn where several do. Goes with units().
+///   bool has_helpers(const Problem&): whether the problem itself asks for threads besides the calling one,
+///     as loaders with workers do. No other kernel may work on more threads than it was given.
 ///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
-///   then
-///     reads Setting::file. Throws Error naming the file, the line and what to do.
+///     then reads Setting::file. Throws Error naming the file, the line and what to do.
 ///   std::string remark(problem, input, expected, output): one line about a right output that agreement does
 ///     not say, such as how close a plan comes to its lower bound.
 template <class Op>
@@ -86,7 +165,8 @@ concept Contract = requires(const typename Op::Problem problem, const typename O
   { Op::version } -> std::convertible_to<int>;             // raised when inputs or meaning change
   { Op::fills.front() } -> std::convertible_to<Fill>;      // those that make sense; the last is timed
   Op::Problem::fields();                                   // tuple of field(…), option(…)
-  Op::Output::parts();                                     // tuple of part(…): guarded and corrupted
+  Op::Input::parts();   // tuple of part(…), permuted(…), …, start(…): all buffers of an input
+  Op::Output::parts();  // tuple of part(…): guarded and corrupted
   { Op::corner_cases() } -> std::same_as<std::vector<typename Op::Problem>>;
   { Op::footprint(problem) } -> std::same_as<double>;  // bytes of input, output and expectation
   { Op::make_input(problem, setting) } -> std::same_as<typename Op::Input>;
@@ -136,12 +216,25 @@ struct VariantInfo {
   std::string code;
 };
 
-/// A prepared variant on one workload, ready to be timed.
+/// A prepared variant on one workload, ready to be timed. A slice is armed, its calls are repeated, the last
+/// of them after note_state() when the output is updated in place, and it is settled. Seeds are drawn when
+/// they are needed, so that no kernel can know them.
 class Timed {
  public:
   virtual ~Timed() = default;
-  /// Calls the kernel `calls` times in a row.
+  /// Overwrites what the output held, and has the input change from call to call from now on.
+  virtual void arm(std::uint64_t /*seed*/) {}
+  /// Calls the kernel `calls` times in a row. Armed, it changes one element of the input before each call.
   virtual void repeat(Index calls) = 0;
+  /// Whether the problem itself asks for threads, whatever the number of threads of the trial.
+  virtual bool may_have_helpers() const { return false; }
+  /// Whether calls read what earlier ones left in the output.
+  virtual bool updates_in_place() const { return false; }
+  /// Notes what the last call of an armed slice is about to update.
+  virtual void note_state(std::uint64_t /*seed*/) {}
+  /// Ends an armed slice: the input becomes what it was. With a seed, what the last call left is judged, and
+  /// what it may not have touched is looked at.
+  virtual Agreement settle(std::optional<std::uint64_t> /*seed*/) { return {}; }
 };
 
 /// A problem with inputs filled and the expected result computed once.
@@ -149,13 +242,17 @@ class Workload {
  public:
   virtual ~Workload() = default;
   virtual Cost cost() const = 0;
-  /// Runs the variant into fresh poisoned outputs, twice unless `once`, and judges each; guards included.
-  /// Twice, because a kernel that leaves something behind in its plan is right the first time only.
+  /// Runs the variant into a fresh poisoned output and judges it, guards included; then, unless `once`, in a
+  /// few slices as they are timed, because a kernel that keeps something of a call is right the first time
+  /// only. Names the part of the input that it wrote to, which is made again.
   virtual Agreement check(std::size_t variant, const Context& context, bool once = false) = 0;
   /// Returns the contract's remark on a fresh output of the variant; empty when there is none.
   virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
+  /// Returns the share of `tries` changes of one element of the input after which the answer from before is
+  /// judged to be wrong. 1 where nothing of the input changes.
+  virtual double changes_that_show(int tries) = 0;
   /// Corrupts a correct output in `tries` seeded ways per part and returns those that the judge let pass.
   virtual std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) = 0;
 };

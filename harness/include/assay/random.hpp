@@ -18,6 +18,9 @@ constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf2
   return hash;
 }
 
+/// Drawn by the operating system: no kernel can know it before.
+std::uint64_t secret();
+
 /// xoshiro256** by Blackman and Vigna (2018), seeded through splitmix64. The standard library's
 /// distributions differ between vendors; inputs must not,
 /// since results of different inputs are not comparable.

@@ -40,6 +40,16 @@ struct Disagreement {
   std::string key, detail;
 };
 
+/// What was looked at while one variant was timed, in all its trials together.
+struct TrustRow {
+  std::string variant;              ///< operation/variant
+  Index slices = 0;                 ///< timed
+  Index judged = 0;                 ///< of them, after their calls
+  Index compared = 0;               ///< elements of outputs in those
+  double workspace_bytes = 0;       ///< kept between calls, of the trial that keeps most
+  double allocations_per_call = 0;  ///< of the trial that allocates most often
+};
+
 /// Time of one measured trial.
 struct TimeRow {
   std::string key, problem_case, note, variant;
@@ -82,6 +92,7 @@ struct Report {
   Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
+  std::vector<TrustRow> trust;
   /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
   std::string withheld;
   std::vector<TimeRow> times;  ///< case by case

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/agreement.hpp"
+#include "assay/audit.hpp"
 #include "assay/failure.hpp"
 #include "assay/files.hpp"
 #include "assay/machine.hpp"
@@ -47,6 +48,7 @@ struct TrialResult {
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
   double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
+  Audit audit;                 ///< of the slices that were timed; a fault there is in `agreement` as well
   std::string remark;          ///< what a reader must know of this measurement
 };
 

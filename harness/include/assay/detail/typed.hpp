@@ -5,6 +5,7 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -12,26 +13,184 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+namespace assay {
+class Surroundings;
+}
+
 namespace assay::detail {
+
+/// A part whose type does not matter.
+struct PartBytes {
+  std::string_view name;
+  std::byte* data = nullptr;
+  std::size_t width = 1, size = 0;  ///< of an element, and of all, in bytes
+};
+
+template <class T>
+PartBytes bytes_of(std::string_view name, Buffer<T>& buffer) {
+  return {name, reinterpret_cast<std::byte*>(buffer.data()), sizeof(T),
+          static_cast<std::size_t>(buffer.size()) * sizeof(T)};
+}
+
+/// All buffers of an input or an output.
+template <class Owner>
+std::vector<PartBytes> all_parts(Owner& owner) {
+  return std::apply(
+      [&](const auto&... parts) { return std::vector<PartBytes>{bytes_of(parts.name, parts.of(owner))...}; },
+      Owner::parts());
+}
+
+template <class Op>
+std::vector<PartBytes> changing_parts(typename Op::Input& input) {
+  std::vector<PartBytes> out;
+  const auto take = [&](const auto& part) {
+    if (part.role != Role::constant) out.push_back(bytes_of(part.name, part.of(input)));
+  };
+  std::apply([&](const auto&... parts) { (take(parts), ...); }, Op::Input::parts());
+  return out;
+}
+
+/// Other content in the same memory, for as long as this lives: each part turned by a drawn number of
+/// elements, which keeps every one of them valid.
+class Decoy {
+ public:
+  Decoy(std::vector<PartBytes> parts, Rng& rng);
+  ~Decoy();
+  Decoy(const Decoy&) = delete;
+  Decoy& operator=(const Decoy&) = delete;
+
+ private:
+  std::vector<PartBytes> parts_;
+  std::vector<std::size_t> turned_;  ///< bytes
+};
+
+/// A hash of the bytes of all parts, one of each.
+std::vector<std::uint64_t> digests_of(const std::vector<PartBytes>& parts);
+
+/// Copies of drawn lines of an output, by which it is seen that somebody still writes to it.
+class Glimpse {
+ public:
+  Glimpse(const std::vector<PartBytes>& parts, Rng& rng);
+  /// The part that changed since; empty when none did.
+  std::string_view changed() const;
+
+ private:
+  struct Line {
+    std::string_view part;
+    const std::byte* at;
+    std::array<std::byte, 64> bytes;
+    std::size_t size;
+  };
+  std::vector<Line> lines_;
+};
+
+/// Watches the parts of an input, and tells who wrote to them.
+class InputWatch {
+ public:
+  explicit InputWatch(std::vector<PartBytes> parts);
+  /// From now on `user` has the input as well.
+  void used_by(const void* user);
+  /// The part that changed since it was last looked at, when nobody but one user can have done it; empty when
+  /// none did, or when it is not known yet who it was: everybody is then looked at in turn.
+  /// Calls `make_again` when anything changed. Large inputs are looked at when it is `due` or when somebody
+  /// is sought.
+  std::string_view written_part(bool due, const std::function<void()>& make_again);
+
+ private:
+  std::vector<PartBytes> parts_;
+  std::vector<std::uint64_t> digests_;
+  std::vector<const void*> users_;
+  bool small_ = true, seeking_ = false;
+};
+
+/// Notes in `outcome`, if it agreed until now, that it does not, and why.
+void blame(Agreement& outcome, std::string detail);
+
+/// Notes that a part of the input was written to. Whatever else was found may come from that.
+void blame_for_input(Agreement& outcome, std::string_view part);
+
+/// Whether a problem's output can be judged in pieces.
+template <class Op>
+concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
+  { Op::units(problem) } -> std::same_as<Index>;
+  { Op::touched(problem, std::string_view(), Index(), rng) } -> std::same_as<Index>;
+};
+
+/// The units of one judgement, `count` in all: those that depend on what changed, from `touched`, and as many
+/// again and more from anywhere. Empty when that would be all of them.
+std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng);
+
+/// A few slices of calls of a kernel that is prepared after this was made, each judged.
+class Rehearsal {
+ public:
+  Rehearsal();
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+  /// Notes in `outcome` what was wrong.
+  void take(Timed& timed, const Context& context, Fill fill, Agreement& outcome) const;
+
+ private:
+  std::unique_ptr<const Surroundings> before_;
+};
+
+template <class T>
+inline constexpr bool is_start = false;
+template <class Input, class Output, class T>
+inline constexpr bool is_start<StartPart<Input, Output, T>> = true;
+
+/// Stores another valid value of an element of an input.
+template <class Op, class T>
+void salt_element(const typename Op::Problem& problem, const typename Op::Input& input, std::string_view part,
+                  Index at, T& element, Setting& setting) {
+  if constexpr (requires { Op::salt(problem, input, part, at, element, setting); }) {
+    Op::salt(problem, input, part, at, element, setting);
+  } else if constexpr (std::is_same_v<T, float>) {
+    element = setting.draw();
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    element = setting.rng.next();
+  } else {
+    static_assert(
+        std::is_same_v<T, float>,
+        "define salt(problem, input, part, at, element, setting) in the contract, for elements that "
+        "are no float, or declare the part steady or constant");
+  }
+}
 
 /// A ready kernel: a plain function or a prepared object, called without further indirection than its own.
 template <Contract Op>
 class Runner {
  public:
-  Runner(const Variant<Op>& variant, const typename Op::Problem& problem, const typename Op::Input& input,
-         const Context& context)
+  /// The variant is prepared on other content than it will be called with, but for constant parts.
+  Runner(const Variant<Op>& variant, const typename Op::Problem& problem, typename Op::Input& input,
+         const Context& context, Rng& rng)
       : run_(variant.run), problem_(problem), input_(input) {
-    if (variant.prepare) kernel_ = variant.prepare(problem, input, context);
+    if (variant.prepare) {
+      const Decoy decoy(changing_parts<Op>(input), rng);
+      kernel_ = variant.prepare(problem, input, context);
+    }
   }
   void operator()(typename Op::Output& output, Index calls) const {
+    repeat(output, calls, [] {});
+  }
+  /// Calls `before` ahead of each call.
+  template <class Before>
+  void repeat(typename Op::Output& output, Index calls, const Before& before) const {
     if (run_ != nullptr) {
-      for (Index i = 0; i < calls; ++i) run_(problem_, input_, output);
+      for (Index i = 0; i < calls; ++i) {
+        before();
+        run_(problem_, input_, output);
+      }
     } else {
-      for (Index i = 0; i < calls; ++i) kernel_(input_, output);
+      for (Index i = 0; i < calls; ++i) {
+        before();
+        kernel_(input_, output);
+      }
     }
   }
 
@@ -40,17 +199,6 @@ class Runner {
   typename Variant<Op>::Kernel kernel_;
   const typename Op::Problem& problem_;
   const typename Op::Input& input_;
-};
-
-template <Contract Op>
-class TypedTimed final : public Timed {
- public:
-  TypedTimed(Runner<Op> runner, typename Op::Output& output) : runner_(std::move(runner)), output_(output) {}
-  void repeat(Index calls) override { runner_(output_, calls); }
-
- private:
-  Runner<Op> runner_;
-  typename Op::Output& output_;
 };
 
 /// Spoils `tries` random elements of an output in each of the four ways of
@@ -86,12 +234,308 @@ void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const 
   }
 }
 
-// These two are compiled once, not for every operation.
-
-/// Notes in `outcome` that the guard bytes of `part` changed.
-void blame_for_guards(Agreement& outcome, std::string_view part);
-
 [[noreturn]] void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file);
+
+template <Contract Op>
+Agreement guards_of(const typename Op::Output& output) {
+  Agreement outcome;
+  const auto look = [&](const auto& part) {
+    if (!part.of(output).guards_intact()) {
+      blame(outcome,
+            "wrote outside " + std::string(part.name) + ": the guard bytes before or after it changed");
+    }
+  };
+  std::apply([&](const auto&... parts) { (look(parts), ...); }, Op::Output::parts());
+  return outcome;
+}
+
+/// A problem with its input, and what is known of it.
+template <Contract Op>
+struct Case {
+  typename Op::Problem problem;
+  Setting setting;  ///< whose numbers go on from where those of the input ended
+  Setting before;   ///< the same before the input was made
+  typename Op::Input input;
+  InputWatch watch;
+
+  Case(const typename Op::Problem& its_problem, Setting its_setting)
+      : problem(its_problem),
+        setting(std::move(its_setting)),
+        before(setting),
+        input(Op::make_input(problem, setting)),
+        watch(all_parts(input)) {}
+
+  /// Fills the input again, in the same memory.
+  void make_input_again() {
+    Setting again = before;
+    again.placement = {};
+    typename Op::Input fresh = Op::make_input(problem, again);
+    const auto copy = [&](const auto& part) {
+      std::ranges::copy(std::as_const(part.of(fresh)), part.of(input).begin());
+    };
+    std::apply([&](const auto&... parts) { (copy(parts), ...); }, Op::Input::parts());
+  }
+};
+
+template <Contract Op>
+class TypedTimed final : public Timed {
+ public:
+  using Input = typename Op::Input;
+  using Output = typename Op::Output;
+
+  TypedTimed(const Variant<Op>& variant, const Context& context, Case<Op>& shared, Output& output, Rng& rng)
+      : runner_(variant, shared.problem, shared.input, context, rng),
+        shared_(shared),
+        output_(output),
+        setting_(shared.setting) {}
+  ~TypedTimed() override { put_back(); }
+
+  void arm(std::uint64_t seed) override {
+    put_back();
+    shared_.watch.used_by(this);
+    setting_.rng = Rng(seed);
+    choose_part();
+    std::apply([&](const auto&... parts) { (overwrite(parts), ...); }, Output::parts());
+    each_start([&](const auto& part) {
+      std::ranges::copy(std::as_const(part.of(shared_.input)), (output_.*part.updated).begin());
+    });
+  }
+
+  void repeat(Index calls) override {
+    runner_.repeat(output_, calls, [this] {
+      if (salt_ != nullptr) (this->*salt_)();
+    });
+  }
+
+  bool may_have_helpers() const override {
+    if constexpr (requires { Op::has_helpers(shared_.problem); }) {
+      return Op::has_helpers(shared_.problem);
+    } else {
+      return false;
+    }
+  }
+
+  bool updates_in_place() const override {
+    bool found = false;
+    each_start([&](const auto& part) { found = found || part.of(shared_.input).size() > 0; });
+    return found;
+  }
+
+  void note_state(std::uint64_t seed) override {
+    Rng rng(seed);
+    if (salt_ != nullptr) (this->*salt_)();
+    salt_ = nullptr;  // that was for the last call, whose units are noted now
+    units_ = draw_units(rng);
+    noted_ = true;
+    kept_state_.clear();
+    each_start([&](const auto& part) {
+      auto& before = part.of(shared_.input);
+      const auto& now = output_.*part.updated;
+      const auto note = [&](Index at) {
+        keep(before[at]);
+        before[at] = now[at];
+      };
+      if (units_.empty()) {
+        for (Index at = 0; at < before.size(); ++at) note(at);
+      } else {
+        for (const Index at : units_) note(at);
+      }
+    });
+  }
+
+  Agreement settle(std::optional<std::uint64_t> seed) override {
+    Agreement outcome = guards_of<Op>(output_);
+    if (seed) {
+      Rng rng(*seed);
+      outcome = outcome & judged(rng);
+    }
+    put_back();
+    salt_ = nullptr;
+    const std::string_view written =
+        shared_.watch.written_part(seed.has_value(), [this] { shared_.make_input_again(); });
+    if (!written.empty()) blame_for_input(outcome, written);
+    return outcome;
+  }
+
+  /// As Workload::changes_that_show().
+  double changes_that_show(int tries) {
+    int shown = 0;
+    for (int i = 0; i < tries; ++i) {
+      arm(secret());
+      runner_(output_, 1);
+      if (salt_ == nullptr) return 1;
+      (this->*salt_)();
+      if (!settle(secret()).agrees) ++shown;
+    }
+    return static_cast<double>(shown) / tries;
+  }
+
+ private:
+  template <std::size_t k>
+  static constexpr auto input_part() {
+    return std::get<k>(Input::parts());
+  }
+
+  template <class Visit>
+  static void each_start(const Visit& visit) {
+    const auto look = [&](const auto& part) {
+      if constexpr (is_start<std::remove_cvref_t<decltype(part)>>) visit(part);
+    };
+    std::apply([&](const auto&... parts) { (look(parts), ...); }, Input::parts());
+  }
+
+  template <std::size_t k>
+  void salt() {
+    constexpr auto part = input_part<k>();
+    auto& buffer = part.of(shared_.input);
+    if (salted_ >= 0) put_back_part<k>();
+    salted_ = setting_.rng.integer(0, buffer.size() - 1);
+    if constexpr (part.role == Role::permuted) {
+      swapped_ = setting_.rng.integer(0, buffer.size() - 1);
+      std::swap(buffer[salted_], buffer[swapped_]);
+    } else {
+      std::memcpy(kept_.data(), &buffer[salted_], sizeof buffer[0]);
+      salt_element<Op>(shared_.problem, shared_.input, part.name, salted_, buffer[salted_], setting_);
+    }
+  }
+  template <std::size_t k>
+  void put_back_part() {
+    constexpr auto part = input_part<k>();
+    auto& buffer = part.of(shared_.input);
+    if constexpr (part.role == Role::permuted) {
+      std::swap(buffer[salted_], buffer[swapped_]);
+    } else {
+      std::memcpy(&buffer[salted_], kept_.data(), sizeof buffer[0]);
+    }
+  }
+  template <std::size_t k>
+  Index touched_by_part(Rng& rng) const {
+    constexpr auto part = input_part<k>();
+    return Op::touched(shared_.problem, part.name, salted_, rng);
+  }
+
+  /// Chooses the part that changes in this slice.
+  void choose_part() {
+    std::vector<std::size_t> candidates;
+    each_index([&]<std::size_t k>() {
+      constexpr auto part = input_part<k>();
+      if constexpr (part.role == Role::changing || part.role == Role::permuted) {
+        if (part.of(shared_.input).size() > 0) candidates.push_back(k);
+      }
+    });
+    salt_ = nullptr;
+    if (candidates.empty()) return;
+    part_ = candidates[static_cast<std::size_t>(
+        setting_.rng.integer(0, static_cast<Index>(candidates.size()) - 1))];
+    each_index([&]<std::size_t k>() {
+      constexpr auto part = input_part<k>();
+      if constexpr (part.role == Role::changing || part.role == Role::permuted) {
+        if (k == part_) salt_ = &TypedTimed::salt<k>;
+      }
+    });
+  }
+
+  template <class Visit>
+  static void each_index(const Visit& visit) {
+    constexpr std::size_t count = std::tuple_size_v<decltype(Input::parts())>;
+    [&]<std::size_t... k>(std::index_sequence<k...>) { (visit.template operator()<k>(), ...); }
+    (std::make_index_sequence<count>());
+  }
+
+  /// What the output holds before a slice tells nothing: numbers that could be right, or what says that they
+  /// were never written where the whole output is judged.
+  template <class P>
+  void overwrite(const P& part) {
+    auto& buffer = part.of(output_);
+    buffer.mend_guards();
+    using T = std::remove_reference_t<decltype(buffer[0])>;
+    if constexpr (JudgedInUnits<Op> && std::is_same_v<T, float>) {
+      constexpr Index most = 1 << 14, run = 16;
+      if (buffer.size() <= most) {
+        for (float& x : buffer) x = setting_.draw();
+      } else {
+        for (int line = 0; line < 64; ++line) {
+          const Index at = setting_.rng.integer(0, buffer.size() - run);
+          for (Index i = at; i < at + run; ++i) buffer[i] = setting_.draw();
+        }
+      }
+    } else {
+      buffer.poison();
+    }
+  }
+
+  std::vector<Index> draw_units(Rng& rng) const {
+    if constexpr (JudgedInUnits<Op>) {
+      std::function<Index()> touched;
+      if (salted_ >= 0) {
+        each_index([&]<std::size_t k>() {
+          if (k == part_) touched = [&] { return touched_by_part<k>(rng); };
+        });
+      }
+      return drawn_units(Op::units(shared_.problem), touched, rng);
+    } else {
+      return {};
+    }
+  }
+
+  Agreement judged(Rng& rng) {
+    const Glimpse glimpse(all_parts(output_), rng);
+    Setting setting = shared_.setting;
+    setting.rng = Rng(rng.next());
+    setting.units = noted_ ? units_ : draw_units(rng);
+    const auto expected = Op::expect(shared_.problem, shared_.input, setting);
+    Agreement outcome = Op::judge(shared_.problem, shared_.input, expected, output_);
+    const std::string_view late = glimpse.changed();
+    if (!late.empty()) blame(outcome, "wrote to " + std::string(late) + " after it had returned");
+    return outcome;
+  }
+
+  /// Makes the input what it was before the slice.
+  void put_back() {
+    if (salted_ >= 0) {
+      each_index([&]<std::size_t k>() {
+        if constexpr (input_part<k>().role == Role::changing || input_part<k>().role == Role::permuted) {
+          if (k == part_) put_back_part<k>();
+        }
+      });
+      salted_ = -1;
+    }
+    if (!noted_) return;
+    noted_ = false;
+    std::size_t next = 0;
+    each_start([&](const auto& part) {
+      auto& before = part.of(shared_.input);
+      const auto take = [&](Index at) {
+        std::memcpy(&before[at], kept_state_.data() + next, sizeof before[0]);
+        next += sizeof before[0];
+      };
+      if (units_.empty()) {
+        for (Index at = 0; at < before.size(); ++at) take(at);
+      } else if (before.size() > 0) {
+        for (const Index at : units_) take(at);
+      }
+    });
+  }
+
+  template <class T>
+  void keep(const T& value) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    kept_state_.insert(kept_state_.end(), bytes, bytes + sizeof value);
+  }
+
+  Runner<Op> runner_;
+  Case<Op>& shared_;
+  Output& output_;
+  Setting setting_;  ///< whose numbers are secret
+  void (TypedTimed::*salt_)() = nullptr;
+  std::size_t part_ = 0;              ///< of the input, that changes
+  Index salted_ = -1;                 ///< its element that is not as it was
+  Index swapped_ = -1;                ///< the one that it changed places with
+  std::array<std::byte, 64> kept_{};  ///< what that held
+  bool noted_ = false;
+  std::vector<Index> units_;
+  std::vector<std::byte> kept_state_;
+};
 
 template <Contract Op>
 class TypedWorkload final : public Workload {
@@ -101,22 +545,22 @@ class TypedWorkload final : public Workload {
   using Output = typename Op::Output;
 
   TypedWorkload(const std::vector<Variant<Op>>& variants, const Problem& problem, Setting setting)
-      : variants_(variants),
-        problem_(problem),
-        setting_(std::move(setting)),
-        input_(Op::make_input(problem_, setting_)) {}
+      : variants_(variants), case_(problem, std::move(setting)) {}
 
-  Cost cost() const override { return Op::cost(problem_); }
+  Cost cost() const override { return Op::cost(case_.problem); }
 
   Agreement check(std::size_t variant, const Context& context, bool once) override {
-    const Runner<Op> runner(variants_.at(variant), problem_, input_, context);
-    Agreement outcome = judged(runner);
-    if (outcome.agrees && !once) {
-      const Agreement again = judged(runner);
-      outcome.worst_error = std::max(outcome.worst_error, again.worst_error);
-      outcome.agrees = again.agrees;
-      if (!again.agrees) outcome.detail = "in the second call of one plan: " + again.detail;
-    }
+    static_cast<void>(expected());  // before a kernel has had the input
+    Output output = fresh_output();
+    Rng rng(secret());
+    const Rehearsal rehearsal;
+    TypedTimed<Op> timed(variants_.at(variant), context, case_, output, rng);
+    case_.watch.used_by(&timed);
+    timed.repeat(1);
+    Agreement outcome = guards_of<Op>(output) & Op::judge(case_.problem, case_.input, expected(), output);
+    const std::string_view written = case_.watch.written_part(true, [this] { case_.make_input_again(); });
+    if (!written.empty()) blame_for_input(outcome, written);
+    if (!once && outcome.agrees) rehearsal.take(timed, context, case_.setting.fill, outcome);
     return outcome;
   }
 
@@ -124,8 +568,8 @@ class TypedWorkload final : public Workload {
     if constexpr (requires(const Problem& p, const Input& in, const typename Op::Expected& want,
                            const Output& out) { Op::remark(p, in, want, out); }) {
       Output output = fresh_output();
-      Runner<Op>(variants_.at(variant), problem_, input_, context)(output, 1);
-      return Op::remark(problem_, input_, expected(), output);
+      prepared(variant, context)(output, 1);
+      return Op::remark(case_.problem, case_.input, expected(), output);
     } else {
       return {};
     }
@@ -133,51 +577,49 @@ class TypedWorkload final : public Workload {
 
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     if (!shared_output_) shared_output_.emplace(fresh_output());
-    return std::make_unique<TypedTimed<Op>>(Runner<Op>(variants_.at(variant), problem_, input_, context),
-                                            *shared_output_);
+    Rng rng(secret());
+    return std::make_unique<TypedTimed<Op>>(variants_.at(variant), context, case_, *shared_output_, rng);
+  }
+
+  double changes_that_show(int tries) override {
+    Output output = fresh_output();
+    Rng rng(secret());
+    TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
+    return naive.changes_that_show(tries);
   }
 
   std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
-    const Runner<Op> naive(variants_.front(), problem_, input_, Context{});
     Output output = fresh_output();
-    naive(output, 1);
+    prepared(0, Context{})(output, 1);
     std::vector<std::string> survivors;
     Rng rng(seed);
-    const auto agrees = [&] { return Op::judge(problem_, input_, expected(), output).agrees; };
+    const auto agrees = [&] { return Op::judge(case_.problem, case_.input, expected(), output).agrees; };
     const auto each = [&](const auto& part) {
-      spoil(part.name, output.*part.member, rng, tries, agrees, survivors);
+      spoil(part.name, part.of(output), rng, tries, agrees, survivors);
     };
     std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
     return survivors;
   }
 
  private:
-  Output fresh_output() { return Op::make_output(problem_, input_, setting_); }
+  Output fresh_output() { return Op::make_output(case_.problem, case_.input, case_.setting); }
+
+  Runner<Op> prepared(std::size_t variant, const Context& context) {
+    Rng rng(secret());
+    return Runner<Op>(variants_.at(variant), case_.problem, case_.input, context, rng);
+  }
 
   const typename Op::Expected& expected() {
-    if (!expected_) expected_.emplace(Op::expect(problem_, input_, setting_));
+    if (!expected_) {
+      Setting setting = case_.setting;
+      setting.rng = Rng(secret());  // where only a sample is expected, no kernel knows which
+      expected_.emplace(Op::expect(case_.problem, case_.input, setting));
+    }
     return *expected_;
   }
 
-  Agreement judged(const Runner<Op>& runner) {
-    Output output = fresh_output();
-    runner(output, 1);
-    return guards(output) & Op::judge(problem_, input_, expected(), output);
-  }
-
-  static Agreement guards(const Output& output) {
-    Agreement outcome;
-    const auto look = [&](const auto& part) {
-      if (!(output.*part.member).guards_intact()) blame_for_guards(outcome, part.name);
-    };
-    std::apply([&](const auto&... parts) { (look(parts), ...); }, Output::parts());
-    return outcome;
-  }
-
   const std::vector<Variant<Op>>& variants_;
-  Problem problem_;
-  Setting setting_;
-  Input input_;
+  Case<Op> case_;
   std::optional<typename Op::Expected> expected_;
   std::optional<Output> shared_output_;
 };

@@ -168,6 +168,10 @@ struct AdamW {
   struct Input {
     Buffer<float> g;
     Buffer<float> p, m, v;  ///< what the arrays of Output hold before the first call
+    static constexpr auto parts() {
+      return std::tuple{part("g", &Input::g), start("p", &Input::p, &Output::p),
+                        start("m", &Input::m, &Output::m), start("v", &Input::v, &Output::v)};
+    }
   };
   struct Output {
     Buffer<float> p, m, v;

@@ -43,6 +43,7 @@ struct GradientAccumulation {
 
   struct Input {
     Buffer<float> g;
+    static constexpr auto parts() { return std::tuple{part("g", &Input::g)}; }
   };
   struct Output {
     Buffer<float> sum;
@@ -98,6 +99,7 @@ struct GradientClip {
   };
   struct Input {
     Buffer<float> g;
+    static constexpr auto parts() { return std::tuple{part("g", &Input::g)}; }
   };
   struct Output {
     Buffer<float> y, norm;

@@ -43,6 +43,7 @@ struct BatchRetrieval {
     Buffer<Index> indices;  ///< [windows, batch]
     Index batch = 1;
     mutable Index window = -1;  ///< the window that the latest call took
+    static constexpr auto parts() { return std::tuple{part("indices", &Input::indices)}; }
 
     /// The indices of the next call. Each call asks once, from the thread that was called.
     std::span<const Index> next_window() const {
@@ -71,6 +72,10 @@ struct BatchRetrieval {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// Threads of the operating system read for requests, and count as those of the process.
+  static bool has_helpers(const Problem&) { return true; }
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   Index& element, Setting& setting);
   /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
   static Problem problem_of(const std::filesystem::path& file);
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,

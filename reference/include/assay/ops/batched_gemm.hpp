@@ -37,6 +37,7 @@ struct BatchedGemm {
   };
   struct Input {
     Buffer<float> a, b;
+    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("b", &Input::b)}; }
   };
   struct Output {
     Buffer<float> c;
@@ -53,6 +54,8 @@ struct BatchedGemm {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<BatchedGemm>;

@@ -33,6 +33,7 @@ struct ElementwiseChannelBiasBackward {
   };
   struct Input {
     Buffer<float> dz;
+    static constexpr auto parts() { return std::tuple{part("dz", &Input::dz)}; }
   };
   struct Output {
     Buffer<float> db;
@@ -51,6 +52,8 @@ struct ElementwiseChannelBiasBackward {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

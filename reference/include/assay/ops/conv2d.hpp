@@ -87,6 +87,9 @@ struct Conv2d {
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, w, bias;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), part("w", &Input::w), part("bias", &Input::bias)};
+    }
   };
   struct Output {
     Buffer<float> y;
@@ -103,6 +106,8 @@ struct Conv2d {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
@@ -125,6 +130,7 @@ struct Conv2dDataGradient {
   using Problem = conv2d::DataProblem;
   struct Input {
     Buffer<float> dy, w;
+    static constexpr auto parts() { return std::tuple{part("dy", &Input::dy), part("w", &Input::w)}; }
   };
   struct Output {
     Buffer<float> dx;
@@ -141,6 +147,8 @@ struct Conv2dDataGradient {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
@@ -162,6 +170,7 @@ struct Conv2dWeightGradient {
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, dy;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("dy", &Input::dy)}; }
   };
   struct Output {
     Buffer<float> dw, dbias;
@@ -182,6 +191,8 @@ struct Conv2dWeightGradient {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<Conv2d>;

@@ -83,6 +83,7 @@ struct DataLoader {
   struct Input {
     KnownRecords records;
     Buffer<Index> order;  ///< [samples]
+    static constexpr auto parts() { return std::tuple{permuted("order", &Input::order)}; }
     /// The indices of batch k.
     std::span<const Index> batch(const EpochShape& shape, Index k) const {
       return std::span<const Index>(order).subspan(static_cast<std::size_t>(k * shape.batch),
@@ -111,6 +112,7 @@ struct DataLoader {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static bool has_helpers(const Problem& problem) { return problem.workers > 0; }
   /// The problem of a user's record file: one pass in batches of 256, or of all records where there are
   /// fewer.
   static Problem problem_of(const std::filesystem::path& file);

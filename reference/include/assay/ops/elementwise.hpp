@@ -113,6 +113,9 @@ struct Elementwise {
     Buffer<float> x;
     Buffer<float> y;  ///< empty for relu
     Buffer<float> z;  ///< what Output::z holds before the first call; empty when beta = 0
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), part("y", &Input::y), start("z", &Input::z, &Output::z)};
+    }
   };
   struct Output {
     Buffer<float> z;

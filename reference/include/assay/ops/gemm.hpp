@@ -45,6 +45,9 @@ struct Gemm {
   struct Input {
     Buffer<float> a, b;
     Buffer<float> c;  ///< what Output::c holds before the first call; empty when beta = 0
+    static constexpr auto parts() {
+      return std::tuple{part("a", &Input::a), part("b", &Input::b), start("c", &Input::c, &Output::c)};
+    }
   };
   struct Output {
     Buffer<float> c;
@@ -61,6 +64,8 @@ struct Gemm {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<Gemm>;

@@ -58,6 +58,7 @@ struct GemmBf16 {
   };
   struct Input {
     Buffer<std::uint16_t> a, b;
+    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("b", &Input::b)}; }
   };
   struct Output {
     Buffer<float> c;
@@ -74,6 +75,8 @@ struct GemmBf16 {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   std::uint16_t& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<GemmBf16>;

@@ -40,6 +40,7 @@ struct Gemv {
   };
   struct Input {
     Buffer<float> a, x;
+    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("x", &Input::x)}; }
   };
   struct Output {
     Buffer<float> y;
@@ -56,6 +57,8 @@ struct Gemv {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<Gemv>;

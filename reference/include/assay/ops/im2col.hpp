@@ -57,6 +57,7 @@ struct Im2col {
   using Problem = im2col::Problem;
   struct Input {
     Buffer<float> image;
+    static constexpr auto parts() { return std::tuple{part("image", &Input::image)}; }
   };
   struct Output {
     Buffer<float> col;
@@ -99,6 +100,7 @@ struct Col2im {
   using Problem = im2col::Problem;
   struct Input {
     Buffer<float> col;
+    static constexpr auto parts() { return std::tuple{part("col", &Input::col)}; }
   };
   struct Output {
     Buffer<float> image;

@@ -67,6 +67,9 @@ struct LayerNorm {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, gamma, beta;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), part("gamma", &Input::gamma), part("beta", &Input::beta)};
+    }
   };
   struct Output {
     Buffer<float> y, mean, rstd;
@@ -109,6 +112,7 @@ struct RmsNorm {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, gamma;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("gamma", &Input::gamma)}; }
   };
   struct Output {
     Buffer<float> y, rstd;
@@ -149,6 +153,10 @@ struct LayerNormResidual {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, r, gamma, beta;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), part("r", &Input::r), part("gamma", &Input::gamma),
+                        part("beta", &Input::beta)};
+    }
   };
   struct Output {
     Buffer<float> s, y, mean, rstd;
@@ -189,6 +197,9 @@ struct RmsNormResidual {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, r, gamma;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), part("r", &Input::r), part("gamma", &Input::gamma)};
+    }
   };
   struct Output {
     Buffer<float> s, y, rstd;

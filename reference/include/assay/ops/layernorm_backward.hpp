@@ -54,6 +54,10 @@ struct LayerNormBackward {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
+    static constexpr auto parts() {
+      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), steady("mean", &Input::mean),
+                        steady("rstd", &Input::rstd), part("gamma", &Input::gamma)};
+    }
   };
   struct Output {
     Buffer<float> dx, dgamma, dbeta;
@@ -100,6 +104,10 @@ struct RmsNormBackward {
   using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> dy, x, rstd, gamma;
+    static constexpr auto parts() {
+      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), steady("rstd", &Input::rstd),
+                        part("gamma", &Input::gamma)};
+    }
   };
   struct Output {
     Buffer<float> dx, dgamma;

@@ -42,6 +42,10 @@ struct Lora {
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), constant("w", &Input::w), part("a", &Input::a),
+                        part("b", &Input::b)};
+    }
   };
   struct Output {
     Buffer<float> y;
@@ -58,6 +62,8 @@ struct Lora {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 /// dX = dY W^T + s (dY B^T) A^T
@@ -85,6 +91,10 @@ struct LoraBackward {
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b, dy;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), constant("w", &Input::w), part("a", &Input::a),
+                        part("b", &Input::b), part("dy", &Input::dy)};
+    }
   };
   struct Output {
     Buffer<float> dx, da, db;
@@ -105,6 +115,8 @@ struct LoraBackward {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 extern template class detail::TypedOperation<Lora>;

@@ -136,6 +136,10 @@ struct MemoryPoolValidate {
     Buffer<Index> offsets;
     Buffer<Entry> plans;
     std::vector<std::string_view> what;  ///< the change made to each plan; for messages
+    static constexpr auto parts() {
+      return std::tuple{steady("requests", &Input::requests), steady("offsets", &Input::offsets),
+                        part("plans", &Input::plans)};
+    }
 
     memory_pool::Plan plan(Index i) const {
       const auto [first, blocks, pool] = plans[i];
@@ -167,6 +171,8 @@ struct MemoryPoolValidate {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   Entry& element, Setting& setting);
 };
 
 /// lower[i], upper[i] = lower[i] + bytes[i] for each request, and height[0] = max upper, such that the plan
@@ -201,6 +207,7 @@ struct MemoryPoolPlan {
   };
   struct Input {
     Buffer<memory_pool::Request> requests;
+    static constexpr auto parts() { return std::tuple{part("requests", &Input::requests)}; }
   };
   struct Output {
     Buffer<Index> lower, upper, height;
@@ -225,6 +232,8 @@ struct MemoryPoolPlan {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   memory_pool::Request& element, Setting& setting);
   /// "height 1,048,576 B, max live 1,048,576 B, ratio 1.000", and the same with the height and each request
   /// rounded up to 64 where that differs: small requests cannot come closer than that.
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,

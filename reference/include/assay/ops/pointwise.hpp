@@ -63,6 +63,12 @@ struct Pointwise {
   };
   struct Input {
     std::array<Buffer<float>, inputs> in;
+    static constexpr auto parts() {
+      return []<std::size_t... k>(std::index_sequence<k...>) {
+        return std::tuple{part(Formula::inputs[k], &Input::in, k)...};
+      }
+      (std::make_index_sequence<inputs>());
+    }
   };
   struct Output {
     Buffer<float> first;
@@ -92,6 +98,8 @@ struct Pointwise {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   float& element, Setting& setting);
 };
 
 namespace pointwise {

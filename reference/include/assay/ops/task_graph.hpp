@@ -59,6 +59,11 @@ struct TaskGraph {
     Buffer<std::uint64_t> seed;
     Buffer<std::uint64_t> start;  ///< what Output::value holds before the first call
     Buffer<std::uint32_t> rounds;
+    /// Schedules are planned by the times that tasks take, and a graph is run many times.
+    static constexpr auto parts() {
+      return std::tuple{part("seed", &Input::seed), assay::start("start", &Input::start, &Output::value),
+                        constant("rounds", &Input::rounds)};
+    }
   };
   struct Output {
     Buffer<std::uint64_t> value;

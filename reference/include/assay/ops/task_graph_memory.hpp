@@ -54,6 +54,7 @@ struct TaskGraphMemory {
   struct Input {
     Dag graph;
     Buffer<Index> bytes;
+    static constexpr auto parts() { return std::tuple{part("bytes", &Input::bytes)}; }
   };
   struct Output {
     Buffer<Index> offset, end, height;
@@ -86,6 +87,8 @@ struct TaskGraphMemory {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   Index& element, Setting& setting);
 
   /// A graph in a CSV file, see read_dag(), with the column `bytes`: 1 to 2^40 each.
   static Problem problem_of(const std::filesystem::path& file);

@@ -1,0 +1,84 @@
+#include "core/check/freeze.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// What a frozen process that does this tells its parent; empty when nothing stopped it.
+std::string told_by(const std::function<void()>& work) {
+  const SharedRecord record;
+  const pid_t child = fork();
+  if (child == 0) {
+    const StepReporter reporter(record.get());
+    freeze(record.get());
+    reporter.call(0, 10, work);
+    _exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  return (*record).thrown;
+}
+
+class Freeze : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_freeze(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+TEST_F(Freeze, AllowsWhatKernelsDo) {
+  EXPECT_THAT(told_by([] {
+                std::vector<float> space(1 << 20, 1);
+                void* mapped =
+                    mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                madvise(mapped, 1 << 20, MADV_DONTNEED);
+                munmap(mapped, 1 << 20);
+                sched_yield();
+                struct sigaction present {};
+                sigaction(SIGUSR1, nullptr, &present);
+              }),
+              IsEmpty());
+}
+
+TEST_F(Freeze, EndsAProcessThatStartsAnother) {
+  EXPECT_THAT(told_by([] { fork(); }), HasSubstr("called clone while it was timed"));
+}
+
+TEST_F(Freeze, EndsAProcessThatChangesAHandler) {
+  EXPECT_THAT(told_by([] { std::signal(SIGUSR1, SIG_IGN); }), HasSubstr("called sigaction"));
+}
+
+TEST_F(Freeze, EndsAProcessThatMovesToAnotherProcessor) {
+  EXPECT_THAT(told_by([] {
+                cpu_set_t all{};
+                CPU_SET(0, &all);
+                sched_setaffinity(0, sizeof all, &all);
+              }),
+              HasSubstr("called sched_setaffinity"));
+}
+
+TEST_F(Freeze, EndsAProcessThatMakesMemoryExecutable) {
+  EXPECT_THAT(told_by([] {
+                void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                mprotect(page, 4096, PROT_READ | PROT_EXEC);
+              }),
+              HasSubstr("called mprotect to executable"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,171 @@
+#include "core/check/slice.hpp"
+
+#include "assay/random.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The monotonic clock as the system call tells it: no library stands between, which a program could replace.
+double kernel_clock_seconds() {
+  timespec now{};
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Returns by how many pages more is mapped than ever before. What was given back and is taken again is no
+/// growth: heaps shrink and grow with whatever was freed last.
+Index note_mapped_pages() {
+  static Index most = 0;
+  const auto now = static_cast<Index>(mapped_pages());
+  const Index more = std::max<Index>(0, now - most);
+  most += more;
+  return more;
+}
+
+SliceTime time_of(Timed& timed, Index calls) {
+  const double by_kernel = kernel_clock_seconds();
+  const auto start = Clock::now();
+  timed.repeat(calls);
+  const double seconds = seconds_since(start);
+  return {.seconds = seconds, .seconds_by_kernel = kernel_clock_seconds() - by_kernel};
+}
+
+}  // namespace
+
+SliceTime time_of_slice(Timed& timed, Index calls) {
+  if (!timed.updates_in_place()) return time_of(timed, calls);
+  const SliceTime before = calls > 1 ? time_of(timed, calls - 1) : SliceTime{};
+  timed.note_state(secret());
+  const SliceTime last = time_of(timed, 1);
+  return {before.seconds + last.seconds, before.seconds_by_kernel + last.seconds_by_kernel};
+}
+
+void Audit::add(const Audit& other) {
+  slices += other.slices;
+  judged += other.judged;
+  compared += other.compared;
+  if (fault.empty()) fault = other.fault;
+}
+
+AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm) {
+  // None of them is known to be the last: a kernel may not rest in all others.
+  return taken(calls - Rng(secret()).integer(0, calls / 4), warm);
+}
+
+AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { return taken(calls, warm); }
+
+AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
+  // Pools of threads look for work a while longer after a call.
+  constexpr double patience = 0.05;
+  const bool alone = threads_ == 1 && others_sleep(patience);
+  const FloatEnvironment floats = FloatEnvironment::now();
+  const Affinity affinity = Affinity::now();
+  note_mapped_pages();
+  timed_.arm(secret());
+  if (warm) timed_.repeat(1);
+  const double cpu = cpu_seconds_of_thread(), others = cpu_seconds_of_others();
+  Taken out{.calls = calls};
+  const SliceTime time = time_of_slice(timed_, calls);
+  out.seconds = time.seconds;
+  out.cpu_seconds = cpu_seconds_of_thread() - cpu;
+  if (alone && !timed_.may_have_helpers()) look_at_threads(out.cpu_seconds, cpu_seconds_of_others() - others);
+  look_at_clock(time);
+  look_around(floats, affinity);
+  look_at_memory();
+
+  const auto judging = Clock::now();
+  const bool judged = drawn_to_be_judged();
+  Agreement found = timed_.settle(judged ? std::optional(secret()) : std::nullopt);
+  ++audit_.slices;
+  slice_seconds_ += out.seconds;
+  if (judged) {
+    judging_seconds_ += seconds_since(judging);
+    ++audit_.judged;
+    audit_.compared += found.compared;
+    worst_error_ = std::max(worst_error_, found.worst_error);
+  }
+  if (!found.agrees) find(std::move(found.detail));
+  return out;
+}
+
+void AuditedSlices::find(std::string fault) {
+  if (audit_.fault.empty()) audit_.fault = std::move(fault);
+}
+
+void AuditedSlices::look_at_clock(const SliceTime& time) {
+  constexpr double slack = 5e-5, share = 0.2;
+  constexpr Index enough = 3;
+  if (time.seconds > (1 - share) * time.seconds_by_kernel - slack) return;
+  if (++misread_ < enough || 2 * misread_ < audit_.slices) return;
+  find(fmt::format("tampers with the clock: {:.3g} s passed in a slice where it showed {:.3g} s",
+                   time.seconds_by_kernel, time.seconds));
+}
+
+void AuditedSlices::look_around(const FloatEnvironment& floats, const Affinity& affinity) {
+  if (std::string change = floats.change(); !change.empty()) {
+    floats.restore();
+    find("left the floating-point environment with " + change);
+  }
+  if (affinity.changed()) {
+    affinity.restore();
+    find("changed the processors that it may run on");
+  }
+  if (std::string change = before_.change(); !change.empty()) {
+    before_.restore();
+    find(std::move(change));
+  }
+}
+
+void AuditedSlices::look_at_memory() {
+  // Workspaces grow once, in a first call or two, and heaps now and then.
+  constexpr Index first = 2, enough = 8;
+  constexpr double share = 0.9;
+  const Index more = note_mapped_pages();
+  if (audit_.slices < first || more == 0) return;
+  ++grown_;
+  grown_pages_ += more;
+  if (grown_ < enough) return;
+  if (static_cast<double>(grown_) < share * static_cast<double>(audit_.slices - first)) return;
+  find(fmt::format("keeps memory: {} KiB more after {} of {} slices", 4 * grown_pages_, grown_,
+                   audit_.slices + 1));
+}
+
+void AuditedSlices::look_at_threads(double own, double others) {
+  constexpr double share = 0.25, least = 5e-6, part_of_slices = 0.1;
+  constexpr Index enough = 5;
+  if (others < std::max(least, share * (own + others))) return;
+  ++helped_;
+  helping_ = std::max(helping_, others / (own + others));
+  if (helped_ < enough || static_cast<double>(helped_) < part_of_slices * static_cast<double>(audit_.slices))
+    return;
+  find(fmt::format(
+      "works with more threads than the one it was given: others did {:.0f} % of the work in {} of {} "
+      "slices",
+      100 * helping_, helped_, audit_.slices + 1));
+}
+
+bool AuditedSlices::drawn_to_be_judged() const {
+  constexpr double share = 0.15, fewest = 1.0 / 15;
+  if (judging_ == Judging::every || audit_.judged == 0) return true;
+  const double slice = slice_seconds_ / static_cast<double>(audit_.slices);
+  const double judging = judging_seconds_ / static_cast<double>(audit_.judged);
+  return Rng(secret()).unit() < std::max(share * slice / std::max(judging, 1e-9), fewest);
+}
+
+}  // namespace assay

@@ -1,0 +1,64 @@
+/// Slices: calls of a kernel on inputs that change from call to call, timed, and judged afterwards.
+#pragma once
+
+#include "assay/audit.hpp"
+#include "assay/operation.hpp"
+#include "core/check/surroundings.hpp"
+
+#include <string>
+
+namespace assay {
+
+struct SliceTime {
+  double seconds = 0;
+  double seconds_by_kernel = 0;  ///< with the two system calls that ask for them
+};
+/// `calls` calls of a slice that is armed.
+SliceTime time_of_slice(Timed& timed, Index calls);
+
+/// Takes the slices of one trial, and judges as many of them as cost little beside the slices themselves.
+/// Which ones are judged is drawn after their calls. Beside the output it looks at what a kernel has to leave
+/// as it was, at the memory that it keeps, and at the threads that work for it.
+class AuditedSlices {
+ public:
+  enum class Judging { some, every };
+  /// `before`: from before the kernel was prepared. Of `threads` threads one is the calling one.
+  AuditedSlices(Timed& timed, int threads, const Surroundings& before, Judging judging = Judging::some)
+      : timed_(timed), threads_(threads), before_(before), judging_(judging) {}
+  struct Taken {
+    double seconds = 0, cpu_seconds = 0;  ///< of all calls
+    Index calls = 1;
+  };
+  /// At most `calls` calls and three quarters of them at least, after one that warms the caches if asked.
+  Taken take(Index calls, bool warm);
+  /// So many, for whoever asked for that number.
+  Taken take_exactly(Index calls, bool warm);
+  const Audit& audit() const { return audit_; }
+  /// The largest of all slices that were judged, in units of the bound.
+  double worst_error() const { return worst_error_; }
+
+ private:
+  Taken taken(Index calls, bool warm);
+  bool drawn_to_be_judged() const;
+  void find(std::string fault);
+  void look_around(const FloatEnvironment& floats, const Affinity& affinity);
+  void look_at_clock(const SliceTime& time);
+  void look_at_memory();
+  /// Where all others slept before the slice: who works in it was woken for it.
+  void look_at_threads(double own, double others);
+
+  Timed& timed_;
+  int threads_;
+  Surroundings before_;
+  Judging judging_;
+  Audit audit_;
+  double worst_error_ = 0;
+  double slice_seconds_ = 0, judging_seconds_ = 0;
+  Index misread_ = 0;  ///< slices that the clock showed to be shorter than they were
+  Index grown_ = 0;    ///< slices after which more memory was mapped than before
+  Index grown_pages_ = 0;
+  Index helped_ = 0;    ///< slices in which threads worked that nobody asked for
+  double helping_ = 0;  ///< the largest share of the work that they did
+};
+
+}  // namespace assay

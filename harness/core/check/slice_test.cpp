@@ -1,0 +1,324 @@
+// What the judge of timed slices must find, and whom it must leave alone. Each cheat is a variant of
+// `doubling`.
+#include "core/check/slice.hpp"
+
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <thread>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace assay {
+namespace {
+
+using testing::Doubling;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Input = Doubling::Input;
+using Output = Doubling::Output;
+using Kernel = Variant<Doubling>::Kernel;
+
+constexpr const char* problem = "rows=8,columns=16";
+
+/// The audit of slices of this variant beside naive, on one input, until a fault or `most` slices.
+Audit audit_of(Kernel kernel, Index calls = 20, int most = 400) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "cheat", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {}), naive = workload->timed(0, {});
+  const Surroundings before = Surroundings::now();
+  AuditedSlices slices(*timed, 1, before), innocent(*naive, 1, before);
+  for (int i = 0; i < most && slices.audit().fault.empty(); ++i) {
+    slices.take(calls, true);
+    innocent.take(calls, true);
+  }
+  EXPECT_THAT(innocent.audit().fault, IsEmpty());
+  EXPECT_GT(innocent.audit().judged, 0);
+  return slices.audit();
+}
+
+void doubled(const Input& in, Output& out) { testing::doubled({}, in, out); }
+
+TEST(AuditedSlices, PassAnHonestKernel) {
+  const Audit audit = audit_of(doubled);
+  EXPECT_THAT(audit.fault, IsEmpty());
+  EXPECT_EQ(audit.slices, 400);
+  EXPECT_GT(audit.compared, 0);
+}
+
+TEST(AuditedSlices, FindAnAnswerThatIsKeptByAddress) {
+  EXPECT_THAT(audit_of([last = static_cast<const float*>(nullptr)](const Input& in, Output& out) mutable {
+                if (last != in.x.data()) doubled(in, out);
+                last = in.x.data();
+              }).fault,
+              HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindAnAnswerThatIsKeptByAFewElements) {
+  EXPECT_THAT(audit_of([kept = std::make_shared<std::map<float, std::vector<float>>>()](const Input& in,
+                                                                                        Output& out) {
+                auto [found, fresh] = kept->try_emplace(in.x[0] + in.x[64]);
+                if (fresh) {
+                  doubled(in, out);
+                  found->second.assign(out.y.begin(), out.y.end());
+                } else {
+                  std::ranges::copy(found->second, out.y.begin());
+                }
+              }).fault,
+              HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindAKernelThatWorksInItsFirstCallsOnly) {
+  EXPECT_THAT(audit_of([calls = 0](const Input& in, Output& out) mutable {
+                if (calls++ < 50) doubled(in, out);
+              }).fault,
+              HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindAKernelThatRestsInMostCalls) {
+  EXPECT_THAT(audit_of([calls = 0](const Input& in, Output& out) mutable {
+                if (calls++ % 3 == 0) doubled(in, out);
+              }).fault,
+              HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindAKernelThatWritesToItsInput) {
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                doubled(in, out);
+                const_cast<float&>(in.x[3]) = 0;
+              }).fault,
+              HasSubstr("wrote into its input x"));
+}
+
+TEST(AuditedSlices, FindWhoWritesToAnInputTooLargeToBeLookedAtEveryTime) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "cheat", .run = [](const auto&, const Input& in, Output& out) {
+                            doubled(in, out);
+                            const_cast<float&>(in.x[3]) *= 2;
+                          }});
+  const auto workload = registry.at("doubling").open("rows=512,columns=512", {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {}), naive = workload->timed(0, {});
+  const Surroundings before = Surroundings::now();
+  AuditedSlices slices(*timed, 1, before), innocent(*naive, 1, before);
+  for (int i = 0; i < 400 && slices.audit().fault.empty(); ++i) {
+    innocent.take(1, false);
+    slices.take(1, false);
+  }
+  EXPECT_THAT(innocent.audit().fault, IsEmpty());
+  EXPECT_THAT(slices.audit().fault, HasSubstr("wrote into its input x"));
+}
+
+TEST(AuditedSlices, FindAKernelThatWritesPastItsOutput) {
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                doubled(in, out);
+                out.y.data()[out.y.size()] = 1;
+              }).fault,
+              HasSubstr("wrote outside y"));
+}
+
+TEST(AuditedSlices, FindAnAnswerThatComesLater) {
+  Registry registry = testing::doubling_registry();
+  std::vector<std::jthread>* late = nullptr;
+  registry.add<Doubling>({.name = "cheat", .prepare = [&late](const auto&, const Input&, const Context&) {
+                            return [&late](const Input& in, Output& out) {
+                              late->emplace_back([&in, &out] {
+                                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                doubled(in, out);
+                              });
+                            };
+                          }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {});
+  std::vector<std::jthread> threads;  // they end before the output does
+  late = &threads;
+  AuditedSlices slices(*timed, 1, Surroundings::now());
+  for (int i = 0; i < 20 && slices.audit().fault.empty(); ++i) slices.take(1, false);
+  EXPECT_THAT(slices.audit().fault, ::testing::Not(IsEmpty()));
+}
+
+TEST(AuditedSlices, FindThreadsThatNobodyAskedFor) {
+  EXPECT_THAT(audit_of(
+                  [](const Input& in, Output& out) {
+                    std::jthread([&] {
+                      for (int i = 0; i < 1000; ++i) doubled(in, out);
+                    }).join();
+                  },
+                  2)
+                  .fault,
+              HasSubstr("works with more threads than the one it was given"));
+}
+
+TEST(AuditedSlices, FindMemoryThatIsNeverGivenBack) {
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                doubled(in, out);
+                mmap(nullptr, 1 << 16, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+              }).fault,
+              HasSubstr("keeps memory"));
+}
+
+TEST(AuditedSlices, AllowAWorkspaceThatGrowsOnce) {
+  EXPECT_THAT(audit_of([space = std::vector<float>()](const Input& in, Output& out) mutable {
+                space.resize(1 << 20);
+                doubled(in, out);
+              }).fault,
+              IsEmpty());
+}
+
+#ifdef __x86_64__
+TEST(AuditedSlices, FindAFloatingPointEnvironmentThatIsLeftChanged) {
+  const auto before = FloatEnvironment::now();
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                _mm_setcsr(_mm_getcsr() | 0x8000);
+                doubled(in, out);
+              }).fault,
+              HasSubstr("flush-to-zero on"));
+  EXPECT_THAT(before.change(), IsEmpty()) << "it was not put back";
+}
+#endif
+
+TEST(AuditedSlices, FindAHandlerThatIsLeftBehind) {
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                doubled(in, out);
+                std::signal(SIGUSR1, [](int) {});
+              }).fault,
+              HasSubstr("changed the handler of signal 10"));
+}
+
+TEST(AuditedSlices, FindAProcessThatIsLeftBehind) {
+  EXPECT_THAT(audit_of(
+                  [](const Input& in, Output& out) {
+                    doubled(in, out);
+                    if (fork() == 0) {
+                      pause();
+                      _exit(0);
+                    }
+                  },
+                  1)
+                  .fault,
+              HasSubstr("started a process"));
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it was not ended";
+}
+
+TEST(AuditedSlices, FindAProcessorThatIsTakenAway) {
+  cpu_set_t all{};
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor cannot be chosen from";
+  EXPECT_THAT(audit_of([](const Input& in, Output& out) {
+                doubled(in, out);
+                cpu_set_t one{};
+                CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+                sched_setaffinity(0, sizeof one, &one);
+              }).fault,
+              HasSubstr("changed the processors"));
+}
+
+TEST(Preparation, HasOtherContentThanTheCalls) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "cheat", .prepare = [](const auto&, const Input& in, const Context&) {
+                            std::vector<float> answer;
+                            for (const float x : in.x) answer.push_back(2 * x);
+                            return [answer](const Input&, Output& out) {
+                              std::ranges::copy(answer, out.y.begin());
+                            };
+                          }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  EXPECT_FALSE(workload->check(1, {}, /*once=*/true).agrees);
+  EXPECT_TRUE(workload->check(0, {}).agrees);
+}
+
+TEST(Check, NamesWhoWroteToTheInputAndNobodyAfterIt) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "cheat", .run = [](const auto&, const Input& in, Output& out) {
+                            doubled(in, out);
+                            std::memset(const_cast<float*>(in.x.data()), 0, 64);
+                          }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  EXPECT_THAT(workload->check(1, {}).detail, HasSubstr("wrote into its input x"));
+  const Agreement naive = workload->check(0, {});
+  EXPECT_TRUE(naive.agrees) << naive.detail;
+}
+
+/// z = 2 x + z, in place.
+struct Adding : Doubling {
+  static constexpr std::string_view name = "adding";
+  struct Output;
+  struct Input {
+    Buffer<float> x, z;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x), start("z", &Input::z, &Output::z)};
+    }
+  };
+  struct Output {
+    Buffer<float> z;
+    static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
+  };
+  static Input make_input(const Problem& p, Setting& setting) {
+    Input in{setting.buffer<float>(p.rows * p.columns), setting.buffer<float>(p.rows * p.columns)};
+    for (float& x : in.x) x = setting.draw();
+    for (float& z : in.z) z = setting.draw();
+    return in;
+  }
+  static Output make_output(const Problem& p, const Input& in, const Setting& setting) {
+    Output out{setting.buffer<float>(p.rows * p.columns)};
+    std::ranges::copy(in.z, out.z.begin());
+    return out;
+  }
+  static Expected expect(const Problem&, const Input& in, Setting&) {
+    Expected want;
+    for (Index i = 0; i < in.x.size(); ++i) {
+      want.y.push_back(2.0 * static_cast<double>(in.x[i]) + static_cast<double>(in.z[i]));
+      want.bound.push_back(1e-6 * std::abs(want.y.back()) + 1e-6);
+    }
+    return want;
+  }
+  static Agreement judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+    return within({"z", {p.rows, p.columns}}, out.z, want.y, want.bound);
+  }
+};
+
+Audit audit_in_place(Variant<Adding>::Kernel kernel) {
+  Registry registry;
+  registry.add<Adding>(
+      {.name = "naive", .prepare = [&](const auto&, const auto&, const Context&) { return kernel; }});
+  const auto workload = registry.at("adding").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(0, {});
+  EXPECT_TRUE(timed->updates_in_place());
+  AuditedSlices slices(*timed, 1, Surroundings::now());
+  for (int i = 0; i < 400 && slices.audit().fault.empty(); ++i) slices.take(20, true);
+  return slices.audit();
+}
+
+void added(const Adding::Input& in, Adding::Output& out) {
+  for (Index i = 0; i < in.x.size(); ++i) out.z[i] += 2 * in.x[i];
+}
+
+TEST(AuditedSlices, JudgeWhatIsUpdatedInPlace) { EXPECT_THAT(audit_in_place(added).fault, IsEmpty()); }
+
+TEST(AuditedSlices, FindAKernelThatUpdatesOnlyWhatItDidNotLeaveItself) {
+  const auto left = std::make_shared<float>(0);
+  EXPECT_THAT(audit_in_place([left](const Adding::Input& in, Adding::Output& out) {
+                if (out.z[0] == *left) return;
+                added(in, out);
+                *left = out.z[0];
+              }).fault,
+              HasSubstr("expected"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,216 @@
+#include "core/check/surroundings.hpp"
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace assay {
+namespace {
+
+double cpu_seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+bool has_children() {
+  siginfo_t found{};
+  return waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// Of a process that had none, so that they are a kernel's.
+void end_children() {
+  std::ifstream list("/proc/thread-self/children");
+  for (pid_t child = 0; list >> child;) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
+/// Whether no other thread of this process runs or could. The processor time that they use does not say so:
+/// on a busy machine one that looks for work has to wait for a processor itself.
+bool others_sleep_now() {
+  constexpr const char* folder = "/proc/self/task";
+  struct stat about {};
+  if (stat(folder, &about) == 0 && about.st_nlink == 3) return true;  // of this thread alone
+  DIR* const tasks = opendir(folder);
+  if (tasks == nullptr) return true;
+  const std::string own = std::to_string(gettid());
+  bool asleep = true;
+  while (const dirent* const task = readdir(tasks)) {
+    if (task->d_name[0] == '.' || own == task->d_name) continue;
+    const int file =
+        openat(dirfd(tasks), (std::string(task->d_name) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    std::array<char, 128> text{};
+    const ssize_t size = read(file, text.data(), text.size() - 1);
+    close(file);
+    const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    const std::size_t name_end = line.rfind(") ");  // names may hold anything
+    asleep = asleep && (name_end == std::string_view::npos || line[name_end + 2] != 'R');
+  }
+  closedir(tasks);
+  return asleep;
+}
+
+bool has_timer() {
+  for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    itimerval timer{};
+    getitimer(which, &timer);
+    if (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0) return true;
+  }
+  return false;
+}
+
+int open_statm() { return open("/proc/self/statm", O_RDONLY | O_CLOEXEC); }
+
+bool same_handler(const struct sigaction& a, const struct sigaction& b) {
+  constexpr int set_by_library = 0x04000000;  // SA_RESTORER, which it adds to whatever is set
+  return ((a.sa_flags ^ b.sa_flags) & ~set_by_library) == 0 &&
+         ((a.sa_flags & SA_SIGINFO) != 0 ? a.sa_sigaction == b.sa_sigaction : a.sa_handler == b.sa_handler);
+}
+
+}  // namespace
+
+FloatEnvironment FloatEnvironment::now() {
+  FloatEnvironment out;
+#ifdef __x86_64__
+  constexpr std::uint32_t flags = 0x3f;  // exceptions that happened: every kernel leaves some
+  out.vector_ = _mm_getcsr() & ~flags;
+  asm volatile("fnstcw %0" : "=m"(out.x87_));
+#elif defined(__aarch64__)
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  out.vector_ = static_cast<std::uint32_t>(control);
+#endif
+  return out;
+}
+
+std::string FloatEnvironment::change() const {
+  const FloatEnvironment present = now();
+  if (present.vector_ == vector_ && present.x87_ == x87_) return {};
+#ifdef __x86_64__
+  constexpr std::array<std::pair<std::uint32_t, std::string_view>, 3> bits{
+      {{0x8000, "flush-to-zero"}, {0x0040, "denormals-are-zero"}, {0x6000, "another rounding mode"}}};
+  for (const auto& [bit, name] : bits) {
+    if (((present.vector_ ^ vector_) & bit) == 0) continue;
+    return fmt::format("{} {}", name, (present.vector_ & bit) != 0 ? "on" : "off");
+  }
+#endif
+  return "control words that differ from before";
+}
+
+void FloatEnvironment::restore() const {
+#ifdef __x86_64__
+  _mm_setcsr(vector_);
+  asm volatile("fldcw %0" ::"m"(x87_));
+#elif defined(__aarch64__)
+  const std::uint64_t control = vector_;
+  asm volatile("msr fpcr, %0" ::"r"(control));
+#endif
+}
+
+Affinity Affinity::now() {
+  Affinity out;
+  sched_getaffinity(0, sizeof out.processors_, &out.processors_);
+  return out;
+}
+
+bool Affinity::changed() const {
+  const Affinity present = now();
+  return CPU_EQUAL(&present.processors_, &processors_) == 0;
+}
+
+void Affinity::restore() const { sched_setaffinity(0, sizeof processors_, &processors_); }
+
+Surroundings Surroundings::now() {
+  Surroundings out;
+  out.policy_ = sched_getscheduler(0);
+  out.priority_ = getpriority(PRIO_PROCESS, 0);
+  for (std::size_t signal = 1; signal < out.handlers_.size(); ++signal) {
+    sigaction(static_cast<int>(signal), nullptr, &out.handlers_[signal]);
+  }
+  out.timer_ = has_timer();
+  out.children_ = has_children();
+  return out;
+}
+
+std::string Surroundings::change() const {
+  const Surroundings present = now();
+  if (present.policy_ != policy_ || present.priority_ != priority_) return "changed its priority";
+  for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
+    if (!same_handler(present.handlers_[signal], handlers_[signal])) {
+      return fmt::format("changed the handler of signal {} ({})", signal,
+                         strsignal(static_cast<int>(signal)));
+    }
+  }
+  if (present.timer_ && !timer_) return "started a timer";
+  if (present.children_ && !children_) return "started a process";
+  return {};
+}
+
+void Surroundings::restore() const {
+  sched_param parameters{};
+  sched_setscheduler(0, policy_, &parameters);
+  setpriority(PRIO_PROCESS, 0, priority_);
+  const Surroundings present = now();
+  for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
+    if (same_handler(present.handlers_[signal], handlers_[signal])) continue;
+    sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);
+  }
+  if (present.children_ && !children_) end_children();
+  if (!timer_) {
+    constexpr itimerval none{};
+    for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) setitimer(which, &none, nullptr);
+  }
+}
+
+std::size_t mapped_pages() {
+  static int statm = open_statm();
+  static pid_t owner = getpid();
+  if (owner != getpid()) {  // a descriptor of the parent tells of the parent
+    close(statm);
+    statm = open_statm();
+    owner = getpid();
+  }
+  std::array<char, 64> text{};
+  if (statm < 0 || pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
+  return std::strtoul(text.data(), nullptr, 10);
+}
+
+double cpu_seconds_of_thread() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+double cpu_seconds_of_others() {
+  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool others_sleep(double longest) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(longest);
+  while (!others_sleep_now()) {
+    if (Clock::now() > end) return false;
+    sched_yield();  // one that is about to sleep may need this processor for it
+  }
+  return true;
+}
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+/// What a kernel shares with everything that runs after it in the same process, and has to leave as it was.
+#pragma once
+
+#include <string>
+
+#include <sched.h>
+#include <signal.h>
+
+#include <array>
+#include <cstdint>
+
+namespace assay {
+
+/// The floating-point environment of the calling thread, in some nanoseconds.
+class FloatEnvironment {
+ public:
+  static FloatEnvironment now();
+  /// How the present one differs from this one: "flush-to-zero on"; empty when it does not.
+  std::string change() const;
+  void restore() const;
+
+ private:
+  std::uint32_t vector_ = 0;  ///< MXCSR, or FPCR
+  std::uint16_t x87_ = 0;
+};
+
+/// The processors that the calling thread may run on.
+class Affinity {
+ public:
+  static Affinity now();
+  bool changed() const;
+  void restore() const;
+
+ private:
+  cpu_set_t processors_{};
+};
+
+/// What belongs to the process, in some microseconds: its priority, its signal handlers and timers, its
+/// children.
+class Surroundings {
+ public:
+  static Surroundings now();
+  /// The first difference of the present ones, in words; empty when there is none.
+  std::string change() const;
+  /// Puts back what can be put back.
+  void restore() const;
+
+ private:
+  int policy_ = 0, priority_ = 0;
+  std::array<struct sigaction, 31> handlers_{};  ///< of signals 1 to 30: 31 is for freeze()
+  bool timer_ = false, children_ = false;
+};
+
+/// Pages of memory that the process has mapped, resident or not.
+std::size_t mapped_pages();
+
+/// Seconds of processor time that the calling thread has used.
+double cpu_seconds_of_thread();
+
+/// Seconds of processor time that all threads of the process but the calling one have used.
+double cpu_seconds_of_others();
+
+/// Waits until all other threads of this process sleep. Returns whether they did within `longest` seconds.
+bool others_sleep(double longest);
+
+}  // namespace assay
