@@ -111,6 +111,9 @@ class SlowWorkload final : public Workload {
     return std::make_unique<SlowTimed>(std::move(timed), factor_);
   }
   double changes_that_show(int tries) override { return real_->changes_that_show(tries); }
+  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
+    return real_->faults_of_units(seed, tries);
+  }
   std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
     return real_->surviving_corruptions(seed, tries);
   }

@@ -3,6 +3,7 @@
 #include "core/check/slice.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 namespace assay::detail {
@@ -113,15 +114,61 @@ void blame_for_input(Agreement& outcome, std::string_view part) {
 
 std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng) {
   constexpr int most_touched = 8, elsewhere = 8;
-  if (count <= most_touched + elsewhere) return {};
   std::vector<Index> out;
+  if (count <= most_touched + elsewhere) {
+    for (Index unit = 0; unit < count; ++unit) out.push_back(unit);
+    return out;
+  }
   if (touched) {
     for (int i = 0; i < most_touched; ++i) out.push_back(touched());
   }
   for (int i = 0; i < elsewhere; ++i) out.push_back(rng.integer(0, count - 1));
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return increasing(std::move(out));
+}
+
+std::vector<Index> increasing(std::vector<Index> units) {
+  std::ranges::sort(units);
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  return units;
+}
+
+void compare_units(std::string_view part, Buffer<float>& buffer, Index units, Rng& rng, int tries,
+                   const std::function<Agreement()>& whole,
+                   const std::function<Agreement(std::vector<Index>)>& in_units,
+                   std::vector<std::string>& faults) {
+  const auto between = [](Index begin, Index end) {
+    std::vector<Index> out;
+    for (Index unit = begin; unit < end; ++unit) out.push_back(unit);
+    return out;
+  };
+  // How many elements were compared is said behind the semicolon.
+  const auto text = [](const Agreement& found) { return found.detail.substr(0, found.detail.find(';')); };
+  const auto compare = [&](const std::string& what, const Agreement& expected, const Agreement& found) {
+    const bool same = expected.agrees == found.agrees && expected.worst_error == found.worst_error;
+    if (same && text(expected) == text(found)) return;
+    faults.push_back(what + ": whole '" + text(expected) + "', in units '" + text(found) + "'");
+  };
+  compare("a right output", whole(), in_units(between(0, units)));
+  for (int attempt = 0; attempt < tries && buffer.size() > 0; ++attempt) {
+    const Index at = rng.integer(0, buffer.size() - 1);
+    const float before = buffer[at];
+    // What a right call does not write is no unit's.
+    if (!std::isfinite(before)) continue;
+    buffer[at] += 1 + std::abs(before);
+    if (const Agreement wrong = whole(); !wrong.agrees) {
+      const std::string what = std::string(part) + "[" + std::to_string(at) + "] increased";
+      Index low = 0, high = units;
+      while (high - low > 1) {
+        const Index middle = low + (high - low) / 2;
+        (in_units(between(low, middle)).agrees ? low : high) = middle;
+      }
+      compare(what, wrong, in_units({low}));
+      std::vector<Index> some{low};
+      for (int i = 0; i < 8; ++i) some.push_back(rng.integer(0, units - 1));
+      compare(what, wrong, in_units(increasing(some)));
+    }
+    buffer[at] = before;
+  }
 }
 
 Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {}

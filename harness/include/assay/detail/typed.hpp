@@ -121,9 +121,11 @@ concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
   { Op::touched(problem, std::string_view(), Index(), rng) } -> std::same_as<Index>;
 };
 
-/// The units of one judgement, `count` in all: those that depend on what changed, from `touched`, and as many
-/// again and more from anywhere. Empty when that would be all of them.
+/// The units of one judgement, of `count` in all: those that depend on what changed, from `touched`, and as
+/// many again from anywhere. All, where they are few.
 std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng);
+/// Those units in the order of Setting::units, each once.
+std::vector<Index> increasing(std::vector<Index> units);
 
 /// A few slices of calls of a kernel that is prepared after this was made, each judged.
 class Rehearsal {
@@ -234,6 +236,13 @@ void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const 
   }
 }
 
+/// Looks for differences between judgements of the whole output and in units, for the output that is right
+/// and for `tries` that differ from it in one element of `buffer`, which is as before when this returns.
+void compare_units(std::string_view part, Buffer<float>& buffer, Index units, Rng& rng, int tries,
+                   const std::function<Agreement()>& whole,
+                   const std::function<Agreement(std::vector<Index>)>& in_units,
+                   std::vector<std::string>& faults);
+
 [[noreturn]] void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file);
 
 template <Contract Op>
@@ -277,6 +286,16 @@ struct Case {
   }
 };
 
+/// Judges those units of an output, or all of it when there are none, by an expectation of its own.
+template <Contract Op>
+Agreement judged_in(const Case<Op>& shared, const typename Op::Output& output, std::vector<Index> units,
+                    std::uint64_t seed) {
+  Setting setting = shared.setting;
+  setting.rng = Rng(seed);
+  setting.units = std::move(units);
+  return Op::judge(shared.problem, shared.input, Op::expect(shared.problem, shared.input, setting), output);
+}
+
 template <Contract Op>
 class TypedTimed final : public Timed {
  public:
@@ -296,9 +315,7 @@ class TypedTimed final : public Timed {
     setting_.rng = Rng(seed);
     choose_part();
     std::apply([&](const auto&... parts) { (overwrite(parts), ...); }, Output::parts());
-    each_start([&](const auto& part) {
-      std::ranges::copy(std::as_const(part.of(shared_.input)), (output_.*part.updated).begin());
-    });
+    copy_start();
   }
 
   void repeat(Index calls) override {
@@ -370,6 +387,32 @@ class TypedTimed final : public Timed {
     return static_cast<double>(shown) / tries;
   }
 
+  /// How many of `tries` changes of one element of the input the whole judge sees, and how many of them a
+  /// judge of nothing but units that touched() draws.
+  struct Seen {
+    int whole = 0, touched = 0;
+  };
+  Seen changes_seen(int tries) requires JudgedInUnits<Op> {
+    Seen out;
+    for (int i = 0; i < tries; ++i) {
+      put_back();
+      setting_.rng = Rng(secret());
+      choose_part();
+      if (salt_ == nullptr) return out;
+      copy_start();
+      runner_(output_, 1);
+      (this->*salt_)();
+      if (judged_in(shared_, output_, {}, secret()).agrees) continue;
+      ++out.whole;
+      std::vector<Index> touched;
+      for (int draw = 0; draw < 8; ++draw) touched.push_back(touched_by(setting_.rng));
+      if (!judged_in(shared_, output_, increasing(std::move(touched)), secret()).agrees) ++out.touched;
+    }
+    put_back();
+    salt_ = nullptr;
+    return out;
+  }
+
  private:
   template <std::size_t k>
   static constexpr auto input_part() {
@@ -382,6 +425,12 @@ class TypedTimed final : public Timed {
       if constexpr (is_start<std::remove_cvref_t<decltype(part)>>) visit(part);
     };
     std::apply([&](const auto&... parts) { (look(parts), ...); }, Input::parts());
+  }
+
+  void copy_start() {
+    each_start([&](const auto& part) {
+      std::ranges::copy(std::as_const(part.of(shared_.input)), (output_.*part.updated).begin());
+    });
   }
 
   template <std::size_t k>
@@ -408,10 +457,13 @@ class TypedTimed final : public Timed {
       std::memcpy(&buffer[salted_], kept_.data(), sizeof buffer[0]);
     }
   }
-  template <std::size_t k>
-  Index touched_by_part(Rng& rng) const {
-    constexpr auto part = input_part<k>();
-    return Op::touched(shared_.problem, part.name, salted_, rng);
+  /// A unit that depends on the element that changed.
+  Index touched_by(Rng& rng) const {
+    std::string_view changed;
+    each_index([&]<std::size_t k>() {
+      if (k == part_) changed = input_part<k>().name;
+    });
+    return Op::touched(shared_.problem, changed, salted_, rng);
   }
 
   /// Chooses the part that changes in this slice.
@@ -467,11 +519,7 @@ class TypedTimed final : public Timed {
   std::vector<Index> draw_units(Rng& rng) const {
     if constexpr (JudgedInUnits<Op>) {
       std::function<Index()> touched;
-      if (salted_ >= 0) {
-        each_index([&]<std::size_t k>() {
-          if (k == part_) touched = [&] { return touched_by_part<k>(rng); };
-        });
-      }
+      if (salted_ >= 0) touched = [&] { return touched_by(rng); };
       return drawn_units(Op::units(shared_.problem), touched, rng);
     } else {
       return {};
@@ -480,11 +528,8 @@ class TypedTimed final : public Timed {
 
   Agreement judged(Rng& rng) {
     const Glimpse glimpse(all_parts(output_), rng);
-    Setting setting = shared_.setting;
-    setting.rng = Rng(rng.next());
-    setting.units = noted_ ? units_ : draw_units(rng);
-    const auto expected = Op::expect(shared_.problem, shared_.input, setting);
-    Agreement outcome = Op::judge(shared_.problem, shared_.input, expected, output_);
+    const std::uint64_t seed = rng.next();
+    Agreement outcome = judged_in(shared_, output_, noted_ ? units_ : draw_units(rng), seed);
     const std::string_view late = glimpse.changed();
     if (!late.empty()) blame(outcome, "wrote to " + std::string(late) + " after it had returned");
     return outcome;
@@ -586,6 +631,32 @@ class TypedWorkload final : public Workload {
     Rng rng(secret());
     TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
     return naive.changes_that_show(tries);
+  }
+
+  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
+    std::vector<std::string> faults;
+    if constexpr (JudgedInUnits<Op>) {
+      Output output = fresh_output();
+      Rng rng(seed);
+      TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
+      const auto seen = naive.changes_seen(tries);
+      if (2 * seen.touched < seen.whole) {
+        faults.push_back("of " + std::to_string(seen.whole) + " changes of the input that show, " +
+                         std::to_string(seen.touched) + " show in units that touched() draws");
+      }
+      output = fresh_output();
+      naive.repeat(1);
+      const auto whole = [&] { return Op::judge(case_.problem, case_.input, expected(), output); };
+      const auto in_units = [&](std::vector<Index> units) {
+        return judged_in(case_, output, std::move(units), seed);
+      };
+      const auto each = [&](const auto& part) {
+        compare_units(part.name, part.of(output), Op::units(case_.problem), rng, tries, whole, in_units,
+                      faults);
+      };
+      std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
+    }
+    return faults;
   }
 
   std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
