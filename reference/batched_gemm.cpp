@@ -85,7 +85,7 @@ auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) ->
   const Index size = p.m * p.n;
   std::vector<Index> corners = matrix::corners_of(p.m, p.n);
   for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
-  return matrix::expect(p.batch * size, multiply_adds(p), corners, setting.rng, [&](Index flat) {
+  return expect_at(matrix::positions(p.batch * size, multiply_adds(p), corners, setting), [&](Index flat) {
     const auto [a, b] = operands(p, in, flat / size);
     const Index i = flat % size / p.n, j = flat % p.n;
     return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};
@@ -93,7 +93,7 @@ auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) ->
 }
 
 Agreement BatchedGemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"c", {p.batch, p.m, p.n}}, out.c, want);
+  return within({"c", {p.batch, p.m, p.n}}, out.c, want);
 }
 
 Cost BatchedGemm::cost(const Problem& p) {
@@ -107,6 +107,15 @@ Cost BatchedGemm::cost(const Problem& p) {
 void BatchedGemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
                        Setting& setting) {
   element = setting.draw_that_shows(p.k);
+}
+
+Index BatchedGemm::units(const Problem& p) { return p.batch * p.m * p.n; }
+
+Index BatchedGemm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  const Index size = part == "a" ? p.m * p.k : p.k * p.n;
+  const Index c = part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at % size, rng)
+                              : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at % size, rng);
+  return at / size * p.m * p.n + c;
 }
 
 template class detail::TypedOperation<BatchedGemm>;

@@ -121,17 +121,17 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
   const double factor = matrix::g(static_cast<double>(p.k + 2));
-  return matrix::expect(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting.rng,
-                        [&](Index flat) {
-                          const Index i = flat / p.n, j = flat % p.n;
-                          const float c = p.beta != 0 ? in.c[flat] : 0;
-                          const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
-                          return std::pair{element<double>(p, in, i, j, c), bound};
-                        });
+  return expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
+                   [&](Index flat) {
+                     const Index i = flat / p.n, j = flat % p.n;
+                     const float c = p.beta != 0 ? in.c[flat] : 0;
+                     const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
+                     return std::pair{element<double>(p, in, i, j, c), bound};
+                   });
 }
 
 Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"c", {p.m, p.n}}, out.c, want);
+  return within({"c", {p.m, p.n}}, out.c, want);
 }
 
 Cost Gemm::cost(const Problem& p) {
@@ -143,6 +143,13 @@ Cost Gemm::cost(const Problem& p) {
 
 void Gemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
   element = setting.draw_that_shows(p.k);
+}
+
+Index Gemm::units(const Problem& p) { return p.m * p.n; }
+
+Index Gemm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at, rng)
+                     : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at, rng);
 }
 
 template class detail::TypedOperation<Gemm>;

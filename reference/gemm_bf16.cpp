@@ -96,8 +96,8 @@ auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Ex
   const Widened a = a_of(p, in), b = b_of(p, in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = matrix::g(static_cast<double>(p.k));
-  return matrix::expect(
-      p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting.rng, [&](Index flat) {
+  return expect_at(
+      matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting), [&](Index flat) {
         const Index i = flat / p.n, j = flat % p.n;
         const double bound =
             same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
@@ -106,7 +106,7 @@ auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Ex
 }
 
 Agreement GemmBf16::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"c", {p.m, p.n}}, out.c, want);
+  return within({"c", {p.m, p.n}}, out.c, want);
 }
 
 Cost GemmBf16::cost(const Problem& p) {
@@ -120,6 +120,13 @@ Cost GemmBf16::cost(const Problem& p) {
 void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
                     Setting& setting) {
   element = bf16::round(setting.draw_that_shows(p.k));
+}
+
+Index GemmBf16::units(const Problem& p) { return p.m * p.n; }
+
+Index GemmBf16::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at, rng)
+                     : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at, rng);
 }
 
 template class detail::TypedOperation<GemmBf16>;

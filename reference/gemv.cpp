@@ -62,14 +62,14 @@ auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
   const auto a = operand(p, in), x = column(in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
   const double factor = same_value ? 0 : matrix::g(static_cast<double>(p.terms()));
-  return matrix::expect(p.results(), elements(p), {0, p.results() - 1}, setting.rng, [&](Index i) {
+  return expect_at(matrix::positions(p.results(), elements(p), {0, p.results() - 1}, setting), [&](Index i) {
     return std::pair{matrix::element<double>(a, x, i, 0, p.terms()),
                      factor * matrix::magnitude(a, x, i, 0, p.terms())};
   });
 }
 
 Agreement Gemv::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"y", {p.results()}}, out.y, want);
+  return within({"y", {p.results()}}, out.y, want);
 }
 
 Cost Gemv::cost(const Problem& p) {
@@ -80,6 +80,13 @@ Cost Gemv::cost(const Problem& p) {
 
 void Gemv::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
   element = setting.draw_that_shows(p.n);
+}
+
+Index Gemv::units(const Problem& p) { return p.results(); }
+
+Index Gemv::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "x") return rng.integer(0, p.results() - 1);
+  return p.transposed() ? at % p.n : at / p.n;
 }
 
 template class detail::TypedOperation<Gemv>;

@@ -11,26 +11,32 @@ using lora::Problem;
 using matrix::view;
 using matrix::View;
 
-/// A product of two matrices, computed as a whole.
-template <class Real, class A, class B>
-std::vector<Real> product(const A& a, const B& b, Index m, Index n, Index k) {
-  std::vector<Real> c;
-  c.reserve(static_cast<std::size_t>(m * n));
-  for (Index i = 0; i < m; ++i) {
-    for (Index j = 0; j < n; ++j) c.push_back(matrix::element<Real>(a, b, i, j, k));
-  }
-  return c;
-}
+/// A B [m, n] and |A| |B|, of which each element is computed when it is first asked for: few are when few
+/// elements of what follows are expected.
+class Product {
+ public:
+  Product(View<float> a, View<float> b, Index m, Index n, Index k)
+      : a_(a), b_(b), n_(n), k_(k), known_(static_cast<std::size_t>(m * n)) {}
 
-template <class A, class B>
-std::vector<double> product_of_magnitudes(const A& a, const B& b, Index m, Index n, Index k) {
-  std::vector<double> c;
-  c.reserve(static_cast<std::size_t>(m * n));
-  for (Index i = 0; i < m; ++i) {
-    for (Index j = 0; j < n; ++j) c.push_back(matrix::magnitude(a, b, i, j, k));
+  double value(Index i, Index j) const { return at(i, j).value; }
+  double magnitude(Index i, Index j) const { return at(i, j).magnitude; }
+
+ private:
+  struct Element {
+    double value = 0, magnitude = -1;  ///< -1 until they are computed
+  };
+  const Element& at(Index i, Index j) const {
+    Element& known = known_[static_cast<std::size_t>(i * n_ + j)];
+    if (known.magnitude < 0) {
+      known = {matrix::element<double>(a_, b_, i, j, k_), matrix::magnitude(a_, b_, i, j, k_)};
+    }
+    return known;
   }
-  return c;
-}
+
+  View<float> a_, b_;
+  Index n_, k_;
+  mutable std::vector<Element> known_;
+};
 
 template <class A, class B>
 void multiply(const A& a, const B& b, Index m, Index n, Index k, float* c) {
@@ -184,13 +190,15 @@ auto LoraBackward::make_output(const Problem& p, const Input&, const Setting& se
 auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = view(in.x.data(), p.m, p.k), w = view(in.w.data(), p.k, p.n);
   const auto a = view(in.a.data(), p.k, p.r), b = view(in.b.data(), p.r, p.n);
-  const auto thin = product<double>(x, a, p.m, p.r, p.k);
-  const auto thin_magnitude = product_of_magnitudes(x, a, p.m, p.r, p.k);
-  const auto xa = view(thin.data(), p.m, p.r), xa_magnitude = view(thin_magnitude.data(), p.m, p.r);
+  const Product thin(x, a, p.m, p.r, p.k);
+  const auto xa = [&](Index i, Index l) { return thin.value(i, l); };
+  const auto xa_magnitude = [&](Index i, Index l) { return thin.magnitude(i, l); };
 
   const double s = static_cast<double>(p.scale), k = static_cast<double>(p.k), r = static_cast<double>(p.r);
   const double rounded = factor(setting, 2 * k + r + 1, 27 * std::abs(s) * k * r + 9 * k);
-  return matrix::expect(p.m * p.n, full_work(p), matrix::corners_of(p.m, p.n), setting.rng, [&](Index flat) {
+  const Positions positions =
+      matrix::positions(p.m * p.n, full_work(p), matrix::corners_of(p.m, p.n), setting);
+  return expect_at(positions, [&](Index flat) {
     const Index i = flat / p.n, j = flat % p.n;
     const double value =
         matrix::element<double>(x, w, i, j, p.k) + s * matrix::element<double>(xa, b, i, j, p.r);
@@ -205,49 +213,50 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
   const auto dy = view(in.dy.data(), p.m, p.n);
   const auto x_turned = view(in.x.data(), p.k, p.m, true), w_turned = view(in.w.data(), p.n, p.k, true);
   const auto a_turned = view(in.a.data(), p.r, p.k, true), b_turned = view(in.b.data(), p.n, p.r, true);
-  const auto thin_dy = product<double>(dy, b_turned, p.m, p.r, p.n);
-  const auto thin_dy_magnitude = product_of_magnitudes(dy, b_turned, p.m, p.r, p.n);
-  const auto thin_x = product<double>(x, a, p.m, p.r, p.k);
-  const auto thin_x_magnitude = product_of_magnitudes(x, a, p.m, p.r, p.k);
-  const auto dyb = view(thin_dy.data(), p.m, p.r), dyb_size = view(thin_dy_magnitude.data(), p.m, p.r);
-  const auto xa = view(thin_x.data(), p.r, p.m, true),
-             xa_size = view(thin_x_magnitude.data(), p.r, p.m, true);
+  const Product thin_dy(dy, b_turned, p.m, p.r, p.n), thin_x(x, a, p.m, p.r, p.k);
+  const auto dyb = [&](Index i, Index l) { return thin_dy.value(i, l); };
+  const auto dyb_size = [&](Index i, Index l) { return thin_dy.magnitude(i, l); };
+  const auto xa = [&](Index l, Index i) { return thin_x.value(i, l); };
+  const auto xa_size = [&](Index l, Index i) { return thin_x.magnitude(i, l); };
 
   const double s = static_cast<double>(p.scale), m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   const double k = static_cast<double>(p.k), r = static_cast<double>(p.r), largest = 27 * std::abs(s);
   const double in_dx = factor(setting, 2 * n + r + 1, largest * n * r + 9 * n);
   const double in_da = factor(setting, n + m + 1, largest * n * m);
   const double in_db = factor(setting, k + m + 1, largest * k * m);
-  const auto whole = [&](Index rows, Index columns, double work, const auto& element) {
-    return matrix::expect(rows * columns, work, matrix::corners_of(rows, columns), setting.rng,
-                          [&, columns](Index flat) { return element(flat / columns, flat % columns); });
+  Index first = 0;
+  const auto gradient = [&](Index rows, Index columns, double work, const auto& element) {
+    const Positions positions =
+        matrix::positions(rows * columns, work, matrix::corners_of(rows, columns), setting, first);
+    first += positions.count;
+    return expect_at(positions, [&, columns](Index flat) { return element(flat / columns, flat % columns); });
   };
-  return {whole(p.m, p.k, full_work(p),
-                [&](Index i, Index j) {
-                  return std::pair{matrix::element<double>(dy, w_turned, i, j, p.n) +
-                                       s * matrix::element<double>(dyb, a_turned, i, j, p.r),
-                                   in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
-                                            std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
-                }),
-          whole(p.k, p.r, 0,
-                [&](Index i, Index j) {
-                  return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
-                                   in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
-                }),
-          whole(p.r, p.n, 0, [&](Index i, Index j) {
+  return {gradient(p.m, p.k, full_work(p),
+                   [&](Index i, Index j) {
+                     return std::pair{
+                         matrix::element<double>(dy, w_turned, i, j, p.n) +
+                             s * matrix::element<double>(dyb, a_turned, i, j, p.r),
+                         in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
+                                  std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
+                   }),
+          gradient(p.k, p.r, 0,
+                   [&](Index i, Index j) {
+                     return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
+                                      in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
+                   }),
+          gradient(p.r, p.n, 0, [&](Index i, Index j) {
             return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
                              in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
           })};
 }
 
 Agreement Lora::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"y", {p.m, p.n}}, out.y, want);
+  return within({"y", {p.m, p.n}}, out.y, want);
 }
 
 Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return matrix::judge({"dx", {p.m, p.k}}, out.dx, want.dx) &
-         matrix::judge({"da", {p.k, p.r}}, out.da, want.da) &
-         matrix::judge({"db", {p.r, p.n}}, out.db, want.db);
+  return within({"dx", {p.m, p.k}}, out.dx, want.dx) & within({"da", {p.k, p.r}}, out.da, want.da) &
+         within({"db", {p.r, p.n}}, out.db, want.db);
 }
 
 Cost Lora::cost(const Problem& p) {
@@ -271,6 +280,28 @@ void Lora::salt(const Problem& p, const Input&, std::string_view, Index, float& 
 void LoraBackward::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
                         Setting& setting) {
   element = setting.draw_that_shows(2 * std::max({p.k, p.m, p.n}));
+}
+
+Index Lora::units(const Problem& p) { return p.m * p.n; }
+
+Index Lora::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "x") return matrix::touched_by_a(p.m, p.n, p.k, false, at, rng);
+  if (part == "b") return matrix::touched_by_b(p.m, p.n, p.r, false, at, rng);
+  return rng.integer(0, units(p) - 1);
+}
+
+Index LoraBackward::units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
+
+Index LoraBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  const auto any = [&](Index extent) { return rng.integer(0, extent - 1); };
+  const auto dx = [&](Index row, Index column) { return row * p.k + column; };
+  const auto da = [&](Index row, Index column) { return p.m * p.k + row * p.r + column; };
+  const auto db = [&](Index row, Index column) { return (p.m + p.r) * p.k + row * p.n + column; };
+  const Index which = any(part == "dy" ? 3 : 2);
+  if (part == "x") return which == 0 ? da(at % p.k, any(p.r)) : db(any(p.r), any(p.n));
+  if (part == "a") return which == 0 ? dx(any(p.m), at / p.r) : db(at % p.r, any(p.n));
+  if (part == "b") return which == 0 ? dx(any(p.m), any(p.k)) : da(any(p.k), at / p.n);
+  return which == 0 ? dx(at / p.n, any(p.k)) : which == 1 ? da(any(p.k), any(p.r)) : db(any(p.r), at % p.n);
 }
 
 template class detail::TypedOperation<Lora>;

@@ -43,7 +43,7 @@ struct BatchedGemm {
     Buffer<float> c;
     static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
   };
-  using Expected = matrix::Expected;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -56,6 +56,9 @@ struct BatchedGemm {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of C.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<BatchedGemm>;

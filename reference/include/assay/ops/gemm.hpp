@@ -53,7 +53,7 @@ struct Gemm {
     Buffer<float> c;
     static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
   };
-  using Expected = matrix::Expected;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -66,6 +66,9 @@ struct Gemm {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of C.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<Gemm>;

@@ -46,7 +46,7 @@ struct Gemv {
     Buffer<float> y;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
   };
-  using Expected = matrix::Expected;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -59,6 +59,9 @@ struct Gemv {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of y.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<Gemv>;

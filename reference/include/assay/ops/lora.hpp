@@ -51,7 +51,7 @@ struct Lora {
     Buffer<float> y;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
   };
-  using Expected = matrix::Expected;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -64,6 +64,9 @@ struct Lora {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of Y.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// dX = dY W^T + s (dY B^T) A^T
@@ -103,7 +106,7 @@ struct LoraBackward {
     }
   };
   struct Expected {
-    matrix::Expected dx, da, db;
+    Expectation dx, da, db;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -117,6 +120,9 @@ struct LoraBackward {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of dX, dA or dB, counted in this order.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<Lora>;

@@ -1,15 +1,11 @@
 /// The parts that the references of the matrix products are written with: matrices by their strides, one
-/// element of a product, and expectations that are sampled where all of them would take too long.
+/// element of a product, and the positions of a sample where all of them would take too long.
 #pragma once
 
-#include "assay/agreement.hpp"
-#include "assay/buffer.hpp"
-#include "assay/random.hpp"
+#include "assay/ops/expectation.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,39 +53,18 @@ inline double g(double roundings) {
   return roundings * u / (1 - roundings * u);
 }
 
-/// The expected values of an output, of all its elements or of those at `where`.
-struct Expected {
-  std::vector<Index> where;  ///< strictly increasing flat positions; empty means all
-  std::vector<double> value, bound;
-};
-
 /// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
 /// than all the variants together.
 inline constexpr double full_oracle_limit = 0x1p27;
 inline constexpr Index sample_size = 4096;
 
-/// Expectations from element(flat), a pair of value and bound, of all `count` outputs or of a seeded sample
-/// that always holds `corners`: tails go wrong there first.
-template <class Element>
-Expected expect(Index count, double multiply_adds, std::vector<Index> corners, Rng& rng,
-                const Element& element) {
-  Expected want;
-  if (multiply_adds > full_oracle_limit && count > sample_size) {
-    want.where = std::move(corners);
-    while (static_cast<Index>(want.where.size()) < sample_size) {
-      want.where.push_back(rng.integer(0, count - 1));
-    }
-    std::ranges::sort(want.where);
-    want.where.erase(std::unique(want.where.begin(), want.where.end()), want.where.end());
-  }
-  const Index computed = want.where.empty() ? count : static_cast<Index>(want.where.size());
-  for (Index next = 0; next < computed; ++next) {
-    const auto [value, bound] =
-        element(want.where.empty() ? next : want.where[static_cast<std::size_t>(next)]);
-    want.value.push_back(value);
-    want.bound.push_back(bound);
-  }
-  return want;
+/// The elements that are expected of `count`: those that the units of the setting ask for, where element 0 is
+/// the unit `first`; else all, or a sample with `corners`.
+inline Positions positions(Index count, double multiply_adds, std::vector<Index> corners, Setting& setting,
+                           Index first = 0) {
+  const bool sampled = setting.units.empty() && multiply_adds > full_oracle_limit && count > sample_size;
+  return sampled ? sample_of(count, sample_size, std::move(corners), setting.rng)
+                 : positions_of(count, setting.units, first);
 }
 
 /// The corners of one matrix [rows, columns] as flat positions.
@@ -97,9 +72,13 @@ inline std::vector<Index> corners_of(Index rows, Index columns) {
   return {0, columns - 1, (rows - 1) * columns, rows * columns - 1};
 }
 
-inline Agreement judge(const Shape& shape, std::span<const float> actual, const Expected& want) {
-  return want.where.empty() ? within(shape, actual, want.value, want.bound)
-                            : within_sampled(shape, actual, want.where, want.value, want.bound);
+/// An element of op(A) op(B) [m, n], as a flat position, that depends on element `at` of A.
+inline Index touched_by_a(Index m, Index n, Index k, bool transposed, Index at, Rng& rng) {
+  return (transposed ? at % m : at / k) * n + rng.integer(0, n - 1);
+}
+/// The same for B.
+inline Index touched_by_b(Index m, Index n, Index k, bool transposed, Index at, Rng& rng) {
+  return rng.integer(0, m - 1) * n + (transposed ? at / k : at % n);
 }
 
 }  // namespace assay::matrix
