@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace assay {
 namespace {
 
 using conv2d::DataProblem;
-using conv2d::Expectation;
 using conv2d::Layer;
 using conv2d::Problem;
 using conv2d::Sums;
@@ -101,39 +102,52 @@ bool stays_exact(const Setting& setting, Index terms) {
   return setting.fill == Fill::exact && 9 * static_cast<double>(terms) + 3 < 0x1p24;
 }
 
-/// Empty when there are few enough products for a full oracle. Else seeded positions, strictly increasing,
-/// that always hold the first and the last of each extent: tails and borders go wrong there first.
-std::vector<Index> sample(const Sums& sums, Index terms, Rng& rng) {
+/// The elements that are expected: those that the units of the setting ask for; else all when there are few
+/// enough products for a full oracle; else a sample with the first and the last of each extent.
+Positions positions(const Sums& sums, Index terms, Setting& setting) {
   const double products = static_cast<double>(sums.size()) * static_cast<double>(terms);
-  if (products <= full_oracle_limit) return {};
-  std::vector<Index> where;
+  if (!setting.units.empty() || products <= full_oracle_limit)
+    return positions_of(sums.size(), setting.units);
+  std::vector<Index> corners;
   for (Index corner = 0; corner < 16; ++corner) {
     Index flat = 0;
     for (int axis = 0; axis < 4; ++axis) {
       const Index extent = sums.extents[axis];
       flat = flat * extent + (corner >> axis & 1 ? extent - 1 : 0);
     }
-    where.push_back(flat);
+    corners.push_back(flat);
   }
   const Index size = std::clamp(static_cast<Index>(full_oracle_limit) / terms, least_sample, largest_sample);
-  while (static_cast<Index>(where.size()) < size) where.push_back(rng.integer(0, sums.size() - 1));
-  std::ranges::sort(where);
-  where.erase(std::unique(where.begin(), where.end()), where.end());
-  return where;
+  return sample_of(sums.size(), size, std::move(corners), setting.rng);
 }
 
-/// Calls element(flat position) for every position that has an expectation.
-template <class Element>
-void for_each_expected(Expectation& want, Index size, const Element& element) {
-  const Index count = want.where.empty() ? size : static_cast<Index>(want.where.size());
-  for (Index next = 0; next < count; ++next) {
-    element(want.where.empty() ? next : want.where[static_cast<std::size_t>(next)]);
-  }
-}
+/// Positions in x, w and y of a product that is a term of y.
+struct Product {
+  Index x, w, y;
+};
 
-Agreement judge_array(const Shape& shape, const Buffer<float>& actual, const Expectation& want) {
-  return want.where.empty() ? within(shape, actual, want.value, want.bound)
-                            : within_sampled(shape, actual, want.where, want.value, want.bound);
+/// Draws one that element `at` of an array is in: of x, of w, or of y. Nothing when there is none.
+std::optional<Product> drawn_product(const Layer& p, std::string_view part, Index at, Rng& rng) {
+  const Sums x = sums_dx(p), w = sums_dw(p), y = sums_y(p);
+  const bool of_x = part == "x", of_w = part == "w";
+  const auto any = [&](Index extent) { return rng.integer(0, extent - 1); };
+  const auto given = [&](Index coordinate) {
+    return of_x   ? Meeting{.pixel = coordinate}
+           : of_w ? Meeting{.tap = coordinate}
+                  : Meeting{.place = coordinate};
+  };
+  return (of_x   ? x
+          : of_w ? w
+                 : y)
+      .at(at, [&](Index a, Index b, Index row, Index column) {
+        const auto met = drawn_meeting(p.window(), given(row), given(column), rng);
+        if (!met) return std::optional<Product>();
+        const auto& [v, h] = *met;
+        const Index n = of_w ? any(p.n) : a, f = of_w ? a : of_x ? any(p.f) : b;
+        const Index c = of_x || of_w ? b : any(p.c);
+        return std::optional(Product{x.flat(n, c, v.pixel, h.pixel), w.flat(f, c, v.tap, h.tap),
+                                     y.flat(n, f, v.place, h.place)});
+      });
 }
 
 Shape shape_of(std::string_view name, const Sums& sums) {
@@ -216,65 +230,57 @@ auto Conv2dWeightGradient::make_output(const Problem& p, const Input&, const Set
 
 auto Conv2d::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Sums sums = sums_y(p);
-  Expected want{.where = sample(sums, p.depth(), setting.rng), .value = {}, .bound = {}};
   const double share = stays_exact(setting, p.depth()) ? 0 : g(static_cast<double>(p.depth() + 1));
-  for_each_expected(want, sums.size(), [&](Index flat) {
-    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+  return expect_at(positions(sums, p.depth(), setting), [&](Index flat) {
+    return sums.at(flat, [&](Index n, Index f, Index i, Index j) {
       const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
       const double bias = p.has_bias() ? static_cast<double>(in.bias[f]) : 0;
-      want.value.push_back(sum_of<double>(terms, in.x, in.w) + bias);
-      want.bound.push_back(share * (magnitude_of(terms, in.x, in.w) + std::abs(bias)));
+      return std::pair{sum_of<double>(terms, in.x, in.w) + bias,
+                       share * (magnitude_of(terms, in.x, in.w) + std::abs(bias))};
     });
   });
-  return want;
 }
 
 auto Conv2dDataGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Sums sums = sums_dx(p);
   const Index count = terms_of_dx_count(p);
-  Expected want{.where = sample(sums, count, setting.rng), .value = {}, .bound = {}};
   const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
-  for_each_expected(want, sums.size(), [&](Index flat) {
-    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
+  return expect_at(positions(sums, count, setting), [&](Index flat) {
+    return sums.at(flat, [&](Index n, Index c, Index row, Index column) {
       const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
-      want.value.push_back(sum_of<double>(terms, in.dy, in.w));
-      want.bound.push_back(share * magnitude_of(terms, in.dy, in.w));
+      return std::pair{sum_of<double>(terms, in.dy, in.w), share * magnitude_of(terms, in.dy, in.w)};
     });
   });
-  return want;
 }
 
 auto Conv2dWeightGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Sums sums = sums_dw(p);
   const Index count = terms_of_dw_count(p);
-  Expected want;
-  want.dw.where = sample(sums, count, setting.rng);
   const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
-  for_each_expected(want.dw, sums.size(), [&](Index flat) {
-    sums.at(flat, [&](Index f, Index c, Index k, Index l) {
+  const auto dw = [&](Index flat) {
+    return sums.at(flat, [&](Index f, Index c, Index k, Index l) {
       const auto terms = [&](const auto& visit) { terms_of_dw(p, f, c, k, l, visit); };
-      want.dw.value.push_back(sum_of<double>(terms, in.dy, in.x));
-      want.dw.bound.push_back(share * magnitude_of(terms, in.dy, in.x));
+      return std::pair{sum_of<double>(terms, in.dy, in.x), share * magnitude_of(terms, in.dy, in.x)};
     });
-  });
-  for (Index f = 0; p.has_bias() && f < p.f; ++f) {
-    want.dbias.value.push_back(sum_of_filter<double>(p, in.dy, f, [](double v) { return v; }));
-    want.dbias.bound.push_back(share *
-                               sum_of_filter<double>(p, in.dy, f, [](double v) { return std::abs(v); }));
-  }
-  return want;
+  };
+  const auto dbias = [&](Index f) {
+    return std::pair{sum_of_filter<double>(p, in.dy, f, [](double v) { return v; }),
+                     share * sum_of_filter<double>(p, in.dy, f, [](double v) { return std::abs(v); })};
+  };
+  return {expect_at(positions(sums, count, setting), dw),
+          expect_at(positions_of(p.has_bias() ? p.f : 0, setting.units, sums.size()), dbias)};
 }
 
 Agreement Conv2d::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return judge_array(shape_of("y", sums_y(p)), out.y, want);
+  return within(shape_of("y", sums_y(p)), out.y, want);
 }
 Agreement Conv2dDataGradient::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return judge_array(shape_of("dx", sums_dx(p)), out.dx, want);
+  return within(shape_of("dx", sums_dx(p)), out.dx, want);
 }
 Agreement Conv2dWeightGradient::judge(const Problem& p, const Input&, const Expected& want,
                                       const Output& out) {
-  return judge_array(shape_of("dw", sums_dw(p)), out.dw, want.dw) &
-         judge_array({"dbias", {out.dbias.size()}}, out.dbias, want.dbias);
+  return within(shape_of("dw", sums_dw(p)), out.dw, want.dw) &
+         within({"dbias", {out.dbias.size()}}, out.dbias, want.dbias);
 }
 
 Cost Conv2d::cost(const Problem& p) {
@@ -305,6 +311,29 @@ void Conv2dDataGradient::salt(const Problem& p, const Input&, std::string_view, 
 void Conv2dWeightGradient::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
                                 Setting& setting) {
   element = setting.draw_that_shows(p.n * p.out_pixels());
+}
+
+Index Conv2d::units(const Problem& p) { return p.y_size(); }
+Index Conv2dDataGradient::units(const Problem& p) { return p.x_size(); }
+Index Conv2dWeightGradient::units(const Problem& p) { return p.w_size() + (p.has_bias() ? p.f : 0); }
+
+Index Conv2d::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "bias") {
+    return sums_y(p).flat(rng.integer(0, p.n - 1), at, 0, 0) + rng.integer(0, p.out_pixels() - 1);
+  }
+  const auto product = drawn_product(p, part, at, rng);
+  return product ? product->y : rng.integer(0, units(p) - 1);
+}
+
+Index Conv2dDataGradient::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  const auto product = drawn_product(p, part, at, rng);
+  return product ? product->x : rng.integer(0, units(p) - 1);
+}
+
+Index Conv2dWeightGradient::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "dy" && p.has_bias() && rng.integer(0, 3) == 0) return p.w_size() + at / p.out_pixels() % p.f;
+  const auto product = drawn_product(p, part, at, rng);
+  return product ? product->w : rng.integer(0, units(p) - 1);
 }
 
 template class detail::TypedOperation<Conv2d>;

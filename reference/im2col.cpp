@@ -89,17 +89,63 @@ void for_each_element(const Problem& p, const Visit& visit) {
   }
 }
 
+/// An element of col.
+struct Element {
+  Index n, c, kh, kw, oh, ow;
+};
+
+Element element_at(const Problem& p, const Window& window, Index flat) {
+  const auto next = [&](Index extent) {
+    const Index i = flat % extent;
+    flat /= extent;
+    return i;
+  };
+  Element e{};
+  if (p.patch_major()) {
+    e.kw = next(window.kernel_w), e.kh = next(window.kernel_h), e.c = next(p.c);
+    e.ow = next(window.out_w()), e.oh = next(window.out_h());
+  } else {
+    e.ow = next(window.out_w()), e.oh = next(window.out_h());
+    e.kw = next(window.kernel_w), e.kh = next(window.kernel_h), e.c = next(p.c);
+  }
+  e.n = flat;
+  return e;
+}
+
+Index flat_of(const Problem& p, const Window& window, const Element& e) {
+  const Index oh = window.out_h(), ow = window.out_w(), kh = window.kernel_h, kw = window.kernel_w;
+  if (p.patch_major()) return ((((e.n * oh + e.oh) * ow + e.ow) * p.c + e.c) * kh + e.kh) * kw + e.kw;
+  return ((((e.n * p.c + e.c) * kh + e.kh) * kw + e.kw) * oh + e.oh) * ow + e.ow;
+}
+
+/// The same for those elements of col that have an expectation.
+template <class Visit>
+void for_each_element(const Problem& p, const Positions& positions, const Visit& visit) {
+  if (positions.all) return for_each_element(p, visit);
+  const Window window = p.window();
+  for (const Index flat : positions.where) {
+    const Element e = element_at(p, window, flat);
+    const Index y = window.row(e.oh, e.kh), x = window.column(e.ow, e.kw);
+    visit(flat, ((e.n * p.c + e.c) * p.h + y) * p.w + x, window.inside(y, x));
+  }
+}
+
+/// Calls visit(flat position in col) for every element of col that a pixel is the sum of.
+template <class Visit>
+void for_each_term(const Problem& p, const Window& window, Index pixel, const Visit& visit) {
+  const Index x = pixel % p.w, y = pixel / p.w % p.h, plane = pixel / p.w / p.h;
+  for (Index kh = 0; kh < window.kernel_h; ++kh) {
+    const Index oh = Window::place(y + window.top, kh * window.dilation, window.stride, window.out_h());
+    for (Index kw = 0; oh >= 0 && kw < window.kernel_w; ++kw) {
+      const Index ow = Window::place(x + window.left, kw * window.dilation, window.stride, window.out_w());
+      if (ow >= 0) visit(flat_of(p, window, {plane / p.c, plane % p.c, kh, kw, oh, ow}));
+    }
+  }
+}
+
 /// col gathers from image.
 void gather(const Problem& p, const float* image, float* col) {
   for_each_element(p, [&](Index to, Index from, bool inside) { col[to] = inside ? image[from] : 0.0F; });
-}
-
-/// image, which holds zeros, accumulates value(position in col).
-template <class Real, class Value>
-void scatter(const Problem& p, const Value& value, Real* image) {
-  for_each_element(p, [&](Index from, Index to, bool inside) {
-    if (inside) image[to] += value(from);
-  });
 }
 
 void naive_im2col(const Problem& p, const Im2col::Input& in, Im2col::Output& out) {
@@ -109,8 +155,10 @@ void naive_im2col(const Problem& p, const Im2col::Input& in, Im2col::Output& out
 void naive_col2im(const Problem& p, const Col2im::Input& in, Col2im::Output& out) {
   std::ranges::fill(out.image, 0.0F);
   const float* col = in.col.data();
-  scatter(
-      p, [col](Index i) { return col[i]; }, out.image.data());
+  float* image = out.image.data();
+  for_each_element(p, [&](Index from, Index to, bool inside) {
+    if (inside) image[to] += col[from];
+  });
 }
 
 std::vector<Problem> corners() {
@@ -241,57 +289,53 @@ auto Col2im::make_output(const Problem& p, const Input&, const Setting& setting)
   return {setting.buffer<float>(p.n * p.c * p.h * p.w)};
 }
 
-auto Im2col::expect(const Problem& p, const Input& in, Setting&) -> Expected {
-  Expected want{std::vector<float>(static_cast<std::size_t>(col_size(p, p.window())))};
-  gather(p, in.image.data(), want.col.data());
+auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  Expected want{positions_of(units(p), setting.units), {}};
+  want.col.reserve(static_cast<std::size_t>(want.size()));
+  for_each_element(
+      p, want, [&](Index, Index from, bool inside) { want.col.push_back(inside ? in.image[from] : 0.0F); });
   return want;
 }
 
 auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const auto size = static_cast<std::size_t>(p.n * p.c * p.h * p.w);
-  Expected want{std::vector<double>(size), std::vector<double>(size)};
-  std::vector<double> terms(size);
-  const float* col = in.col.data();
-  scatter(
-      p, [col](Index i) { return static_cast<double>(col[i]); }, want.image.data());
-  if (setting.fill == Fill::exact) return want;
-  scatter(
-      p, [col](Index i) { return std::abs(static_cast<double>(col[i])); }, want.bound.data());
-  scatter(
-      p, [](Index) { return 1.0; }, terms.data());
   constexpr double u = 0x1p-24;
-  for (std::size_t i = 0; i < size; ++i) {
-    const double roundings = std::max(terms[i] - 1, 0.0);
-    want.bound[i] *= roundings * u / (1 - roundings * u);
+  const Window window = p.window();
+  Expected want{positions_of(units(p), setting.units), {}, {}};
+  for (Index next = 0; next < want.size(); ++next) {
+    double sum = 0, magnitude = 0, terms = 0;
+    for_each_term(p, window, want[next], [&](Index from) {
+      sum += static_cast<double>(in.col[from]);
+      magnitude += std::abs(static_cast<double>(in.col[from]));
+      terms += 1;
+    });
+    const double roundings = setting.fill == Fill::exact ? 0 : std::max(terms - 1, 0.0);
+    want.image.push_back(sum);
+    want.bound.push_back(roundings * u / (1 - roundings * u) * magnitude);
   }
   return want;
 }
 
 Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  const auto differs = [&](std::size_t i) {
-    return std::bit_cast<std::uint32_t>(want.col[i]) !=
-           std::bit_cast<std::uint32_t>(out.col[static_cast<Index>(i)]);
-  };
-  Agreement outcome{.compared = out.col.size(), .total = out.col.size()};
+  Agreement outcome{.compared = want.size(), .total = out.col.size()};
   Index wrong = 0;
-  for (std::size_t i = 0; i < want.col.size(); ++i) {
-    if (!differs(i)) continue;
+  for (Index next = 0; next < want.size(); ++next) {
+    const float actual = out.col[want[next]], expected = want.col[static_cast<std::size_t>(next)];
+    if (std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(actual)) continue;
     if (wrong++ > 0) continue;
-    const float actual = out.col[static_cast<Index>(i)];
     outcome.agrees = false;
     outcome.worst_error = std::numeric_limits<double>::infinity();
-    outcome.detail = col_shape(p, p.window()).element(static_cast<Index>(i)) + " is " +
+    outcome.detail = col_shape(p, p.window()).element(want[next]) + " is " +
                      (is_poison(actual) ? "unwritten" : std::to_string(actual)) + ", expected " +
-                     std::to_string(want.col[i]) + " with the same bits";
+                     std::to_string(expected) + " with the same bits";
   }
   if (wrong > 1) {
-    outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) + " are wrong";
+    outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.compared) + " are wrong";
   }
   return outcome;
 }
 
 Agreement Col2im::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(image_shape(p), out.image, want.image, want.bound);
+  return within(image_shape(p), out.image, want, want.image, want.bound);
 }
 
 Cost Im2col::cost(const Problem& p) {
@@ -304,6 +348,26 @@ Cost Col2im::cost(const Problem& p) {
   const Met part = met(p, window_of(name, p));
   return {
       .flops = part.pairs - part.pixels, .bytes_read = 4 * part.pairs, .bytes_written = 4 * image_size(p)};
+}
+
+Index Im2col::units(const Problem& p) { return static_cast<Index>(col_size(p, p.window())); }
+Index Col2im::units(const Problem& p) { return p.n * p.c * p.h * p.w; }
+
+Index Im2col::touched(const Problem& p, std::string_view, Index at, Rng& rng) {
+  const Window window = p.window();
+  const auto met = drawn_meeting(window, {.pixel = at / p.w % p.h}, {.pixel = at % p.w}, rng);
+  if (!met) return rng.integer(0, units(p) - 1);
+  const auto& [h, w] = *met;
+  const Index plane = at / p.w / p.h;
+  return flat_of(p, window, {plane / p.c, plane % p.c, h.tap, w.tap, h.place, w.place});
+}
+
+Index Col2im::touched(const Problem& p, std::string_view, Index at, Rng& rng) {
+  const Window window = p.window();
+  const Element e = element_at(p, window, at);
+  const Index y = window.row(e.oh, e.kh), x = window.column(e.ow, e.kw);
+  if (!window.inside(y, x)) return rng.integer(0, units(p) - 1);
+  return ((e.n * p.c + e.c) * p.h + y) * p.w + x;
 }
 
 template class detail::TypedOperation<Im2col>;

@@ -2,6 +2,7 @@
 /// `conv2d_weight_gradient`.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
 
@@ -47,12 +48,6 @@ struct DataProblem : Layer {
   static constexpr auto fields() { return layer_fields<DataProblem>(); }
 };
 
-/// The expected values of one array.
-struct Expectation {
-  std::vector<Index> where;  ///< flat positions that have an expectation; empty means all
-  std::vector<double> value, bound;
-};
-
 }  // namespace conv2d
 
 /// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],   r = i stride - top + k
@@ -95,7 +90,7 @@ struct Conv2d {
     Buffer<float> y;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
   };
-  using Expected = conv2d::Expectation;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -108,6 +103,9 @@ struct Conv2d {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of y.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
@@ -136,7 +134,7 @@ struct Conv2dDataGradient {
     Buffer<float> dx;
     static constexpr auto parts() { return std::tuple{part("dx", &Output::dx)}; }
   };
-  using Expected = conv2d::Expectation;
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
@@ -149,6 +147,9 @@ struct Conv2dDataGradient {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of dx.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
@@ -179,7 +180,7 @@ struct Conv2dWeightGradient {
     }
   };
   struct Expected {
-    conv2d::Expectation dw, dbias;
+    Expectation dw, dbias;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -193,6 +194,9 @@ struct Conv2dWeightGradient {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of dw, or after them one of dbias.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<Conv2d>;

@@ -22,13 +22,6 @@ void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit&
   }
 }
 
-/// The place of the window whose tap, `offset` pixels from its first one, lies at `at` of the padded image;
-/// -1 when there is none.
-inline Index place(Index at, Index offset, Index stride, Index places) {
-  const Index nearest = (at - offset) / stride;
-  return nearest * stride + offset == at && at >= offset && nearest < places ? nearest : -1;
-}
-
 /// The products that sum up to dx[n, c, row, column], as visit(position in dy, position in w).
 template <class Visit>
 void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, const Visit& visit) {
@@ -36,10 +29,10 @@ void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, cons
   const Index out_h = window.out_h(), out_w = window.out_w();
   for (Index f = 0; f < p.f; ++f) {
     for (Index k = 0; k < window.kernel_h; ++k) {
-      const Index i = place(row + window.top, k * window.dilation, window.stride, out_h);
+      const Index i = Window::place(row + window.top, k * window.dilation, window.stride, out_h);
       if (i < 0) continue;
       for (Index l = 0; l < window.kernel_w; ++l) {
-        const Index j = place(column + window.left, l * window.dilation, window.stride, out_w);
+        const Index j = Window::place(column + window.left, l * window.dilation, window.stride, out_w);
         if (j < 0) continue;
         visit(((n * p.f + f) * out_h + i) * out_w + j,
               ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
@@ -68,11 +61,14 @@ void terms_of_dw(const Layer& p, Index f, Index c, Index k, Index l, const Visit
 struct Sums {
   Index extents[4];
   Index size() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
+  Index flat(Index a, Index b, Index c, Index d) const {
+    return ((a * extents[1] + b) * extents[2] + c) * extents[3] + d;
+  }
   template <class Visit>
-  void at(Index flat, const Visit& visit) const {
+  auto at(Index flat, const Visit& visit) const {
     const Index d = flat % extents[3], c = flat / extents[3] % extents[2];
     const Index b = flat / extents[3] / extents[2] % extents[1];
-    visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
+    return visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
   }
 };
 

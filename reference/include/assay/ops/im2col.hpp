@@ -1,6 +1,7 @@
 /// The contracts `im2col` and `col2im`: the patches under a sliding window, laid out as a matrix, and back.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
 
@@ -63,7 +64,7 @@ struct Im2col {
     Buffer<float> col;
     static constexpr auto parts() { return std::tuple{part("col", &Output::col)}; }
   };
-  struct Expected {
+  struct Expected : Positions {
     std::vector<float> col;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -76,6 +77,9 @@ struct Im2col {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is an element of col.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// image[n, c, y, x] = sum of col(n, c, kh, kw, oh, ow) over all (kh, kw, oh, ow) with
@@ -106,7 +110,7 @@ struct Col2im {
     Buffer<float> image;
     static constexpr auto parts() { return std::tuple{part("image", &Output::image)}; }
   };
-  struct Expected {
+  struct Expected : Positions {
     std::vector<double> image, bound;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -119,6 +123,9 @@ struct Col2im {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a pixel of image.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<Im2col>;
