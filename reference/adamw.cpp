@@ -106,19 +106,20 @@ auto AdamW<Formula>::make_output(const Problem& problem, const Input& in, const 
 }
 
 template <class Formula>
-auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting&) -> Expected {
-  const auto size = static_cast<std::size_t>(problem.n);
-  const auto array = [size] {
-    return typename Expected::Array{std::vector<double>(size), std::vector<double>(size)};
-  };
-  Expected want{array(), array(), array()};
+auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& setting) -> Expected {
+  Expected want{positions_of(units(problem), setting.units), {}, {}, {}};
+  const auto size = static_cast<std::size_t>(want.size());
+  for (auto* array : {&want.p, &want.m, &want.v}) {
+    array->value.resize(size);
+    array->bound.resize(size);
+  }
 
   constexpr double u = 0x1p-24, h = 0x1p-148;
   const auto g = [](double roundings) { return roundings * u / (1 - roundings * u); };
   const Constants<double> k(problem.t);
   const auto corrections = adamw::bias_corrections(problem.t);
   for (std::size_t i = 0; i < size; ++i) {
-    const auto at = static_cast<Index>(i);
+    const Index at = want[static_cast<Index>(i)];
     const double gradient = in.g[at], p = in.p[at], m = in.m[at], v = in.v[at];
     const auto after = step<Formula, double>(gradient, {p, m, v}, k);
     const double terms = k.first_keep * std::abs(m) + k.first_gain * std::abs(gradient);
@@ -137,15 +138,25 @@ auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting&) -
 template <class Formula>
 Agreement AdamW<Formula>::judge(const Problem& problem, const Input&, const Expected& want,
                                 const Output& out) {
-  return within({"p", {problem.n}}, out.p, want.p.value, want.p.bound) &
-         within({"m", {problem.n}}, out.m, want.m.value, want.m.bound) &
-         within({"v", {problem.n}}, out.v, want.v.value, want.v.bound);
+  return within({"p", {problem.n}}, out.p, want, want.p.value, want.p.bound) &
+         within({"m", {problem.n}}, out.m, want, want.m.value, want.m.bound) &
+         within({"v", {problem.n}}, out.v, want, want.v.value, want.v.bound);
 }
 
 template <class Formula>
 Cost AdamW<Formula>::cost(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = n * (10 + Formula::update_flops), .bytes_read = 16 * n, .bytes_written = 12 * n};
+}
+
+template <class Formula>
+Index AdamW<Formula>::units(const Problem& problem) {
+  return problem.n;
+}
+
+template <class Formula>
+Index AdamW<Formula>::touched(const Problem&, std::string_view, Index at, Rng&) {
+  return at;
 }
 
 template struct AdamW<adamw::Paper>;

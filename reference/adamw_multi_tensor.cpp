@@ -86,18 +86,19 @@ AdamWMultiTensor::Output AdamWMultiTensor::make_output(const Problem& problem, c
 AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, const Input& in,
                                                     Setting& setting) {
   Expected want = AdamWPaper::expect(flat(problem), in, setting);
-  const auto keep = [](Expected::Array& array, const Buffer<float>& before, Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      array.value[static_cast<std::size_t>(i)] = before[i];
-      array.bound[static_cast<std::size_t>(i)] = 0;
-    }
+  const auto keep = [](Expected::Array& array, Index next, float before) {
+    array.value[static_cast<std::size_t>(next)] = before;
+    array.bound[static_cast<std::size_t>(next)] = 0;
   };
-  Index end_of_last = 0;
-  for (const Span& span : spans(problem)) {
-    keep(want.p, in.p, end_of_last, span.begin);
-    keep(want.m, in.m, end_of_last, span.begin);
-    keep(want.v, in.v, end_of_last, span.begin);
-    end_of_last = span.begin + span.count;
+  const std::vector<Span> tensors = spans(problem);
+  auto tensor = tensors.begin();
+  for (Index next = 0; next < want.size(); ++next) {
+    const Index i = want[next];
+    while (i >= tensor->begin + tensor->count) ++tensor;
+    if (i >= tensor->begin) continue;
+    keep(want.p, next, in.p[i]);
+    keep(want.m, next, in.m[i]);
+    keep(want.v, next, in.v[i]);
   }
   return want;
 }
@@ -110,6 +111,10 @@ Agreement AdamWMultiTensor::judge(const Problem& problem, const Input& in, const
 Cost AdamWMultiTensor::cost(const Problem& problem) {
   return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
 }
+
+Index AdamWMultiTensor::units(const Problem& problem) { return flat(problem).n; }
+
+Index AdamWMultiTensor::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
 
 template class detail::TypedOperation<AdamWMultiTensor>;
 

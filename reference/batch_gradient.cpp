@@ -11,12 +11,16 @@ namespace {
 constexpr double u = 0x1p-24;
 double g(double roundings) { return roundings * u / (1 - roundings * u); }
 
-/// sum[0, n) of the weighted micro-batches: the specification of `gradient_accumulation`.
-template <class Real>
-void accumulate(const GradientAccumulation::Problem& p, const float* gradients, Real* sum) {
-  std::fill(sum, sum + p.n, Real{0});
+/// sum[i] of parameter at(i) over the weighted micro-batches, i < count: the specification of
+/// `gradient_accumulation`.
+template <class Real, class At>
+void accumulate(const GradientAccumulation::Problem& p, const float* gradients, Index count, const At& at,
+                Real* sum) {
+  std::fill(sum, sum + count, Real{0});
   for (const double weight : GradientAccumulation::weights(p)) {
-    for (Index i = 0; i < p.n; ++i) sum[i] += static_cast<Real>(weight) * static_cast<Real>(gradients[i]);
+    for (Index i = 0; i < count; ++i) {
+      sum[i] += static_cast<Real>(weight) * static_cast<Real>(gradients[at(i)]);
+    }
     gradients += p.n;
   }
 }
@@ -39,7 +43,8 @@ double norm_of(const Buffer<float>& gradients) {
 
 void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAccumulation::Input& in,
                         GradientAccumulation::Output& out) {
-  accumulate<float>(p, in.g.data(), out.sum.data());
+  accumulate<float>(
+      p, in.g.data(), p.n, [](Index i) { return i; }, out.sum.data());
 }
 
 void naive_clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
@@ -94,15 +99,20 @@ GradientAccumulation::Output GradientAccumulation::make_output(const Problem& p,
   return {setting.buffer<float>(p.n)};
 }
 
-GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in, Setting&) {
-  const auto n = static_cast<std::size_t>(p.n);
-  Expected want{std::vector<double>(n), std::vector<double>(n, 0)};
-  accumulate<double>(p, in.g.data(), want.sum.data());
+GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
+                                                            Setting& setting) {
+  Expected want{positions_of(units(p), setting.units), {}, {}};
+  const Index count = want.size();
+  want.sum.resize(static_cast<std::size_t>(count));
+  want.bound.resize(static_cast<std::size_t>(count));
+  accumulate<double>(
+      p, in.g.data(), count, [&](Index i) { return want[i]; }, want.sum.data());
   const std::vector<double> weight = weights(p);
   const double bound = g(static_cast<double>(weight.size()) + 2);
   for (std::size_t j = 0; j < weight.size(); ++j) {
-    for (std::size_t i = 0; i < n; ++i) {
-      want.bound[i] += bound * weight[j] * std::abs(in.g[static_cast<Index>(j * n + i)]);
+    const float* gradients = in.g.data() + static_cast<Index>(j) * p.n;
+    for (Index i = 0; i < count; ++i) {
+      want.bound[static_cast<std::size_t>(i)] += bound * weight[j] * std::abs(gradients[want[i]]);
     }
   }
   return want;
@@ -110,7 +120,7 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
 
 Agreement GradientAccumulation::judge(const Problem& p, const Input&, const Expected& want,
                                       const Output& out) {
-  return within({"sum", {p.n}}, out.sum, want.sum, want.bound);
+  return within({"sum", {p.n}}, out.sum, want, want.sum, want.bound);
 }
 
 Cost GradientAccumulation::cost(const Problem& p) {
@@ -142,8 +152,8 @@ GradientClip::Output GradientClip::make_output(const Problem& p, const Input&, c
   return {setting.buffer<float>(p.n), setting.buffer<float>(1)};
 }
 
-GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting&) {
-  return {norm_of(in.g)};
+GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting& setting) {
+  return {norm_of(in.g), setting.units};
 }
 
 Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
@@ -153,19 +163,23 @@ Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected&
   const double written = out.norm[0];
   const double c = kept<double>(written);
   const double roundings = written + floor <= limit * (1 - 8 * u) ? 0 : g(5);
-  const auto n = static_cast<std::size_t>(p.n);
-  std::vector<double> y(n), bound(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    y[i] = c * static_cast<double>(in.g[static_cast<Index>(i)]);
-    bound[i] = roundings * std::abs(y[i]);
-  }
-  return norm & within({"y", {p.n}}, out.y, y, bound);
+  const Expectation y = expect_at(positions_of(p.n, want.units), [&](Index i) {
+    const double value = c * static_cast<double>(in.g[i]);
+    return std::pair{value, roundings * std::abs(value)};
+  });
+  return norm & within({"y", {p.n}}, out.y, y);
 }
 
 Cost GradientClip::cost(const Problem& p) {
   const auto n = static_cast<double>(p.n);
   return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
 }
+
+Index GradientAccumulation::units(const Problem& p) { return p.n; }
+Index GradientClip::units(const Problem& p) { return p.n; }
+
+Index GradientAccumulation::touched(const Problem& p, std::string_view, Index at, Rng&) { return at % p.n; }
+Index GradientClip::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
 
 template class detail::TypedOperation<GradientAccumulation>;
 template class detail::TypedOperation<GradientClip>;

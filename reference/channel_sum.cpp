@@ -69,11 +69,12 @@ auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> 
 }
 
 auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Expected want;
+  Expected want{positions_of(units(p), setting.units), {}, {}};
   const double roundings = static_cast<double>(p.n) * static_cast<double>(p.plane()) - 1;
   constexpr double u = 0x1p-24;
   const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
-  for (Index c = 0; c < p.c; ++c) {
+  for (Index next = 0; next < want.size(); ++next) {
+    const Index c = want[next];
     want.db.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));
     want.bound.push_back(g * channel<double>(p, in.dz, c, [](double term) { return std::abs(term); }));
   }
@@ -81,7 +82,7 @@ auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected
 }
 
 Agreement Op::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"db", {p.c}}, out.db, want.db, want.bound);
+  return within({"db", {p.c}}, out.db, want, want.db, want.bound);
 }
 
 Cost Op::cost(const Problem& p) {
@@ -91,6 +92,12 @@ Cost Op::cost(const Problem& p) {
 void ElementwiseChannelBiasBackward::salt(const Problem& p, const Input&, std::string_view, Index,
                                           float& element, Setting& setting) {
   element = setting.draw_that_shows(p.n * p.h * p.w);
+}
+
+Index ElementwiseChannelBiasBackward::units(const Problem& p) { return p.c; }
+
+Index ElementwiseChannelBiasBackward::touched(const Problem& p, std::string_view, Index at, Rng&) {
+  return at / p.plane() % p.c;
 }
 
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

@@ -60,11 +60,12 @@ void sprinkle_special(Buffer<float>& x) {
 }
 
 /// Compares bits where bits count: everywhere for relu, else where z keeps what it held.
-Agreement same_bits(const Shape& shape, const Buffer<float>& actual, std::span<const double> expected,
-                    bool everywhere) {
+Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Positions& positions,
+                    std::span<const double> expected, bool everywhere) {
   Agreement out;
-  for (Index i = 0; i < actual.size(); ++i) {
-    const auto want = static_cast<float>(expected[static_cast<std::size_t>(i)]);
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index i = positions[next];
+    const auto want = static_cast<float>(expected[static_cast<std::size_t>(next)]);
     if (!everywhere && !is_poison(want)) continue;
     if (std::bit_cast<std::uint32_t>(want) == std::bit_cast<std::uint32_t>(actual[i])) continue;
     return {.agrees = false,
@@ -168,23 +169,33 @@ auto Elementwise<Formula>::make_output(const Problem& p, const Input& in, const 
 template <class Formula>
 auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Views view = p.views();
-  const auto size = static_cast<std::size_t>(view.z.size());
-  Expected want{std::vector<double>(size, poison_value<float>()), std::vector<double>(size, 0)};
+  Expected want{positions_of(view.z.size(), setting.units), {}, {}};
+  // What lies outside the view is known to be poison only in an output that is judged whole.
+  std::erase_if(want.where, [&](Index flat) { return !element_at(view.z, p.extents(), flat); });
+  want.z.assign(static_cast<std::size_t>(want.size()), poison_value<float>());
+  want.bound.assign(static_cast<std::size_t>(want.size()), 0);
 
   const double beta = static_cast<double>(p.beta);
   const double roundings = Formula::roundings(p.alpha, p.beta);
   constexpr double u = 0x1p-24;
   const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
 
-  for_each_element(p, [&](Index n, Index c, Index h, Index w) {
-    const Index flat = view.z.at(n, c, h, w);
-    const auto at = static_cast<std::size_t>(flat);
+  const auto put = [&](Index next, Index n, Index c, Index h, Index w) {
+    const auto at = static_cast<std::size_t>(next);
     const float x = in.x[view.x.at(n, c, h, w)];
     const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
-    const float z = p.beta == 0 ? 0 : in.z[flat];
+    const float z = p.beta == 0 ? 0 : in.z[want[next]];
     want.z[at] = element<Formula, double>(p, x, y, z);
     want.bound[at] = g * (Formula::magnitude(x, y, static_cast<double>(p.alpha)) + std::abs(beta * z));
-  });
+  };
+  if (want.all) {
+    for_each_element(p, [&](Index n, Index c, Index h, Index w) { put(view.z.at(n, c, h, w), n, c, h, w); });
+  } else {
+    for (Index next = 0; next < want.size(); ++next) {
+      const auto [n, c, h, w] = *element_at(view.z, p.extents(), want[next]);
+      put(next, n, c, h, w);
+    }
+  }
   return want;
 }
 
@@ -193,8 +204,8 @@ Agreement Elementwise<Formula>::judge(const Problem& p, const Input&, const Expe
                                       const Output& out) {
   const elementwise::Axes storage = p.views().z.storage;
   const Shape shape{"z", {storage.begin(), storage.end()}};
-  const Agreement values = within(shape, out.z, want.z, want.bound);
-  return values & same_bits(shape, out.z, want.z, Formula::unary);
+  const Agreement values = within(shape, out.z, want, want.z, want.bound);
+  return values & same_bits(shape, out.z, want, want.z, Formula::unary);
 }
 
 template <class Formula>
@@ -206,6 +217,24 @@ Cost Elementwise<Formula>::cost(const Problem& p) {
   return {.flops = count * (1 + scaling + (p.beta != 0 ? 2 : 0)),
           .bytes_read = 4 * (count + y + (p.beta != 0 ? count : 0)),
           .bytes_written = 4 * count};
+}
+
+template <class Formula>
+Index Elementwise<Formula>::units(const Problem& p) {
+  return p.views().z.size();
+}
+
+template <class Formula>
+Index Elementwise<Formula>::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  const Views view = p.views();
+  const elementwise::View& operand = part == "x" ? view.x : view.y;
+  const auto element = element_at(operand, p.extents(), at);
+  elementwise::Axes e{};
+  for (std::size_t axis = 0; axis < e.size(); ++axis) {
+    const bool known = element && operand.stride[axis] != 0;
+    e[axis] = known ? (*element)[axis] : rng.integer(0, p.extents()[axis] - 1);
+  }
+  return view.z.at(e[0], e[1], e[2], e[3]);
 }
 
 template struct Elementwise<elementwise::Multiply>;

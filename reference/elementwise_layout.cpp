@@ -1,5 +1,8 @@
 #include "assay/ops/elementwise_layout.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace assay::elementwise {
 namespace {
 
@@ -22,6 +25,20 @@ View interior(const Axes& e) {
 View channel_vector(const Axes& e) { return {.stride = {0, 1, 0, 0}, .storage = {1, e[1], 1, 1}}; }
 
 }  // namespace
+
+std::optional<Axes> element_at(const View& view, const Axes& extents, Index flat) {
+  std::array<std::size_t, 4> by_stride{0, 1, 2, 3};
+  std::ranges::stable_sort(by_stride, std::greater<>(), [&](std::size_t axis) { return view.stride[axis]; });
+  Axes out{};
+  Index rest = flat - view.offset;
+  for (const std::size_t axis : by_stride) {
+    if (extents[axis] == 1 || view.stride[axis] == 0 || rest < 0) continue;
+    out[axis] = rest / view.stride[axis];
+    if (out[axis] >= extents[axis]) return std::nullopt;
+    rest %= view.stride[axis];
+  }
+  return rest == 0 ? std::optional(out) : std::nullopt;
+}
 
 Views views(const Axes& e, Layout layout) {
   switch (layout) {

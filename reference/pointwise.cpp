@@ -98,9 +98,11 @@ void sprinkle_special(Domain domain, Buffer<float>& x) {
 }
 
 /// Whether every expected NaN is there with its bits.
-Agreement same_nan(const Shape& shape, const Buffer<float>& actual, std::span<const double> expected) {
-  for (Index i = 0; i < actual.size(); ++i) {
-    const double want = expected[static_cast<std::size_t>(i)];
+Agreement same_nan(const Shape& shape, const Buffer<float>& actual, const Positions& positions,
+                   std::span<const double> expected) {
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index i = positions[next];
+    const double want = expected[static_cast<std::size_t>(next)];
     if (!std::isnan(want)) continue;
     if (std::bit_cast<std::uint32_t>(static_cast<float>(want)) == std::bit_cast<std::uint32_t>(actual[i])) {
       continue;
@@ -196,15 +198,16 @@ auto Pointwise<Formula>::make_output(const Problem& p, const Input&, const Setti
 
 template <class Formula>
 auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& setting) -> Expected {
-  Expected want;
+  Expected want{positions_of(units(p), setting.units), {}, {}};
   const auto alpha = static_cast<double>(p.alpha);
   // Numbers of many magnitudes are no small integers, whatever the fill.
   const Fill fill = p.values == 0 ? setting.fill : Fill::uniform;
   for (std::size_t j = 0; j < outputs; ++j) {
-    want.value[j].reserve(static_cast<std::size_t>(p.size()));
-    want.bound[j].reserve(static_cast<std::size_t>(p.size()));
+    want.value[j].reserve(static_cast<std::size_t>(want.size()));
+    want.bound[j].reserve(static_cast<std::size_t>(want.size()));
   }
-  for (Index i = 0; i < p.size(); ++i) {
+  for (Index next = 0; next < want.size(); ++next) {
+    const Index i = want[next];
     std::array<double, inputs> arguments;
     for (std::size_t k = 0; k < inputs; ++k) {
       arguments[k] = input.in[k][Formula::per_channel && k == 1 ? i / p.plane() % p.c : i];
@@ -225,8 +228,8 @@ Agreement Pointwise<Formula>::judge(const Problem& p, const Input&, const Expect
   for (std::size_t j = 0; j < outputs; ++j) {
     Shape shape{Formula::outputs[j], {p.size()}};
     if (Formula::per_channel) shape.extents = {p.n, p.c, p.h, p.w};
-    outcome = outcome & within(shape, out.at(j), want.value[j], want.bound[j]) &
-              same_nan(shape, out.at(j), want.value[j]);
+    outcome = outcome & within(shape, out.at(j), want, want.value[j], want.bound[j]) &
+              same_nan(shape, out.at(j), want, want.value[j]);
   }
   return outcome;
 }
@@ -239,6 +242,21 @@ Cost Pointwise<Formula>::cost(const Problem& p) {
   return {.flops = count * Formula::flops,
           .bytes_read = 4 * (count * whole + vector),
           .bytes_written = 4 * count * static_cast<double>(outputs)};
+}
+
+template <class Formula>
+Index Pointwise<Formula>::units(const Problem& p) {
+  return p.size();
+}
+
+template <class Formula>
+Index Pointwise<Formula>::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if constexpr (Formula::per_channel) {
+    if (part == Formula::inputs[1]) {
+      return (rng.integer(0, p.n - 1) * p.c + at) * p.plane() + rng.integer(0, p.plane() - 1);
+    }
+  }
+  return at;
 }
 
 template struct Pointwise<pointwise::Gelu>;

@@ -1,6 +1,7 @@
 /// The AdamW contracts: one step of the optimiser over n parameters, in the three forms that are in use.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -179,7 +180,7 @@ struct AdamW {
       return std::tuple{part("p", &Output::p), part("m", &Output::m), part("v", &Output::v)};
     }
   };
-  struct Expected {
+  struct Expected : Positions {
     struct Array {
       std::vector<double> value, bound;
     };
@@ -197,6 +198,9 @@ struct AdamW {
   /// 28 bytes per parameter, 16 of them read. Operations as the formulas write them: 9 for the decay and the
   /// moments, one to subtract, and those of the update.
   static Cost cost(const Problem& problem);
+  /// A unit is a parameter.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 using AdamWPaper = AdamW<adamw::Paper>;

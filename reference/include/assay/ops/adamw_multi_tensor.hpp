@@ -59,6 +59,9 @@ struct AdamWMultiTensor {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is an element of the flat arrays, gaps included.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<AdamWMultiTensor>;

@@ -2,6 +2,7 @@
 /// `gradient_accumulation` over micro-batches, and `gradient_clip` by the global norm.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -49,7 +50,7 @@ struct GradientAccumulation {
     Buffer<float> sum;
     static constexpr auto parts() { return std::tuple{part("sum", &Output::sum)}; }
   };
-  struct Expected {
+  struct Expected : Positions {
     std::vector<double> sum, bound;
   };
   static constexpr std::array fills{Fill::uniform};
@@ -63,6 +64,9 @@ struct GradientAccumulation {
                          const Output& output);
   /// Every g is read once and sum written once: what variants that follow the micro-batches cannot reach.
   static Cost cost(const Problem& problem);
+  /// A unit is a parameter.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// norm = sqrt(sum_i g[i]^2)
@@ -107,6 +111,7 @@ struct GradientClip {
   };
   struct Expected {
     double norm = 0;
+    std::vector<Index> units;  ///< as in Setting
   };
   static constexpr std::array fills{Fill::uniform};
 
@@ -119,6 +124,9 @@ struct GradientClip {
                          const Output& output);
   /// g read once and y written once; past the caches g is read twice.
   static Cost cost(const Problem& problem);
+  /// A unit is an element of y; the norm is always judged.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<GradientAccumulation>;

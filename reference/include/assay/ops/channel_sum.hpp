@@ -2,6 +2,7 @@
 /// pixels.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -39,7 +40,7 @@ struct ElementwiseChannelBiasBackward {
     Buffer<float> db;
     static constexpr auto parts() { return std::tuple{part("db", &Output::db)}; }
   };
-  struct Expected {
+  struct Expected : Positions {
     std::vector<double> db, bound;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -54,6 +55,9 @@ struct ElementwiseChannelBiasBackward {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is a channel.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

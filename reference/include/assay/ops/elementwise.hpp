@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/ops/elementwise_layout.hpp"
+#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -122,7 +123,7 @@ struct Elementwise {
     static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
   };
   /// The expected elements in the memory order of z; outside its view the poison, which must still be there.
-  struct Expected {
+  struct Expected : Positions {
     std::vector<double> z, bound;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -135,6 +136,9 @@ struct Elementwise {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is an element of z's memory; those outside its view are not judged in units.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 using ElementwiseMultiply = Elementwise<elementwise::Multiply>;

@@ -4,6 +4,7 @@
 #include "assay/problem.hpp"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace assay::elementwise {
@@ -43,6 +44,10 @@ inline constexpr std::array<std::string_view, 7> binary_layouts{
     "per_channel", "per_channel_last", "scalar"};
 inline constexpr std::array<std::string_view, 4> unary_layouts{"contiguous", "channels_last",
                                                                "x_channels_last", "bordered"};
+
+/// The element n, c, h, w that lies at `flat` in the memory of an operand, 0 along axes that it repeats
+/// along; nothing where the view has none.
+std::optional<Axes> element_at(const View& view, const Axes& extents, Index flat);
 
 /// Index maps of the operands for extents n, c, h, w.
 Views views(const Axes& extents, Layout layout);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/ops/activation.hpp"
+#include "assay/ops/expectation.hpp"
 #include "assay/ops/fused_chain.hpp"
 #include "assay/ops/gradient.hpp"
 #include "assay/registry.hpp"
@@ -85,7 +86,7 @@ struct Pointwise {
       }
     }
   };
-  struct Expected {
+  struct Expected : Positions {
     std::array<std::vector<double>, outputs> value, bound;
   };
   static constexpr auto fills = pointwise::fills_of<Formula::domain>();
@@ -100,6 +101,9 @@ struct Pointwise {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    float& element, Setting& setting);
+  /// A unit is an element of every output.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 namespace pointwise {
