@@ -106,36 +106,40 @@ Statistic empty_statistic(Index rows) {
 }
 
 /// Element-wise `within`, with the bound of the side on which each element lies.
-Agreement within_sides(std::string_view name, const Buffer<float>& actual, const Statistic& want) {
+Agreement within_sides(std::string_view name, const Buffer<float>& actual, const Positions& rows,
+                       const Statistic& want) {
   std::vector<double> bound = want.below;
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    if (actual[static_cast<Index>(i)] > want.value[i]) bound[i] = want.above[i];
+    if (actual[rows[static_cast<Index>(i)]] > want.value[i]) bound[i] = want.above[i];
   }
-  return within({name, {actual.size()}}, actual, want.value, bound);
+  return within({name, {actual.size()}}, actual, rows, want.value, bound);
 }
 
-/// y and its bound from f(row, column), a pair of both.
+/// Rows of an array [rows, cols] from f(row, column), a pair of value and bound.
 template <class Element>
-Agreement within_rows(const Problem& p, const Buffer<float>& y, const Element& element) {
-  std::vector<double> want, bound;
-  want.reserve(static_cast<std::size_t>(y.size()));
-  bound.reserve(static_cast<std::size_t>(y.size()));
-  for (Index r = 0; r < p.rows; ++r) {
+Agreement within_rows(std::string_view name, const Problem& p, const Positions& rows,
+                      const Buffer<float>& actual, const Element& element) {
+  Expectation want{elements_of(rows, p.cols), {}, {}};
+  want.value.reserve(static_cast<std::size_t>(want.size()));
+  want.bound.reserve(static_cast<std::size_t>(want.size()));
+  for (Index next = 0; next < rows.size(); ++next) {
     for (Index j = 0; j < p.cols; ++j) {
-      const auto [value, error] = element(r, j);
-      want.push_back(value);
-      bound.push_back(error);
+      const auto [value, bound] = element(rows[next], j);
+      want.value.push_back(value);
+      want.bound.push_back(bound);
     }
   }
-  return within({"y", {p.rows, p.cols}}, y, want, bound);
+  return within({name, {p.rows, p.cols}}, actual, want);
 }
 
-/// Returns the expected mean and 1 / sqrt of the rows that lie at `x`.
-LayerNorm::Expected expect_layernorm(const Problem& p, const float* x) {
-  LayerNorm::Expected want{empty_statistic(p.rows), empty_statistic(p.rows)};
+/// Returns the expected mean and 1 / sqrt of those rows; x_of(row) is where one lies.
+template <class Row>
+LayerNorm::Expected expect_layernorm(const Problem& p, const Positions& rows, Row x_of) {
+  LayerNorm::Expected want{rows, empty_statistic(rows.size()), empty_statistic(rows.size())};
   const auto n = static_cast<double>(p.cols);
-  for (Index r = 0; r < p.rows; ++r, x += p.cols) {
-    const auto at = static_cast<std::size_t>(r);
+  for (Index next = 0; next < rows.size(); ++next) {
+    const auto at = static_cast<std::size_t>(next);
+    const float* x = x_of(rows[next]);
     const auto mean = mean_of<double>(x, p.cols);
     const double variance = variance_around(mean, x, p.cols);
     double magnitude = 0;
@@ -156,11 +160,12 @@ LayerNorm::Expected expect_layernorm(const Problem& p, const float* x) {
   return want;
 }
 
-Statistic expect_rmsnorm(const Problem& p, const float* x, bool exact_sum) {
-  Statistic want = empty_statistic(p.rows);
-  for (Index r = 0; r < p.rows; ++r, x += p.cols) {
-    const auto at = static_cast<std::size_t>(r);
-    const double rstd = reciprocal_root(variance_around<double>(0, x, p.cols));
+template <class Row>
+Statistic expect_rmsnorm(const Problem& p, const Positions& rows, bool exact_sum, Row x_of) {
+  Statistic want = empty_statistic(rows.size());
+  for (Index next = 0; next < rows.size(); ++next) {
+    const auto at = static_cast<std::size_t>(next);
+    const double rstd = reciprocal_root(variance_around<double>(0, x_of(rows[next]), p.cols));
     want.value[at] = rstd;
     want.below[at] = want.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd;
   }
@@ -168,10 +173,10 @@ Statistic expect_rmsnorm(const Problem& p, const float* x, bool exact_sum) {
 }
 
 /// y of rows at `x`, by the statistics that were written with it.
-Agreement judge_layernorm(const Problem& p, const float* x, const Buffer<float>& gamma,
+Agreement judge_layernorm(const Problem& p, const Positions& rows, const float* x, const Buffer<float>& gamma,
                           const Buffer<float>& beta, const Buffer<float>& mean, const Buffer<float>& rstd,
                           const Buffer<float>& y) {
-  return within_rows(p, y, [&](Index r, Index j) {
+  return within_rows("y", p, rows, y, [&](Index r, Index j) {
     const double m = mean[r];
     const double scale = static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
     const double term = (static_cast<double>(x[r * p.cols + j]) - m) * scale, shift = beta[j];
@@ -179,27 +184,36 @@ Agreement judge_layernorm(const Problem& p, const float* x, const Buffer<float>&
   });
 }
 
-Agreement judge_rmsnorm(const Problem& p, const float* x, const Buffer<float>& gamma,
+Agreement judge_rmsnorm(const Problem& p, const Positions& rows, const float* x, const Buffer<float>& gamma,
                         const Buffer<float>& rstd, const Buffer<float>& y) {
-  return within_rows(p, y, [&](Index r, Index j) {
+  return within_rows("y", p, rows, y, [&](Index r, Index j) {
     const double value =
         static_cast<double>(x[r * p.cols + j]) * static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
     return std::pair{value, g(3) * std::abs(value)};
   });
 }
 
-/// x + r in single precision, which has one right value for each element.
-std::vector<float> sums(const Buffer<float>& x, const Buffer<float>& r) {
-  std::vector<float> out(static_cast<std::size_t>(x.size()));
-  std::ranges::transform(x, r, out.begin(), [](float a, float b) { return a + b; });
-  return out;
+/// Where the row asked for of one array lies.
+auto rows_of(const Problem& p, const Buffer<float>& x) {
+  return [&x, cols = p.cols](Index row) { return x.data() + row * cols; };
 }
 
-Agreement judge_sums(const Problem& p, const Buffer<float>& x, const Buffer<float>& r,
+/// The same for x + r in single precision, which has one right value for each element; until the next row is
+/// asked for.
+auto sums_of(const Problem& p, const Buffer<float>& x, const Buffer<float>& r) {
+  return [&x, &r, s = std::vector<float>(static_cast<std::size_t>(p.cols))](Index row) mutable {
+    const auto cols = static_cast<Index>(s.size());
+    add_row(x.data() + row * cols, r.data() + row * cols, s.data(), cols);
+    return std::as_const(s).data();
+  };
+}
+
+Agreement judge_sums(const Problem& p, const Positions& rows, const Buffer<float>& x, const Buffer<float>& r,
                      const Buffer<float>& s) {
-  const std::vector<float> want = sums(x, r);
-  return within({"s", {p.rows, p.cols}}, s, std::vector<double>(want.begin(), want.end()),
-                std::vector<double>(want.size()));
+  return within_rows("s", p, rows, s, [&](Index row, Index j) {
+    const float sum = x[row * p.cols + j] + r[row * p.cols + j];
+    return std::pair{static_cast<double>(sum), 0.0};
+  });
 }
 
 Buffer<float> drawn(Index count, Setting& setting) {
@@ -215,7 +229,17 @@ Buffer<float> parameters(Index count, Setting& setting) {
   return out;
 }
 
+/// Whether the sum of a row's squares comes out without rounding.
+bool exact_squares(const Problem& p, Fill fill) {
+  return fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
+}
+
 double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
+
+/// A row that depends on an element of an array [rows, cols], or of the parameters, which all of them share.
+Index touched_row(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return part == "gamma" || part == "beta" ? rng.integer(0, p.rows - 1) : at / p.cols;
+}
 
 /// Each array read or written once; a row stays in a cache between the passes over it. `streams`: arrays of
 /// the size of x that are read, and written.
@@ -268,13 +292,13 @@ double RmsNorm::footprint(const Problem& p) {
   return 24 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
 }
 
-// r and s besides; what is expected of s is gone before y is judged, but for its sum of 4 bytes.
+// r and s besides; what is expected of s is gone before y is judged.
 double LayerNormResidual::footprint(const Problem& p) {
-  return 36 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
+  return 32 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
 }
 
 double RmsNormResidual::footprint(const Problem& p) {
-  return 36 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
+  return 32 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
 }
 
 auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
@@ -335,45 +359,46 @@ auto RmsNormResidual::make_output(const Problem& p, const Input&, const Setting&
           setting.buffer<float>(p.rows)};
 }
 
-auto LayerNorm::expect(const Problem& p, const Input& in, Setting&) -> Expected {
-  return expect_layernorm(p, in.x.data());
+auto LayerNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  return expect_layernorm(p, positions_of(p.rows, setting.units), rows_of(p, in.x));
 }
 
 auto RmsNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const bool exact_sum = setting.fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
-  return {expect_rmsnorm(p, in.x.data(), exact_sum)};
+  const Positions rows = positions_of(p.rows, setting.units);
+  return {rows, expect_rmsnorm(p, rows, exact_squares(p, setting.fill), rows_of(p, in.x))};
 }
 
-auto LayerNormResidual::expect(const Problem& p, const Input& in, Setting&) -> Expected {
-  LayerNorm::Expected want = expect_layernorm(p, sums(in.x, in.r).data());
-  return {std::move(want.mean), std::move(want.rstd)};
+auto LayerNormResidual::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  LayerNorm::Expected want = expect_layernorm(p, positions_of(p.rows, setting.units), sums_of(p, in.x, in.r));
+  return {want, std::move(want.mean), std::move(want.rstd)};
 }
 
 auto RmsNormResidual::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const bool exact_sum = setting.fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
-  return {expect_rmsnorm(p, sums(in.x, in.r).data(), exact_sum)};
+  const Positions rows = positions_of(p.rows, setting.units);
+  return {rows, expect_rmsnorm(p, rows, exact_squares(p, setting.fill), sums_of(p, in.x, in.r))};
 }
 
 Agreement LayerNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return within_sides("mean", out.mean, want.mean) & within_sides("rstd", out.rstd, want.rstd) &
-         judge_layernorm(p, in.x.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
+  return within_sides("mean", out.mean, want, want.mean) & within_sides("rstd", out.rstd, want, want.rstd) &
+         judge_layernorm(p, want, in.x.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
 }
 
 Agreement RmsNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return within_sides("rstd", out.rstd, want.rstd) & judge_rmsnorm(p, in.x.data(), in.gamma, out.rstd, out.y);
+  return within_sides("rstd", out.rstd, want, want.rstd) &
+         judge_rmsnorm(p, want, in.x.data(), in.gamma, out.rstd, out.y);
 }
 
 // Once s has passed, y may be judged from it.
 Agreement LayerNormResidual::judge(const Problem& p, const Input& in, const Expected& want,
                                    const Output& out) {
-  return judge_sums(p, in.x, in.r, out.s) & within_sides("mean", out.mean, want.mean) &
-         within_sides("rstd", out.rstd, want.rstd) &
-         judge_layernorm(p, out.s.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
+  return judge_sums(p, want, in.x, in.r, out.s) & within_sides("mean", out.mean, want, want.mean) &
+         within_sides("rstd", out.rstd, want, want.rstd) &
+         judge_layernorm(p, want, out.s.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
 }
 
 Agreement RmsNormResidual::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return judge_sums(p, in.x, in.r, out.s) & within_sides("rstd", out.rstd, want.rstd) &
-         judge_rmsnorm(p, out.s.data(), in.gamma, out.rstd, out.y);
+  return judge_sums(p, want, in.x, in.r, out.s) & within_sides("rstd", out.rstd, want, want.rstd) &
+         judge_rmsnorm(p, want, out.s.data(), in.gamma, out.rstd, out.y);
 }
 
 // Per element: the sum, a difference, a square and its sum, then a difference, two products and a sum.
@@ -383,6 +408,24 @@ Cost LayerNormResidual::cost(const Problem& p) { return cost_of(p, 2, 9, 2, 2); 
 // Per element: a square and its sum, then two products.
 Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 1, 4, 1, 1); }
 Cost RmsNormResidual::cost(const Problem& p) { return cost_of(p, 2, 5, 1, 1); }
+
+Index LayerNorm::units(const Problem& p) { return p.rows; }
+Index RmsNorm::units(const Problem& p) { return p.rows; }
+Index LayerNormResidual::units(const Problem& p) { return p.rows; }
+Index RmsNormResidual::units(const Problem& p) { return p.rows; }
+
+Index LayerNorm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_row(p, part, at, rng);
+}
+Index RmsNorm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_row(p, part, at, rng);
+}
+Index LayerNormResidual::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_row(p, part, at, rng);
+}
+Index RmsNormResidual::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_row(p, part, at, rng);
+}
 
 template class detail::TypedOperation<LayerNorm>;
 template class detail::TypedOperation<RmsNorm>;

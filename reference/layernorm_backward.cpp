@@ -8,7 +8,6 @@
 namespace assay {
 namespace {
 
-using layernorm::Bounded;
 using layernorm::Problem;
 
 /// The inputs of both contracts. Without a mean, that of rmsnorm, it counts as 0.
@@ -60,19 +59,18 @@ Means<Real> means_of(const Rows& in, Index r, bool magnitudes = false) {
 }
 
 /// A problem without mean is rmsnorm, and dbeta is left alone.
-template <class Real>
-void gradients(const Rows& in, Real* dx, Real* dgamma, Real* dbeta) {
+void gradients(const Rows& in, float* dx, float* dgamma, float* dbeta) {
   const bool centred = in.mean != nullptr;
   for (Index j = 0; j < in.cols; ++j) dgamma[j] = 0;
   for (Index j = 0; centred && j < in.cols; ++j) dbeta[j] = 0;
   for (Index r = 0; r < in.rows; ++r) {
-    const Real mean = mean_at<Real>(in, r), rstd = static_cast<Real>(in.rstd[r]);
-    const Means<Real> of = means_of<Real>(in, r);
-    const Real of_w = centred ? of.of_w : 0;
+    const float mean = mean_at<float>(in, r), rstd = in.rstd[r];
+    const Means<float> of = means_of<float>(in, r);
+    const float of_w = centred ? of.of_w : 0;
     for (Index j = 0; j < in.cols; ++j) {
-      const Real dy = static_cast<Real>(in.dy[r * in.cols + j]);
-      const Real xhat = (static_cast<Real>(in.x[r * in.cols + j]) - mean) * rstd;
-      dx[r * in.cols + j] = rstd * (w_at<Real>(in, r, j) - of_w - xhat * of.of_w_xhat);
+      const float dy = in.dy[r * in.cols + j];
+      const float xhat = (in.x[r * in.cols + j] - mean) * rstd;
+      dx[r * in.cols + j] = rstd * (w_at<float>(in, r, j) - of_w - xhat * of.of_w_xhat);
       dgamma[j] += dy * xhat;
       if (centred) dbeta[j] += dy;
     }
@@ -80,11 +78,11 @@ void gradients(const Rows& in, Real* dx, Real* dgamma, Real* dbeta) {
 }
 
 void naive_layernorm(const Problem& p, const LayerNormBackward::Input& in, LayerNormBackward::Output& out) {
-  gradients<float>(rows_of(p, in), out.dx.data(), out.dgamma.data(), out.dbeta.data());
+  gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), out.dbeta.data());
 }
 
 void naive_rmsnorm(const Problem& p, const RmsNormBackward::Input& in, RmsNormBackward::Output& out) {
-  gradients<float>(rows_of(p, in), out.dx.data(), out.dgamma.data(), nullptr);
+  gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), nullptr);
 }
 
 /// The constant of r roundings, as in Higham, lemma 3.1.
@@ -93,61 +91,66 @@ double g(double roundings) {
   return roundings * u / (1 - roundings * u);
 }
 
-Bounded sized(Index count) {
-  const auto size = static_cast<std::size_t>(count);
-  return {std::vector<double>(size), std::vector<double>(size)};
-}
-
 /// Whether the sums of a problem come out without rounding.
 struct Exact {
   bool over_cols = false, over_rows = false;
 };
 
 struct Gradients {
-  Bounded dx, dgamma, dbeta;
+  Expectation dx, dgamma, dbeta;
 };
 
-void bound_dx(const Rows& in, bool exact, Bounded& want) {
+/// dx of those rows.
+Expectation expect_dx(const Rows& in, const Positions& rows, bool exact) {
   // Roundings that each term meets besides those of its sum, as counted in the docstrings.
   const bool centred = in.mean != nullptr;
   const double of_w = 4 - !centred, of_mean = 5, of_xhat = centred ? 11 : 8;
   const double of_sum = exact ? 0 : static_cast<double>(in.cols);
-  for (Index r = 0; r < in.rows; ++r) {
-    const Means<double> scale = means_of<double>(in, r, !exact);
+  Expectation want{elements_of(rows, in.cols), {}, {}};
+  for (Index next = 0; next < rows.size(); ++next) {
+    const Index r = rows[next];
+    const Means<double> of = means_of<double>(in, r), scale = means_of<double>(in, r, !exact);
     const double mean = mean_at<double>(in, r), rstd = in.rstd[r];
     for (Index j = 0; j < in.cols; ++j) {
-      const Index at = r * in.cols + j;
-      const double xhat = (static_cast<double>(in.x[at]) - mean) * rstd;
-      want.bound[static_cast<std::size_t>(at)] =
-          rstd * (g(of_w) * std::abs(w_at<double>(in, r, j)) +
-                  (centred ? g(of_sum + of_mean) * std::abs(scale.of_w) : 0) +
-                  g(of_sum + of_xhat) * std::abs(xhat * scale.of_w_xhat));
+      const double w = w_at<double>(in, r, j);
+      const double xhat = (static_cast<double>(in.x[r * in.cols + j]) - mean) * rstd;
+      want.value.push_back(rstd * (w - (centred ? of.of_w : 0) - xhat * of.of_w_xhat));
+      want.bound.push_back(rstd * (g(of_w) * std::abs(w) +
+                                   (centred ? g(of_sum + of_mean) * std::abs(scale.of_w) : 0) +
+                                   g(of_sum + of_xhat) * std::abs(xhat * scale.of_w_xhat)));
     }
   }
+  return want;
 }
 
-void bound_sums_over_rows(const Rows& in, Gradients& want) {
+/// dgamma and dbeta of those columns, row by row, since few rows at a time fit into a cache.
+void expect_sums_over_rows(const Rows& in, const Positions& columns, bool exact, Gradients& want) {
+  const bool centred = in.mean != nullptr;
+  const auto size = static_cast<std::size_t>(columns.size());
+  want.dgamma = {columns, std::vector<double>(size), std::vector<double>(size)};
+  if (centred) want.dbeta = want.dgamma;
   const auto m = static_cast<double>(in.rows);
-  const bool centred = in.mean != nullptr;
-  for (Index j = 0; j < in.cols; ++j) {
-    double dgamma = 0, dbeta = 0;
-    for (Index r = 0; r < in.rows; ++r) {
-      const double dy = std::abs(static_cast<double>(in.dy[r * in.cols + j]));
-      const double d = static_cast<double>(in.x[r * in.cols + j]) - mean_at<double>(in, r);
-      dgamma += dy * std::abs(d * static_cast<double>(in.rstd[r]));
-      dbeta += dy;
+  const double of_dgamma = exact ? 0 : g(m + (centred ? 2 : 1)), of_dbeta = exact ? 0 : g(m - 1);
+  for (Index r = 0; r < in.rows; ++r) {
+    const double mean = mean_at<double>(in, r), rstd = in.rstd[r];
+    for (std::size_t i = 0; i < size; ++i) {
+      const Index at = r * in.cols + columns[static_cast<Index>(i)];
+      const double dy = in.dy[at], term = dy * ((static_cast<double>(in.x[at]) - mean) * rstd);
+      want.dgamma.value[i] += term;
+      want.dgamma.bound[i] += std::abs(term);
+      if (!centred) continue;
+      want.dbeta.value[i] += dy;
+      want.dbeta.bound[i] += std::abs(dy);
     }
-    want.dgamma.bound[static_cast<std::size_t>(j)] = g(m + (centred ? 2 : 1)) * dgamma;
-    if (centred) want.dbeta.bound[static_cast<std::size_t>(j)] = g(m - 1) * dbeta;
   }
+  for (double& bound : want.dgamma.bound) bound *= of_dgamma;
+  for (double& bound : want.dbeta.bound) bound *= of_dbeta;
 }
 
-Gradients expected(const Rows& in, Exact exact) {
-  const bool centred = in.mean != nullptr;
-  Gradients want{sized(in.rows * in.cols), sized(in.cols), sized(centred ? in.cols : 0)};
-  gradients<double>(in, want.dx.value.data(), want.dgamma.value.data(), want.dbeta.value.data());
-  bound_dx(in, exact.over_cols, want.dx);
-  if (!exact.over_rows) bound_sums_over_rows(in, want);
+Gradients expected(const Problem& p, const Rows& in, Exact exact, const Setting& setting) {
+  Gradients want;
+  want.dx = expect_dx(in, positions_of(p.rows, setting.units), exact.over_cols);
+  expect_sums_over_rows(in, positions_of(p.cols, setting.units, p.rows), exact.over_rows, want);
   return want;
 }
 
@@ -187,6 +190,12 @@ Buffer<float> scales(Index count, Setting& setting) {
                                        : static_cast<float>(setting.rng.uniform(0.5, 2));
   }
   return out;
+}
+
+/// An element of dy or x counts for its row of dx and for its column; gamma[j] counts for all rows.
+Index touched_unit(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "gamma") return rng.integer(0, p.rows - 1);
+  return rng.integer(0, 1) == 0 ? at / p.cols : p.rows + at % p.cols;
 }
 
 double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
@@ -248,28 +257,38 @@ auto RmsNormBackward::make_output(const Problem& p, const Input&, const Setting&
 }
 
 auto LayerNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Gradients want = expected(rows_of(p, in), exact_sums(p, setting.fill));
+  Gradients want = expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
   return {std::move(want.dx), std::move(want.dgamma), std::move(want.dbeta)};
 }
 
 auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Gradients want = expected(rows_of(p, in), exact_sums(p, setting.fill));
+  Gradients want = expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
   return {std::move(want.dx), std::move(want.dgamma)};
 }
 
 Agreement LayerNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx.value, want.dx.bound) &
-         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma.value, want.dgamma.bound) &
-         within({"dbeta", {p.cols}}, out.dbeta, want.dbeta.value, want.dbeta.bound);
+  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx) &
+         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma) &
+         within({"dbeta", {p.cols}}, out.dbeta, want.dbeta);
 }
 
 Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx.value, want.dx.bound) &
-         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma.value, want.dgamma.bound);
+  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx) &
+         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma);
 }
 
 Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
 Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
+
+Index LayerNormBackward::units(const Problem& p) { return p.rows + p.cols; }
+Index RmsNormBackward::units(const Problem& p) { return p.rows + p.cols; }
+
+Index LayerNormBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_unit(p, part, at, rng);
+}
+Index RmsNormBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return touched_unit(p, part, at, rng);
+}
 
 template class detail::TypedOperation<LayerNormBackward>;
 template class detail::TypedOperation<RmsNormBackward>;

@@ -2,6 +2,7 @@
 /// and the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`.
 #pragma once
 
+#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -23,8 +24,8 @@ struct Problem {
 /// The corner cases of all contracts that normalise rows.
 std::vector<Problem> corner_cases();
 
-/// The expected values of one number per row. The bound depends on the side: a mean that is off only ever
-/// makes the spread around it larger.
+/// The expected values of one number per row that is expected. The bound depends on the side: a mean that is
+/// off only ever makes the spread around it larger.
 struct Statistic {
   std::vector<double> value, below, above;
 };
@@ -77,7 +78,7 @@ struct LayerNorm {
       return std::tuple{part("y", &Output::y), part("mean", &Output::mean), part("rstd", &Output::rstd)};
     }
   };
-  struct Expected {
+  struct Expected : Positions {  ///< rows
     layernorm::Statistic mean, rstd;
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
@@ -90,6 +91,9 @@ struct LayerNorm {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// rstd[r] = 1 / sqrt(sum_j x[r, j]^2 / cols + epsilon)
@@ -118,7 +122,7 @@ struct RmsNorm {
     Buffer<float> y, rstd;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("rstd", &Output::rstd)}; }
   };
-  struct Expected {
+  struct Expected : Positions {  ///< rows
     layernorm::Statistic rstd;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -131,6 +135,9 @@ struct RmsNorm {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -165,7 +172,7 @@ struct LayerNormResidual {
                         part("rstd", &Output::rstd)};
     }
   };
-  struct Expected {
+  struct Expected : Positions {  ///< rows
     layernorm::Statistic mean, rstd;
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
@@ -178,6 +185,9 @@ struct LayerNormResidual {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -207,7 +217,7 @@ struct RmsNormResidual {
       return std::tuple{part("s", &Output::s), part("y", &Output::y), part("rstd", &Output::rstd)};
     }
   };
-  struct Expected {
+  struct Expected : Positions {  ///< rows
     layernorm::Statistic rstd;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
@@ -220,6 +230,9 @@ struct RmsNormResidual {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<LayerNorm>;

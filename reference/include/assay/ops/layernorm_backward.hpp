@@ -7,15 +7,6 @@
 #include <array>
 
 namespace assay {
-namespace layernorm {
-
-/// The expected value of every element of an array, and how far off it may be.
-struct Bounded {
-  std::vector<double> value, bound;
-};
-
-}  // namespace layernorm
-
 /// xhat[r, j] = (x[r, j] - mean[r]) rstd[r]
 /// w[r, j] = dy[r, j] gamma[j]
 /// dx[r, j] = rstd[r] (w[r, j] - sum_k w[r, k] / cols - xhat[r, j] sum_k w[r, k] xhat[r, k] / cols)
@@ -67,7 +58,7 @@ struct LayerNormBackward {
     }
   };
   struct Expected {
-    layernorm::Bounded dx, dgamma, dbeta;
+    Expectation dx, dgamma, dbeta;
   };
   static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
 
@@ -79,6 +70,9 @@ struct LayerNormBackward {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row of dx, or after them a column with its dgamma and dbeta.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 /// xhat[r, j] = x[r, j] rstd[r]
@@ -116,7 +110,7 @@ struct RmsNormBackward {
     }
   };
   struct Expected {
-    layernorm::Bounded dx, dgamma;
+    Expectation dx, dgamma;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -128,6 +122,9 @@ struct RmsNormBackward {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
+  /// A unit is a row of dx, or after them a column with its dgamma.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
 };
 
 extern template class detail::TypedOperation<LayerNormBackward>;
