@@ -26,10 +26,11 @@ using Run = void (*)(const Problem&, const typename Op::Input&, typename Op::Out
 
 /// A variant of `Op` under test, alone with its planted fault, on 3 rows of `cols`.
 template <class Op>
-Agreement check(Run<Op> run, Index cols, Fill fill) {
+Agreement check(Run<Op> run, Index cols, Fill fill, bool once = false) {
   detail::TypedOperation<Op> operation;
   operation.add({.name = "naive", .run = run});
-  return operation.open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)})->check(0, {});
+  const auto workload = operation.open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)});
+  return workload->check(0, {}, once);
 }
 
 const std::initializer_list<Index> lengths{2, 3, 5, 17, 63, 257, 768, 1023, 4099};
@@ -193,7 +194,8 @@ TEST(LayerNormJudge, ObjectsToOneFusedMultiplyAddWhereItCancels) {
       }
     }
   };
-  EXPECT_TRUE(check<LayerNorm>(faulty, 1, Fill::uniform).agrees);
+  // Of this input alone: it cancels in others, too, that follow in a second call.
+  EXPECT_TRUE(check<LayerNorm>(faulty, 1, Fill::uniform, true).agrees);
   for (const Index cols : {17, 257, 1023}) {
     const Agreement outcome = check<LayerNorm>(faulty, cols, Fill::offset);
     EXPECT_FALSE(outcome.agrees) << cols;

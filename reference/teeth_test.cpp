@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 
@@ -53,16 +54,38 @@ TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
   const auto fills = operation.fills();
   if (std::ranges::find(fills, fill) == fills.end()) GTEST_SKIP() << name << " has no such fill";
   if (name == "batch_retrieval") GTEST_SKIP() << "each call takes the next of many windows, changed or not";
-  double shown = 0, problems = 0;
-  for (const std::string& problem : operation.corner_cases()) {
+  const auto shown_share = [&, fill = fill](const std::string& problem, int tries) {
+    return operation.open(problem, {.fill = fill, .rng = Rng(fnv1a(problem))})->changes_that_show(tries);
+  };
+  const std::vector<std::string> problems = operation.corner_cases();
+  double shown = 0, looked_at = 0;
+  for (const std::string& problem : problems) {
     if (operation.footprint(problem) > 1e6) continue;
-    const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(fnv1a(problem))});
-    const double share = workload->changes_that_show(8);
-    shown += share;
-    ++problems;
+    shown += shown_share(problem, 8);
+    ++looked_at;
   }
   // A half of them changes the sign of what relu looks at, or does not.
-  EXPECT_GT(shown / problems, 0.4) << name;
+  EXPECT_GT(shown / looked_at, 0.4) << name;
+
+  // Of many units few are judged: those that depend on the change must be among them.
+  const auto footprint = [&](const std::string& problem) { return operation.footprint(problem); };
+  const std::string& largest = *std::ranges::max_element(problems, {}, footprint);
+  EXPECT_GT(shown_share(largest, 32), 0.1) << name << ' ' << largest;
+}
+
+TEST_P(Teeth, BiteInUnitsAsInTheWholeOutput) {
+  const auto& [name, fill] = GetParam();
+  const Registry registry = Registry::linked();
+  const Operation& operation = registry.at(name);
+  const auto fills = operation.fills();
+  if (std::ranges::find(fills, fill) == fills.end()) GTEST_SKIP() << name << " has no such fill";
+  for (const std::string& problem : operation.corner_cases()) {
+    const std::uint64_t seed = fnv1a(problem);
+    const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
+    EXPECT_THAT(workload->faults_of_units(seed, operation.footprint(problem) > 100e3 ? 3 : 8),
+                ::testing::IsEmpty())
+        << problem << " seed " << seed;
+  }
 }
 
 /// A contract whose judge lets everything pass.
@@ -78,6 +101,49 @@ TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
   const auto workload = operation.open("m=1,n=1,k=1", {});
   // One element has no neighbour to be swapped with: zeroed, negated and unwritten remain.
   EXPECT_EQ(workload->surviving_corruptions(1, 1).size(), 3U);
+}
+
+/// A contract that names a unit which does not depend on what changed, but for one row and one column.
+struct Astray : Gemm {
+  static Index touched(const Problem&, std::string_view, Index, Rng&) { return 0; }
+};
+
+/// A contract whose expectation for units is that of their neighbours.
+struct Askew : Gemm {
+  static Expected expect(const Problem& p, const Input& in, Setting& setting) {
+    Expected want = Gemm::expect(p, in, setting);
+    if (!want.all) std::rotate(want.value.begin(), want.value.begin() + 1, want.value.end());
+    return want;
+  }
+};
+
+template <class Op>
+std::unique_ptr<Workload> workload_of(detail::TypedOperation<Op>& operation) {
+  operation.add(
+      {.name = "naive", .run = [](const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+         for (Index i = 0; i < p.m; ++i) {
+           for (Index j = 0; j < p.n; ++j) {
+             float& c = out.c[i * p.n + j] = 0;
+             for (Index l = 0; l < p.k; ++l) c += in.a[i * p.k + l] * in.b[l * p.n + j];
+           }
+         }
+       }});
+  return operation.open("m=64,n=64,k=2", {});
+}
+
+TEST(TeethInUnits, AreMissedWhereTheyBiteElsewhere) {
+  detail::TypedOperation<Gemm> right;
+  const auto bites = workload_of(right);
+  EXPECT_GT(bites->changes_that_show(32), 0.5);
+  EXPECT_THAT(bites->faults_of_units(1, 8), ::testing::IsEmpty());
+
+  detail::TypedOperation<Astray> astray;
+  const auto elsewhere = workload_of(astray);
+  EXPECT_LT(elsewhere->changes_that_show(32), 0.3);
+  EXPECT_THAT(elsewhere->faults_of_units(1, 8), ::testing::ElementsAre(::testing::HasSubstr("touched()")));
+
+  detail::TypedOperation<Askew> askew;
+  EXPECT_THAT(workload_of(askew)->faults_of_units(1, 8), ::testing::Not(::testing::IsEmpty()));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,
