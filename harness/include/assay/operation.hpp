@@ -146,9 +146,9 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 ///     another valid value in the element `at` of that part, one that changes the output by more than its
 ///     bound. Needed where Setting::draw() makes none, and for elements that are no numbers of 32 bits.
 ///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
-///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of each
-///     start part. Without it the whole output is judged every time, which is for outputs that cost little to
-///     judge beside the calls that make them.
+///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of
+///     each start part. Without it the whole output is judged every time, which is for outputs that cost
+///     little to judge beside the calls that make them.
 ///   Index touched(const Problem&, std::string_view part, Index at, Rng&): a unit that depends on the
 ///     element `at` of that part of the input, drawn where several do. Goes with units().
 ///   bool has_helpers(const Problem&): whether the problem itself asks for threads besides the calling one,

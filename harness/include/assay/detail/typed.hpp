@@ -354,7 +354,7 @@ class TypedTimed final : public Timed {
       };
       if (units_.empty()) {
         for (Index at = 0; at < before.size(); ++at) note(at);
-      } else {
+      } else if (before.size() > 0) {
         for (const Index at : units_) note(at);
       }
     });
@@ -387,11 +387,11 @@ class TypedTimed final : public Timed {
     return static_cast<double>(shown) / tries;
   }
 
-  /// How many of `tries` changes of one element of the input the whole judge sees, and how many of them a
-  /// judge of nothing but units that touched() draws.
+  /// Changes that are seen in the whole output, and those of them that are in units drawn by touched().
   struct Seen {
     int whole = 0, touched = 0;
   };
+  /// Looks at `tries` changes of one element of the input.
   Seen changes_seen(int tries) requires JudgedInUnits<Op> {
     Seen out;
     for (int i = 0; i < tries; ++i) {
