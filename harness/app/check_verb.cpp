@@ -132,7 +132,7 @@ Checks check_suite(const CheckSuiteOptions& options, const Registry& registry, c
                             .shard = shard_of_this_process(options.shard)};
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, suite, selection, machine);
-  auto agreements = check(plan, options.check.seed, hooks, containment_of(options.check));
+  auto agreements = check(plan, options.check.seed, hooks, containment_of(options.check), Sizes::and_beside);
   Checks out{.shard = shard_record(registry, suite, selection, machine)};
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;

@@ -17,6 +17,11 @@ double error_in_bounds(float actual, double expected, double bound) {
     return std::isnan(expected) && std::isnan(value) ? 0 : std::numeric_limits<double>::infinity();
   }
   if (value == expected) return 0;
+  // Where the bound reaches beyond the largest number of single precision, a result may overflow.
+  constexpr double largest = std::numeric_limits<float>::max();
+  if (std::isinf(value) && std::abs(expected) + bound > largest) {
+    return (value > 0) == (expected > 0) ? 0 : std::numeric_limits<double>::infinity();
+  }
   const double error = std::abs(value - expected);
   if (!std::isfinite(error) || bound <= 0) return std::numeric_limits<double>::infinity();
   return error / bound;
@@ -65,6 +70,10 @@ Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t
     const Index flat = position(i);
     const double error = error_in_bounds(actual[static_cast<std::size_t>(flat)], expected[i], bound[i]);
     out.worst_error = std::max(out.worst_error, error);
+    if (bound[i] > 0 && std::isfinite(error)) {
+      out.squares += error * error;
+      ++out.rounded;
+    }
     if (error <= 1) continue;
     ++wrong;
     const auto at = coordinates(shape.extents, flat);
@@ -95,7 +104,13 @@ Agreement operator&(Agreement first, const Agreement& second) {
   first.worst_error = std::max(first.worst_error, second.worst_error);
   first.compared += second.compared;
   first.total += second.total;
+  first.squares += second.squares;
+  first.rounded += second.rounded;
   return first;
+}
+
+double Agreement::rms_error() const {
+  return rounded > 0 ? std::sqrt(squares / static_cast<double>(rounded)) : 0;
 }
 
 std::string Shape::element(Index flat) const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -26,6 +27,17 @@ bool same_case(const Trial& a, const Trial& b) {
 
 std::set<int> thread_counts(const VariantInfo& variant, int cores) {
   return variant.threaded ? std::set<int>{1, 2, std::max(cores, 1)} : std::set<int>{1};
+}
+
+/// What the text of a problem says of a field; nothing where it leaves it out.
+std::optional<std::string> value_of(std::string_view problem, std::string_view field) {
+  while (!problem.empty()) {
+    const std::string_view item = problem.substr(0, problem.find(','));
+    problem.remove_prefix(std::min(problem.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (item.substr(0, equals) == field) return std::string(item.substr(equals + 1));
+  }
+  return std::nullopt;
 }
 
 struct Selected {
@@ -200,7 +212,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
 }  // namespace
 
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
-                           const Containment& containment) {
+                           const Containment& containment, Sizes sizes) {
   std::vector<CheckStep> steps;
   std::vector<std::size_t> trial_of;
   for (std::size_t begin = 0; begin < trials.size();) {
@@ -222,6 +234,21 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
         trial_of.push_back(i);
       }
     }
+    if (sizes == Sizes::and_beside) {
+      for (const std::string& problem : problems_beside(*first.operation, first.row.problem)) {
+        for (std::size_t i = begin; i < end; ++i) {
+          if (!trials[i].skipped.empty()) continue;
+          if (first.operation->unfit(trials[i].variant, problem, trials[i].context)) continue;
+          steps.push_back({.operation = first.operation,
+                           .variant = trials[i].variant,
+                           .problem = problem,
+                           .setting = {.fill = fills.front(), .rng = Rng(seed)},
+                           .context = trials[i].context,
+                           .once = true});
+          trial_of.push_back(i);
+        }
+      }
+    }
     begin = end;
   }
   std::vector<Checked> out(trials.size());
@@ -238,14 +265,41 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                 [&](std::size_t step, const std::string& bytes) {
                   Checked& before = out[trial_of[step]];
                   Checked found{found_from(bytes).agreement, std::nullopt};
+                  const CheckStep& taken = steps[step];
                   if (!found.agrees)
-                    found.detail =
-                        fmt::format("{} fill: {}", to_string(steps[step].setting.fill), found.detail);
+                    found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
+                  if (!found.agrees && taken.problem != trials[trial_of[step]].row.problem)
+                    found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
                   found.worst_error = std::max(found.worst_error, before.worst_error);
                   before = std::move(found);
                 },
             .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); }},
            containment, hooks);
+  return out;
+}
+
+std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem) {
+  std::vector<std::string> out;
+  for (const Index step : {-1, 1}) {
+    std::string text;
+    for (const FieldRule& rule : operation.fields()) {
+      const std::optional<std::string> value = value_of(problem, rule.name);
+      if (!value) continue;
+      Index number = 0;
+      const bool extent = rule.words.empty() && !rule.fallback;
+      if (extent && std::from_chars(value->data(), value->data() + value->size(), number).ec == std::errc()) {
+        number = std::clamp(number + step, rule.low, rule.high);
+      }
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", rule.name,
+                          extent ? std::to_string(number) : *value);
+    }
+    try {
+      std::string beside = operation.canonical(operation.name(), text);
+      if (beside != problem && std::ranges::find(out, beside) == out.end()) out.push_back(std::move(beside));
+    } catch (const Error&) {
+      // Fields that depend on each other do not all have a neighbour.
+    }
+  }
   return out;
 }
 

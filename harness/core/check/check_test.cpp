@@ -276,5 +276,30 @@ TEST(Teeth, FindsTheCorruptionsThatAToothlessJudgeLetsPass) {
   EXPECT_THAT(workload->surviving_corruptions(1, 20), Not(IsEmpty()));
 }
 
+TEST(Check, FindsAKernelThatIsRightForTheSizesOfTheSuiteOnly) {
+  Registry registry = testing::doubling_registry();
+  registry.add<testing::Doubling>({.name = "tuned", .run = [](const auto& p, const auto& in, auto& out) {
+                                     if (p.rows % 2 == 0) testing::doubled(p, in, out);
+                                   }});
+  const Operation& operation = registry.at("doubling");
+  const std::size_t tuned = testing::variant_index(operation, "tuned");
+  const std::vector<Trial> trials{{.operation = &operation,
+                                   .variant = tuned,
+                                   .row = {.operation = "doubling", .problem = "rows=4,columns=6"},
+                                   .key = "k"}};
+  EXPECT_TRUE(check(trials, 1, {}).front().agrees);
+  const Checked found = check(trials, 1, {}, {}, Sizes::and_beside).front();
+  EXPECT_FALSE(found.agrees);
+  EXPECT_THAT(found.detail, HasSubstr("beside it, at rows=3,columns=5"));
+}
+
+TEST(Check, KnowsTheProblemsBesideOne) {
+  const Registry registry = testing::doubling_registry();
+  const Operation& operation = registry.at("doubling");
+  EXPECT_THAT(problems_beside(operation, "rows=4,columns=6,mode=fancy"),
+              ::testing::ElementsAre("rows=3,columns=5,mode=fancy", "rows=5,columns=7,mode=fancy"));
+  EXPECT_THAT(problems_beside(operation, "rows=1,columns=1"), ::testing::ElementsAre("rows=2,columns=2"));
+}
+
 }  // namespace
 }  // namespace assay

@@ -86,19 +86,19 @@ void trapped(int, siginfo_t* about, void*) {
   _exit(1);
 }
 
-using Filter = std::vector<sock_filter>;
+using FilterProgram = std::vector<sock_filter>;
 
-void add(Filter& program, std::uint16_t code, std::uint32_t k, std::uint8_t if_true = 0,
+void add(FilterProgram& program, std::uint16_t code, std::uint32_t k, std::uint8_t if_true = 0,
          std::uint8_t if_false = 0) {
   program.push_back({code, if_true, if_false, k});
 }
 
-void load(Filter& program, std::size_t offset) {
+void load(FilterProgram& program, std::size_t offset) {
   add(program, BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
 
 /// Traps the call when one of the bits of this argument is set.
-void forbid_bits(Filter& program, long number, std::size_t argument, std::uint32_t bits) {
+void forbid_bits(FilterProgram& program, long number, std::size_t argument, std::uint32_t bits) {
   const std::size_t low = offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t);
   load(program, offsetof(seccomp_data, nr));
   add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 3);
@@ -107,8 +107,8 @@ void forbid_bits(Filter& program, long number, std::size_t argument, std::uint32
   add(program, BPF_RET | BPF_K, SECCOMP_RET_TRAP);
 }
 
-Filter filter() {
-  Filter program;
+FilterProgram filter() {
+  FilterProgram program;
   load(program, offsetof(seccomp_data, arch));
   add(program, BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0);
   add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
@@ -138,7 +138,7 @@ void freeze(StepRecord* record) {
   action.sa_sigaction = trapped;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSYS, &action, nullptr);
-  Filter program = filter();
+  FilterProgram program = filter();
   const sock_fprog installed{static_cast<unsigned short>(program.size()), program.data()};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &installed, 0, 0) != 0) {

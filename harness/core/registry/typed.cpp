@@ -2,6 +2,8 @@
 
 #include "core/check/slice.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -110,6 +112,18 @@ void blame(Agreement& outcome, std::string detail) {
 void blame_for_input(Agreement& outcome, std::string_view part) {
   outcome.agrees = true;
   blame(outcome, "wrote into its input " + std::string(part));
+}
+
+void compare_precision(Agreement& outcome, double naive_error) {
+  constexpr double limit = 8;
+  constexpr Index fewest = 32;  // fewer elements say little about a spread
+  if (outcome.rounded < fewest || naive_error <= 0) return;
+  const double times = outcome.rms_error() / naive_error;
+  if (times <= limit) return;
+  blame(outcome,
+        fmt::format("computes with fewer digits: its errors (root mean square) are {:.3g} times those of "
+                    "naive, and 8 is allowed",
+                    times));
 }
 
 std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng) {

@@ -21,6 +21,12 @@ struct Agreement {
   /// Outputs compared, and outputs there are. Fewer are compared only where the oracle is sampled.
   Index compared = 0;
   Index total = 0;
+  /// Sum of the squares of errors in units of the bound, of `rounded` elements whose bound is not zero.
+  double squares = 0;
+  Index rounded = 0;
+
+  /// Root mean square of those errors; 0 when there are none.
+  double rms_error() const;
 };
 
 /// Joins two outcomes: agrees when both do, with the larger error and the first detail.

@@ -18,11 +18,19 @@ struct Checked : Agreement {
   std::optional<Failure> failure;
 };
 
+/// Which sizes of a case are checked: its own, or those beside it as well, where a kernel that is right for
+/// the sizes in the suite only has no way to be.
+enum class Sizes { own, and_beside };
+
 /// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
 /// Up to 2^30 FLOPs a case is checked with every fill of its contract; larger ones with the first, and once
 /// instead of twice. After an interrupt the rest is unchecked: `compared` is 0 there.
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
-                           const Containment& containment = {});
+                           const Containment& containment = {}, Sizes sizes = Sizes::own);
+
+/// The problems whose extents, fields without a fallback, are all one smaller or larger; those that make none
+/// are left out.
+std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem);
 
 /// One corner case of one variant under one fill, placement and thread count.
 struct CornerCheck {

@@ -193,6 +193,9 @@ struct Variant {
   /// Set for an optimization that was published and is wrong: where, and what it gets wrong. It is never
   /// planned or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
   std::string known_bad;
+  /// What it computes with where that is less than the contract's type, such as "products of bf16". Without it
+  /// errors may be no larger than 8 times those of naive (root mean square).
+  std::string precision;
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
   void (*run)(const Problem&, const Input&, Output&) = nullptr;

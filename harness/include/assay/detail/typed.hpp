@@ -114,6 +114,9 @@ void blame(Agreement& outcome, std::string detail);
 /// Notes that a part of the input was written to. Whatever else was found may come from that.
 void blame_for_input(Agreement& outcome, std::string_view part);
 
+/// Notes that errors are far larger than those of naive: something was computed with fewer digits.
+void compare_precision(Agreement& outcome, double naive_error);
+
 /// Whether a problem's output can be judged in pieces.
 template <class Op>
 concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
@@ -603,6 +606,10 @@ class TypedWorkload final : public Workload {
     case_.watch.used_by(&timed);
     timed.repeat(1);
     Agreement outcome = guards_of<Op>(output) & Op::judge(case_.problem, case_.input, expected(), output);
+    if (variant == 0) naive_error_ = outcome.rms_error();
+    if (!once && outcome.rms_error() > 0 && variants_.at(variant).precision.empty()) {
+      compare_precision(outcome, naive_error());
+    }
     const std::string_view written = case_.watch.written_part(true, [this] { case_.make_input_again(); });
     if (!written.empty()) blame_for_input(outcome, written);
     if (!once && outcome.agrees) rehearsal.take(timed, context, case_.setting.fill, outcome);
@@ -689,9 +696,19 @@ class TypedWorkload final : public Workload {
     return *expected_;
   }
 
+  double naive_error() {
+    if (!naive_error_) {
+      Output output = fresh_output();
+      prepared(0, Context{})(output, 1);
+      naive_error_ = Op::judge(case_.problem, case_.input, expected(), output).rms_error();
+    }
+    return *naive_error_;
+  }
+
   const std::vector<Variant<Op>>& variants_;
   Case<Op> case_;
   std::optional<typename Op::Expected> expected_;
+  std::optional<double> naive_error_;  ///< root mean square, in units of the bound
   std::optional<Output> shared_output_;
 };
 
