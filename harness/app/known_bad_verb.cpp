@@ -1,44 +1,15 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
-#include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace assay {
 namespace {
-
-/// The checks of one variant that has to be rejected.
-struct Rejection {
-  std::string name;
-  std::string published;  ///< where, and what it gets wrong
-  std::size_t checks = 0, rejected = 0;
-  std::optional<CornerCheck> first;  ///< the first check that it failed
-};
-
-struct FirstRejection {
-  std::string what, detail;
-};
-
-void describe(Fields& f, FirstRejection& first) {
-  f("what", first.what, {.about = "problem, fill, placement and threads"});
-  f("detail", first.detail);
-}
-
-void describe(Fields& f, Rejection& one) {
-  f("name", one.name);
-  f("published", one.published, {.about = "where, and what it gets wrong"});
-  f("checks", one.checks);
-  f("rejected", one.rejected);
-  f.derived("first", one.first
-                         ? std::optional(FirstRejection{in_words(*one.first), one.first->agreement.detail})
-                         : std::nullopt);
-}
 
 /// As files hold them.
 struct Rejections {
@@ -54,27 +25,6 @@ void describe(Fields& f, Rejections& all) {
   f("partial", all.partial, {.about = "interrupted"});
   f("variants", all.variants);
   f("exit_code", all.exit_code);
-}
-
-/// By name.
-std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
-  std::map<std::string, Rejection> out;
-  for (const CornerCheck& c : checks) {
-    const std::string name = c.operation + "/" + c.variant;
-    Rejection& found = out[name];
-    found.name = name;
-    for (const VariantInfo& variant : registry.at(c.operation).variants()) {
-      if (variant.name == c.variant) found.published = variant.known_bad;
-    }
-    if (!c.skipped.empty()) continue;
-    ++found.checks;
-    if (c.agreement.agrees) continue;
-    ++found.rejected;
-    if (!found.first) found.first = c;
-  }
-  std::vector<Rejection> in_order;
-  for (auto& [name, rejection] : out) in_order.push_back(std::move(rejection));
-  return in_order;
 }
 
 std::string text_of(const Rejection& r) {

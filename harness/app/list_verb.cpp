@@ -44,6 +44,8 @@ void describe(Fields& f, ListedVariant& one) {
   f("code", one.info.code, {.about = "hash of its machine code; empty: not known"});
   f("why_not", one.unfit);
   f("known_bad", one.info.known_bad, {.terse = true, .about = "what it gets wrong"});
+  f("known_cheat", one.info.known_cheat, {.terse = true, .about = "its trick"});
+  f("known_honest", one.info.known_honest, {.terse = true, .about = "why it looks like a cheat"});
 }
 
 void describe(Fields& f, ListedOperation& one) {
@@ -88,6 +90,16 @@ std::string field_text(const FieldRule& rule) {
   return fmt::format("[{}={}]", rule.name, *rule.fallback);
 }
 
+std::string_view mark_of(Kin kin) {
+  switch (kin) {
+    case Kin::known_bad: return "KNOWN BAD: ";
+    case Kin::known_cheat: return "KNOWN CHEAT: ";
+    case Kin::known_honest: return "KNOWN HONEST: ";
+    case Kin::sound: break;
+  }
+  return "";
+}
+
 std::string text_of(const Listed& listed) {
   const Operation& operation = *listed.operation;
   std::vector<std::string> fields, fills;
@@ -100,7 +112,7 @@ std::string text_of(const Listed& listed) {
     const VariantInfo& variant = operation.variants()[v];
     const auto unfit = unfit_here(operation, v);
     out += fmt::format("  {:<14} {}{}{}{}\n", variant.name,
-                       variant.known_bad.empty() ? "" : "KNOWN BAD: ", variant.summary,
+                       mark_of(variant.kin()), variant.summary,
                        variant.threaded ? " (threads)" : "", unfit ? "  [not here: " + *unfit + "]" : "");
   }
   return out;

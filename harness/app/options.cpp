@@ -169,6 +169,12 @@ void describe(OptionList& o, KnownBadOptions& options) {
   o("--known-bad", &options.known_bad, "demand that every published optimization that is wrong is rejected");
   describe(o, options.check);
 }
+void describe(OptionList& o, KnownCheatsOptions& options) {
+  o("--known-cheats", &options.known_cheats,
+    "demand that kernels which cheat are rejected, and honest ones that look like them are not");
+  o("--repeats", &options.repeats, "times that each of them is tried (default 1)", {.low = 1, .high = 1000});
+  describe(o, options.check);
+}
 void describe(OptionList& o, CheckTraceOptions& options) {
   o("--trace", &options.trace, "check on the problem in this file, such as an allocator trace",
     {.required = true});

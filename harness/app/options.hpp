@@ -39,6 +39,11 @@ struct KnownBadOptions {
   CheckOptions check;
   bool known_bad = false;
 };
+struct KnownCheatsOptions {
+  CheckOptions check;
+  bool known_cheats = false;
+  int repeats = 1;
+};
 struct CheckTraceOptions {
   CheckOptions check;
   std::filesystem::path trace;
@@ -291,6 +296,7 @@ struct ServedOptions {
 void describe(OptionList& o, ListOptions& options);
 void describe(OptionList& o, CheckOptions& options);
 void describe(OptionList& o, KnownBadOptions& options);
+void describe(OptionList& o, KnownCheatsOptions& options);
 void describe(OptionList& o, CheckTraceOptions& options);
 void describe(OptionList& o, CheckSuiteOptions& options);
 void describe(OptionList& o, RunOptions& options);

@@ -39,6 +39,7 @@ constexpr std::array formats{
     FileFormat{"list", "what `assay list --json` writes", list_schema},
     FileFormat{"check", "what `assay check --json` writes", check_schema},
     FileFormat{"known-bad", "what `assay check --known-bad --json` writes", known_bad_schema},
+    FileFormat{"known-cheats", "what `assay check --known-cheats --json` writes", known_cheats_schema},
     FileFormat{"examination", "what `assay doctor --json` writes", schema_of<Examination>},
     FileFormat{"phases", "times of a training job, for `assay predict`", schema_of<Job>},
     FileFormat{"job", "a training to run, for `assay epoch` and `assay tune`: suites/jobs/*.json",

@@ -20,6 +20,7 @@ std::span<const FileFormat> file_formats();
 Json list_schema();
 Json check_schema();
 Json known_bad_schema();
+Json known_cheats_schema();
 
 /// Returns a whole schema, draft 2020-12. Throws Error with all names when there is none of this name.
 Json schema_named(std::string_view name);

@@ -11,6 +11,7 @@ int check_verb(const CheckOptions& options, const Registry& registry);
 int check_suite_verb(const CheckSuiteOptions& options, const Registry& registry);
 int check_trace_verb(const CheckTraceOptions& options, const Registry& registry);
 int known_bad_verb(const KnownBadOptions& options, const Registry& registry);
+int known_cheats_verb(const KnownCheatsOptions& options, const Registry& registry);
 int run_verb(const RunOptions& options, const Registry& registry);
 int record_verb(const RecordOptions& options, const Registry& registry);
 int accept_verb(const AcceptOptions& options, const Registry& registry);

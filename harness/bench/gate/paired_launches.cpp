@@ -142,12 +142,16 @@ void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>
   }
 }
 
-std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
+std::size_t shared_bytes_for(double footprint) {
   constexpr double slack = 64 * 1024 * 1024;
+  return static_cast<std::size_t>(1.25 * footprint + slack);
+}
+
+std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
   double largest = 0;
   for (const Case& row : cases)
     largest = std::max(largest, registry.at(row.operation).footprint(row.problem));
-  return static_cast<std::size_t>(1.25 * largest + slack);
+  return shared_bytes_for(largest);
 }
 
 }  // namespace assay

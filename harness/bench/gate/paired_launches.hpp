@@ -32,7 +32,8 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 /// there.
 void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites);
 
-/// Room for the largest case: its footprint, guards, and what alignment takes.
+/// Room for a case: its footprint, guards, and what alignment takes; and for the largest of several.
+std::size_t shared_bytes_for(double footprint);
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);
 
 }  // namespace assay

@@ -93,11 +93,11 @@ Contestant contestant(const Operation& operation, const std::string& text, std::
   if (found == variants.end()) {
     std::vector<std::string> known;
     for (const VariantInfo& variant : variants) {
-      if (variant.known_bad.empty()) known.push_back(variant.name);
+      if (variant.kin() == Kin::sound) known.push_back(variant.name);
     }
     refuse_name(where, fmt::format("is no variant of {}", operation.name()), wanted.name, known);
   }
-  if (!found->known_bad.empty()) throw Error(where, "is known to be wrong", "name another variant");
+  if (found->kin() != Kin::sound) throw Error(where, "is kept apart and never timed", "name another variant");
   if (!found->threaded && wanted.threads.value_or(1) != 1) {
     throw Error(where, "runs with one thread only", "leave the # out, or name a threaded variant");
   }

@@ -33,6 +33,7 @@ const Registry& registry() {
     made.add<Doubling>({.name = "wide", .run = doubled, .unfit = needs_eight});
     made.add<Doubling>({.name = "threaded", .threaded = true, .run = doubled});
     made.add<Doubling>({.name = "tripled", .known_bad = "Nobody (2020) adds once more", .run = doubled});
+    made.add<Doubling>({.name = "replayed", .known_cheat = "an issue: remembers", .run = doubled});
     return made;
   }();
   return out;
@@ -142,7 +143,8 @@ TEST(ThresholdQuestions, RefuseVariantsThatCannotBeCompared) {
   EXPECT_THAT(between("naive"), refuses_with("is not two variants", "naive,simd@avx2"));
   EXPECT_THAT(between("naive,flat,wide"), refuses_with("is not two variants", "naive,simd@avx2"));
   EXPECT_THAT(between("naive,naive"), refuses_with("the same variant twice", "threaded#1"));
-  EXPECT_THAT(between("naive,tripled"), refuses_with("known to be wrong", "another variant"));
+  EXPECT_THAT(between("naive,tripled"), refuses_with("never timed", "another variant"));
+  EXPECT_THAT(between("naive,replayed"), refuses_with("never timed", "another variant"));
   EXPECT_THAT(between("naive,flat#2"), refuses_with("one thread only", "threaded variant"));
   EXPECT_THAT(between("naive,threaded#x"), refuses_with("no number of threads", "threaded#2"));
   EXPECT_THAT(between("naive,threaded#0"), refuses_with("no number of threads", "threaded#2"));

@@ -45,6 +45,16 @@ struct Selected {
   std::vector<std::size_t> variants;
 };
 
+std::string_view words_for(Kin kin) {
+  switch (kin) {
+    case Kin::known_bad: return "known-bad variant";
+    case Kin::known_cheat: return "known cheat";
+    case Kin::known_honest: return "variant that is known to be honest";
+    case Kin::sound: break;
+  }
+  return "variant";
+}
+
 /// Throws Error when it would be empty.
 std::vector<Selected> select(const Registry& registry, const std::string& filter, Kin kin) {
   const Filter wanted(filter, registry);
@@ -53,15 +63,13 @@ std::vector<Selected> select(const Registry& registry, const std::string& filter
     Selected next{operation, {}};
     for (std::size_t v = 0; v < operation->variants().size(); ++v) {
       const VariantInfo& variant = operation->variants()[v];
-      const bool of_kin = variant.known_bad.empty() == (kin == Kin::sound);
       const std::string name = fmt::format("{}/{}", operation->name(), variant.name);
-      if (of_kin && wanted.selects(name)) next.variants.push_back(v);
+      if (variant.kin() == kin && wanted.selects(name)) next.variants.push_back(v);
     }
     if (!next.variants.empty()) out.push_back(std::move(next));
   }
   if (out.empty()) {
-    throw Error("filter '" + filter + "'",
-                kin == Kin::sound ? "selects no variant" : "selects no known-bad variant",
+    throw Error("filter '" + filter + "'", fmt::format("selects no {}", words_for(kin)),
                 "`assay list` shows what there is");
   }
   return out;

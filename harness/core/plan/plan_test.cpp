@@ -49,9 +49,11 @@ TEST(Plan, KeepsNaiveOfEverySelectedCase) {
               ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
 }
 
-TEST(Plan, NeverTimesAVariantThatIsKnownToBeBad) {
+TEST(Plan, NeverTimesAVariantThatIsSetApart) {
   Registry registry = testing::doubling_registry();
   registry.add<Doubling>({.name = "plausible", .known_bad = "nowhere", .run = doubled});
+  registry.add<Doubling>({.name = "replayed", .known_cheat = "nowhere", .run = doubled});
+  registry.add<Doubling>({.name = "suspicious", .known_honest = "nowhere", .run = doubled});
   for (const Trial& trial : make_plan(registry, two_cases(), {}, four_cores())) {
     EXPECT_EQ(trial.variant, 0U) << trial.key;
   }

@@ -45,12 +45,9 @@ struct CornerCheck {
 /// "m=2,n=2,k=9, exact fill, aligned, threads 1"
 std::string in_words(const CornerCheck& check);
 
-/// Variants that are meant to agree, or those that are kept because they must not.
-enum class Kin { sound, known_bad };
-
-/// Every variant that `filter` (a regular expression on operation/variant) selects, on every corner case of
-/// its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and `cores`
-/// threads. A variant that failed is checked no further. Throws Error when nothing is selected.
+/// Every variant of that kin that `filter` (a regular expression on operation/variant) selects, on every
+/// corner case of its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and
+/// `cores` threads. A variant that failed is checked no further. Throws Error when nothing is selected.
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
                                        std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound,
                                        const Containment& containment = {});

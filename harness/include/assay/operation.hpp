@@ -177,6 +177,10 @@ concept Contract = requires(const typename Op::Problem problem, const typename O
   { Op::cost(problem) } -> std::same_as<Cost>;
 };
 
+/// What is wanted of a variant: that it agrees with the oracle and is timed, or, for those that are kept to
+/// show what the harness rejects and what it does not, that it is rejected, or passes all the same.
+enum class Kin { sound, known_bad, known_cheat, known_honest };
+
 /// One implementation of a contract. Exactly one of `run` and `prepare` is set.
 template <Contract Op>
 struct Variant {
@@ -193,6 +197,12 @@ struct Variant {
   /// Set for an optimization that was published and is wrong: where, and what it gets wrong. It is never
   /// planned or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
   std::string known_bad;
+  /// Set for a kernel that tries to be timed for less than its work: the trick, and where it was seen. Like
+  /// those that are known to be bad it stays apart; `assay check --known-cheats` demands that it is rejected.
+  std::string known_cheat;
+  /// Set for a kernel that does nothing wrong and looks as if it did: why. It stays apart as well, and the
+  /// same command demands that it passes.
+  std::string known_honest;
   /// What it computes with where that is less than the contract's type, such as "products of bf16". Without it
   /// errors may be no larger than 8 times those of naive (root mean square).
   std::string precision;
@@ -209,7 +219,7 @@ struct Variant {
 struct VariantInfo {
   std::string name;
   std::string summary;
-  std::string known_bad;
+  std::string known_bad, known_cheat, known_honest;
   bool threaded = false;
   /// The file that registers it, as it was named to the compiler; in our own build from the project's folder,
   /// `kernels/gemm/packed.cpp`. Empty when it was added to a registry by hand.
@@ -218,6 +228,17 @@ struct VariantInfo {
   /// A hash of the machine code of all that the file registers and of what that calls: equal in two programs
   /// only when they execute the same. Empty when it is not known, which is to be taken for a change.
   std::string code;
+
+  Kin kin() const {
+    return !known_bad.empty()      ? Kin::known_bad
+           : !known_cheat.empty()  ? Kin::known_cheat
+           : !known_honest.empty() ? Kin::known_honest
+                                   : Kin::sound;
+  }
+  /// What sets it apart; empty for those that are planned.
+  const std::string& set_apart_by() const {
+    return !known_bad.empty() ? known_bad : !known_cheat.empty() ? known_cheat : known_honest;
+  }
 };
 
 /// A prepared variant on one workload, ready to be timed. A slice is armed, its calls are repeated, the last

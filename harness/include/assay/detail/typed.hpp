@@ -734,6 +734,8 @@ class TypedOperation final : public Operation {
     info.name = variant.name;
     info.summary = variant.summary;
     info.known_bad = variant.known_bad;
+    info.known_cheat = variant.known_cheat;
+    info.known_honest = variant.known_honest;
     info.threaded = variant.threaded;
     info_.insert(info_.begin() + (at - variants_.begin()), std::move(info));
     variants_.insert(at, std::move(variant));

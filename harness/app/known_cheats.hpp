@@ -1,0 +1,18 @@
+/// Known cheats as a verb tries them.
+#pragma once
+
+#include "app/options.hpp"
+#include "bench/gate/timed_rejection.hpp"
+
+namespace assay {
+
+/// How trials are sampled: in processes of this program, but for tests.
+struct CheatSampling {
+  Sample run = sample_in_new_process;
+  SampleSides sides = sample_sides;
+};
+
+int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
+                     const CheatSampling& sampling);
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+/// Whether a variant is rejected once it is timed: as `run` times it, and as a gate of two builds does.
+#pragma once
+
+#include "assay/measure.hpp"
+#include "bench/measure/sides.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What became of a variant that was timed beside naive. Both are empty when both were judged to be right.
+struct TimedRejection {
+  std::string reason;  ///< why the variant was rejected
+  /// What went wrong beside that: naive was rejected, which never is at fault, or all ended and nobody was
+  /// named.
+  std::string astray;
+  bool rejected() const { return !reason.empty() && astray.empty(); }
+};
+
+/// One variant, and how it is timed.
+struct TimedCase {
+  const Operation& operation;
+  std::size_t variant;
+  std::string problem;
+  std::uint64_t seed = 42;
+  double time_limit = 0;
+};
+
+/// A problem that is no corner case: extents a little above those of a middling one, by what is drawn, and
+/// doubled as often as the variant needs. Empty when it is unfit for all of them.
+std::optional<std::string> problem_beside_corner_cases(const Operation& operation, std::size_t variant,
+                                                       Rng& rng);
+
+/// By `sample`, as `run` does it.
+TimedRejection rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks);
+
+using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;
+
+/// By `sample`, as a gate of two builds does it, with `program` for both of them.
+TimedRejection rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
+                                const SampleSides& sample, const Hooks& hooks);
+
+}  // namespace assay
