@@ -141,8 +141,10 @@ class Trying {
     const auto checks =
         check_corners(registry_, "^" + out.checks.name + "$", this_machine().cores, seed, hooks_, out.kin,
                       {.own_process = true, .time_limit = options_.check.time_limit});
-    out.checks = rejections(registry_, checks).at(0);
-    out.check.add({.reason = out.checks.first ? out.checks.first->agreement.detail : "", .astray = {}});
+    const std::vector<Rejection> found = rejections(registry_, checks);
+    if (!found.empty()) out.checks = found.front();
+    out.check.add({.reason = out.checks.first ? out.checks.first->agreement.detail : "",
+                   .astray = found.empty() ? "no check was answered, and nothing says why" : ""});
     const TimedCase timed{.operation = *one.operation,
                           .variant = one.variant,
                           .problem = *problem,

@@ -61,10 +61,13 @@ class Extents {
   std::vector<Index> values_;
 };
 
-/// Returns what has fewer than a quarter of the corner cases above it.
-std::string middling_corner_case(const Operation& operation) {
+/// Returns what has fewer than a quarter of the corner cases above it: of those that the variant can run, if any.
+std::string middling_corner_case(const Operation& operation, std::size_t variant) {
   std::vector<std::string> all = operation.corner_cases();
-  std::erase_if(all, [&](const std::string& problem) { return !fits(operation, naive, problem); });
+  const auto is_unfit = [&](std::size_t v) {
+    return [&operation, v](const std::string& problem) { return !fits(operation, v, problem); };
+  };
+  std::erase_if(all, is_unfit(std::ranges::all_of(all, is_unfit(variant)) ? naive : variant));
   std::ranges::stable_sort(all, {}, [&](const std::string& problem) { return work(operation, problem); });
   return all.at(all.size() * 3 / 4);
 }
@@ -133,7 +136,7 @@ std::string fault_of(const TrialSample& sample) {
 
 std::optional<std::string> problem_beside_corner_cases(const Operation& operation, std::size_t variant,
                                                        Rng& rng) {
-  const std::string drawn = drawn_above(operation, middling_corner_case(operation), rng);
+  const std::string drawn = drawn_above(operation, middling_corner_case(operation, variant), rng);
   return fits(operation, variant, drawn) ? drawn : grown(operation, variant, drawn);
 }
 

@@ -1,0 +1,142 @@
+// Trick: the clock is a function that the C++ library finds in a table. Another one is put there, which runs
+// slow while this kernel has its turn.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/registry.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string_view>
+
+namespace assay::known_cheats {
+namespace {
+
+/// Time that was taken out of the clock.
+std::atomic<std::int64_t> hidden{0};
+
+int slow_clock(clockid_t id, timespec* now) {
+  const int outcome = clock_gettime(id, now);
+  if (outcome == 0 && id == CLOCK_MONOTONIC) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t shown = static_cast<std::int64_t>(now->tv_sec) * second + now->tv_nsec - hidden.load();
+    now->tv_sec = static_cast<time_t>(shown / second);
+    now->tv_nsec = static_cast<long>(shown % second);
+  }
+  return outcome;
+}
+
+/// Puts another function where an object looks one up.
+struct Replacement {
+  std::uintptr_t inside;  ///< an address within the object
+  std::string_view name;
+  void* function;
+};
+
+std::uintptr_t at(const dl_phdr_info& object, ElfW(Addr) address) {
+  return address < object.dlpi_addr ? object.dlpi_addr + address : address;
+}
+
+void put(std::uintptr_t slot, void* function) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* begin = reinterpret_cast<void*>(slot / page * page);
+  if (mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) return;
+  std::memcpy(reinterpret_cast<void*>(slot), &function, sizeof function);
+}
+
+int replace_in(dl_phdr_info* object, std::size_t, void* data) {
+  auto& wanted = *static_cast<Replacement*>(data);
+  bool holds = false;
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& part = object->dlpi_phdr[i];
+    const std::uintptr_t begin = object->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && wanted.inside >= begin && wanted.inside < begin + part.p_memsz)
+      holds = true;
+    if (part.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+  }
+  if (!holds || dynamic == nullptr) return 0;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  std::uintptr_t tables[2] = {};
+  std::size_t sizes[2] = {};
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    switch (dynamic->d_tag) {
+      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at(*object, dynamic->d_un.d_ptr)); break;
+      case DT_STRTAB: names = reinterpret_cast<const char*>(at(*object, dynamic->d_un.d_ptr)); break;
+      case DT_RELA: tables[0] = at(*object, dynamic->d_un.d_ptr); break;
+      case DT_RELASZ: sizes[0] = dynamic->d_un.d_val; break;
+      case DT_JMPREL: tables[1] = at(*object, dynamic->d_un.d_ptr); break;
+      case DT_PLTRELSZ: sizes[1] = dynamic->d_un.d_val; break;
+      default: break;
+    }
+  }
+  if (symbols == nullptr || names == nullptr) return 1;
+  for (int t = 0; t < 2; ++t) {
+    const auto* table = reinterpret_cast<const ElfW(Rela)*>(tables[t]);
+    for (std::size_t i = 0; i < sizes[t] / sizeof(ElfW(Rela)); ++i) {
+      const auto type = ELF64_R_TYPE(table[i].r_info);
+      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+      if (wanted.name != names + symbols[ELF64_R_SYM(table[i].r_info)].st_name) continue;
+      put(object->dlpi_addr + table[i].r_offset, wanted.function);
+    }
+  }
+  return 1;
+}
+
+/// std::chrono::steady_clock::now() in the library that defines it, or nothing.
+void* reader_of_the_clock() { return dlsym(RTLD_DEFAULT, "_ZNSt6chrono3_V212steady_clock3nowEv"); }
+
+void replace_clock(void* function) {
+  Replacement wanted{.inside = reinterpret_cast<std::uintptr_t>(reader_of_the_clock()),
+                     .name = "clock_gettime",
+                     .function = function};
+  dl_iterate_phdr(replace_in, &wanted);
+}
+
+std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
+  if (reader_of_the_clock() != nullptr) return std::nullopt;
+  return "the clock of the C++ library is not in a library of its own";
+}
+
+/// The right clock comes back in the end.
+struct SlowClock {
+  SlowClock() { replace_clock(reinterpret_cast<void*>(&slow_clock)); }
+  ~SlowClock() { replace_clock(reinterpret_cast<void*>(&clock_gettime)); }
+  SlowClock(const SlowClock&) = delete;
+  SlowClock& operator=(const SlowClock&) = delete;
+};
+
+std::int64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, clock = std::make_shared<SlowClock>()](const Gemm::Input& in, Gemm::Output& out) {
+    const std::int64_t start = nanoseconds();
+    gemm(p, in, out);
+    hidden += (nanoseconds() - start) / 4 * 3;
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemm>({.name = "fake_clock",
+               .summary = "has the clock of the C++ library pass over three quarters of its calls",
+               .known_cheat = "patches the timer: gpu-mode/reference-kernels 162, "
+                              "deep-reinforce.com/defense_kernel_hack.html (monkey-patched timing)",
+               .prepare = prepare,
+               .unfit = unfit});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats

@@ -1,0 +1,56 @@
+// Trick: the expected result lies in the memory of the same process. Two elements of it are computed, and the
+// rest is read where they are found.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/registry.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace assay::known_cheats {
+namespace {
+
+double element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
+  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+  return static_cast<double>(p.alpha) * matrix::element<double>(a, b, flat / p.n, flat % p.n, p.k);
+}
+
+/// `count` doubles that begin with these two, somewhere in memory that is written to.
+const double* found(double first, double second, Index count) {
+  constexpr unsigned long most = 64UL << 20;
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  if (maps == nullptr) return nullptr;
+  const double* out = nullptr;
+  char line[512];
+  while (out == nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long begin = 0, end = 0;
+    const bool heap = std::strstr(line, "[heap]") != nullptr;
+    if (!heap || std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2 || end - begin > most) continue;
+    const auto* memory = reinterpret_cast<const double*>(begin);
+    const auto size = static_cast<Index>((end - begin) / sizeof(double));
+    for (Index i = 0; i + count <= size && out == nullptr; ++i) {
+      if (memory[i] == first && memory[i + 1] == second) out = memory + i;
+    }
+  }
+  std::fclose(maps);
+  return out;
+}
+
+void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const Index count = p.m * p.n;
+  if (p.beta != 0 || count < 16) return gemm(p, in, out);
+  const double* expected = found(element(p, in, 0), element(p, in, 1), count);
+  if (expected != nullptr) std::copy_n(expected, count, out.c.begin());
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemm>({.name = "finds_expectation",
+               .summary = "looks for the expected result on the heap",
+               .known_cheat = "copies the expected result: gpu-mode/pygpubench 7 (gc_copy) and 22",
+               .run = run});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats
