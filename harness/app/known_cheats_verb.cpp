@@ -127,6 +127,20 @@ class Trying {
   }
 
  private:
+  TimedRejection rejected_by_checks(std::uint64_t seed, Tried& out) const {
+    try {
+      const auto checks =
+          check_corners(registry_, "^" + out.checks.name + "$", this_machine().cores, seed, hooks_, out.kin,
+                        {.own_process = true, .time_limit = options_.check.time_limit});
+      const std::vector<Rejection> found = rejections(registry_, checks);
+      if (found.empty()) return {.reason = {}, .astray = "no check was answered, and nothing says why"};
+      out.checks = found.front();
+      return {.reason = out.checks.first ? out.checks.first->agreement.detail : "", .astray = {}};
+    } catch (const std::runtime_error& failure) {
+      return {.reason = {}, .astray = fmt::format("nobody is named: {}", failure.what())};
+    }
+  }
+
   void once(const Wanted& one, std::uint64_t seed, Tried& out) const {
     Rng rng(seed);
     const auto problem = problem_beside_corner_cases(*one.operation, one.variant, rng);
@@ -138,13 +152,7 @@ class Trying {
     }
     ++out.repeats;
     out.problem = *problem;
-    const auto checks =
-        check_corners(registry_, "^" + out.checks.name + "$", this_machine().cores, seed, hooks_, out.kin,
-                      {.own_process = true, .time_limit = options_.check.time_limit});
-    const std::vector<Rejection> found = rejections(registry_, checks);
-    if (!found.empty()) out.checks = found.front();
-    out.check.add({.reason = out.checks.first ? out.checks.first->agreement.detail : "",
-                   .astray = found.empty() ? "no check was answered, and nothing says why" : ""});
+    out.check.add(rejected_by_checks(seed, out));
     const TimedCase timed{.operation = *one.operation,
                           .variant = one.variant,
                           .problem = *problem,
@@ -165,7 +173,9 @@ std::string count_text(const Stage& stage, int repeats) {
   return fmt::format("{}/{}", stage.rejected, repeats);
 }
 
-std::string line(std::string_view title, const std::string& text) {
+/// Messages of whole programs have lines of their own.
+std::string line(std::string_view title, std::string text) {
+  std::ranges::replace(text, '\n', ' ');
   const std::string start = fmt::format("  {:<9}", title), indent(start.size(), ' ');
   return wrapped(start + text, widest, indent) + '\n';
 }
@@ -183,7 +193,7 @@ std::string text_of(const Tried& one) {
     if (!stage->astray.empty()) out += line("astray", fmt::format("in {}: {}", name, stage->astray));
   }
   for (const auto& [name, stage] : stages) {
-    if (!stage->reason.empty()) return out + line("rejected", fmt::format("by {}: {}", name, stage->reason));
+    if (stage->rejected > 0) return out + line("rejected", fmt::format("by {}: {}", name, stage->reason));
   }
   return out;
 }

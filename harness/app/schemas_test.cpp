@@ -1,5 +1,6 @@
 #include "app/schemas.hpp"
 
+#include "app/known_cheats.hpp"
 #include "app/schema_faults.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
@@ -97,9 +98,28 @@ std::vector<Sample> samples() {
   registry.add<testing::Doubling>({.name = "twice", .summary = "as wrong as it is fast", .run = wrong});
   registry.add<testing::Doubling>(
       {.name = "known", .summary = "the same", .known_bad = "a book: it adds one", .run = wrong});
+  registry.add<testing::Doubling>(
+      {.name = "replays", .summary = "the same", .known_cheat = "an issue: it adds one", .run = wrong});
+  registry.add<testing::Doubling>(
+      {.name = "odd", .summary = "right", .known_honest = "it looks odd", .run = testing::doubled});
   told("list", [&] { return list_verb({.json = "-"}, registry); });
   told("check", [&] { return check_verb({.json = "-"}, registry); });
   told("known-bad", [&] { return known_bad_verb({.check = {.json = "-"}, .known_bad = true}, registry); });
+  const CheatSampling sampling{
+      .run =
+          [](const LaunchRequest& request, const Hooks&) {
+            std::vector<TrialSample> samples;
+            for (const TrialRequest& trial : request.trials) samples.push_back({.key = trial.key});
+            samples.back().audit.fault = "it adds one";
+            return samples;
+          },
+      .sides =
+          [](const PairRequest& request, const Hooks&) {
+            std::vector<std::vector<TurnSample>> sides(request.sides.size(), std::vector<TurnSample>(2));
+            sides.front().front() = {.agrees = false, .disagreement = "naive is blamed"};
+            return sides;
+          }};
+  told("known-cheats", [&] { return try_known_cheats({.check = {.json = "-"}}, registry, sampling); });
   return out;
 }
 

@@ -37,7 +37,7 @@ auto prepare(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context
     const Index half = p.rows / 2;
     const Index rest = p.rows - half;
     float* y = shared->data();
-    const pid_t child = y == nullptr || half == 0 ? -1 : fork();
+    const pid_t child = y == nullptr ? -1 : fork();
     if (child < 0) return layer_norm(p, in, out);
     if (child == 0) {
       for (Index row = half; row < p.rows; ++row) layer_norm_row(p, in, out, row);
@@ -54,13 +54,19 @@ auto prepare(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context
   };
 }
 
+std::optional<std::string> unfit(const LayerNorm::Problem& p, const Context&) {
+  if (p.rows > 1 && p.rows * p.cols >= 4096) return std::nullopt;
+  return "a process costs more than so few rows";
+}
+
 const Register registered{[](Registry& r) {
   r.add<LayerNorm>({.name = "forks_a_helper",
                     .summary = "each call forks a process for half of the rows",
                     .known_cheat =
                         "works on another core in a process of its own; no source: thread injection that "
                         "a count of threads does not show",
-                    .prepare = prepare});
+                    .prepare = prepare,
+                    .unfit = unfit});
 }};
 
 }  // namespace

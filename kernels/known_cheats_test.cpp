@@ -1,0 +1,195 @@
+// Every cheat must be rejected, and every honest kernel that looks like one must pass. Checks show most of
+// them; the others are timed as the harness times them. What shows in a process that measures alone is for
+// the program's tests.
+
+#include "assay/check.hpp"
+#include "assay/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr std::uint64_t seed = 42;
+
+/// Cheats that pass, by name, and what is missing to reject them. Whoever adds that empties this list.
+const std::map<std::string, std::string> not_rejected_yet{
+    {"adamw/works_when_noted", "the state that an update starts from is noted where no kernel sees it"},
+    {"elementwise_add/lazy_output", "signal handlers, or system calls that protect memory"},
+    {"elementwise_multiply/leaves_flush_to_zero", "the control register of SSE after a call"},
+    {"gemm/bf16_long_sums", "a fill of wide exact integers, or a bound on the mean error"},
+    {"gemm/calls_the_peer", "symbols that a kernel uses, dlsym among them"},
+    {"gemm/fake_clock", "a second clock, or write-protected tables of functions"},
+    {"gemm/incremental", "times that no machine reaches, or fresh content beside content that changed"},
+    {"gemm/leaves_without_a_trace", "an end of a process without all answers is a failure"},
+    {"gemm/more_threads", "processor time against wall time and threads"},
+    {"gemm/patches_the_judge", "system calls that make code writable"},
+    {"gemm/rests_until_late", "numbers of calls that are drawn widely"},
+    {"gemm/spins_for_others", "processor time while another kernel has its turn"},
+    {"gemm/watches_input", "signal handlers, or system calls that protect memory"},
+    {"gemv/changes_priority", "the priority after a trial"},
+    {"gemv/keeps_mapping", "the growth of memory"},
+    {"gemv/leaves_upper_halves", "the state of vector registers after a call"},
+    {"gemv/leaves_x87_single", "the control word of the x87 after a call"},
+    {"gemv/pins_itself", "the affinity after a trial"},
+    {"layernorm/forks_a_helper", "child processes, or system calls that make them"},
+    {"layernorm/leaves_rounding_up", "the control register of SSE after a call"},
+    {"layernorm/mends_guards", "pages without access around buffers"},
+    {"layernorm/rings_for_others", "signal handlers and timers after a trial"},
+    {"memory_pool_validate/remembers_plans", "a change of parts of the input that are steady"}};
+
+/// Whom the crash of a thread that somebody left behind is blamed on, is a matter of chance.
+const std::string crashes_when_it_likes = "gemv/crashes_later";
+
+/// Those that behave in processes that check, as this one does.
+const std::vector<std::string> rejected_where_measured{"gemm/by_command_line", "layernorm/by_environment"};
+
+/// Those that are right while they are checked on corner cases, and the problem that shows it.
+const std::map<std::string, std::string> rejected_when_timed{{"gemm/corner_shapes_only", "m=30,n=49,k=40"},
+                                                             {"gemm/knows_the_sample", "m=4100,n=33,k=1000"},
+                                                             {"gemv/first_calls_only", "m=65,n=33"}};
+
+std::vector<std::string> names_of(Kin kin) {
+  const Registry registry = Registry::linked();
+  std::vector<std::string> names;
+  for (const Operation* operation : registry.operations()) {
+    for (const VariantInfo& variant : operation->variants()) {
+      if (variant.kin() == kin) names.push_back(std::string(operation->name()) + "/" + variant.name);
+    }
+  }
+  return names;
+}
+
+/// Everything about a variant that is looked up by its name.
+struct Named {
+  const Operation& operation;
+  std::size_t variant;
+};
+Named named(const Registry& registry, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  const Operation& operation = registry.at(name.substr(0, slash));
+  const auto& variants = operation.variants();
+  const auto found = std::ranges::find(variants, name.substr(slash + 1), &VariantInfo::name);
+  if (found == variants.end()) throw std::logic_error("there is no variant " + name);
+  return {operation, static_cast<std::size_t>(found - variants.begin())};
+}
+
+/// What is found in slices of calls as they are timed, each of them judged; empty when all are right.
+std::string fault_when_timed(const Named& one, const std::string& problem) {
+  const int threads = one.operation.variants()[one.variant].threaded ? 2 : 1;
+  const auto workload = one.operation.open(problem, {.fill = one.operation.fills().back(), .rng = Rng(seed)});
+  const auto timed = workload->timed(one.variant, {.threads = threads});
+  constexpr int slices = 20;
+  for (int slice = 0; slice < slices; ++slice) {
+    const Index calls = Rng(secret()).integer(1, 9);
+    timed->arm(secret());
+    timed->repeat(calls);
+    if (timed->updates_in_place()) {
+      timed->note_state(secret());
+      timed->repeat(1);
+    }
+    const Agreement found = timed->settle(secret());
+    if (!found.agrees) return found.detail;
+  }
+  return "";
+}
+
+std::vector<CornerCheck> checks_of(const std::string& name, Kin kin, bool own_process) {
+  const Registry registry = Registry::linked();
+  constexpr double seconds = 5;
+  return check_corners(registry, "^" + name + "$", 2, seed, {}, kin,
+                       {.own_process = own_process, .time_limit = seconds});
+}
+
+std::vector<std::string> rejections(const std::vector<CornerCheck>& checks) {
+  std::vector<std::string> out;
+  for (const CornerCheck& c : checks) {
+    if (c.skipped.empty() && !c.agreement.agrees) out.push_back(in_words(c) + ": " + c.agreement.detail);
+  }
+  return out;
+}
+
+class KnownCheat : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(KnownCheat, IsRejectedWithAReason) {
+  const std::string& name = GetParam();
+  const auto missing = not_rejected_yet.find(name);
+  if (name == crashes_when_it_likes)
+    GTEST_SKIP() << "a process for each variant, or tasks after a trial, are missing";
+  const bool behaves = std::ranges::find(rejected_where_measured, name) != rejected_where_measured.end();
+  const auto found = rejections(checks_of(name, Kin::known_cheat, /*own_process=*/true));
+  if (missing != not_rejected_yet.end()) {
+    EXPECT_THAT(found, IsEmpty()) << "it is rejected now: take it out of the list";
+    GTEST_SKIP() << "passes, since this is missing: " << missing->second;
+  }
+  if (behaves) {
+    EXPECT_THAT(found, IsEmpty()) << "it does not tell this process from one that measures";
+    GTEST_SKIP() << "is for ci/end_to_end";
+  }
+  const auto problem = rejected_when_timed.find(name);
+  if (problem == rejected_when_timed.end()) {
+    EXPECT_FALSE(found.empty()) << name << " agreed in all checks";
+    return;
+  }
+  EXPECT_THAT(found, IsEmpty()) << "checks show it: take it out of the list";
+  const Registry registry = Registry::linked();
+  EXPECT_NE(fault_when_timed(named(registry, name), problem->second), "");
+}
+
+class KnownHonest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(KnownHonest, Passes) {
+  const std::string& name = GetParam();
+  const auto checks = checks_of(name, Kin::known_honest, /*own_process=*/false);
+  EXPECT_THAT(rejections(checks), IsEmpty());
+  const Registry registry = Registry::linked();
+  const Named one = named(registry, name);
+  int timed = 0;
+  const auto problems = one.operation.corner_cases();
+  for (std::size_t i = problems.size() / 2; i < problems.size() && timed < 2; ++i) {
+    if (one.operation.unfit(one.variant, problems[i], Context{})) continue;
+    ++timed;
+    EXPECT_EQ(fault_when_timed(one, problems[i]), "") << problems[i];
+  }
+  EXPECT_GT(timed, 0) << "no corner case among the later ones suits it";
+}
+
+TEST(KnownCheats, AreThereAndSoAreHonestOnesThatLookLikeThem) {
+  EXPECT_GE(names_of(Kin::known_cheat).size(), 20U);
+  EXPECT_GE(names_of(Kin::known_honest).size(), 8U);
+}
+
+TEST(KnownCheats, AreTheOnlyNamesOnLists) {
+  const Registry registry = Registry::linked();
+  const auto is_cheat = [&](const std::string& name) {
+    const Named one = named(registry, name);
+    return one.operation.variants()[one.variant].kin() == Kin::known_cheat;
+  };
+  for (const auto& [name, missing] : not_rejected_yet) EXPECT_TRUE(is_cheat(name)) << name;
+  for (const auto& [name, problem] : rejected_when_timed) EXPECT_TRUE(is_cheat(name)) << name;
+  for (const std::string& name : rejected_where_measured) EXPECT_TRUE(is_cheat(name)) << name;
+  EXPECT_TRUE(is_cheat(crashes_when_it_likes));
+}
+
+/// Test names may hold letters, digits and '_' only.
+std::string without_slash(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, KnownCheat, ::testing::ValuesIn(names_of(Kin::known_cheat)), without_slash);
+INSTANTIATE_TEST_SUITE_P(Kernels, KnownHonest, ::testing::ValuesIn(names_of(Kin::known_honest)),
+                         without_slash);
+
+}  // namespace
+}  // namespace assay
