@@ -4,6 +4,8 @@
 //   crash           a variant gemm/planted that aborts
 //   bad             variants gemm/bad_* that crash, hang, exit, throw, or crash and hang once they are timed
 //   benign          the same variants, without fault
+//   framed          a variant gemm/planted that is honest and said to cheat
+//   disguised       one that replays its answers and is said to be honest
 
 #include "assay/error.hpp"
 #include "assay/ops/gemm.hpp"
@@ -57,6 +59,20 @@ void leave(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) { std::exit(
 
 void fling(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) {
   throw std::runtime_error("no such tile");
+}
+
+/// Right when it is handed other arrays than last time.
+void replay(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  static const void *last_a = nullptr, *last_c = nullptr;
+  if (last_a != in.a.data() || last_c != out.c.data()) right(p, in, out);
+  last_a = in.a.data();
+  last_c = out.c.data();
+}
+
+/// So that checks take no time.
+std::optional<std::string> not_large(const Gemm::Problem& p, const Context&) {
+  if (p.m * p.n * p.k <= 100'000) return std::nullopt;
+  return "is too large";
 }
 
 /// Right as often as a check calls it, which is twice per fill, and then as `bad` does: before a launch of
@@ -166,6 +182,18 @@ void plant(Registry& registry, const std::string& what) {
                         .run = drop_last_product_of_odd_k});
   } else if (what == "crash") {
     registry.add<Gemm>({.name = "planted", .summary = "aborts", .run = crash});
+  } else if (what == "framed") {
+    registry.add<Gemm>({.name = "planted",
+                        .summary = "is right",
+                        .known_cheat = "none at all",
+                        .run = right,
+                        .unfit = not_large});
+  } else if (what == "disguised") {
+    registry.add<Gemm>({.name = "planted",
+                        .summary = "replays",
+                        .known_honest = "looks odd",
+                        .run = replay,
+                        .unfit = not_large});
   } else if (what == "bad" || what == "benign") {
     plant_bad(registry, what == "benign");
   } else if (what.starts_with(slower)) {
@@ -173,7 +201,7 @@ void plant(Registry& registry, const std::string& what) {
     registry.put(std::make_unique<SlowOperation>(registry.take("gemm"), "packed", factor));
   } else if (!what.empty()) {
     throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
-                "set wrong, crash, bad, benign or slower=<factor>");
+                "set wrong, crash, bad, benign, framed, disguised or slower=<factor>");
   }
 }
 
