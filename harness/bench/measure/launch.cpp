@@ -82,7 +82,8 @@ std::map<std::string, TrialSample> answered(const std::filesystem::path& file) {
 }
 
 /// The trials that the next process is to sample.
-std::vector<TrialRequest> next_trials(const LaunchRequest& rest) {
+std::vector<TrialRequest> next_trials(const LaunchRequest& rest, bool alone) {
+  if (alone) return {rest.trials.front()};
   std::vector<TrialRequest> out = rest.trials;
   if (!rest.policy.strict) return out;
   const TrialRequest& first = rest.trials.front();
@@ -120,17 +121,24 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
   hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
+  bool alone = false;
   while (!rest.trials.empty() && !hooks.stopped()) {
     LaunchRequest next = rest;
-    next.trials = next_trials(rest);
+    next.trials = next_trials(rest, alone);
     LaunchPart part = part_in_new_process(next, hooks);
     found.merge(part.samples);
     if (part.failed) {
       const std::string key = next.trials.at(part.failed->step).key;
       found[key] = {.key = key, .failure = std::move(part.failed->failure)};
-    } else {
-      for (const TrialRequest& trial : next.trials)
-        found.try_emplace(trial.key, TrialSample{.key = trial.key});
+    } else if (next.trials.size() == 1) {
+      const std::string& key = next.trials.front().key;
+      if (!hooks.stopped() && !found.contains(key)) {
+        found[key] = {.key = key, .failure = Failure{.reason = "ended the process without an answer"}};
+      }
+    } else if (std::ranges::any_of(next.trials,
+                                   [&](const TrialRequest& trial) { return !found.contains(trial.key); })) {
+      // Somebody left without a word: whoever has a process alone and does so again.
+      alone = true;
     }
     std::erase_if(rest.trials, [&](const TrialRequest& trial) { return found.contains(trial.key); });
   }

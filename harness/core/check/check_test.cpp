@@ -192,7 +192,8 @@ TEST(Check, KeepsCheatsAndHonestVariantsThatLookLikeThemApart) {
   registry.add<Doubling>({.name = "replayed", .known_cheat = "nowhere: replays", .run = copied});
   registry.add<Doubling>({.name = "suspicious", .known_honest = "nowhere: remembers", .run = doubled});
   EXPECT_THAT(check_corners(registry, "", 1, 42, {}), Each(Field(&CornerCheck::variant, "naive")));
-  for (const auto& [kin, name] : {std::pair{Kin::known_cheat, "replayed"}, {Kin::known_honest, "suspicious"}}) {
+  for (const auto& [kin, name] :
+       {std::pair{Kin::known_cheat, "replayed"}, {Kin::known_honest, "suspicious"}}) {
     EXPECT_THAT(check_corners(registry, "", 1, 42, {}, kin), Each(Field(&CornerCheck::variant, name)));
   }
   EXPECT_THROW(check_corners(registry, "", 1, 42, {}, Kin::known_bad), Error);

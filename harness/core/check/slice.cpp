@@ -77,6 +77,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   const FloatEnvironment floats = FloatEnvironment::now();
   const Affinity affinity = Affinity::now();
   note_mapped_pages();
+  if (audit_.judged > 0 && drawn_to_be_judged()) look_further(calls);
   timed_.arm(secret());
   if (warm) timed_.repeat(1);
   const double cpu = cpu_seconds_of_thread(), others = cpu_seconds_of_others();
@@ -94,6 +95,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   Agreement found = timed_.settle(judged ? std::optional(secret()) : std::nullopt);
   ++audit_.slices;
   slice_seconds_ += out.seconds;
+  calls_ += calls;
   if (judged) {
     judging_seconds_ += seconds_since(judging);
     ++audit_.judged;
@@ -101,7 +103,46 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
   if (!found.agrees) find(std::move(found.detail));
+  if (alone && !timed_.may_have_helpers() && !others_sleep(patience)) {
+    find(fmt::format("threads that it started still worked {:.0f} ms after it had returned", 1e3 * patience));
+  }
   return out;
+}
+
+void AuditedSlices::look_further(Index calls) {
+  const auto start = Clock::now();
+  if (calls > 1) judge_a_short_slice(calls);
+  if (threads_ == 1) compare_with_other_content();
+  judging_seconds_ += seconds_since(start);
+}
+
+void AuditedSlices::judge_a_short_slice(Index calls) {
+  // Slices that are timed have no less than three quarters of the calls: a kernel could rest until then.
+  timed_.arm(secret());
+  static_cast<void>(time_of_slice(timed_, Rng(secret()).integer(1, calls)));
+  const Agreement found = timed_.settle(secret());
+  worst_error_ = std::max(worst_error_, found.worst_error);
+  if (!found.agrees) find(found.detail);
+}
+
+void AuditedSlices::compare_with_other_content() {
+  constexpr double times = 3, slack = 5e-6, share = 0.6, long_call = 1e-3;
+  const double call_seconds = slice_seconds_ / static_cast<double>(calls_);
+  const Index enough = call_seconds > long_call ? 2 : 5;
+  const auto call = [&] { timed_.repeat(1); };
+  // The first call brings the kernel's own memory into the caches again.
+  if (!timed_.with_other_content(secret(), call)) return;
+  double seconds = 0;
+  timed_.with_other_content(secret(), [&] { seconds = time_of(timed_, 1).seconds; });
+  ++other_contents_;
+  if (seconds <= times * call_seconds + slack) return;
+  ++slower_;
+  slower_times_ = std::max(slower_times_, seconds / call_seconds);
+  if (slower_ < enough || static_cast<double>(slower_) < share * static_cast<double>(other_contents_)) return;
+  find(fmt::format(
+      "keeps results between calls: with other content a call takes up to {:.3g} times as long as where "
+      "one element changed, in {} of {} slices",
+      slower_times_, slower_, other_contents_));
 }
 
 void AuditedSlices::find(std::string fault) {

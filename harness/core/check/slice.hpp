@@ -40,6 +40,10 @@ class AuditedSlices {
  private:
   Taken taken(Index calls, bool warm);
   bool drawn_to_be_judged() const;
+  /// Before a slice that is timed, as seldom as slices are judged.
+  void look_further(Index calls);
+  void judge_a_short_slice(Index calls);
+  void compare_with_other_content();
   void find(std::string fault);
   void look_around(const FloatEnvironment& floats, const Affinity& affinity);
   void look_at_clock(const SliceTime& time);
@@ -54,6 +58,9 @@ class AuditedSlices {
   Audit audit_;
   double worst_error_ = 0;
   double slice_seconds_ = 0, judging_seconds_ = 0;
+  Index calls_ = 0;                        ///< in those slices
+  Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
+  double slower_times_ = 0;
   Index misread_ = 0;  ///< slices that the clock showed to be shorter than they were
   Index grown_ = 0;    ///< slices after which more memory was mapped than before
   Index grown_pages_ = 0;

@@ -98,6 +98,38 @@ TEST(AuditedSlices, FindAKernelThatRestsInMostCalls) {
               HasSubstr("expected"));
 }
 
+TEST(AuditedSlices, FindAKernelThatRestsUntilASliceMayEnd) {
+  EXPECT_THAT(audit_of(
+                  [calls = 0, last = 0.0F](const Input& in, Output& out) mutable {
+                    // What the output holds tells that a slice began.
+                    if (out.y[0] != last) calls = 0;
+                    if (++calls > 14 || calls == 1) doubled(in, out);
+                    last = out.y[0];
+                  },
+                  20)
+                  .fault,
+              HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindResultsThatAreKeptAndMendedWhereTheInputChanged) {
+  const std::string fault = audit_of(
+                                [before = std::vector<float>(), answer = std::vector<float>()](
+                                    const Input& in, Output& out) mutable {
+                                  before.resize(static_cast<std::size_t>(in.x.size()));
+                                  answer.resize(before.size());
+                                  for (std::size_t i = 0; i < before.size(); ++i) {
+                                    const float x = in.x[static_cast<Index>(i)];
+                                    if (x == before[i]) continue;
+                                    before[i] = x;
+                                    for (int work = 0; work < 2000; ++work) answer[i] = 2 * x + 0 * answer[i];
+                                  }
+                                  std::ranges::copy(answer, out.y.begin());
+                                },
+                                20)
+                                .fault;
+  EXPECT_THAT(fault, HasSubstr("keeps results between calls"));
+}
+
 TEST(AuditedSlices, FindAKernelThatWritesToItsInput) {
   EXPECT_THAT(audit_of([](const Input& in, Output& out) {
                 doubled(in, out);

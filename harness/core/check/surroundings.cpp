@@ -20,6 +20,7 @@
 #include <utility>
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -31,6 +32,23 @@ double cpu_seconds(clockid_t clock) {
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+
+#ifdef __x86_64__
+/// Code without vzeroupper leaves them so, and SSE instructions after it are slow on some processors.
+bool upper_halves_in_use() {
+  static const bool told = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned avx_and_osxsave = 3U << 27, xgetbv_with_one = 1U << 2;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & avx_and_osxsave) != avx_and_osxsave) return false;
+    return __get_cpuid_count(0xd, 1, &a, &b, &c, &d) != 0 && (a & xgetbv_with_one) != 0;
+  }();
+  if (!told) return false;
+  constexpr unsigned upper = 1U << 2;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+  return (low & upper) != 0;
+}
+#endif
 
 bool has_children() {
   siginfo_t found{};
@@ -97,6 +115,7 @@ FloatEnvironment FloatEnvironment::now() {
   constexpr std::uint32_t flags = 0x3f;  // exceptions that happened: every kernel leaves some
   out.vector_ = _mm_getcsr() & ~flags;
   asm volatile("fnstcw %0" : "=m"(out.x87_));
+  out.upper_halves_ = upper_halves_in_use();
 #elif defined(__aarch64__)
   std::uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));
@@ -107,6 +126,7 @@ FloatEnvironment FloatEnvironment::now() {
 
 std::string FloatEnvironment::change() const {
   const FloatEnvironment present = now();
+  if (present.upper_halves_ && !upper_halves_) return "upper halves of vector registers in use";
   if (present.vector_ == vector_ && present.x87_ == x87_) return {};
 #ifdef __x86_64__
   constexpr std::array<std::pair<std::uint32_t, std::string_view>, 3> bits{
@@ -123,6 +143,7 @@ void FloatEnvironment::restore() const {
 #ifdef __x86_64__
   _mm_setcsr(vector_);
   asm volatile("fldcw %0" ::"m"(x87_));
+  if (!upper_halves_ && upper_halves_in_use()) asm volatile("vzeroupper");
 #elif defined(__aarch64__)
   const std::uint64_t control = vector_;
   asm volatile("msr fpcr, %0" ::"r"(control));

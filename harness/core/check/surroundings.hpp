@@ -22,6 +22,7 @@ class FloatEnvironment {
  private:
   std::uint32_t vector_ = 0;  ///< MXCSR, or FPCR
   std::uint16_t x87_ = 0;
+  bool upper_halves_ = false;  ///< of vector registers hold something
 };
 
 /// The processors that the calling thread may run on.

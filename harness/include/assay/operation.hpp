@@ -203,8 +203,8 @@ struct Variant {
   /// Set for a kernel that does nothing wrong and looks as if it did: why. It stays apart as well, and the
   /// same command demands that it passes.
   std::string known_honest;
-  /// What it computes with where that is less than the contract's type, such as "products of bf16". Without it
-  /// errors may be no larger than 8 times those of naive (root mean square).
+  /// What it computes with where that is less than the contract's type, such as "products of bf16". Without
+  /// it errors may be no larger than 8 times those of naive (root mean square).
   std::string precision;
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
@@ -257,6 +257,11 @@ class Timed {
   virtual bool updates_in_place() const { return false; }
   /// Notes what the last call of an armed slice is about to update.
   virtual void note_state(std::uint64_t /*seed*/) {}
+  /// Calls `work` while all changing parts of the input have other content. Returns whether it did: not where
+  /// the time of a call may depend on the content, which holds more than numbers.
+  virtual bool with_other_content(std::uint64_t /*seed*/, const std::function<void()>& /*work*/) {
+    return false;
+  }
   /// Ends an armed slice: the input becomes what it was. With a seed, what the last call left is judged, and
   /// what it may not have touched is looked at.
   virtual Agreement settle(std::optional<std::uint64_t> /*seed*/) { return {}; }
