@@ -354,7 +354,7 @@ class TypedTimed final : public Timed {
   bool with_other_content(std::uint64_t seed, const std::function<void()>& work) override {
     bool numbers = true;
     const auto look = [&](const auto& part) {
-      using T = std::remove_cvref_t<decltype(part.of(shared_.input)[0])>;
+      using T = std::remove_cvref_t<decltype(part.of(std::declval<Input&>())[0])>;
       numbers = numbers && (part.role == Role::constant || std::is_same_v<T, float>);
     };
     std::apply([&](const auto&... parts) { (look(parts), ...); }, Input::parts());
