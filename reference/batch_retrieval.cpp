@@ -120,7 +120,10 @@ Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expecte
 
 Cost BatchRetrieval::cost(const Problem& p) {
   const double bytes = static_cast<double>(p.batch) * static_cast<double>(p.bytes);
-  return {.bytes_read = bytes + 8 * static_cast<double>(p.batch), .bytes_written = bytes};
+  // A record that is asked for again need not be read again.
+  return {.bytes_read = bytes + 8 * static_cast<double>(p.batch),
+          .bytes_written = bytes,
+          .avoidable_bytes = bytes - static_cast<double>(p.bytes)};
 }
 
 void BatchRetrieval::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,

@@ -184,6 +184,22 @@ double flops_of(const Layer& p) {
   return 2 * static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
 }
 
+/// FLOPs with the padding, and the elements of each array that meet nothing but padding, or nothing at all.
+struct Unmet {
+  double flops, x, y, w;
+  explicit Unmet(const Layer& p) {
+    const Window::Met met = p.window().met();
+    const auto rest = [](Index planes, Index all, double met_of_them) {
+      return static_cast<double>(planes) * (static_cast<double>(all) - met_of_them);
+    };
+    const Index taps = p.window().taps();
+    flops = 2 * rest(p.n * p.f * p.c, p.out_pixels() * taps, met.pairs);
+    x = rest(p.n * p.c, p.pixels(), met.pixels);
+    y = rest(p.n * p.f, p.out_pixels(), met.positions);
+    w = rest(p.f * p.c, taps, met.taps);
+  }
+};
+
 Index terms_of_dw_count(const Layer& p) { return p.n * p.out_pixels(); }
 Index terms_of_dx_count(const Layer& p) { return p.f * p.window().taps(); }
 
@@ -284,19 +300,28 @@ Agreement Conv2dWeightGradient::judge(const Problem& p, const Input&, const Expe
 }
 
 Cost Conv2d::cost(const Problem& p) {
+  const Unmet unmet(p);
   return {.flops = flops_of(p),
           .bytes_read = 4 * static_cast<double>(p.x_size() + p.w_size() + (p.has_bias() ? p.f : 0)),
-          .bytes_written = 4 * static_cast<double>(p.y_size())};
+          .bytes_written = 4 * static_cast<double>(p.y_size()),
+          .avoidable_flops = unmet.flops,
+          .avoidable_bytes = 4 * (unmet.x + unmet.w)};
 }
 Cost Conv2dDataGradient::cost(const Problem& p) {
+  const Unmet unmet(p);
   return {.flops = flops_of(p),
           .bytes_read = 4 * static_cast<double>(p.y_size() + p.w_size()),
-          .bytes_written = 4 * static_cast<double>(p.x_size())};
+          .bytes_written = 4 * static_cast<double>(p.x_size()),
+          .avoidable_flops = unmet.flops,
+          .avoidable_bytes = 4 * (unmet.y + unmet.w)};
 }
 Cost Conv2dWeightGradient::cost(const Problem& p) {
+  const Unmet unmet(p);
   return {.flops = flops_of(p),
           .bytes_read = 4 * static_cast<double>(p.x_size() + p.y_size()),
-          .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0))};
+          .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0)),
+          .avoidable_flops = unmet.flops,
+          .avoidable_bytes = 4 * (unmet.x + (p.has_bias() ? 0 : unmet.y))};
 }
 
 void Conv2d::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {

@@ -1,6 +1,7 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>
@@ -8,7 +9,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -239,6 +243,49 @@ TEST(Conv2dWeightGradient, RejectsASumThatLeavesOutTheLastImage) {
   };
   EXPECT_TRUE(judge_planted<Conv2dWeightGradient>("n=1,c=1,f=1,h=1,w=1,kernel=1", partial).agrees);
   EXPECT_FALSE(judge_planted<Conv2dWeightGradient>("n=3,c=1,f=1,h=1,w=1,kernel=1", partial).agrees);
+}
+
+/// What the sums of y read and do, one term after the other.
+struct Terms {
+  double count = 0;
+  std::set<Index> x, w, y;
+  explicit Terms(const conv2d::Problem& p) {
+    const Window window = p.window();
+    const conv2d::Sums sums{{p.n, p.f, window.out_h(), window.out_w()}};
+    for (Index flat = 0; flat < sums.size(); ++flat) {
+      sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+        conv2d::terms_of_y(p, n, f, i, j, [&](Index in_x, Index in_w) {
+          ++count;
+          x.insert(in_x);
+          w.insert(in_w);
+          y.insert(flat);
+        });
+      });
+    }
+  }
+};
+
+TEST(Conv2dCost, LeavesOutWhatMeetsThePaddingAloneOrNothing) {
+  const auto needed = [](const Cost& cost) {
+    return std::pair{cost.flops - cost.avoidable_flops, cost.bytes_read - cost.avoidable_bytes};
+  };
+  for (const char* text :
+       {"n=2,c=3,f=2,h=5,w=4,kernel=3,pad=1", "n=2,c=3,f=2,h=5,w=6,kernel=1,stride=2",
+        "n=1,c=2,f=3,h=1,w=1,kernel=3,pad=1", "n=1,c=2,f=1,h=3,w=4,kernel=2,stride=3,dilation=2,pad=4",
+        "n=1,c=1,f=1,h=4,w=4,kernel=2"}) {
+    auto p = problem<Conv2d>(text);
+    const Terms terms(p);
+    const auto x = static_cast<double>(terms.x.size()), w = static_cast<double>(terms.w.size()),
+               y = static_cast<double>(terms.y.size()), flops = 2 * terms.count;
+    EXPECT_EQ(needed(Conv2d::cost(p)), std::pair(flops, 4 * (x + w)));
+    conv2d::DataProblem data;
+    static_cast<conv2d::Layer&>(data) = p;
+    EXPECT_EQ(needed(Conv2dDataGradient::cost(data)), std::pair(flops, 4 * (y + w)));
+    EXPECT_EQ(needed(Conv2dWeightGradient::cost(p)), std::pair(flops, 4 * (x + y)));
+    p.bias = 1;
+    const auto all_of_y = static_cast<double>(p.y_size());
+    EXPECT_EQ(needed(Conv2dWeightGradient::cost(p)).second, 4 * (x + all_of_y)) << "their sum is asked for";
+  }
 }
 
 }  // namespace

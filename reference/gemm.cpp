@@ -136,9 +136,12 @@ Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, cons
 
 Cost Gemm::cost(const Problem& p) {
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return {.flops = 2 * multiply_adds(p),
-          .bytes_read = 4 * (m * k + k * n + (p.beta != 0 ? m * n : 0)),
-          .bytes_written = 4 * m * n};
+  const double factors = 4 * (m * k + k * n), flops = 2 * multiply_adds(p);
+  return {.flops = flops,
+          .bytes_read = factors + (p.beta != 0 ? 4 * m * n : 0),
+          .bytes_written = 4 * m * n,
+          .avoidable_flops = p.alpha == 0 ? flops : 0,
+          .avoidable_bytes = p.alpha == 0 ? factors : 0};
 }
 
 void Gemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {

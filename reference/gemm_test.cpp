@@ -120,5 +120,14 @@ TEST(Gemm, SamplesLargeProductsWithTheirCorners) {
   EXPECT_THAT(want.where, ::testing::IsSupersetOf({Index{0}, p.n - 1, (p.m - 1) * p.n, p.m * p.n - 1}));
 }
 
+TEST(Gemm, NeedsNoFactorWhereAlphaIsZero) {
+  const Cost usual = Gemm::cost({.m = 2, .n = 3, .k = 5});
+  EXPECT_EQ(usual.avoidable_flops, 0);
+  EXPECT_EQ(usual.avoidable_bytes, 0);
+  const Cost scaled = Gemm::cost({.m = 2, .n = 3, .k = 5, .alpha = 0, .beta = 1});
+  EXPECT_EQ(scaled.flops - scaled.avoidable_flops, 0);
+  EXPECT_EQ(scaled.bytes_read - scaled.avoidable_bytes, 4 * 6);
+}
+
 }  // namespace
 }  // namespace assay

@@ -219,35 +219,7 @@ std::vector<Problem> corners() {
   return out;
 }
 
-/// The pairs of position and tap that a window meets inside the image along one direction, and the different
-/// pixels among them.
-struct Met {
-  double pairs = 0, pixels = 0;
-};
-Met met(Index positions, Index kernel, Index extent, const auto& pixel) {
-  std::vector<bool> seen(static_cast<std::size_t>(extent));
-  Met out;
-  for (Index position = 0; position < positions; ++position) {
-    for (Index tap = 0; tap < kernel; ++tap) {
-      const Index at = pixel(position, tap);
-      if (at < 0 || at >= extent) continue;
-      out.pairs += 1;
-      if (!seen[static_cast<std::size_t>(at)]) out.pixels += 1;
-      seen[static_cast<std::size_t>(at)] = true;
-    }
-  }
-  return out;
-}
-
-/// Elements of col that come from the image, and pixels of it that some window covers.
-Met met(const Problem& p, const Window& window) {
-  const Met y =
-      met(window.out_h(), window.kernel_h, p.h, [&](Index oh, Index kh) { return window.row(oh, kh); });
-  const Met x =
-      met(window.out_w(), window.kernel_w, p.w, [&](Index ow, Index kw) { return window.column(ow, kw); });
-  const double planes = static_cast<double>(p.n) * static_cast<double>(p.c);
-  return {planes * y.pairs * x.pairs, planes * y.pixels * x.pixels};
-}
+double planes(const Problem& p) { return static_cast<double>(p.n) * static_cast<double>(p.c); }
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "one element of col at a time, each with its test for the padding";
@@ -340,14 +312,15 @@ Agreement Col2im::judge(const Problem& p, const Input&, const Expected& want, co
 
 Cost Im2col::cost(const Problem& p) {
   const Window window = window_of(name, p);
-  return {.bytes_read = 4 * met(p, window).pixels, .bytes_written = 4 * col_size(p, window)};
+  return {.bytes_read = 4 * planes(p) * window.met().pixels, .bytes_written = 4 * col_size(p, window)};
 }
 
 // A pixel's first term is copied, each further one is added.
 Cost Col2im::cost(const Problem& p) {
-  const Met part = met(p, window_of(name, p));
-  return {
-      .flops = part.pairs - part.pixels, .bytes_read = 4 * part.pairs, .bytes_written = 4 * image_size(p)};
+  const Window::Met met = window_of(name, p).met();
+  return {.flops = planes(p) * (met.pairs - met.pixels),
+          .bytes_read = 4 * planes(p) * met.pairs,
+          .bytes_written = 4 * image_size(p)};
 }
 
 Index Im2col::units(const Problem& p) { return static_cast<Index>(col_size(p, p.window())); }

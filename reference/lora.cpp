@@ -259,18 +259,24 @@ Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& wa
          within({"db", {p.r, p.n}}, out.db, want.db);
 }
 
+// Where r is large or s is 0, W + s A B costs less to form than what the adapter is counted with.
 Cost Lora::cost(const Problem& p) {
   return {.flops = 2 * (full_work(p) + thin_work(p)),
           .bytes_read = 4 * (size(p.m, p.k) + parameters(p)),
-          .bytes_written = 4 * size(p.m, p.n)};
+          .bytes_written = 4 * size(p.m, p.n),
+          .avoidable_flops = 2 * thin_work(p),
+          .avoidable_bytes = p.scale == 0 ? 4 * size(p.k + p.n, p.r) : 0};
 }
 
 // Beside dY W^T, of rank r: dY B^T and (X A)^T dY with m n, X A, X^T (dY B^T) and (dY B^T) A^T with m k.
 Cost LoraBackward::cost(const Problem& p) {
   const double thin_dx = size(p.m, p.k) * static_cast<double>(p.r);
-  return {.flops = 2 * (full_work(p) + thin_work(p) + thin_dx + thin_work(p)),
+  const double of_adapter = thin_work(p) + thin_dx + thin_work(p);
+  return {.flops = 2 * (full_work(p) + of_adapter),
           .bytes_read = 4 * (size(p.m, p.k) + size(p.m, p.n) + parameters(p)),
-          .bytes_written = 4 * (size(p.m, p.k) + size(p.k + p.n, p.r))};
+          .bytes_written = 4 * (size(p.m, p.k) + size(p.k + p.n, p.r)),
+          .avoidable_flops = 2 * of_adapter,
+          .avoidable_bytes = p.scale == 0 ? 4 * (size(p.m, p.k) + size(p.k + p.n, p.r)) : 0};
 }
 
 void Lora::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {

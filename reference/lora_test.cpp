@@ -207,5 +207,15 @@ TEST(Lora, CostCountsTheNarrowProducts) {
   EXPECT_EQ(LoraBackward::cost(p).bytes_written, 4 * (12 + 8 + 10));
 }
 
+TEST(Lora, MayBeComputedWithoutTheNarrowProducts) {
+  const Problem p{.m = 3, .n = 5, .k = 4, .r = 2}, off{.m = 3, .n = 5, .k = 4, .r = 2, .scale = 0};
+  EXPECT_EQ(Lora::cost(p).avoidable_flops, 48 + 60);
+  EXPECT_EQ(LoraBackward::cost(p).avoidable_flops, 48 + 60 + 48 + 48 + 60);
+  EXPECT_EQ(Lora::cost(p).avoidable_bytes, 0);
+  EXPECT_EQ(LoraBackward::cost(p).avoidable_bytes, 0);
+  EXPECT_EQ(Lora::cost(off).avoidable_bytes, 4 * (8 + 10));
+  EXPECT_EQ(LoraBackward::cost(off).avoidable_bytes, 4 * (12 + 8 + 10));
+}
+
 }  // namespace
 }  // namespace assay

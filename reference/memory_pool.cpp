@@ -107,10 +107,11 @@ Agreement MemoryPoolValidate::judge(const Problem&, const Input& in, const Expec
   return outcome;
 }
 
+// The first fault ends the reading.
 Cost MemoryPoolValidate::cost(const Problem& p) {
   const double count = static_cast<double>(plans(p));
-  return {.bytes_read = count * (static_cast<double>(p.blocks) * (sizeof(Request) + sizeof(Index))),
-          .bytes_written = count * sizeof(Index)};
+  const double read = count * (static_cast<double>(p.blocks) * (sizeof(Request) + sizeof(Index)));
+  return {.bytes_read = read, .bytes_written = count * sizeof(Index), .avoidable_bytes = read};
 }
 
 void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index at, Entry& element,

@@ -55,6 +55,8 @@ void describe(Fields& f, Cost& cost) {
   f("bytes_read", cost.bytes_read, {.optional = true});
   f("bytes_written", cost.bytes_written, {.optional = true});
   if (!f.writes() || !cost.f32) f("f32", cost.f32, {.optional = true, .about = "true, where it is missing"});
+  f("avoidable_flops", cost.avoidable_flops, {.terse = true, .about = "of them, a kernel may do without"});
+  f("avoidable_bytes", cost.avoidable_bytes, {.terse = true, .about = "of those read, likewise"});
 }
 
 void describe(Fields& f, Agreement& agreement) {

@@ -55,6 +55,55 @@ TEST(LimitAtRoof, NamesTheFigureThatTakesTheTime) {
   EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 500}, 1e9).by, "memory");
 }
 
+TEST(Floor, IsWhatFlopsTakeAtFourTimesTheRoofOrBytesAtTwiceTheBandwidthOfL1) {
+  // 400 flops a second, 100 bytes a second.
+  const RoofLimit flops = floor_of({roof}, {.flops = 800, .bytes_read = 60, .bytes_written = 40}, 1);
+  EXPECT_DOUBLE_EQ(flops.seconds, 2);
+  EXPECT_EQ(flops.by, "arithmetic");
+  const RoofLimit bytes = floor_of({roof}, {.flops = 800, .bytes_read = 260, .bytes_written = 40}, 1);
+  EXPECT_DOUBLE_EQ(bytes.seconds, 3);
+  EXPECT_EQ(bytes.by, "L1");
+}
+
+TEST(Floor, LeavesOutWhatAKernelMayDoWithout) {
+  const Cost cost{.flops = 800, .bytes_read = 60, .bytes_written = 40, .avoidable_flops = 600};
+  EXPECT_DOUBLE_EQ(floor_of({roof}, cost, 1).seconds, 1);
+  EXPECT_DOUBLE_EQ(
+      floor_of({roof}, {.bytes_read = 60, .bytes_written = 40, .avoidable_bytes = 50}, 1).seconds, 0.5);
+  EXPECT_EQ(floor_of({roof}, {.flops = 800, .avoidable_flops = 800}, 1).seconds, 0);
+}
+
+TEST(Floor, CountsBytesAloneWhereTheArithmeticIsAnother) {
+  const Cost doubles{.flops = 1e9, .bytes_read = 100, .f32 = false}, integers{.bytes_read = 100};
+  EXPECT_DOUBLE_EQ(floor_of({roof}, doubles, 1).seconds, 1);
+  EXPECT_DOUBLE_EQ(floor_of({roof}, integers, 1).seconds, 1);
+}
+
+TEST(Floor, IsNotKnownWithoutARoofNorForBytesWithoutL1) {
+  const Cost bytes{.bytes_read = 1e9};
+  EXPECT_EQ(floor_of({}, {.flops = 1e9, .bytes_read = 1e9}, 1).seconds, 0);
+  EXPECT_EQ(floor_of({{.flops_per_second = 100, .bandwidth = {{"memory", 1e6, 5}}}}, bytes, 1).seconds, 0)
+      << "a kernel in a cache that nobody measured may be faster than memory";
+  EXPECT_EQ(floor_of({{.threads = 2, .flops_per_second = 100}}, {.flops = 1}, 1).seconds, 0)
+      << "what two threads do says nothing of one";
+}
+
+TEST(Floor, IsOfTheFastestLevelWhicheverThatIs) {
+  Roof odd = roof;
+  odd.bandwidth[1].bytes_per_second = 100;
+  EXPECT_DOUBLE_EQ(floor_of({odd}, {.bytes_read = 100}, 1).seconds, 0.5);
+}
+
+TEST(Floor, OfManyThreadsIsHeldAgainstOneAsWell) {
+  Roof beside_others = roof;
+  beside_others.threads = 2;
+  beside_others.flops_per_second = 90;
+  EXPECT_DOUBLE_EQ(floor_of({roof, beside_others}, {.flops = 800}, 2).seconds, 1) << "800 flops a second";
+  beside_others.flops_per_second = 250;
+  EXPECT_DOUBLE_EQ(floor_of({roof, beside_others}, {.flops = 800}, 2).seconds, 0.8);
+  EXPECT_DOUBLE_EQ(floor_of({roof, beside_others}, {.flops = 800}, 1).seconds, 2);
+}
+
 TEST(Roof, IsRaisedFigureByFigureAndTakesTheWeatherOfWhatItKeeps) {
   Roof first = roof;
   first.weather = Weather{.seconds = 1};

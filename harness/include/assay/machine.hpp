@@ -85,6 +85,24 @@ struct RoofLimit {
 /// working set.
 RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
 
+/// The time that no kernel can beat with so many threads, whatever it is: what took less did not do the work
+/// of the call. Seconds are 0 where it is not known.
+///
+/// Bytes. What a contract reads and writes, each byte once, passes between a core and its first cache, and no
+/// level moves more than that one. The loops that measure L1 come near what a core's ports move (162 of 192
+/// bytes a cycle where this was fixed), but other mixes of loads and stores, another clock and quieter
+/// neighbours lie beyond them. So bytes take no less than at twice the bandwidth of L1. Where that is not
+/// known they do not count, since it is not the bandwidth of L2 that bounds a kernel in L1.
+///
+/// FLOPs, of f32. Some algorithms need fewer than the definition: Strassen's saves an eighth with each level,
+/// so that a quarter is left after eleven, and Winograd's F(4 x 4, 3 x 3) leaves a quarter of the products
+/// and adds sums. So FLOPs take no less than at four times the arithmetic roof. Contracts of which more can
+/// be spared say how much, in Cost.
+///
+/// Threads. So many do at most so many times what one does. A roof that was measured beside other work is too
+/// low, so that roofs of fewer threads count as well, and the largest figure is taken.
+RoofLimit floor_of(const std::vector<Roof>& roofs, const Cost& cost, int threads);
+
 /// Reads the counters at construction; since() gives the weather from then to now.
 class WeatherStation {
  public:

@@ -63,6 +63,9 @@ struct Cost {
   double bytes_read = 0;
   double bytes_written = 0;
   bool f32 = true;  ///< the arithmetic is f32, the only kind whose roof is measured
+  /// What is counted in `flops` and `bytes_read` although a right kernel may do without, such as products
+  /// with padding. The others make a time that none can beat, see floor_of().
+  double avoidable_flops = 0, avoidable_bytes = 0;
 };
 
 /// The resources that a variant may use while it runs.

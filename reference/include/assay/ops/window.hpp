@@ -5,6 +5,7 @@
 #include "assay/random.hpp"
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -36,10 +37,42 @@ struct Window {
   }
   bool inside(Index row, Index column) const { return row >= 0 && row < h && column >= 0 && column < w; }
 
+  /// What the window meets inside the image: pairs of a position and a tap, and the different pixels,
+  /// positions and taps among them.
+  struct Met {
+    double pairs = 0, pixels = 0, positions = 0, taps = 0;
+  };
+  Met met() const {
+    const Met y = met(out_h(), kernel_h, h, [this](Index oh, Index kh) { return row(oh, kh); });
+    const Met x = met(out_w(), kernel_w, w, [this](Index ow, Index kw) { return column(ow, kw); });
+    return {y.pairs * x.pairs, y.pixels * x.pixels, y.positions * x.positions, y.taps * x.taps};
+  }
+
  private:
   Index positions(Index padded, Index kernel) const {
     const Index room = padded - ((kernel - 1) * dilation + 1);
     return room < 0 ? 0 : room / stride + 1;
+  }
+  /// Along one direction.
+  static Met met(Index positions, Index kernel, Index extent, const auto& pixel) {
+    std::vector<bool> pixels(static_cast<std::size_t>(extent)), taps(static_cast<std::size_t>(kernel));
+    Met out;
+    const auto note = [](std::vector<bool>& seen, Index at, double& count) {
+      if (!seen[static_cast<std::size_t>(at)]) count += 1;
+      seen[static_cast<std::size_t>(at)] = true;
+    };
+    for (Index position = 0; position < positions; ++position) {
+      const double before = out.pairs;
+      for (Index tap = 0; tap < kernel; ++tap) {
+        const Index at = pixel(position, tap);
+        if (at < 0 || at >= extent) continue;
+        out.pairs += 1;
+        note(pixels, at, out.pixels);
+        note(taps, tap, out.taps);
+      }
+      if (out.pairs > before) out.positions += 1;
+    }
+    return out;
   }
 };
 
