@@ -46,6 +46,7 @@ class Decision {
       out.add(Word::expired, fmt::format("{}", fmt::join(comparison_.objections, "; ")));
     }
     if (count(Standing::slower) > 0) out.add(Word::regression, regression());
+    if (count(Standing::impossible) > 0) out.add(Word::impossible, impossibility());
     if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
     if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
     if (judgement_.partial) {
@@ -146,16 +147,28 @@ class Decision {
     return out + rest();
   }
 
-  std::string disagreement() const {
-    std::vector<std::string> variants;
+  std::vector<std::string> variants_that_are(Standing standing) const {
+    std::vector<std::string> out;
     for (const Verdict& verdict : comparison_.verdicts) {
-      if (verdict.standing != Standing::wrong) continue;
+      if (verdict.standing != standing) continue;
       std::string name = variant_of(verdict.key);
-      if (std::ranges::find(variants, name) == variants.end()) variants.push_back(std::move(name));
+      if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
+    return out;
+  }
+  std::string_view of_the_head() const { return judgement_.against == Against::base ? " of the head" : ""; }
+
+  std::string disagreement() const {
+    const auto variants = variants_that_are(Standing::wrong);
     return fmt::format("{}{} disagree{} with the oracle and {} not timed", fmt::join(variants, ", "),
-                       judgement_.against == Against::base ? " of the head" : "",
-                       variants.size() == 1 ? "s" : "", variants.size() == 1 ? "was" : "were");
+                       of_the_head(), variants.size() == 1 ? "s" : "", variants.size() == 1 ? "was" : "were");
+  }
+
+  std::string impossibility() const {
+    const auto variants = variants_that_are(Standing::impossible);
+    return fmt::format("{}{} {} faster than any kernel can be here, and {} not used",
+                       fmt::join(variants, ", "), of_the_head(), variants.size() == 1 ? "is" : "are",
+                       variants.size() == 1 ? "its time is" : "their times are");
   }
 
   std::string failures() const {
@@ -194,7 +207,7 @@ Outcome outcome_of(const Results& results) {
 Outcome outcome_of(const Results& results, const Comparison& rows, Against against,
                    const FailurePolicy& policy) {
   const auto measured =
-      std::ranges::count_if(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
+      std::ranges::count_if(results.trials, [](const TrialResult& trial) { return is_measured(trial); });
   Judgement judgement{.comparison = rows,
                       .against = against,
                       .measured = static_cast<std::size_t>(measured),

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// The findings that fail beside slower, wrong and crashed rows.
+/// The findings that fail beside slower, impossible, wrong and crashed rows.
 struct FailurePolicy {
   /// Nothing may be left unjudged.
   bool undecided_fails = false;
@@ -33,8 +33,8 @@ struct Judgement {
 
 Outcome decide(const Judgement& judgement, const FailurePolicy& policy);
 
-/// Rows for results that are compared with nothing: wrong, crashed and skipped ones say so, and others are
-/// not comparable because of `why`.
+/// Rows for results that are compared with nothing: wrong, impossible, crashed and skipped ones say so, and
+/// others are not comparable because of `why`.
 Comparison not_compared(const Results& results, const std::string& why);
 
 /// The outcome of a run that was compared with nothing.

@@ -66,6 +66,23 @@ TEST(Decision, WeighsWhatIsWrongMoreThanWhatIsSlowAndTellsOfBoth) {
   EXPECT_THAT(crashed.text(), AllOf(HasSubstr("WRONG: gemm/v1 "), HasSubstr("CRASHED: gemm/v0/m=1#1 as")));
 }
 
+TEST(Decision, FailsOnATimeThatCannotBe) {
+  const Outcome alone = decided(of({Standing::impossible, Standing::same, Standing::impossible}));
+  EXPECT_EQ(alone.exit_code(), exit_code::found);
+  EXPECT_EQ(
+      alone.line(),
+      "IMPOSSIBLE: gemm/v0, gemm/v2 are faster than any kernel can be here, and their times are not used");
+  EXPECT_EQ(alone.ci_word(), "impossible");
+  const Outcome of_head = decided(of({Standing::impossible, Standing::slower}), {}, Against::base);
+  EXPECT_EQ(
+      of_head.text(),
+      "REGRESSION: 1 of 1 trials is slower than the base\n"
+      "IMPOSSIBLE: gemm/v0 of the head is faster than any kernel can be here, and its time is not used\n");
+  EXPECT_EQ(decided(of({Standing::impossible, Standing::wrong})).word, Word::wrong);
+  EXPECT_EQ(decided(of({Standing::impossible, Standing::not_comparable}), {}, Against::nothing).word,
+            Word::impossible);
+}
+
 TEST(Decision, BlamesNoRowOnAnUnfitMachine) {
   Comparison comparison = of({Standing::undecided, Standing::undecided});
   comparison.unfit = "a copy moved";
@@ -109,16 +126,19 @@ TEST(Decision, TellsWhatFailedBeforeAnInterrupt) {
 
 TEST(Decision, TakesRowsOfResultsThatWereComparedWithNothing) {
   Results results{.suite = "s"};
-  results.trials.resize(4);
+  results.trials.resize(5);
   results.trials[0].key = "a/b/c#1";
   results.trials[1].skipped = "needs AVX-512";
   results.trials[2].failure = Failure{Failure::Kind::timed_out, "did not end"};
   results.trials[3].agreement.agrees = false;
+  results.trials[4].impossible = "took no time";
   const Comparison rows = not_compared(results, "nobody asked");
   EXPECT_EQ(rows.verdicts[0].why, "nobody asked");
   EXPECT_EQ(rows.verdicts[1].standing, Standing::skipped);
   EXPECT_EQ(rows.verdicts[2].standing, Standing::timed_out);
   EXPECT_EQ(rows.verdicts[3].standing, Standing::wrong);
+  EXPECT_EQ(rows.verdicts[4].standing, Standing::impossible);
+  EXPECT_EQ(rows.verdicts[4].why, "took no time");
   EXPECT_EQ(outcome_of(results).word, Word::crashed);
 }
 

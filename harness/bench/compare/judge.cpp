@@ -101,6 +101,7 @@ std::optional<Ruling> ruling_by_itself(const TrialResult& trial) {
   if (!trial.agreement.agrees) {
     return Ruling{Standing::wrong, "disagrees with the oracle: " + trial.agreement.detail};
   }
+  if (!trial.impossible.empty()) return Ruling{Standing::impossible, trial.impossible};
   return std::nullopt;
 }
 

@@ -60,8 +60,8 @@ Interval judged_ratio(const Evidence& evidence);
 
 Ruling judge(const Evidence& evidence);
 
-/// The ruling on a trial that ran to no time, whatever it is compared with: skipped, failed or wrong; nothing
-/// for others.
+/// The ruling on a trial that ran to no time, or to one that cannot be, whatever it is compared with:
+/// skipped, failed, wrong or impossible; nothing for others.
 std::optional<Ruling> ruling_by_itself(const TrialResult& trial);
 
 }  // namespace assay

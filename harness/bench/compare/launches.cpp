@@ -43,11 +43,6 @@ double robust_deviation_or_none(const std::vector<double>& logs) {
 
 }  // namespace
 
-bool is_measured(const TrialResult& trial) {
-  return trial.skipped.empty() && trial.agreement.agrees &&
-         std::ranges::any_of(trial.launches, [](const Launch& launch) { return !launch.empty(); });
-}
-
 Side side_of(std::span<const Results* const> recordings, const Results& current) {
   std::map<std::string, const std::string*> workloads;
   for (const TrialResult& trial : current.trials) workloads[trial.key] = &trial.workload;

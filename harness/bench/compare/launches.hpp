@@ -25,9 +25,6 @@ struct Side {
   std::map<std::string, LoggedTrial> rows;  ///< by key; each as long as `recording`
 };
 
-/// A trial that ran, agreed and has samples.
-bool is_measured(const TrialResult& trial);
-
 /// Trials of `recordings` that are measured and have the same workload as the trial of that key in `current`.
 ///
 /// The time of a launch is the lower quartile of its slices. Interruptions only add time, so low quantiles

@@ -17,9 +17,37 @@ namespace {
 /// Roofs are samples too: measured within one run on a shared machine they differed by up to 3 %.
 constexpr double roof_uncertainty = 0.05;
 
-constexpr int most_measurements = 4;
+std::string why_impossible(const TrialResult& trial, const std::vector<Roof>& roofs) {
+  return why_impossible(time_of(trial), trial.cost, trial.threads, roofs);
+}
+
+/// Thread counts of trials that beat the roof of their level, or are faster than any kernel can be.
+std::set<int> threads_to_doubt(const Results& results) {
+  std::set<int> out;
+  for (const BeatenRoof& one : beaten_roofs(results)) out.insert(one.threads);
+  if (!results.mixed_machines.empty()) return out;
+  for (const TrialResult& trial : results.trials) {
+    if (!why_impossible(trial, results.roofs).empty()) out.insert(trial.threads);
+  }
+  return out;
+}
 
 }  // namespace
+
+std::string why_impossible(const Interval& seconds, const Cost& cost, int threads,
+                           const std::vector<Roof>& roofs) {
+  const RoofLimit floor = floor_of(roofs, cost, threads);
+  if (seconds.high <= 0 || seconds.high >= floor.seconds) return "";
+  const bool flops = floor.by == "arithmetic";
+  return fmt::format("took {} a call, and its {} take {} at {}", seconds_text(seconds),
+                     flops ? "FLOPs" : "bytes", seconds_text(floor.seconds),
+                     flops ? "four times the arithmetic roof" : "twice the bandwidth of " + floor.by);
+}
+
+void find_impossible(Results& results) {
+  if (!results.mixed_machines.empty()) return;
+  for (TrialResult& trial : results.trials) trial.impossible = why_impossible(trial, results.roofs);
+}
 
 std::vector<BeatenRoof> beaten_roofs(const Results& results) {
   if (!results.mixed_machines.empty()) return {};
@@ -27,7 +55,7 @@ std::vector<BeatenRoof> beaten_roofs(const Results& results) {
   for (const TrialResult& trial : results.trials) {
     const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
     const Interval seconds = time_of(trial);
-    if (roof == results.roofs.end() || seconds.middle <= 0) continue;
+    if (roof == results.roofs.end() || seconds.middle <= 0 || !trial.impossible.empty()) continue;
     const RoofLimit limit =
         limit_at_roof(*roof, trial.cost, trial.cost.bytes_read + trial.cost.bytes_written);
     if (limit.seconds <= seconds.high * (1 + roof_uncertainty)) continue;
@@ -48,12 +76,11 @@ std::vector<BeatenRoof> beaten_roofs(const Results& results) {
 void measure_beaten_roofs_again(Results& results, const std::function<Roof(int threads)>& measure) {
   // A roof that is measured again raises what other trials are held against, so all are judged anew each
   // time.
-  for (int measurements = 1; measurements < most_measurements; ++measurements) {
-    std::set<int> beaten;
-    for (const BeatenRoof& one : beaten_roofs(results)) beaten.insert(one.threads);
-    if (beaten.empty()) return;
+  for (int measurements = 1; measurements < most_roof_measurements; ++measurements) {
+    const std::set<int> doubtful = threads_to_doubt(results);
+    if (doubtful.empty()) return;
     for (Roof& roof : results.roofs) {
-      if (beaten.contains(roof.threads)) raise(roof, measure(roof.threads));
+      if (doubtful.contains(roof.threads)) raise(roof, measure(roof.threads));
     }
   }
 }

@@ -1,6 +1,8 @@
-/// Roofs that trials beat: measured again, and not believed where they are beaten all the same.
+/// Roofs that trials beat: measured again, and not believed where they are beaten all the same. Trials that
+/// are faster than any kernel can be by those roofs are impossible instead, and say nothing of a roof.
 #pragma once
 
+#include "assay/interval.hpp"
 #include "assay/results.hpp"
 
 #include <functional>
@@ -18,11 +20,23 @@ struct BeatenRoof {
   std::size_t trials = 0;  ///< that beat it
 };
 
+/// A roof is measured so often at most.
+inline constexpr int most_roof_measurements = 4;
+
+/// Why no kernel can have done the work of a call in that time with so many threads: the whole interval lies
+/// below floor_of(). Empty where one can, and where no roof is known.
+std::string why_impossible(const Interval& seconds, const Cost& cost, int threads,
+                           const std::vector<Roof>& roofs);
+
+/// Sets TrialResult::impossible of all trials, by the roofs of these results. Leaves them as they are where
+/// machines were mixed, each of which had a roof of its own.
+void find_impossible(Results& results);
+
 /// By threads and figure. Empty where machines were mixed, since no share is shown there.
 std::vector<BeatenRoof> beaten_roofs(const Results& results);
 
-/// Measures every roof that trials beat again, by `measure`, until none is beaten or each was measured four
-/// times, and keeps the larger of each figure.
+/// Measures every roof that trials beat again, by `measure`, until none is beaten or each was measured
+/// `most_roof_measurements` times, and keeps the larger of each figure.
 void measure_beaten_roofs_again(Results& results, const std::function<Roof(int threads)>& measure);
 
 /// The reason why shares of a roof are not shown, for each of them: how far it was beaten by which trial, how

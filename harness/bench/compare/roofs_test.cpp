@@ -28,6 +28,13 @@ Roof roof_of(double flops_per_second) {
   return out;
 }
 
+/// gemm/packed as if it returned at once: at four times 100 GFLOP/s its operations take 1.31 µs.
+Results with_an_idle_kernel() {
+  Results out = network();
+  out.trials[1].launches = {{Slice{.seconds = 4e-9}}, {Slice{.seconds = 5e-9}}, {Slice{.seconds = 6e-9}}};
+  return out;
+}
+
 TEST(Roofs, ThatNoTrialBeatsAreBelieved) { EXPECT_THAT(beaten_roofs(network()), IsEmpty()); }
 
 TEST(Roofs, ThatTrialsBeatAreNamedWithTheFastest) {
@@ -102,6 +109,72 @@ TEST(Roofs, ThatAreNotBelievedSayWhy) {
                                 HasSubstr("gemm/packed/m=64,n=64,k=64#1 was 2.02 times as fast"),
                                 HasSubstr("measured 4 times"),
                                 HasSubstr("other processes used 25.0 % of the processors"))));
+}
+
+TEST(ImpossibleTrial, LiesBelowItsFloorWithItsWholeInterval) {
+  Results results = with_an_idle_kernel();
+  find_impossible(results);
+  EXPECT_EQ(results.trials[1].impossible,
+            "took 5.00 ns [4.00, 6.00] a call, and its FLOPs take 1.31 µs at four times the arithmetic roof");
+  for (const std::size_t honest : {0U, 2U, 3U}) EXPECT_THAT(results.trials[honest].impossible, IsEmpty());
+
+  results.trials[1].launches.push_back({Slice{.seconds = 2e-6}});
+  find_impossible(results);
+  EXPECT_THAT(results.trials[1].impossible, IsEmpty());
+}
+
+TEST(ImpossibleTrial, IsNoneBetweenItsFloorAndItsRoof) {
+  Results results = network();
+  for (Launch& launch : results.trials[1].launches) launch[0].seconds = 1.4e-6;  // 375 GFLOP/s of 100
+  find_impossible(results);
+  EXPECT_THAT(results.trials[1].impossible, IsEmpty());
+  EXPECT_THAT(beaten_roofs(results), SizeIs(1)) << "and the roof is not believed, as ever";
+}
+
+TEST(ImpossibleTrial, MayBeSoByItsBytes) {
+  Results results = network();
+  for (Launch& launch : results.trials[3].launches) launch[0].seconds = 1e-9;
+  find_impossible(results);
+  EXPECT_THAT(results.trials[3].impossible, HasSubstr("its bytes take 60.0 ns at twice the bandwidth of L1"));
+}
+
+TEST(ImpossibleTrial, IsNotFoundWhereNoRoofIsKnown) {
+  Results old = with_an_idle_kernel();
+  old.roofs.clear();
+  find_impossible(old);
+  EXPECT_THAT(old.trials[1].impossible, IsEmpty());
+}
+
+TEST(ImpossibleTrial, OfMixedMachinesStaysWhatItWasOnItsOwn) {
+  Results mixed = with_an_idle_kernel();
+  mixed.mixed_machines = "the shards ran on machines that differ";
+  find_impossible(mixed);
+  EXPECT_THAT(mixed.trials[1].impossible, IsEmpty());
+  mixed.trials[1].impossible = "so said its shard";
+  find_impossible(mixed);
+  EXPECT_EQ(mixed.trials[1].impossible, "so said its shard");
+}
+
+TEST(ImpossibleTrial, SaysNothingOfARoof) {
+  Results results = with_an_idle_kernel();
+  EXPECT_THAT(beaten_roofs(results), SizeIs(1));
+  find_impossible(results);
+  EXPECT_THAT(beaten_roofs(results), IsEmpty());
+}
+
+TEST(ImpossibleTrial, HasItsRoofMeasuredAgainFirst) {
+  Results results = with_an_idle_kernel();
+  results.trials[1].cost.f32 = false;  // whose arithmetic no roof is beaten by
+  int asked = 0;
+  measure_beaten_roofs_again(results, [&](int) {
+    ++asked;
+    Roof again = results.roofs[0];
+    if (asked == 2) again.bandwidth[0].bytes_per_second = 1e13;
+    return again;
+  });
+  EXPECT_EQ(asked, 2);
+  find_impossible(results);
+  EXPECT_THAT(results.trials[1].impossible, IsEmpty()) << "49,152 bytes take 2.5 ns at 20 TB/s";
 }
 
 }  // namespace

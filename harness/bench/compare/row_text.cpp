@@ -5,6 +5,7 @@ namespace assay {
 std::string_view mark(Standing standing) {
   switch (standing) {
     case Standing::wrong:
+    case Standing::impossible:
     case Standing::crashed:
     case Standing::timed_out: return "‼";
     case Standing::slower: return "✗";

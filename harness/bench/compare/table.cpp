@@ -18,9 +18,9 @@ namespace assay {
 namespace {
 
 /// Standings that a reader must see first, and those that may be folded away.
-constexpr std::array shown_first{Standing::crashed, Standing::timed_out, Standing::wrong,
-                                 Standing::slower,  Standing::accepted,  Standing::undecided,
-                                 Standing::faster,  Standing::gone,      Standing::added};
+constexpr std::array shown_first{
+    Standing::crashed,  Standing::timed_out, Standing::wrong,  Standing::impossible, Standing::slower,
+    Standing::accepted, Standing::undecided, Standing::faster, Standing::gone,       Standing::added};
 constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standing::same};
 
 /// A pull-request comment holds 65,536 characters; a row takes up to 250.
@@ -123,7 +123,7 @@ std::vector<std::string> why_open(const std::vector<Row>& rows) {
     const Verdict& verdict = *row.verdict;
     const bool open = verdict.standing == Standing::undecided ||
                       verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
-                      verdict.standing == Standing::wrong || has_failed(verdict.standing);
+                      is_fault(verdict.standing);
     if (!open || verdict.why.empty()) continue;
     const auto same = std::ranges::find_if(known, [&](const auto& one) {
       return one.first->standing == verdict.standing && reason_of(*one.first) == reason_of(verdict);

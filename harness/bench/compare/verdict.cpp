@@ -149,9 +149,11 @@ std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* t
   }
   if (has_samples) return std::nullopt;
   if (!is_measured(*then)) {
-    return Ruling{Standing::not_comparable, then->failure           ? "before, it " + then->failure->reason
-                                            : then->skipped.empty() ? "was not measured before"
-                                                                    : "was skipped before: " + then->skipped};
+    const std::string why = then->failure               ? "before, it " + then->failure->reason
+                            : !then->impossible.empty() ? "before, it " + then->impossible
+                            : then->skipped.empty()     ? "was not measured before"
+                                                        : "was skipped before: " + then->skipped;
+    return Ruling{Standing::not_comparable, why};
   }
   return Ruling{Standing::not_comparable,
                 fmt::format("is another workload than before ({} -> {}): inputs, seed or contract changed",
@@ -188,8 +190,7 @@ Comparison compare_sides(const Results& current, const Results& newest,
     }
     auto ruling =
         without_times(trial, then == earlier.end() ? nullptr : then->second, before.rows.contains(trial.key));
-    if (!out.comparable &&
-        (!ruling || (ruling->standing != Standing::wrong && !has_failed(ruling->standing)))) {
+    if (!out.comparable && (!ruling || !is_fault(ruling->standing))) {
       ruling = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
     }
     if (ruling) {
@@ -238,14 +239,17 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 
 Comparison confirmed(Comparison first, const Comparison& again) {
   for (Verdict& verdict : first.verdicts) {
-    if (verdict.standing != Standing::slower && verdict.standing != Standing::undecided) continue;
     const auto second = std::ranges::find(again.verdicts, verdict.key, &Verdict::key);
+    const bool open = verdict.standing == Standing::slower || verdict.standing == Standing::undecided;
+    const bool at_fault =
+        !is_fault(verdict.standing) && second != again.verdicts.end() && is_fault(second->standing);
+    if (!open && !at_fault) continue;
     // Rows of other cases are gone from a comparison of a few.
     if (second == again.verdicts.end() || second->standing == Standing::gone) {
       if (verdict.standing == Standing::undecided) continue;
       verdict.standing = Standing::undecided;
       verdict.why = "was not measured a second time; the first time: " + verdict.why;
-    } else if (verdict.standing == Standing::slower || second->standing != Standing::slower) {
+    } else if (at_fault || verdict.standing == Standing::slower || second->standing != Standing::slower) {
       const Standing before = verdict.standing;
       verdict = *second;
       verdict.afresh = true;

@@ -101,6 +101,24 @@ TEST(Compare, ComparesNothingAcrossMachinesButStillReportsWrongRows) {
   EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::wrong);
 }
 
+TEST(Compare, UsesNoTimeThatCannotBe) {
+  Baseline baseline = recorded();
+  Results now = measured();
+  trial(now, key(0, "packed")).impossible = "took 1 ns";
+  trial(now, key(1, "naive")).impossible = "took 1 ns";
+  trial(baseline.recordings[0].results, key(2, "packed")).impossible = "took 2 ns";
+  const auto comparison = compare(now, baseline, {});
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).standing, Standing::impossible);
+  EXPECT_EQ(verdict(comparison, key(1, "naive")).standing, Standing::impossible);
+  EXPECT_EQ(verdict(comparison, key(0, "packed")).ratio.middle, 0);
+  EXPECT_EQ(verdict(comparison, key(1, "packed")).to_naive.middle, 0) << "it is no witness either";
+  EXPECT_EQ(verdict(comparison, key(2, "packed")).standing, Standing::not_comparable);
+  EXPECT_EQ(verdict(comparison, key(2, "packed")).why, "before, it took 2 ns");
+  EXPECT_EQ(comparison.count(Standing::same), 12U);
+  now.machine.facts[0].value = "another";
+  EXPECT_EQ(verdict(compare(now, baseline, {}), key(0, "packed")).standing, Standing::impossible);
+}
+
 TEST(Compare, UsesTheRecordingsOfThisMachineOnly) {
   Baseline baseline = recorded();
   baseline.recordings.push_back(baseline.recordings[0]);
@@ -211,6 +229,22 @@ TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
   EXPECT_EQ(verdict(both, "late").standing, Standing::undecided);
   EXPECT_EQ(verdict(both, "lost").standing, Standing::undecided);
   EXPECT_EQ(verdict(both, "fine").standing, Standing::same);
+}
+
+TEST(Confirmed, TellsAFaultOfEitherTime) {
+  const auto row = [](const std::string& name, Standing standing) {
+    return Verdict{.key = name, .standing = standing};
+  };
+  Comparison first, again;
+  first.verdicts = {row("beside", Standing::same), row("suspect", Standing::slower),
+                    row("first", Standing::wrong)};
+  again.verdicts = {row("beside", Standing::impossible), row("suspect", Standing::wrong),
+                    row("first", Standing::impossible)};
+  const auto both = confirmed(first, again);
+  EXPECT_EQ(verdict(both, "beside").standing, Standing::impossible);
+  EXPECT_THAT(verdict(both, "beside").why, HasSubstr("first same, then impossible"));
+  EXPECT_EQ(verdict(both, "suspect").standing, Standing::wrong);
+  EXPECT_EQ(verdict(both, "first").standing, Standing::wrong);
 }
 
 TEST(Confirmed, LeavesRowsOfOtherCasesAsTheyWere) {

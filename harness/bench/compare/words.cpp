@@ -51,6 +51,7 @@ std::string_view to_string(Standing standing) {
     case Standing::gone: return "gone";
     case Standing::crashed: return "crashed";
     case Standing::timed_out: return "timed out";
+    case Standing::impossible: return "impossible";
   }
   return "unknown";
 }
@@ -61,6 +62,10 @@ Standing standing_of(const Failure& failure) {
 
 bool has_failed(Standing standing) {
   return standing == Standing::crashed || standing == Standing::timed_out;
+}
+
+bool is_fault(Standing standing) {
+  return standing == Standing::wrong || standing == Standing::impossible || has_failed(standing);
 }
 
 std::size_t Comparison::count(Standing standing) const {
@@ -92,6 +97,7 @@ std::string limit_in_words(const Verdict& verdict) { return factor(verdict.limit
 
 std::string verdict_sentence(const Comparison& comparison) {
   const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),
+                    impossible = comparison.count(Standing::impossible),
                     slower = comparison.count(Standing::slower),
                     accepted = comparison.count(Standing::accepted),
                     decided =
@@ -101,6 +107,10 @@ std::string verdict_sentence(const Comparison& comparison) {
   if (total == 0) return "Nothing was compared: there are no trials";
   if (wrong > 0) {
     out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  if (impossible > 0) {
+    out += fmt::format("{} of {} trials {} faster than any kernel can be; ", impossible, total,
+                       impossible == 1 ? "is" : "are");
   }
   for (const Standing standing : {Standing::crashed, Standing::timed_out}) {
     const std::size_t failed = comparison.count(standing);

@@ -16,11 +16,11 @@ namespace {
 /// Commands in the summary; the table above them has all rows.
 constexpr std::size_t most_commands = 10;
 
-/// Wrong and failed rows, then slower ones, the slowest first.
+/// Wrong, impossible and failed rows, then slower ones, the slowest first.
 std::vector<const Verdict*> worst(const Comparison& comparison) {
   std::vector<const Verdict*> wrong, slower;
   for (const Verdict& verdict : comparison.verdicts) {
-    if (verdict.standing == Standing::wrong || has_failed(verdict.standing)) wrong.push_back(&verdict);
+    if (is_fault(verdict.standing)) wrong.push_back(&verdict);
     if (verdict.standing == Standing::slower) slower.push_back(&verdict);
   }
   std::ranges::stable_sort(slower, std::greater{}, [](const Verdict* v) { return v->ratio.middle; });
@@ -100,10 +100,11 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
                                  command_text(message)));
   };
   for (const Verdict* row : worst(comparison)) {
-    add(row->standing == Standing::wrong       ? "disagreement"
-        : row->standing == Standing::crashed   ? "crash"
-        : row->standing == Standing::timed_out ? "hang"
-                                               : "regression",
+    add(row->standing == Standing::wrong        ? "disagreement"
+        : row->standing == Standing::impossible ? "impossible time"
+        : row->standing == Standing::crashed    ? "crash"
+        : row->standing == Standing::timed_out  ? "hang"
+                                                : "regression",
         message_of(*row, command));
   }
   for (const std::string& objection : comparison.objections) add("expired acceptance", objection);

@@ -17,8 +17,9 @@ inline constexpr std::size_t most_annotations = 9;
 /// GitHub refuses a summary of more than 1,024 KiB, and shows none of it then.
 inline constexpr std::size_t most_summary_bytes = 900 * 1024;
 
-/// One error for each of the worst rows: wrong ones, then slower ones by how much, and for each objection.
-/// `command` repeats the run; `-k` is to follow. Empty when no row is wrong or slower and nothing ran out.
+/// One error for each of the worst rows: wrong, impossible and failed ones, then slower ones by how much, and
+/// for each objection. `command` repeats the run; `-k` is to follow. Empty when there is no such row and
+/// nothing ran out.
 std::string github_annotations(const Comparison& comparison, const std::string& suite,
                                const std::string& command);
 

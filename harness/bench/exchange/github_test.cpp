@@ -48,6 +48,15 @@ TEST(GithubAnnotations, AreTheGoldenOnes) {
 )");
 }
 
+TEST(GithubAnnotations, TellATimeThatCannotBe) {
+  const Comparison found{
+      .verdicts = {{.key = "gemm/idle/m=1#1", .standing = Standing::impossible, .why = "took 1 ns"}}};
+  EXPECT_THAT(github_annotations(found, "tiny", "a"),
+              StartsWith("::error title=impossible time in tiny::gemm/idle/m=1#1 took 1 ns%0Aagain: "));
+  EXPECT_THAT(github_summary(found, {}, {}, "a", 0),
+              HasSubstr("### 1 of 1 trials is faster than any kernel can be; "));
+}
+
 TEST(GithubAnnotations, SayWhichAcceptancesRanOut) {
   const Comparison expired{.objections = {"the acceptance of a/b#1 ran out on 2026-10-20"}};
   EXPECT_EQ(github_annotations(expired, "tiny", "a"),

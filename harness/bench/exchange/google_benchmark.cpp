@@ -37,6 +37,7 @@ std::vector<Repetition> repetitions_of(const TrialResult& trial) {
   if (trial.failure)
     return {{.error = fmt::format("{}: {}", to_string(trial.failure->kind), trial.failure->reason)}};
   if (!trial.agreement.agrees) return {{.error = "disagrees with the oracle: " + trial.agreement.detail}};
+  if (!trial.impossible.empty()) return {{.error = "impossible: " + trial.impossible}};
   std::vector<Repetition> out;
   for (const Launch& launch : trial.launches) {
     if (launch.empty()) continue;

@@ -120,7 +120,8 @@ bool take_report(TrialResult& trial, const JsonField& benchmark) {
   // Ours come with everything that has no time as an error, since the format knows nothing else.
   const bool ours = benchmark.find("assay").has_value();
   const auto begins = [&](std::string_view start) { return message.starts_with(start); };
-  const bool found = begins("disagrees") || begins("crashed: ") || begins("timed out: ");
+  const bool found =
+      begins("disagrees") || begins("impossible: ") || begins("crashed: ") || begins("timed out: ");
   trial.failed = trial.failed || (failed && (!ours || found));
   trial.skipped = fmt::format("reports{}: {}", trial.failed ? " an error" : "", message);
   trial.launches.clear();

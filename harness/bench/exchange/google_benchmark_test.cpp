@@ -72,6 +72,11 @@ TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
   const Results ours = results_from_google_benchmark(google_benchmark_json(sample_results()), "f.json");
   EXPECT_TRUE(ours.trials[1].failed) << "it disagrees with the oracle";
   EXPECT_FALSE(ours.trials[2].failed) << "it needs another processor";
+  Results idle = sample_results();
+  idle.trials[0].impossible = "took 1 ns";
+  const Results read = results_from_google_benchmark(google_benchmark_json(idle), "f.json");
+  EXPECT_TRUE(read.trials[0].failed);
+  EXPECT_EQ(read.trials[0].skipped, "reports an error: impossible: took 1 ns");
 }
 
 TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFinite) {

@@ -52,7 +52,9 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-bool fails(Standing standing) { return standing == Standing::slower || standing == Standing::wrong; }
+bool fails(Standing standing) {
+  return standing == Standing::slower || standing == Standing::wrong || standing == Standing::impossible;
+}
 
 bool passes(Standing standing) { return standing == Standing::same || standing == Standing::faster; }
 
@@ -68,7 +70,10 @@ std::string failure(const Verdict& verdict, const std::string& command) {
   }
   body += "again: " + xml(repeat_command(command, verdict.key)) + '\n';
   return fmt::format("<failure type=\"{}\" message=\"{}\">\n{}</failure>",
-                     slower ? "regression" : "disagreement", xml(message), body);
+                     slower                                     ? "regression"
+                     : verdict.standing == Standing::impossible ? "impossible"
+                                                                : "disagreement",
+                     xml(message), body);
 }
 
 std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {

@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// One test case per verdict, and one that fails per objection. Slower and wrong ones fail, with the types
-/// `regression` and `disagreement`, the interval, the limit and the command that repeats them; what could not
-/// be judged is skipped, with the reason. `command` repeats the run; `-k` is to follow. Names may come from
-/// an untrusted change: whatever XML cannot hold is replaced.
+/// One test case per verdict, and one that fails per objection. Slower, wrong and impossible ones fail, with
+/// the types `regression`, `disagreement` and `impossible`, the interval, the limit and the command that
+/// repeats them; what could not be judged is skipped, with the reason. `command` repeats the run; `-k` is to
+/// follow. Names may come from an untrusted change: whatever XML cannot hold is replaced.
 ///
 /// `undecided` says why nothing was decided that should have been; it becomes a test case with an error,
 /// since one with nothing but skipped cases looks green.

@@ -66,6 +66,13 @@ TEST(JUnit, HasAnErrorForEachKernelThatCrashedOrHung) {
   EXPECT_THAT(found, HasSubstr("<error type=\"timed out\" message=\"did not end within 10 s\"/>"));
 }
 
+TEST(JUnit, FailsForATimeThatCannotBe) {
+  const Comparison found{.verdicts = {row("gemm/idle/m=1#1", Standing::impossible, {}, "took 1 ns")}};
+  const std::string text = to_junit(found, current(), "assay gate");
+  EXPECT_THAT(text, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(text, HasSubstr("<failure type=\"impossible\" message=\"took 1 ns\">"));
+}
+
 // A limit of 1 % and a slow-down of 1.4 % would both be told as 1.01.
 TEST(JUnit, HasTenthsOfAPercentWhereTheLimitIsOne) {
   Verdict slower = row("gemm/packed/m=1#1", Standing::slower, {1.012, 1.0144, 1.017, 0.9}, "why");

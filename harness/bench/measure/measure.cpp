@@ -50,6 +50,7 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
   for (TrialResult& trial : results.trials) {
     if (!to_measure(trial)) continue;
     trial.launches.clear();
+    trial.impossible.clear();
     wanted.push_back(&trial);
     request.trials.push_back({trial.key, trial.operation, trial.variant, trial.problem, trial.threads});
   }

@@ -3,6 +3,7 @@
 
 #include "assay/error.hpp"
 #include "bench/measure/shards_of_one_run.hpp"
+#include "core/machine/roofline.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -223,11 +224,14 @@ Weather weather_of_all(const std::vector<ShardFile>& files) {
   return out;
 }
 
-/// One for each thread count, from the first shard that measured it.
+/// One for each thread count, the larger of each figure: no shard may be held against less than its own.
 std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
   std::map<int, Roof> roofs;
   for (const ShardFile& file : files) {
-    for (const Roof& roof : file.results.roofs) roofs.emplace(roof.threads, roof);
+    for (const Roof& roof : file.results.roofs) {
+      const auto [known, is_new] = roofs.emplace(roof.threads, roof);
+      if (!is_new) raise(known->second, roof);
+    }
   }
   std::vector<Roof> out;
   for (const auto& [threads, roof] : roofs) out.push_back(roof);

@@ -90,6 +90,27 @@ TEST(Merge, OfMachinesThatAreAlikeIsLikeOneRun) {
   EXPECT_FALSE(all.partial);
 }
 
+TEST(Merge, HoldsNoShardAgainstALowerRoofThanItsOwn) {
+  const Results all = merge_after([](auto& files) {
+    files[0].results.roofs[0].flops_per_second = 2e11;
+    files[1].results.roofs[0].measurements = 3;
+    files[1].results.trials[0].impossible = "took 1 ns";
+  });
+  ASSERT_THAT(all.roofs, SizeIs(1));
+  EXPECT_EQ(all.roofs[0].flops_per_second, 2e11);
+  EXPECT_EQ(all.roofs[0].measurements, 5);
+  EXPECT_EQ(std::ranges::count(all.trials, "took 1 ns", &TrialResult::impossible), 1);
+}
+
+TEST(Merge, KeepsWhatAShardOfAnotherMachineFoundImpossible) {
+  const Results all = merge_after([](auto& files) {
+    files[2].results.machine.facts[0].value = "another CPU";
+    files[2].results.trials[0].impossible = "took 1 ns";
+  });
+  EXPECT_NE(all.mixed_machines, "");
+  EXPECT_EQ(std::ranges::count(all.trials, "took 1 ns", &TrialResult::impossible), 1);
+}
+
 // One second with a share of 0.25, one of 0.25, and one shard that timed nothing: still 0.25.
 // Pressure is not visible to one of them, so it is not known of all.
 TEST(Merge, AddsUpTheWeatherOfThoseThatTimedSomething) {

@@ -118,6 +118,8 @@ void describe(Fields& f, TrialResult& trial) {
   f("workspace_bytes", trial.workspace_bytes, optional);
   f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});
   f("remark", trial.remark, terse);
+  f("impossible", trial.impossible,
+    {.terse = true, .about = "why no kernel can be so fast; its times are not used"});
   f("launches", trial.launches, optional);
   if (!f.reads()) return;
   // Comparisons take logarithms; a time that is none would spoil every figure made with it.
@@ -149,6 +151,11 @@ std::vector<double> seconds_of(const Launch& launch) {
   out.reserve(launch.size());
   for (const Slice& slice : launch) out.push_back(slice.seconds);
   return out;
+}
+
+bool is_measured(const TrialResult& trial) {
+  return trial.skipped.empty() && trial.agreement.agrees && trial.impossible.empty() &&
+         std::ranges::any_of(trial.launches, [](const Launch& launch) { return !launch.empty(); });
 }
 
 std::string case_of(const TrialResult& trial) { return trial.operation + "/" + trial.problem; }

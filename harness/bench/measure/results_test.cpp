@@ -25,12 +25,13 @@ Results sample() {
       .per_step = 2.5,
       .note = "a \"quoted\" note",
       .workload = "00ff",
-      .cost = {48, 80, 24, false},
+      .cost = {48, 80, 24, false, 12, 40},
       .launches = {{{1e-4 / 3, 9e-5, 7}, {0.1 + 0.2, 0.3, 7}}, {{5e-5, 5e-5, 3}, {6e-5, 6e-5, 4}}},
       .allocations_per_call = 1.5,
       .allocated_bytes_per_call = 64,
       .workspace_bytes = 4096,
-      .remark = "short"};
+      .remark = "short",
+      .impossible = "took 1 ns"};
   // Assigned afterwards: GCC 12 sees an uninitialized text in a nested initializer at -O3.
   naive.agreement.worst_error = 0.25;
   naive.agreement.compared = naive.agreement.total = 6;
@@ -44,6 +45,7 @@ Results sample() {
                      .compared = 6,
                      .total = 6};
   wrong.launches.clear();
+  wrong.impossible.clear();
   TrialResult hung = wrong;
   hung.key = "gemm/hung/m=2,n=3,k=4#2";
   hung.variant = "hung";
@@ -101,6 +103,10 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[0].launches[1][1].calls, 4);
   EXPECT_EQ(after.trials[0].cost.bytes_read, 80);
   EXPECT_FALSE(after.trials[0].cost.f32);
+  EXPECT_EQ(after.trials[0].cost.avoidable_flops, 12);
+  EXPECT_EQ(after.trials[0].cost.avoidable_bytes, 40);
+  EXPECT_EQ(after.trials[0].impossible, "took 1 ns");
+  EXPECT_EQ(after.trials[1].impossible, "");
   EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
   EXPECT_EQ(after.trials[0].workspace_bytes, 4096);
   EXPECT_FALSE(after.trials[1].agreement.agrees);

@@ -36,7 +36,7 @@ const TrialResult* rival_of(const Results& results, const TrialResult& trial) {
   if (trial.threads == 1) return naive_for(results, trial);
   for (const TrialResult& other : results.trials) {
     if (other.variant == trial.variant && other.threads == 1 && case_of(other) == case_of(trial) &&
-        was_measured(other)) {
+        is_measured(other)) {
       return &other;
     }
   }
@@ -76,7 +76,7 @@ std::vector<BreakEven> break_even(const Results& results) {
   std::vector<BreakEven> rows;
   std::vector<std::vector<Size>> sizes;
   for (const TrialResult& trial : results.trials) {
-    const TrialResult* rival = was_measured(trial) ? rival_of(results, trial) : nullptr;
+    const TrialResult* rival = is_measured(trial) ? rival_of(results, trial) : nullptr;
     if (rival == nullptr || rival == &trial) continue;
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch

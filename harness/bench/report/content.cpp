@@ -78,10 +78,6 @@ std::size_t sampled_launches(const TrialResult& trial) {
       std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
 }
 
-bool was_measured(const TrialResult& trial) {
-  return trial.skipped.empty() && trial.agreement.agrees && sampled_launches(trial) > 0;
-}
-
 bool disagrees(const TrialResult& trial) {
   return trial.skipped.empty() && !trial.agreement.agrees && !trial.failure;
 }
@@ -89,7 +85,7 @@ bool disagrees(const TrialResult& trial) {
 const TrialResult* naive_for(const Results& results, const TrialResult& trial) {
   for (const TrialResult& other : results.trials) {
     if (other.variant == "naive" && other.operation == trial.operation && other.problem == trial.problem &&
-        was_measured(other)) {
+        is_measured(other)) {
       return &other;
     }
   }
@@ -151,7 +147,8 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.roofs_not_believed = why_not_believed(beaten, results.roofs);
   for (const TrialResult& trial : results.trials) {
     if (disagrees(trial) || trial.failure) out.disagreements.push_back({trial.key, trial.agreement.detail});
-    if (was_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
+    if (!trial.impossible.empty()) out.impossible.push_back({trial.key, trial.impossible});
+    if (is_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
   }
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
   if (out.withheld.empty()) out.break_even = break_even(results);

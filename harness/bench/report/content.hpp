@@ -8,8 +8,6 @@ namespace assay {
 
 /// Process starts in which the trial was sampled.
 std::size_t sampled_launches(const TrialResult& trial);
-/// Checked, agreed and timed.
-bool was_measured(const TrialResult& trial);
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 

@@ -57,6 +57,11 @@ void describe(Fields& f, Disagreement& one) {
   f("detail", one.detail);
 }
 
+void describe(Fields& f, ImpossibleTime& one) {
+  f("key", one.key);
+  f("why", one.why);
+}
+
 void describe(Fields& f, TimeRow& row) {
   const bool has_seconds = row.seconds.middle > 0;
   f("key", row.key);
@@ -146,6 +151,7 @@ void describe(Fields& f, Report& report) {
   f.derived("withheld", report.withheld.empty() ? std::nullopt : std::optional(report.withheld),
             null_if_none);
   f("times", report.times);
+  f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
   f("break_even", report.break_even);
   f("baseline", report.baseline);
   f("comparison", report.comparison, null_if_none);

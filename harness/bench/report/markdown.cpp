@@ -49,6 +49,9 @@ std::string first(const Report& report) {
   for (const Disagreement& one : report.disagreements) {
     lines.push_back(code(one.key) + ": " + escaped(one.detail));
   }
+  for (const ImpossibleTime& one : report.impossible) {
+    lines.push_back(code(one.key) + ": " + escaped(one.why));
+  }
   if (report.comparison) {
     for (const std::string& objection : report.comparison->objections) lines.push_back(escaped(objection));
     for (const Verdict& verdict : report.comparison->verdicts) {
@@ -183,7 +186,7 @@ std::string of_roof(const TimeRow& row) {
 }
 
 std::string times(const Report& report) {
-  if (report.times.empty()) return "No time was measured.";
+  if (report.times.empty() && report.impossible.empty()) return "No time was measured.";
   std::string out, open;
   Rows rows;
   const auto close = [&] {
@@ -212,6 +215,13 @@ std::string times(const Report& report) {
                     row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : ""});
   }
   close();
+  if (!report.impossible.empty()) {
+    out += out.empty() ? "" : "\n\n";
+    out += "Faster than any kernel can be, and not used:\n";
+    for (const ImpossibleTime& one : report.impossible) {
+      out += "\n* " + code(one.key) + ": " + escaped(one.why);
+    }
+  }
   return out;
 }
 
@@ -251,10 +261,11 @@ std::string break_even_table(const Report& report) {
 
 /// Returns the place of a standing in the table: what readers must see first comes first.
 int weight(Standing standing) {
-  constexpr std::array order{Standing::crashed,        Standing::timed_out, Standing::wrong,
-                             Standing::slower,         Standing::accepted,  Standing::undecided,
-                             Standing::not_comparable, Standing::gone,      Standing::faster,
-                             Standing::added,          Standing::skipped,   Standing::same};
+  constexpr std::array order{Standing::crashed,    Standing::timed_out,      Standing::wrong,
+                             Standing::impossible, Standing::slower,         Standing::accepted,
+                             Standing::undecided,  Standing::not_comparable, Standing::gone,
+                             Standing::faster,     Standing::added,          Standing::skipped,
+                             Standing::same};
   return static_cast<int>(std::ranges::find(order, standing) - order.begin());
 }
 

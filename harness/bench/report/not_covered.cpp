@@ -34,17 +34,21 @@ std::vector<std::string> skips(const Results& results) {
 std::vector<std::string> gaps_of_trials(const Results& results) {
   std::vector<std::string> out;
   std::set<std::string> without_naive;
-  std::size_t wrong = 0, unmeasured = 0, unchecked = 0, sampled = 0;
+  std::size_t wrong = 0, impossible = 0, unmeasured = 0, unchecked = 0, sampled = 0;
   for (const TrialResult& trial : results.trials) {
     if (!trial.skipped.empty()) continue;
     if (disagrees(trial)) ++wrong;
+    if (!trial.impossible.empty()) ++impossible;
     if (trial.agreement.agrees && sampled_launches(trial) == 0) ++unmeasured;
-    if (was_measured(trial) && trial.agreement.compared == 0) ++unchecked;
+    if (is_measured(trial) && trial.agreement.compared == 0) ++unchecked;
     if (trial.agreement.compared < trial.agreement.total) ++sampled;
-    if (was_measured(trial) && naive_for(results, trial) == nullptr) without_naive.insert(case_of(trial));
+    if (is_measured(trial) && naive_for(results, trial) == nullptr) without_naive.insert(case_of(trial));
     if (!trial.remark.empty()) out.push_back(fmt::format("{}: {}", trial.key, trial.remark));
   }
   if (wrong > 0) out.push_back(times_text(wrong, "trial") + " not timed, since the numbers are wrong");
+  if (impossible > 0) {
+    out.push_back(times_text(impossible, "trial") + " not used, being faster than any kernel can be");
+  }
   if (unmeasured > 0) out.push_back(times_text(unmeasured, "trial") + " agreed but had no time measured");
   if (unchecked > 0) {
     out.push_back(times_text(unchecked, "trial") + " timed with no output compared: not to be believed");

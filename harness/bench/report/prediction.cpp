@@ -18,6 +18,7 @@ std::string why_not_measured(const TrialResult& trial) {
   if (!trial.skipped.empty()) return "skipped, " + trial.skipped;
   if (trial.failure) return "it " + trial.failure->reason;
   if (!trial.agreement.agrees) return "it disagrees with the oracle";
+  if (!trial.impossible.empty()) return "it is faster than any kernel can be";
   return "it was not measured";
 }
 
@@ -55,7 +56,7 @@ Choice naive_of(const std::multimap<std::string, const TrialResult*>& trials, co
   const auto [begin, end] = trials.equal_range(row.name);
   for (auto next = begin; next != end; ++next) {
     if (next->second->variant != "naive") continue;
-    if (was_measured(*next->second)) return {next->second, ""};
+    if (is_measured(*next->second)) return {next->second, ""};
     return {nullptr, why_not_measured(*next->second)};
   }
   return {nullptr, "there is no naive trial"};
@@ -71,7 +72,7 @@ Choice fastest_of(const std::multimap<std::string, const TrialResult*>& trials, 
       if (best.trial == nullptr) best.why = "its workload is another one there";
       continue;
     }
-    if (!was_measured(trial)) continue;
+    if (!is_measured(trial)) continue;
     const double seconds = time_of(trial).middle;
     if (best.trial == nullptr || seconds < least) {
       best = {&trial, ""};

@@ -103,6 +103,12 @@ TEST(Prediction, SaysWhyTheNaiveVariantHasNoTime) {
   EXPECT_THAT(predict(results).at(0).impossible, HasSubstr("it disagrees with the oracle"));
 }
 
+TEST(Prediction, UsesNoTimeThatCannotBe) {
+  Results results = network();
+  results.trials[0].impossible = "took 5 ns a call";
+  EXPECT_THAT(predict(results).at(0).impossible, HasSubstr("it is faster than any kernel can be"));
+}
+
 TEST(Prediction, IsNotMadeForASuiteOutsideAnyNetwork) {
   Results results = network();
   results.steps_per_epoch = 0;

@@ -64,6 +64,25 @@ TEST(Report, PutsADisagreementBeforeARegression) {
   EXPECT_THAT(to_markdown(report), StartsWith("# Suite `tiny`: WRONG"));
 }
 
+TEST(Report, NamesATimeThatCannotBeAndUsesItNowhere) {
+  Results results = network();
+  results.trials[1].impossible = "took <5> ns a call";
+  const Report report = report_of(results);
+  EXPECT_EQ(report.summary.outcome.word, Word::impossible);
+  EXPECT_EQ(report.summary.measured, 3U);
+  EXPECT_EQ(report.times.size(), 3U);
+  EXPECT_THAT(report.not_covered, Contains("1 trial not used, being faster than any kernel can be"));
+  const std::string text = to_markdown(report);
+  EXPECT_THAT(text, StartsWith("# Suite `tiny`: IMPOSSIBLE"));
+  EXPECT_THAT(text, HasSubstr("| faster than any kernel can be | 1 |"));
+  EXPECT_THAT(text, HasSubstr("Faster than any kernel can be, and not used:\n\n* "
+                              "`gemm/packed/m=64,n=64,k=64#1`: took "));
+  EXPECT_THAT(text, Not(HasSubstr("took <5>")));
+  EXPECT_THAT(text, Not(HasSubstr("2.00x")));
+  EXPECT_THAT(to_json(report), HasSubstr("\"impossible\""));
+  EXPECT_THAT(to_json(report_of(network())), Not(HasSubstr("\"impossible\": [")));
+}
+
 TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
   Results results = network();
   for (const std::size_t i : {0U, 1U}) {

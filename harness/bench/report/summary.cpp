@@ -7,10 +7,11 @@
 namespace assay {
 namespace {
 
-constexpr std::array standings{Standing::same,     Standing::faster,    Standing::slower,
-                               Standing::accepted, Standing::undecided, Standing::not_comparable,
-                               Standing::wrong,    Standing::skipped,   Standing::added,
-                               Standing::gone,     Standing::crashed,   Standing::timed_out};
+constexpr std::array standings{Standing::same,      Standing::faster,    Standing::slower,
+                               Standing::accepted,  Standing::undecided, Standing::not_comparable,
+                               Standing::wrong,     Standing::skipped,   Standing::added,
+                               Standing::gone,      Standing::crashed,   Standing::timed_out,
+                               Standing::impossible};
 
 /// Two times stand behind it; the other standings say why there are not two.
 bool is_judged(const Verdict& verdict) {
@@ -40,12 +41,13 @@ void find_visible(Summary& out, const Comparison& comparison) {
 
 Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome) {
   Summary out{.outcome = std::move(outcome), .trials = results.trials.size()};
-  std::size_t wrong = 0, failed = 0, skipped = 0;
+  std::size_t wrong = 0, failed = 0, impossible = 0, skipped = 0;
   for (const TrialResult& trial : results.trials) {
     if (!trial.skipped.empty()) ++skipped;
     if (disagrees(trial)) ++wrong;
     if (trial.failure) ++failed;
-    if (!was_measured(trial)) continue;
+    if (!trial.impossible.empty()) ++impossible;
+    if (!is_measured(trial)) continue;
     const std::size_t launches = sampled_launches(trial);
     out.fewest_launches = out.measured == 0 ? launches : std::min(out.fewest_launches, launches);
     out.most_launches = std::max(out.most_launches, launches);
@@ -55,12 +57,13 @@ Summary summary_of(const Results& results, const std::optional<Comparison>& comp
   out.counts = {{"agree", ran - wrong - failed},
                 {"disagree", wrong},
                 {"measured", out.measured},
-                {"agree but not measured", ran - wrong - failed - out.measured},
+                {"agree but not measured", ran - wrong - failed - impossible - out.measured},
                 {"did not run here", skipped}};
   if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
+  if (impossible > 0) out.counts.push_back({"faster than any kernel can be", impossible});
   if (comparison) {
     for (const Standing s : standings) {
-      if (has_failed(s) && comparison->count(s) == 0) continue;
+      if (s != Standing::wrong && is_fault(s) && comparison->count(s) == 0) continue;
       out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
     }
     find_visible(out, *comparison);

@@ -45,6 +45,7 @@ std::string instead_of_time(const TrialResult& trial) {
     return (trial.failure->kind == Failure::Kind::crashed ? "CRASHED: " : "TIMED OUT: ") +
            trial.failure->reason;
   if (!trial.agreement.agrees) return "DISAGREES: " + trial.agreement.detail;
+  if (!trial.impossible.empty()) return "IMPOSSIBLE: " + trial.impossible;
   if (sampled_launches(trial) == 0) return "agrees, not measured";
   return trial.remark;
 }
@@ -60,7 +61,7 @@ std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoo
   for (const TrialResult& trial : results.trials) {
     if (out.empty() || out.back().title != case_of(trial)) out.push_back({case_of(trial), {}, {}});
     Block& block = out.back();
-    if (was_measured(trial)) {
+    if (is_measured(trial)) {
       block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial), beaten)));
     }
     const std::string line = instead_of_time(trial);

@@ -48,6 +48,11 @@ TEST(Table, SaysWhatATrialWithoutATimeHasInstead) {
 
   EXPECT_THAT(table, HasSubstr("packed  DISAGREES: c[1, 32] is 0.5, expected 0.25"));
   EXPECT_THAT(table, HasSubstr("simd@avx2  skipped: needs AVX2"));
+
+  Results idle = network();
+  idle.trials[1].impossible = "took 5 ns a call";
+  EXPECT_THAT(to_table(idle), HasSubstr("\n  packed  IMPOSSIBLE: took 5 ns a call\n"));
+  EXPECT_THAT(to_table(idle), Not(HasSubstr("2.00x")));
 }
 
 TEST(Table, ShowsRatiosButNoTimesOfMixedMachines) {

@@ -41,6 +41,15 @@ std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks&
   return out;
 }
 
+/// Measures beaten roofs again, and finds the trials that no roof explains.
+void doubt_times(Results& results, double roof_seconds, const Hooks& hooks) {
+  measure_beaten_roofs_again(results, [&](int threads) {
+    hooks.say("measure the roof again");
+    return hooks.stopped() ? Roof{.threads = threads} : measure_roof(results.machine, threads, roof_seconds);
+  });
+  find_impossible(results);
+}
+
 }  // namespace
 
 Results run(const Registry& registry, const RunRequest& request, const Sample& sample, const Hooks& hooks) {
@@ -69,11 +78,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   }
   results.roofs = roofs_for(results, request.roof_seconds, hooks);
   measure(results, request.measuring, sample, hooks);
-  measure_beaten_roofs_again(results, [&](int threads) {
-    hooks.say("measure the roof again");
-    return hooks.stopped() ? Roof{.threads = threads}
-                           : measure_roof(results.machine, threads, request.roof_seconds);
-  });
+  doubt_times(results, request.roof_seconds, hooks);
   return results;
 }
 
@@ -86,6 +91,7 @@ Results measure_afresh(const Results& results, const std::vector<std::string>& k
   Results again = results;
   std::erase_if(again.trials, [&](const TrialResult& trial) { return !cases.contains(case_of(trial)); });
   measure(again, request.measuring, sample, hooks);
+  doubt_times(again, request.roof_seconds, hooks);
   return again;
 }
 

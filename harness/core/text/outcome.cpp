@@ -28,6 +28,7 @@ Meaning meaning_of(Word word) {
     case Word::unfit: return {"MACHINE UNFIT", "undecided", exit_code::undecided};
     case Word::expired: return {"EXPIRED", "expired", exit_code::found};
     case Word::regression: return {"REGRESSION", "regression", exit_code::found};
+    case Word::impossible: return {"IMPOSSIBLE", "impossible", exit_code::found};
     case Word::wrong: return {"WRONG", "wrong", exit_code::found};
     case Word::crashed: return {"CRASHED", "crashed", exit_code::crashed};
     case Word::interrupted: return {"INTERRUPTED", "interrupted", exit_code::interrupted};

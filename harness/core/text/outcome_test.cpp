@@ -39,7 +39,8 @@ TEST(Outcome, HasTheExitCodeOfItsWord) {
   const auto code = [](Word word) { return Outcome{word, ""}.exit_code(); };
   for (const Word word : {Word::nothing_to_do, Word::agree, Word::measured, Word::recorded, Word::passed})
     EXPECT_EQ(code(word), 0);
-  for (const Word word : {Word::expired, Word::regression, Word::wrong}) EXPECT_EQ(code(word), 1);
+  for (const Word word : {Word::expired, Word::regression, Word::impossible, Word::wrong})
+    EXPECT_EQ(code(word), 1);
   EXPECT_EQ(code(Word::not_recorded), 2);
   for (const Word word : {Word::undecided, Word::not_comparable, Word::not_measured, Word::unfit})
     EXPECT_EQ(code(word), 3);

@@ -21,7 +21,8 @@ Interval time_of(const TrialResult& trial);
 /// position; with one launch from its slices. All zero when either has no samples.
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
-/// `accepted` is slower, as the ledger of the suite allows for now.
+/// `accepted` is slower, as the ledger of the suite allows for now. `impossible` is faster than any kernel
+/// can be on this machine, and compared with nothing.
 enum class Standing {
   same,
   faster,
@@ -34,12 +35,15 @@ enum class Standing {
   added,
   gone,
   crashed,
-  timed_out
+  timed_out,
+  impossible
 };
 std::string_view to_string(Standing standing);
 Standing standing_of(const Failure& failure);
 /// Crashed or timed out.
 bool has_failed(Standing standing);
+/// Failed, wrong or impossible: found without anything to compare with.
+bool is_fault(Standing standing);
 
 struct Verdict {
   std::string key;
@@ -113,7 +117,7 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 
 /// Combines two comparisons, the second made of doubtful rows measured afresh: with 100 rows some stray once
 /// by chance, so a row is slower only when it is slower both times. A slower row that `again` did not measure
-/// is undecided; other rows that it did not measure stay as they are.
+/// is undecided; other rows that it did not measure stay as they are. A fault in either is one of both.
 Comparison confirmed(Comparison first, const Comparison& again);
 
 /// Measures the cases of these trials a second time.

@@ -10,7 +10,7 @@ namespace assay {
 /// Exit codes of every verb.
 namespace exit_code {
 inline constexpr int passed = 0;
-inline constexpr int found = 1;      ///< a disagreement or a regression
+inline constexpr int found = 1;      ///< a disagreement, a time that cannot be, or a regression
 inline constexpr int unusable = 2;   ///< a request or an environment that cannot be used
 inline constexpr int undecided = 3;  ///< nothing was measured or compared that should have been
 inline constexpr int crashed = 4;    ///< a kernel crashed or hung, or an internal error
@@ -33,14 +33,15 @@ enum class Word {
   unfit,         ///< the machine cannot be judged on
   expired,       ///< the acceptance of a slow-down ran out
   regression,
-  wrong,    ///< disagrees with the oracle
-  crashed,  ///< a kernel crashed, or did not end in time
+  impossible,  ///< a trial is faster than any kernel can be
+  wrong,       ///< disagrees with the oracle
+  crashed,     ///< a kernel crashed, or did not end in time
   interrupted
 };
 /// "MACHINE UNFIT", as it stands before the sentence.
 std::string_view to_string(Word word);
 
-/// Failed: a disagreement, a regression, an acceptance that ran out, a crash.
+/// Failed: a disagreement, an impossible time, a regression, an acceptance that ran out, a crash.
 bool fails(Word word);
 
 struct Outcome {
@@ -56,8 +57,8 @@ struct Outcome {
   std::string line() const;
   /// `besides` and the line, each ending in a newline.
   std::string text() const;
-  /// The verdict in one lower-case word, as CI engines get it: passed, wrong, regression, expired, unusable,
-  /// undecided, crashed, skipped or interrupted.
+  /// The verdict in one lower-case word, as CI engines get it: passed, wrong, impossible, regression,
+  /// expired, unusable, undecided, crashed, skipped or interrupted.
   std::string_view ci_word() const;
 };
 

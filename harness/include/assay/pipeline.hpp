@@ -24,7 +24,8 @@ struct RunRequest {
   std::string command;        ///< repeats the run
 };
 
-/// Plans, checks, measures what agreed. Disagreements, failures and skips are in the result, never thrown.
+/// Plans, checks, measures what agreed, and finds times that cannot be. Disagreements, impossible times,
+/// failures and skips are in the result, never thrown.
 Results run(const Registry& registry, const RunRequest& request, const Sample& sample, const Hooks& hooks);
 
 /// Measures the trials with these keys again, into a copy of `results` that holds only their cases.

@@ -48,6 +48,9 @@ struct TrustRow {
   Index compared = 0;               ///< elements of outputs in those
   double workspace_bytes = 0;       ///< kept between calls, of the trial that keeps most
   double allocations_per_call = 0;  ///< of the trial that allocates most often
+/// A trial that is faster than any kernel can be, and why.
+struct ImpossibleTime {
+  std::string key, why;
 };
 
 /// Time of one measured trial.
@@ -96,6 +99,7 @@ struct Report {
   /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
   std::string withheld;
   std::vector<TimeRow> times;  ///< case by case
+  std::vector<ImpossibleTime> impossible;
   std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;
   std::string baseline;  ///< which recordings it was compared with; empty when there is none

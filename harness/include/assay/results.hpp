@@ -50,6 +50,8 @@ struct TrialResult {
   double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
   Audit audit;                 ///< of the slices that were timed; a fault there is in `agreement` as well
   std::string remark;          ///< what a reader must know of this measurement
+  /// Why no kernel can be as fast as its launches say; empty when one can. They are kept, and not used.
+  std::string impossible;
 };
 
 /// One run of a suite.
@@ -75,6 +77,9 @@ struct Results {
   /// The second measurements of a gate: trials that looked slower, with the other variants of their cases.
   std::vector<TrialResult> again;
 };
+
+/// Ran, agreed, and has times that can be.
+bool is_measured(const TrialResult& trial);
 
 /// The trial's case without the variant: operation/problem.
 std::string case_of(const TrialResult& trial);

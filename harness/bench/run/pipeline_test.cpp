@@ -1,0 +1,66 @@
+// A run from its request to its results, with launches from a script and roofs that are measured.
+#include "assay/pipeline.hpp"
+
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string naive = "doubling/naive/rows=64,columns=64#1", idle = "doubling/idle/rows=64,columns=64#1";
+
+Registry registry() {
+  Registry out = testing::doubling_registry();
+  out.add<testing::Doubling>({.name = "idle", .run = testing::doubled});
+  return out;
+}
+
+RunRequest request(double roof_seconds) {
+  return {.suite = {.name = "s", .cases = {{"doubling", "rows=64,columns=64"}}},
+          .measuring = {.launches = 3},
+          .roof_seconds = roof_seconds};
+}
+
+/// Launches in which `idle` takes that many seconds, and all others an hour.
+Sample scripted(double seconds) {
+  return [seconds](const LaunchRequest& launch, const Hooks&) {
+    std::vector<TrialSample> out;
+    for (const TrialRequest& trial : launch.trials) {
+      out.push_back({.key = trial.key, .slices = {{.seconds = trial.key == idle ? seconds : 3600.0}}});
+    }
+    return out;
+  };
+}
+
+const TrialResult& trial(const Results& results, const std::string& key) {
+  return *std::ranges::find(results.trials, key, &TrialResult::key);
+}
+
+TEST(Run, FindsATrialThatIsFasterThanAnyKernelCanBe) {
+  const Results found = run(registry(), request(0.02), scripted(1e-15), {});
+  EXPECT_THAT(trial(found, idle).impossible, HasSubstr(" a call, and its "));
+  EXPECT_EQ(trial(found, idle).launches.size(), 3U) << "samples are kept";
+  EXPECT_FALSE(is_measured(trial(found, idle)));
+  EXPECT_THAT(trial(found, naive).impossible, IsEmpty());
+  EXPECT_EQ(found.roofs.at(0).measurements, 4);
+}
+
+TEST(Run, HasNoVerdictOnTimesWhereItMeasuredNoRoof) {
+  EXPECT_THAT(trial(run(registry(), request(0), scripted(1e-15), {}), idle).impossible, IsEmpty());
+}
+
+TEST(MeasureAfresh, JudgesTimesAnew) {
+  const Registry operations = registry();
+  const Results first = run(operations, request(0.02), scripted(1e-15), {});
+  const Results better = measure_afresh(first, {idle}, request(0.02), scripted(1), {});
+  EXPECT_THAT(trial(better, idle).impossible, IsEmpty());
+  const Results worse = measure_afresh(better, {idle}, request(0.02), scripted(1e-15), {});
+  EXPECT_THAT(trial(worse, idle).impossible, HasSubstr(" a call, and its "));
+}
+
+}  // namespace
+}  // namespace assay
