@@ -69,7 +69,12 @@ Outcome outcome_of(const SelfTest& found) {
     out = {Word::undecided, nothing};
   if (alarms > 0)
     out.add(Word::wrong, fmt::format("{} times a trial without a plant was called slower", alarms));
-  if (!found.failed.empty()) out.add(Word::crashed, fmt::format("{}", fmt::join(found.failed, "; ")));
+  for (const Fault& fault : found.faults) {
+    out.add(has_failed(fault.standing)               ? Word::crashed
+            : fault.standing == Standing::impossible ? Word::impossible
+                                                     : Word::wrong,
+            fmt::format("{}: {}", fault.key, fault.why));
+  }
   if (interrupted()) out.add(Word::interrupted, fmt::format("after {} gates", found.runs.size()));
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/gate/benchmark_programs.hpp"
+#include "bench/gate/impossible_trials.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/pointers.hpp"
 #include "bench/gate/two_builds_shards.hpp"
@@ -62,13 +63,16 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   note_occurrences(run.trials, request.suites_around);
   if (request.shard) keep_shard(run, *request.shard);
-  const PairedPrograms sampled{.base = base.links,
-                               .head = head.links,
-                               .policy = {.time_limit = request.time_limit,
-                                          .audited = of_base.audits && of_head.audits},
-                               .shared_bytes = shared_bytes_for(registry, suite.cases)};
+  const PairedPrograms sampled{
+      .base = base.links,
+      .head = head.links,
+      .policy = {.time_limit = request.time_limit, .audited = of_base.audits && of_head.audits},
+      .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(sampled, hooks), hooks);
-  if (!run.partial) note_pointers(run, base.links.front(), head.links.front(), registry, hooks);
+  if (run.partial) return run;
+  std::vector<Roof> roofs;
+  leave_out_impossible(run, roofs, registry, roof_of_one_thread(run.machine));
+  note_pointers(run, base.links.front(), head.links.front(), registry, hooks);
   return run;
 }
 

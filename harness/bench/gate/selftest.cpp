@@ -242,8 +242,10 @@ std::string selftest_markdown(const SelfTest& test) {
   out += plants_table(test);
   out += never_planted(test);
   out += alarms_list(test);
-  if (!test.failed.empty()) out += "\nCrashed or hung, and left out from then on:\n\n";
-  for (const std::string& one : test.failed) out += fmt::format("- {}\n", escaped(one));
+  if (!test.faults.empty()) out += "\nAt fault, and left out from then on:\n\n";
+  for (const Fault& one : test.faults) {
+    out += fmt::format("- {}, {}: {}\n", code(one.key), to_string(one.standing), escaped(one.why));
+  }
   if (const std::string nothing = why_nothing_is_shown(test); !nothing.empty()) {
     out += fmt::format("\nThis says nothing of the gate: {}.\n", nothing);
   }

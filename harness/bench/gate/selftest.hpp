@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/suite.hpp"
+#include "bench/gate/impossible_trials.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/two_builds.hpp"
 
@@ -45,6 +46,13 @@ struct SelfTestRun {
   Weather weather;
 };
 
+/// A trial that crashed, hung, disagreed or was faster than any kernel can be, and was left out from then on.
+struct Fault {
+  std::string key;
+  Standing standing = Standing::crashed;
+  std::string why;
+};
+
 struct SelfTest {
   std::string suite, commit, date, command;
   Machine machine;
@@ -53,9 +61,9 @@ struct SelfTest {
   double slice_seconds = 0;
   std::string raw_hash;  ///< FNV-1a of all finished gates, as lines; empty when nobody keeps them
   std::vector<SelfTestRun> runs;
-  std::vector<double> asked;        ///< slow-downs that were to be planted; empty where that is not known
-  std::vector<std::string> failed;  ///< trials that crashed or hung, and how
-  std::size_t interrupted = 0;      ///< gates that were left out, since they were not finished
+  std::vector<double> asked;    ///< slow-downs that were to be planted; empty where that is not known
+  std::vector<Fault> faults;    ///< each trial once
+  std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
 };
 
 /// A self-test that is to be run.
@@ -73,10 +81,12 @@ struct SelfTestRequest {
   std::string command;                                ///< repeats it
   std::function<void(const std::string& line)> keep;  ///< gets each finished gate, in one line
   std::function<PairedSample(PairedPrograms, const Hooks&)> launches = paired_launches;
+  MeasureRoof roof = roof_of_one_thread(this_machine());
 };
 
 /// Runs gates without plants, then those with plants, until the user interrupts; an interrupted gate does not
-/// count. What crashed in one gate is not tried in the next. Throws Error when the filter selects nothing.
+/// count. What was at fault in one gate is not tried in the next. Throws Error when the filter selects
+/// nothing.
 SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks);
 
 /// Lines that SelfTestRequest::keep got, of one self-test or several.

@@ -44,7 +44,7 @@ Cost cost_of(const PairedTrial& trial, const Registry& registry) {
 
 TwoBuilds gated(const SelfTestRequest& request, const std::vector<PairedTrial>& trials,
                 const std::vector<Plant>& plants, PairedPrograms programs, std::uint64_t seed,
-                const Hooks& hooks) {
+                std::vector<Roof>& roofs, const Registry& registry, const Hooks& hooks) {
   const Build build{
       .name = "this program", .commit = request.description.commit, .facts = request.description.facts};
   TwoBuilds run{.suite = request.suite.name,
@@ -61,16 +61,28 @@ TwoBuilds gated(const SelfTestRequest& request, const std::vector<PairedTrial>& 
   for (const Plant& plant : plants) run.planted[plant.key] = plant.slowdown;
   programs.planted = run.planted;
   sample_two_builds(run, request.launches(std::move(programs), hooks), hooks);
+  if (!run.partial) leave_out_impossible(run, roofs, registry, request.roof);
   return run;
 }
 
-/// Leaves out of the next gates what crashed or hung in this one.
-void note_failures(const TwoBuilds& run, std::vector<PairedTrial>& trials, SelfTest& test) {
+bool at_fault(const PairedTrial& trial) { return !trial.tested() && is_fault(trial.left_out); }
+
+/// Notes the trials that are at fault, those of gates before once.
+void note_faults(const TwoBuilds& run, SelfTest& test) {
+  for (const PairedTrial& trial : run.trials) {
+    if (!at_fault(trial)) continue;
+    const std::string& key = trial.trial.key;
+    if (std::ranges::find(test.faults, key, &Fault::key) != test.faults.end()) continue;
+    test.faults.push_back({key, trial.left_out, trial.why_left_out});
+  }
+}
+
+/// Leaves out of the next gates what was at fault in this one.
+void leave_out_faults(const TwoBuilds& run, std::vector<PairedTrial>& trials) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!has_failed(run.trials[i].left_out) || !trials[i].tested()) continue;
+    if (!at_fault(run.trials[i])) continue;
     trials[i].left_out = run.trials[i].left_out;
     trials[i].why_left_out = run.trials[i].why_left_out;
-    test.failed.push_back(trials[i].trial.key + ": " + trials[i].why_left_out);
   }
 }
 
@@ -114,6 +126,7 @@ SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, 
                .slice_seconds = programs.policy.slice_seconds};
   if (request.planted_runs > 0) out.asked = request.plants;
   Rng rng(request.seed);
+  std::vector<Roof> roofs;
   std::uint64_t hash = fnv1a("");
   const int count = request.runs + request.planted_runs;
   for (int i = 0; i < count && !hooks.stopped(); ++i) {
@@ -122,8 +135,9 @@ SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, 
     if (i >= request.runs) {
       plants = drawn_plants(trials, costs, request.plants, static_cast<std::size_t>(i - request.runs), rng);
     }
-    const TwoBuilds run = gated(request, trials, plants, programs, rng.next(), hooks);
-    note_failures(run, trials, out);
+    const TwoBuilds run = gated(request, trials, plants, programs, rng.next(), roofs, registry, hooks);
+    note_faults(run, out);
+    leave_out_faults(run, trials);
     if (run.partial) break;
     if (request.keep) {
       const std::string line = line_of(run);
@@ -154,6 +168,7 @@ SelfTest judged_anew(std::span<const KeptGates> files, const Registry& registry)
         continue;
       }
       run.policy = {};
+      note_faults(run, out);
       out.suite = run.suite;
       out.commit = run.head.commit;
       out.date = run.date;

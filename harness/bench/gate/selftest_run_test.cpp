@@ -157,11 +157,49 @@ TEST(RunSelfTest, DoesNotTryAgainWhatCrashed) {
     };
   };
   const SelfTest test = run_selftest(request, operations, {});
-  EXPECT_THAT(test.failed, ElementsAre(flat + ": the head crashed"));
+  ASSERT_THAT(test.faults, SizeIs(1)) << "once, and not for each gate";
+  EXPECT_EQ(test.faults[0].key, flat);
+  EXPECT_EQ(test.faults[0].standing, Standing::crashed);
+  EXPECT_EQ(test.faults[0].why, "the head crashed");
   EXPECT_EQ(tried, 1);
   ASSERT_THAT(test.runs, SizeIs(3));
   for (const SelfTestRun& run : test.runs)
     EXPECT_EQ(run.trials, 1U) << "the other one is judged all the same";
+}
+
+/// 15 elements are 120 bytes, which take 0.06 ns at twice 1 TB/s.
+TEST(RunSelfTest, LeavesOutWhatIsFasterThanAnyKernelCanBeWithOneRoofForAllGates) {
+  const Registry operations = registry();
+  SelfTestRequest request = request_for(operations);
+  request.runs = 2;
+  request.planted_runs = 0;
+  int measured = 0;
+  request.roof = [&] {
+    ++measured;
+    return Roof{.flops_per_second = 1e11, .bandwidth = {{"L1", 32768, 1e12}}};
+  };
+  request.launches = [](const PairedPrograms&, const Hooks&) -> PairedSample {
+    return [](TwoBuilds& run, const std::vector<std::size_t>& trials, int) {
+      for (const std::size_t i : trials) {
+        const double seconds = run.trials[i].trial.key == flat ? 1e-12 : 1e-9;
+        run.trials[i].launches.push_back({.base = {seconds}, .head = {seconds}, .control = {seconds}});
+      }
+    };
+  };
+  std::string kept;
+  request.keep = [&](const std::string& line) { kept += line; };
+  const SelfTest test = run_selftest(request, operations, {});
+  EXPECT_EQ(measured, 4) << "as often as a roof that is beaten is measured";
+  ASSERT_THAT(test.faults, SizeIs(1));
+  EXPECT_EQ(test.faults[0].key, flat);
+  EXPECT_EQ(test.faults[0].standing, Standing::impossible);
+  EXPECT_THAT(test.faults[0].why, HasSubstr("its bytes take 0.0600 ns at twice the bandwidth of L1"));
+  EXPECT_EQ(test.runs.at(1).trials, 1U);
+  EXPECT_THAT(selftest_markdown(test), HasSubstr("- `" + flat + "`, impossible: took "));
+
+  const SelfTest again = judged_anew(std::vector<KeptGates>{{"kept", kept}}, operations);
+  ASSERT_THAT(again.faults, SizeIs(1));
+  EXPECT_EQ(again.faults[0].why, test.faults[0].why);
 }
 
 TEST(RunSelfTest, RefusesAFilterThatSelectsNothingBeforeAnythingIsStarted) {

@@ -42,7 +42,8 @@ struct PairedTrial {
   TrialRequest trial;
   std::vector<Occurrence> occurrences;  ///< in every suite that has this case and steps per epoch
   std::string base_code, head_code;
-  /// Why it is not in the tested family: identical code, another workload, skipped, on one side only.
+  /// Why it is not in the tested family: identical code, another workload, skipped, on one side only, a
+  /// fault.
   Standing left_out = Standing::undecided;
   std::string why_left_out;  ///< empty for the tested family
   std::vector<PairedLaunch> launches;

@@ -21,7 +21,7 @@ constexpr Index most = std::numeric_limits<std::int32_t>::max();
 /// Of trials that are not tested.
 constexpr std::array reasons_to_leave_out{Standing::same,    Standing::not_comparable, Standing::wrong,
                                           Standing::skipped, Standing::added,          Standing::gone,
-                                          Standing::crashed, Standing::timed_out};
+                                          Standing::crashed, Standing::timed_out,      Standing::impossible};
 
 Standing reason_from(const Fields& f, const std::string& text) {
   const auto found =

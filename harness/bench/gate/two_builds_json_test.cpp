@@ -39,6 +39,16 @@ TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
   EXPECT_THAT(read.planted, ElementsAre(Pair("gemm/simd@avx512/m=1#1", 0.03)));
 }
 
+TEST(TwoBuildsJson, KeepsWhatWasFoundImpossible) {
+  PairedTrial idle = gemm_trial("gemm/a/m=1#1", "a");
+  idle.left_out = Standing::impossible;
+  idle.why_left_out = "took 1 ns";
+  const TwoBuilds read = two_builds_from_json(to_json(run_of({idle})), "run.json");
+  EXPECT_EQ(read.trials[0].left_out, Standing::impossible);
+  EXPECT_EQ(read.trials[0].why_left_out, "took 1 ns");
+  EXPECT_EQ(read.trials[0].launches.size(), 1U) << "its samples are kept";
+}
+
 TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
   EXPECT_THAT(reading(run_of({gemm_trial("gemm/a/m=1#1", "a"), gemm_trial("gemm/a/m=1#1", "a")})),
               ThrowsMessage<Error>(HasSubstr("run.json: trials[1]: repeats the trial gemm/a/m=1#1")));

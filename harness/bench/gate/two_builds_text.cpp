@@ -21,9 +21,9 @@ constexpr std::size_t width = 100;
 constexpr std::size_t rows_on_screen = 20;  // of each standing
 
 /// Standings that a reader sees row by row; the others are counted.
-constexpr std::array shown{Standing::crashed, Standing::timed_out, Standing::wrong,
-                           Standing::slower,  Standing::accepted,  Standing::undecided,
-                           Standing::faster,  Standing::added,     Standing::gone};
+constexpr std::array shown{Standing::crashed, Standing::timed_out, Standing::wrong,     Standing::impossible,
+                           Standing::slower,  Standing::accepted,  Standing::undecided, Standing::faster,
+                           Standing::added,   Standing::gone};
 
 struct Row {
   const PairedTrial* trial;

@@ -1,0 +1,68 @@
+#include "bench/gate/impossible_trials.hpp"
+
+#include "bench/compare/roofs.hpp"
+#include "bench/gate/two_builds_verdict.hpp"
+#include "core/machine/roofline.hpp"
+
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// Whatever is slower than this allows needs no roof to be measured. Every x86-64 processor reaches it in one
+/// thread: four lanes of a product and of a sum, and one load of 16 bytes, at 1 GHz.
+std::vector<Roof> least_roofs() {
+  return {{.threads = 1, .flops_per_second = 8e9, .bandwidth = {{"L1", 0, 16e9}}}};
+}
+
+struct Found {
+  PairedTrial* trial;
+  Standing standing;
+  std::string why;
+};
+
+/// The trials that are too fast for these roofs.
+std::vector<Found> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs, const Registry& registry) {
+  const Results base = base_results(run), head = head_results(run);
+  std::vector<Found> out;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    PairedTrial& trial = run.trials[i];
+    if (!trial.tested() || trial.launches.empty()) continue;
+    const Cost cost = registry.at(trial.trial.operation).cost(trial.trial.problem);
+    const auto why = [&](const Results& side) {
+      return why_impossible(time_of(side.trials[i]), cost, trial.trial.threads, roofs);
+    };
+    if (const std::string of_head = why(head); !of_head.empty()) {
+      out.push_back({&trial, Standing::impossible, of_head});
+    } else if (const std::string of_base = why(base); !of_base.empty()) {
+      out.push_back({&trial, Standing::not_comparable, "the base " + of_base});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+MeasureRoof roof_of_one_thread(const Machine& machine) {
+  constexpr double seconds = 0.3;
+  return [machine] { return measure_roof(machine, 1, seconds); };
+}
+
+void leave_out_impossible(TwoBuilds& run, std::vector<Roof>& roofs, const Registry& registry,
+                          const MeasureRoof& measure) {
+  if (roofs.empty()) {
+    if (too_fast(run, least_roofs(), registry).empty()) return;
+    roofs.push_back(measure());
+  }
+  std::vector<Found> found = too_fast(run, roofs, registry);
+  while (!found.empty() && roofs.front().measurements < most_roof_measurements) {
+    raise(roofs.front(), measure());
+    found = too_fast(run, roofs, registry);
+  }
+  for (Found& one : found) {
+    one.trial->left_out = one.standing;
+    one.trial->why_left_out = std::move(one.why);
+  }
+}
+
+}  // namespace assay
