@@ -156,6 +156,15 @@ TEST_F(Engine, TellsGithubAndJUnitReadersWhatIsWrong) {
                            HasSubstr("there is no baseline that it compares with")));
 }
 
+TEST_F(Engine, TellsGithubAndJUnitReadersOfATimeThatNoKernelCanReach) {
+  const Finished done = run("gate --suite tiny.json --launches 1 -k gemm/packed/m=24 --junit j.xml",
+                            "ASSAY_PLANT=idle GITHUB_ACTIONS=true GITHUB_OUTPUT=outputs");
+  EXPECT_EQ(done.exit_code, 1) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("\n::error title=impossible time in tiny::gemm/packed/"));
+  EXPECT_EQ(folder_.read("outputs"), "verdict=impossible\nregressions=0\n");
+  EXPECT_THAT(folder_.read("j.xml"), AllOf(HasSubstr("failures=\"1\""), HasSubstr("type=\"impossible\"")));
+}
+
 TEST_F(Engine, WritesJUnitWhereBazelAsksForItAndTakesItsFilter) {
   const Finished done = run("gate --suite tiny.json --launches 1",
                             "XML_OUTPUT_FILE=test.xml TESTBRIDGE_TEST_ONLY=elementwise_add/flat");

@@ -123,6 +123,32 @@ TEST_F(Program, WritesNoBaselineOfAWrongKernel) {
   EXPECT_EQ(folder_.listing(), "tiny.json\n");
 }
 
+TEST_F(Program, BelievesNoTimeThatNoKernelCanReach) {
+  const Finished done =
+      run("run --suite tiny.json -k 'gemm/(naive|packed)/m=24' --launches 2 -o r.json", "idle");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed is faster than any kernel can be here"));
+  EXPECT_THAT(done.output, AllOf(HasSubstr("  packed  IMPOSSIBLE: took "), Not(HasSubstr("not believed"))));
+  for (const Json& trial : Json::parse(folder_.read("r.json")).at("trials")) {
+    EXPECT_EQ(trial.contains("impossible"), trial.at("variant") == "packed") << trial.at("key");
+    EXPECT_EQ(trial.at("launches").size(), 2U) << "samples are kept";
+  }
+  const Finished compared = run("compare r.json r.json");
+  EXPECT_EQ(compared.exit_code, 1) << compared.output << compared.errors;
+  EXPECT_THAT(compared.output, HasSubstr("1 of 2 trials is faster than any kernel can be"));
+}
+
+TEST_F(Program, WritesNoBaselineOfATimeThatNoKernelCanReach) {
+  folder_.write("one.json", R"({"schema": 1, "name": "one", "about": "end to end", "cases": [
+    {"op": "gemm", "m": 8, "n": 8, "k": 8}]})");
+  for (const char* verb : {"record --reason x --baselines b", "gate --record-missing b"}) {
+    const Finished done = run(verb + std::string(" --suite one.json --launches 1 --threads 1"), "idle");
+    EXPECT_EQ(done.exit_code, 1) << verb << done.output << done.errors;
+    EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed")) << verb;
+    EXPECT_EQ(folder_.listing(), "one.json\ntiny.json\n") << verb;
+  }
+}
+
 TEST_F(Program, GateWithoutABaselineIsUndecided) {
   const Finished done = run(std::string("gate --suite tiny.json --launches 1 ") + few);
   EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;

@@ -1,6 +1,7 @@
 // The program with faults planted in it, to show that it finds them. ASSAY_PLANT says which:
 //   wrong           a variant gemm/planted that drops the last product of every odd k
 //   slower=FACTOR   gemm/packed does FACTOR times its work
+//   idle            gemm/packed rests while the clock runs, and does its work before it is judged
 //   crash           a variant gemm/planted that aborts
 //   bad             variants gemm/bad_* that crash, hang, exit, throw, or crash and hang once they are timed
 //   benign          the same variants, without fault
@@ -16,6 +17,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -110,10 +113,27 @@ class SlowTimed final : public Timed {
   Index factor_;
 };
 
-class SlowWorkload final : public Workload {
+/// Returns at once, and is right whenever somebody looks.
+class IdleTimed final : public Timed {
  public:
-  SlowWorkload(std::unique_ptr<Workload> real, std::size_t slow, Index factor)
-      : real_(std::move(real)), slow_(slow), factor_(factor) {}
+  explicit IdleTimed(std::unique_ptr<Timed> real) : real_(std::move(real)) {}
+  void repeat(Index) override {}
+  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  Agreement settle(std::optional<std::uint64_t> seed) override {
+    if (seed) real_->repeat(1);
+    return real_->settle(seed);
+  }
+
+ private:
+  std::unique_ptr<Timed> real_;
+};
+
+using Wrap = std::function<std::unique_ptr<Timed>(std::unique_ptr<Timed>)>;
+
+class PlantedWorkload final : public Workload {
+ public:
+  PlantedWorkload(std::unique_ptr<Workload> real, std::size_t variant, const Wrap& wrap)
+      : real_(std::move(real)), variant_(variant), wrap_(wrap) {}
   Cost cost() const override { return real_->cost(); }
   Agreement check(std::size_t variant, const Context& context, bool once) override {
     return real_->check(variant, context, once);
@@ -123,8 +143,7 @@ class SlowWorkload final : public Workload {
   }
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     auto timed = real_->timed(variant, context);
-    if (variant != slow_) return timed;
-    return std::make_unique<SlowTimed>(std::move(timed), factor_);
+    return variant == variant_ ? wrap_(std::move(timed)) : std::move(timed);
   }
   double changes_that_show(int tries) override { return real_->changes_that_show(tries); }
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
@@ -136,16 +155,16 @@ class SlowWorkload final : public Workload {
 
  private:
   std::unique_ptr<Workload> real_;
-  std::size_t slow_;
-  Index factor_;
+  std::size_t variant_;
+  const Wrap& wrap_;
 };
 
-/// An operation of which one variant is slower; all else is as it was.
-class SlowOperation final : public Operation {
+/// An operation of which one variant is timed through `wrap`; all else is as it was.
+class PlantedOperation final : public Operation {
  public:
-  SlowOperation(std::unique_ptr<Operation> real, std::string_view variant, Index factor)
-      : real_(std::move(real)), factor_(factor) {
-    for (slow_ = 0; slow_ < variants().size() && variants()[slow_].name != variant;) ++slow_;
+  PlantedOperation(std::unique_ptr<Operation> real, std::string_view variant, Wrap wrap)
+      : real_(std::move(real)), wrap_(std::move(wrap)) {
+    for (variant_ = 0; variant_ < variants().size() && variants()[variant_].name != variant;) ++variant_;
   }
   std::string_view name() const override { return real_->name(); }
   std::string_view about() const override { return real_->about(); }
@@ -165,14 +184,18 @@ class SlowOperation final : public Operation {
     return real_->unfit(variant, problem, context);
   }
   std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override {
-    return std::make_unique<SlowWorkload>(real_->open(problem, std::move(setting)), slow_, factor_);
+    return std::make_unique<PlantedWorkload>(real_->open(problem, std::move(setting)), variant_, wrap_);
   }
 
  private:
   std::unique_ptr<Operation> real_;
-  Index factor_;
-  std::size_t slow_ = 0;
+  Wrap wrap_;
+  std::size_t variant_ = 0;
 };
+
+void plant_in_packed(Registry& registry, Wrap wrap) {
+  registry.put(std::make_unique<PlantedOperation>(registry.take("gemm"), "packed", std::move(wrap)));
+}
 
 void plant(Registry& registry, const std::string& what) {
   constexpr std::string_view slower = "slower=";
@@ -198,10 +221,15 @@ void plant(Registry& registry, const std::string& what) {
     plant_bad(registry, what == "benign");
   } else if (what.starts_with(slower)) {
     const Index factor = std::stol(what.substr(slower.size()));
-    registry.put(std::make_unique<SlowOperation>(registry.take("gemm"), "packed", factor));
+    plant_in_packed(registry, [factor](std::unique_ptr<Timed> real) {
+      return std::make_unique<SlowTimed>(std::move(real), factor);
+    });
+  } else if (what == "idle") {
+    plant_in_packed(registry,
+                    [](std::unique_ptr<Timed> real) { return std::make_unique<IdleTimed>(std::move(real)); });
   } else if (!what.empty()) {
     throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
-                "set wrong, crash, bad, benign, framed, disguised or slower=<factor>");
+                "set wrong, crash, bad, benign, framed, disguised, idle or slower=<factor>");
   }
 }
 

@@ -92,6 +92,17 @@ TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
   EXPECT_TRUE(Json::parse(folder_.read("run.json")).at("trials").at(0).at("launches").empty());
 }
 
+TEST_F(TwoBuilds, CallAHeadImpossibleThatIsFasterThanAnyKernelCanBe) {
+  folder_.write("square.json", R"({"schema": 1, "name": "square", "about": "end to end", "cases": [
+    {"op": "gemm", "m": 64, "n": 64, "k": 64}]})");
+  const std::string square = " --suite square.json -k gemm/packed --threads 1 --identical --budget 2";
+  const Finished done = run_program("gate --base ./base -o run.json" + square, folder_.path(), "idle");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed of the head is faster than any kernel"));
+  EXPECT_THAT(done.output, HasSubstr("‼ gemm/packed/m=64,n=64,k=64#1"));
+  EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
+}
+
 TEST_F(TwoBuilds, ExitAsCrashedWhenAKernelCrashes) {
   const Finished done = run_program(
       std::string("gate --base '") + ASSAY_PROGRAM + "' --suite tiny.json -k 'gemm/planted' --identical",
@@ -194,6 +205,14 @@ TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
   EXPECT_EQ(partial.exit_code, 3) << partial.output << partial.errors;
   EXPECT_THAT(partial.output, HasSubstr("1 unfinished gate was left out"));
   EXPECT_THAT(partial.last_lines(1), HasSubstr("UNDECIDED: no run was finished"));
+}
+
+TEST_F(TwoBuilds, FailASelfTestInWhichATimeCannotBe) {
+  const std::string few = "selftest --suite tiny.json -k gemm/packed --runs 1 --planted-runs 0 --budget 2";
+  const Finished done = run_program(few + " -o raw.jsonl", folder_.path(), "idle");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed/m=24,n=24,k=25#1: took "));
+  EXPECT_EQ(run_program("selftest --again raw.jsonl", folder_.path()).exit_code, 1);
 }
 
 TEST_F(TwoBuilds, RefuseASelfTestOfNoGate) {

@@ -48,6 +48,8 @@ struct TrustRow {
   Index compared = 0;               ///< elements of outputs in those
   double workspace_bytes = 0;       ///< kept between calls, of the trial that keeps most
   double allocations_per_call = 0;  ///< of the trial that allocates most often
+};
+
 /// A trial that is faster than any kernel can be, and why.
 struct ImpossibleTime {
   std::string key, why;
