@@ -82,6 +82,8 @@ InputWatch::InputWatch(std::vector<PartBytes> parts)
   std::size_t bytes = 0;
   for (const PartBytes& part : parts_) bytes += part.size;
   small_ = bytes <= small_input;
+  constexpr std::size_t most_users = 64;
+  users_.reserve(most_users);  // nothing is allocated where allocations of a kernel are counted
 }
 
 void InputWatch::used_by(const void* user) {

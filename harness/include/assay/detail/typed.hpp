@@ -322,6 +322,7 @@ class TypedTimed final : public Timed {
   }
 
   void repeat(Index calls) override {
+    shared_.watch.used_by(this);  // also by calls that belong to no slice
     runner_.repeat(output_, calls, [this] {
       if (salt_ != nullptr) (this->*salt_)();
     });
