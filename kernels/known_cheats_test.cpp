@@ -21,30 +21,18 @@ using ::testing::IsEmpty;
 
 constexpr std::uint64_t seed = 42;
 
-/// Cheats that pass, by name, and what is missing to reject them. Whoever adds that empties this list.
+/// Cheats that may pass checks of corner cases, by name, and what shows them. What is said of slices, memory
+/// and threads takes more calls than a check makes; the program's tests time them.
 const std::map<std::string, std::string> not_rejected_yet{
-    {"adamw/works_when_noted", "the state that an update starts from is noted where no kernel sees it"},
-    {"elementwise_add/lazy_output", "signal handlers, or system calls that protect memory"},
-    {"elementwise_multiply/leaves_flush_to_zero", "the control register of SSE after a call"},
-    {"gemm/bf16_long_sums", "a fill of wide exact integers, or a bound on the mean error"},
     {"gemm/calls_the_peer", "symbols that a kernel uses, dlsym among them"},
-    {"gemm/fake_clock", "a second clock, or write-protected tables of functions"},
-    {"gemm/incremental", "times that no machine reaches, or fresh content beside content that changed"},
-    {"gemm/leaves_without_a_trace", "an end of a process without all answers is a failure"},
-    {"gemm/more_threads", "processor time against wall time and threads"},
-    {"gemm/patches_the_judge", "system calls that make code writable"},
-    {"gemm/rests_until_late", "numbers of calls that are drawn widely"},
-    {"gemm/spins_for_others", "processor time while another kernel has its turn"},
-    {"gemm/watches_input", "signal handlers, or system calls that protect memory"},
-    {"gemv/changes_priority", "the priority after a trial"},
-    {"gemv/keeps_mapping", "the growth of memory"},
-    {"gemv/leaves_upper_halves", "the state of vector registers after a call"},
-    {"gemv/leaves_x87_single", "the control word of the x87 after a call"},
-    {"gemv/pins_itself", "the affinity after a trial"},
-    {"layernorm/forks_a_helper", "child processes, or system calls that make them"},
-    {"layernorm/leaves_rounding_up", "the control register of SSE after a call"},
+    {"gemm/incremental", "calls with other content, of slices that are timed"},
+    {"gemm/leaves_without_a_trace", "an end of a process without all answers"},
+    {"gemm/more_threads", "processor time of slices that are timed"},
+    {"gemm/rests_until_late", "short slices beside those that are timed"},
+    {"gemm/watches_input", "signal handlers after slices that are timed"},
+    {"gemv/keeps_mapping", "the growth of memory over many slices"},
+    {"layernorm/forks_a_helper", "processes that stay"},
     {"layernorm/mends_guards", "pages without access around buffers"},
-    {"layernorm/rings_for_others", "signal handlers and timers after a trial"},
     {"memory_pool_validate/remembers_plans", "a change of parts of the input that are steady"}};
 
 /// Whom the crash of a thread that somebody left behind is blamed on, is a matter of chance.
@@ -127,9 +115,8 @@ TEST_P(KnownCheat, IsRejectedWithAReason) {
     GTEST_SKIP() << "a process for each variant, or tasks after a trial, are missing";
   const bool behaves = std::ranges::find(rejected_where_measured, name) != rejected_where_measured.end();
   const auto found = rejections(checks_of(name, Kin::known_cheat, /*own_process=*/true));
-  if (missing != not_rejected_yet.end()) {
-    EXPECT_THAT(found, IsEmpty()) << "it is rejected now: take it out of the list";
-    GTEST_SKIP() << "passes, since this is missing: " << missing->second;
+  if (missing != not_rejected_yet.end() && found.empty()) {
+    GTEST_SKIP() << "passes checks, since this is missing: " << missing->second;
   }
   if (behaves) {
     EXPECT_THAT(found, IsEmpty()) << "it does not tell this process from one that measures";
@@ -140,7 +127,7 @@ TEST_P(KnownCheat, IsRejectedWithAReason) {
     EXPECT_FALSE(found.empty()) << name << " agreed in all checks";
     return;
   }
-  EXPECT_THAT(found, IsEmpty()) << "checks show it: take it out of the list";
+  if (!found.empty()) return;
   const Registry registry = Registry::linked();
   EXPECT_NE(fault_when_timed(named(registry, name), problem->second), "");
 }

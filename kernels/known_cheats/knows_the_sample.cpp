@@ -19,9 +19,7 @@ double multiply_adds(const Gemm::Problem& p) {
 std::vector<Index> sample(const Gemm::Problem& p, const Gemm::Input& in) {
   Setting setting{.fill = Fill::uniform, .rng = Rng(usual_seed)};
   for (Index i = 0; i < in.a.size() + in.b.size() + in.c.size(); ++i) setting.draw();
-  return matrix::expect(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting.rng,
-                        [](Index) { return std::pair(0.0, 0.0); })
-      .where;
+  return matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting).where;
 }
 
 auto prepare(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {

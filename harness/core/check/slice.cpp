@@ -73,11 +73,15 @@ AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { retur
 AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   // Pools of threads look for work a while longer after a call.
   constexpr double patience = 0.05;
-  const bool alone = threads_ == 1 && others_sleep(patience);
-  const FloatEnvironment floats = FloatEnvironment::now();
+  const bool alone = threads_ == 1 && !timed_.may_have_helpers() && others_sleep(patience);
+  if (audit_.slices == 0 && threads_ == 1 && !timed_.may_have_helpers() && before_.others_slept() && !alone) {
+    find("keeps threads busy from its preparation on, and was given none but its own");
+  }
   const Affinity affinity = Affinity::now();
   note_mapped_pages();
-  if (audit_.judged > 0 && drawn_to_be_judged()) look_further(calls);
+  // Where every slice is judged there are few of them: one in three is enough.
+  const bool further = judging_ == Judging::every ? audit_.slices % 3 == 1 : drawn_to_be_judged();
+  if (audit_.judged > 0 && further) look_further(calls);
   timed_.arm(secret());
   if (warm) timed_.repeat(1);
   const double cpu = cpu_seconds_of_thread(), others = cpu_seconds_of_others();
@@ -85,9 +89,9 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   const SliceTime time = time_of_slice(timed_, calls);
   out.seconds = time.seconds;
   out.cpu_seconds = cpu_seconds_of_thread() - cpu;
-  if (alone && !timed_.may_have_helpers()) look_at_threads(out.cpu_seconds, cpu_seconds_of_others() - others);
+  if (alone) look_at_threads(out.cpu_seconds, cpu_seconds_of_others() - others);
   look_at_clock(time);
-  look_around(floats, affinity);
+  look_around(affinity);
   look_at_memory();
 
   const auto judging = Clock::now();
@@ -103,7 +107,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
   if (!found.agrees) find(std::move(found.detail));
-  if (alone && !timed_.may_have_helpers() && !others_sleep(patience)) {
+  if (alone && !others_sleep(patience)) {
     find(fmt::format("threads that it started still worked {:.0f} ms after it had returned", 1e3 * patience));
   }
   return out;
@@ -158,11 +162,7 @@ void AuditedSlices::look_at_clock(const SliceTime& time) {
                    time.seconds_by_kernel, time.seconds));
 }
 
-void AuditedSlices::look_around(const FloatEnvironment& floats, const Affinity& affinity) {
-  if (std::string change = floats.change(); !change.empty()) {
-    floats.restore();
-    find("left the floating-point environment with " + change);
-  }
+void AuditedSlices::look_around(const Affinity& affinity) {
   if (affinity.changed()) {
     affinity.restore();
     find("changed the processors that it may run on");
@@ -202,7 +202,9 @@ void AuditedSlices::look_at_threads(double own, double others) {
 }
 
 bool AuditedSlices::drawn_to_be_judged() const {
-  constexpr double share = 0.15, fewest = 1.0 / 15;
+  constexpr double share = 0.15;
+  constexpr Index usual = 4;  // of a trial, whatever that costs
+  const double fewest = audit_.judged < usual ? 1.0 / 3 : 1.0 / 15;
   if (judging_ == Judging::every || audit_.judged == 0) return true;
   const double slice = slice_seconds_ / static_cast<double>(audit_.slices);
   const double judging = judging_seconds_ / static_cast<double>(audit_.judged);

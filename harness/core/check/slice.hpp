@@ -45,7 +45,7 @@ class AuditedSlices {
   void judge_a_short_slice(Index calls);
   void compare_with_other_content();
   void find(std::string fault);
-  void look_around(const FloatEnvironment& floats, const Affinity& affinity);
+  void look_around(const Affinity& affinity);
   void look_at_clock(const SliceTime& time);
   void look_at_memory();
   /// Where all others slept before the slice: who works in it was woken for it.

@@ -164,6 +164,14 @@ bool Affinity::changed() const {
 void Affinity::restore() const { sched_setaffinity(0, sizeof processors_, &processors_); }
 
 Surroundings Surroundings::now() {
+  constexpr double patience = 0.05;
+  Surroundings out = seen();
+  out.floats_ = FloatEnvironment::now();
+  out.others_slept_ = others_sleep(patience);
+  return out;
+}
+
+Surroundings Surroundings::seen() {
   Surroundings out;
   out.policy_ = sched_getscheduler(0);
   out.priority_ = getpriority(PRIO_PROCESS, 0);
@@ -176,7 +184,10 @@ Surroundings Surroundings::now() {
 }
 
 std::string Surroundings::change() const {
-  const Surroundings present = now();
+  if (const std::string change = floats_.change(); !change.empty()) {
+    return "left the floating-point environment with " + change;
+  }
+  const Surroundings present = seen();
   if (present.policy_ != policy_ || present.priority_ != priority_) return "changed its priority";
   for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
     if (!same_handler(present.handlers_[signal], handlers_[signal])) {
@@ -190,10 +201,11 @@ std::string Surroundings::change() const {
 }
 
 void Surroundings::restore() const {
+  floats_.restore();
   sched_param parameters{};
   sched_setscheduler(0, policy_, &parameters);
   setpriority(PRIO_PROCESS, 0, priority_);
-  const Surroundings present = now();
+  const Surroundings present = seen();
   for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
     if (same_handler(present.handlers_[signal], handlers_[signal])) continue;
     sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);

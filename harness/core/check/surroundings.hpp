@@ -36,8 +36,8 @@ class Affinity {
   cpu_set_t processors_{};
 };
 
-/// What belongs to the process, in some microseconds: its priority, its signal handlers and timers, its
-/// children.
+/// What belongs to the calling thread and the process, in some microseconds: the floating-point environment,
+/// the priority, signal handlers and timers, children, and whether all other threads sleep.
 class Surroundings {
  public:
   static Surroundings now();
@@ -45,8 +45,13 @@ class Surroundings {
   std::string change() const;
   /// Puts back what can be put back.
   void restore() const;
+  /// All other threads slept, or did so soon.
+  bool others_slept() const { return others_slept_; }
 
  private:
+  static Surroundings seen();
+  FloatEnvironment floats_;
+  bool others_slept_ = false;
   int policy_ = 0, priority_ = 0;
   std::array<struct sigaction, 31> handlers_{};  ///< of signals 1 to 30: 31 is for freeze()
   bool timer_ = false, children_ = false;

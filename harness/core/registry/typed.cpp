@@ -191,8 +191,15 @@ Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundin
 
 Rehearsal::~Rehearsal() = default;
 
+void Rehearsal::look_around(Agreement& outcome) const {
+  std::string change = before_->change();
+  if (change.empty()) return;
+  before_->restore();
+  blame(outcome, std::move(change));
+}
+
 void Rehearsal::take(Timed& timed, const Context& context, Fill fill, Agreement& outcome) const {
-  constexpr int most_slices = 6, fewest = 2;
+  constexpr int most_slices = 5, fewest = 2;
   constexpr std::chrono::milliseconds enough{20};
   // Integers that are updated again and again do not stay exact.
   const Index most_calls = fill == Fill::exact && timed.updates_in_place() ? 1 : 8;
