@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+// A namespace of its own: builds join test files, and these names are short.
+namespace assay::known_cheats_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -179,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(Kernels, KnownHonest, ::testing::ValuesIn(names_of(Kin:
                          without_slash);
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::known_cheats_test

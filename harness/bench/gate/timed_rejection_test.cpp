@@ -7,12 +7,13 @@
 
 #include <algorithm>
 
-namespace assay {
+// A namespace of its own: builds join test files, and these names are short.
+namespace assay::timed_rejection_test {
 namespace {
 
 using ::testing::Contains;
-using testing::doubled;
-using testing::Doubling;
+using assay::testing::doubled;
+using assay::testing::Doubling;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -142,4 +143,4 @@ TEST(RejectedByGate, IsAFailureThatNamesTheVariant) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::timed_rejection_test

@@ -23,10 +23,11 @@
 #include <immintrin.h>
 #endif
 
-namespace assay {
+// A namespace of its own: builds join test files, and these names are short.
+namespace assay::slice_test {
 namespace {
 
-using testing::Doubling;
+using assay::testing::Doubling;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Input = Doubling::Input;
@@ -164,7 +165,8 @@ TEST(AuditedSlices, BlameNobodyForWhatAnotherWroteInCallsThatAreNotJudged) {
                           }});
   const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
   const auto timed = workload->timed(1, {}), naive = workload->timed(0, {});
-  AuditedSlices slices(*timed), innocent(*naive);
+  const Surroundings before = Surroundings::now();
+  AuditedSlices slices(*timed, 1, before), innocent(*naive, 1, before);
   for (int i = 0; i < 20; ++i) {
     timed->repeat(1);  // as it is called while it is found out how long a call takes
     innocent.take(3, true);
@@ -371,4 +373,4 @@ TEST(AuditedSlices, FindAKernelThatUpdatesOnlyWhatItDidNotLeaveItself) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::slice_test
