@@ -200,6 +200,11 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   Found found = found_from(bytes);
                   all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
                   all.checks[i].remark = std::move(found.remark);
+                  // One rejection of a cheat is enough: some of them take their time.
+                  const VariantInfo& variant = all.steps[i].operation->variants()[all.steps[i].variant];
+                  if (!all.checks[i].agreement.agrees && variant.kin() == Kin::known_cheat) {
+                    dropped.insert(variant_of(i));
+                  }
                   end(i);
                 },
             .fail =

@@ -72,9 +72,10 @@ AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { retur
 
 AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   // Pools of threads look for work a while longer after a call.
-  constexpr double patience = 0.05;
+  constexpr double patience = 0.05, long_patience = 0.3;
   const bool alone = threads_ == 1 && !timed_.may_have_helpers() && others_sleep(patience);
-  if (audit_.slices == 0 && threads_ == 1 && !timed_.may_have_helpers() && before_.others_slept() && !alone) {
+  const bool first = audit_.slices == 0 && threads_ == 1 && !timed_.may_have_helpers();
+  if (first && before_.others_slept() && !alone && !others_sleep(long_patience)) {
     find("keeps threads busy from its preparation on, and was given none but its own");
   }
   const Affinity affinity = Affinity::now();
@@ -107,8 +108,9 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
   if (!found.agrees) find(std::move(found.detail));
-  if (alone && !others_sleep(patience)) {
-    find(fmt::format("threads that it started still worked {:.0f} ms after it had returned", 1e3 * patience));
+  if (alone && !others_sleep(long_patience)) {
+    find(fmt::format("threads that it started still worked {:.0f} ms after it had returned",
+                     1e3 * long_patience));
   }
   return out;
 }
