@@ -32,6 +32,7 @@ const std::map<std::string, std::string> not_rejected_yet{
     {"gemm/rests_until_late", "short slices beside those that are timed"},
     {"gemm/watches_input", "signal handlers after slices that are timed"},
     {"gemv/keeps_mapping", "the growth of memory over many slices"},
+    {"gemv/pins_itself", "the processors of a thread around slices that are timed"},
     {"layernorm/forks_a_helper", "processes that stay"},
     {"layernorm/mends_guards", "pages without access around buffers"},
     {"memory_pool_validate/remembers_plans", "a change of parts of the input that are steady"}};
