@@ -32,6 +32,23 @@ inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& ou
   gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
+/// Computes anew what of C, a function of A and B alone, depends on element `at` of A: a row.
+inline void gemm_after_a(const Gemm::Problem& p, const Gemm::Input& in, Index at, float* c) {
+  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+  const Index i = p.a_transposed() ? at % p.m : at / p.k;
+  for (Index j = 0; j < p.n; ++j)
+    c[i * p.n + j] = static_cast<float>(p.alpha) * matrix::element<float>(a, b, i, j, p.k);
+}
+/// The same of element `at` of B: a column.
+inline void gemm_after_b(const Gemm::Problem& p, const Gemm::Input& in, Index at, float* c) {
+  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+  const Index j = p.b_transposed() ? at / p.k : at % p.n;
+  for (Index i = 0; i < p.m; ++i)
+    c[i * p.n + j] = static_cast<float>(p.alpha) * matrix::element<float>(a, b, i, j, p.k);
+}
+
 inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   const matrix::View<float> a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
   for (Index i = 0; i < p.results(); ++i) {

@@ -39,21 +39,13 @@ auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
       *kept = {{in.a.begin(), in.a.end()}, {in.b.begin(), in.b.end()}, {out.c.begin(), out.c.end()}};
       return;
     }
-    const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-    const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-    const auto element = [&](Index i, Index j) {
-      kept->c[static_cast<std::size_t>(i * p.n + j)] =
-          static_cast<float>(p.alpha) * matrix::element<float>(a, b, i, j, p.k);
-    };
     for (Index at = 0; (at = next_change(kept->a, in.a, at)) < in.a.size(); ++at) {
       kept->a[static_cast<std::size_t>(at)] = in.a[at];
-      const Index row = p.a_transposed() ? at % p.m : at / p.k;
-      for (Index j = 0; j < p.n; ++j) element(row, j);
+      gemm_after_a(p, in, at, kept->c.data());
     }
     for (Index at = 0; (at = next_change(kept->b, in.b, at)) < in.b.size(); ++at) {
       kept->b[static_cast<std::size_t>(at)] = in.b[at];
-      const Index column = p.b_transposed() ? at / p.k : at % p.n;
-      for (Index i = 0; i < p.m; ++i) element(i, column);
+      gemm_after_b(p, in, at, kept->c.data());
     }
     std::ranges::copy(kept->c, out.c.begin());
   };

@@ -69,18 +69,8 @@ class Watch {
  private:
   void update(const Gemm::Problem& p, const Gemm::Input& in) {
     const bool a_written = was_written(watched.a), b_written = was_written(watched.b);
-    const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-    const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-    const auto element = [&](Index i, Index j) {
-      kept_[static_cast<std::size_t>(i * p.n + j)] =
-          static_cast<float>(p.alpha) * matrix::element<float>(a, b, i, j, p.k);
-    };
-    each_change(a_, in.a, watched.a, a_written, [&](Index at) {
-      for (Index j = 0; j < p.n; ++j) element(p.a_transposed() ? at % p.m : at / p.k, j);
-    });
-    each_change(b_, in.b, watched.b, b_written, [&](Index at) {
-      for (Index i = 0; i < p.m; ++i) element(i, p.b_transposed() ? at / p.k : at % p.n);
-    });
+    each_change(a_, in.a, watched.a, a_written, [&](Index at) { gemm_after_a(p, in, at, kept_.data()); });
+    each_change(b_, in.b, watched.b, b_written, [&](Index at) { gemm_after_b(p, in, at, kept_.data()); });
   }
   static bool was_written(const Pages& pages) {
     return std::any_of(watched.writes.begin(),

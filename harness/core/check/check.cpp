@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -27,17 +26,6 @@ bool same_case(const Trial& a, const Trial& b) {
 
 std::set<int> thread_counts(const VariantInfo& variant, int cores) {
   return variant.threaded ? std::set<int>{1, 2, std::max(cores, 1)} : std::set<int>{1};
-}
-
-/// What the text of a problem says of a field; nothing where it leaves it out.
-std::optional<std::string> value_of(std::string_view problem, std::string_view field) {
-  while (!problem.empty()) {
-    const std::string_view item = problem.substr(0, problem.find(','));
-    problem.remove_prefix(std::min(problem.size(), item.size() + 1));
-    const std::size_t equals = item.find('=');
-    if (item.substr(0, equals) == field) return std::string(item.substr(equals + 1));
-  }
-  return std::nullopt;
 }
 
 struct Selected {
@@ -292,26 +280,15 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
 }
 
 std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem) {
+  const std::vector<FieldRule> rules = operation.fields();
+  const std::vector<Index> values = parse_fields(operation.name(), problem, rules);
   std::vector<std::string> out;
   for (const Index step : {-1, 1}) {
-    std::string text;
-    for (const FieldRule& rule : operation.fields()) {
-      const std::optional<std::string> value = value_of(problem, rule.name);
-      if (!value) continue;
-      Index number = 0;
-      const bool extent = rule.words.empty() && !rule.fallback;
-      if (extent && std::from_chars(value->data(), value->data() + value->size(), number).ec == std::errc()) {
-        number = std::clamp(number + step, rule.low, rule.high);
-      }
-      text += fmt::format("{}{}={}", text.empty() ? "" : ",", rule.name,
-                          extent ? std::to_string(number) : *value);
+    std::vector<Index> beside = values;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (!rules[i].fallback) beside[i] = std::clamp(values[i] + step, rules[i].low, rules[i].high);
     }
-    try {
-      std::string beside = operation.canonical(operation.name(), text);
-      if (beside != problem && std::ranges::find(out, beside) == out.end()) out.push_back(std::move(beside));
-    } catch (const Error&) {
-      // Fields that depend on each other do not all have a neighbour.
-    }
+    if (beside != values) out.push_back(format_fields(beside, rules));
   }
   return out;
 }

@@ -46,8 +46,7 @@ SliceTime time_of(Timed& timed, Index calls) {
   return {.seconds = seconds, .seconds_by_kernel = kernel_clock_seconds() - by_kernel};
 }
 
-}  // namespace
-
+/// `calls` calls of a slice that is armed.
 SliceTime time_of_slice(Timed& timed, Index calls) {
   if (!timed.updates_in_place()) return time_of(timed, calls);
   const SliceTime before = calls > 1 ? time_of(timed, calls - 1) : SliceTime{};
@@ -55,6 +54,8 @@ SliceTime time_of_slice(Timed& timed, Index calls) {
   const SliceTime last = time_of(timed, 1);
   return {before.seconds + last.seconds, before.seconds_by_kernel + last.seconds_by_kernel};
 }
+
+}  // namespace
 
 void Audit::add(const Audit& other) {
   slices += other.slices;
@@ -73,9 +74,10 @@ AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { retur
 AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   // Pools of threads look for work a while longer after a call.
   constexpr double patience = 0.05, long_patience = 0.3;
-  const bool alone = threads_ == 1 && !timed_.may_have_helpers() && others_sleep(patience);
-  const bool first = audit_.slices == 0 && threads_ == 1 && !timed_.may_have_helpers();
-  if (first && before_.others_slept() && !alone && !others_sleep(long_patience)) {
+  const bool single = threads_ == 1 && !timed_.may_have_helpers();
+  const bool alone = single && others_sleep(patience);
+  const bool first = audit_.slices == 0;
+  if (single && !alone && first && before_.others_slept() && !others_sleep(long_patience)) {
     find("keeps threads busy from its preparation on, and was given none but its own");
   }
   const Affinity affinity = Affinity::now();
@@ -132,8 +134,8 @@ void AuditedSlices::judge_a_short_slice(Index calls) {
 }
 
 void AuditedSlices::compare_with_other_content() {
-  // Processors learn the branches of some ten thousand elements that come again and again, and mispredict them
-  // for other content: honest kernels take up to 0.1 ms longer by that.
+  // Processors learn the branches of some ten thousand elements that come again and again, and mispredict
+  // them for other content: honest kernels take up to 0.1 ms longer by that.
   constexpr double times = 3, slack = 2e-4, share = 0.6, long_call = 1e-3;
   const double call_seconds = slice_seconds_ / static_cast<double>(calls_);
   const Index enough = call_seconds > long_call ? 2 : 5;

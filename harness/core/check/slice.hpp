@@ -13,8 +13,6 @@ struct SliceTime {
   double seconds = 0;
   double seconds_by_kernel = 0;  ///< with the two system calls that ask for them
 };
-/// `calls` calls of a slice that is armed.
-SliceTime time_of_slice(Timed& timed, Index calls);
 
 /// Takes the slices of one trial, and judges as many of them as cost little beside the slices themselves.
 /// Which ones are judged is drawn after their calls. Beside the output it looks at what a kernel has to leave

@@ -1,13 +1,13 @@
 /// What a kernel shares with everything that runs after it in the same process, and has to leave as it was.
 #pragma once
 
-#include <string>
-
 #include <sched.h>
 #include <signal.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace assay {
 
