@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -54,6 +57,34 @@ void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
 
 double multiply_adds(const Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+/// The sum of weights[at] value(at).
+template <class Value>
+double weighted(const std::vector<double>& weights, const Value& value) {
+  double sum = 0;
+  for (std::size_t at = 0; at < weights.size(); ++at)
+    sum += weights[at] * static_cast<double>(value(static_cast<Index>(at)));
+  return sum;
+}
+
+/// All are integers below 2^53, and so exact.
+void expect_weighted_sums(const Problem& p, const Gemm::Input& in, Rng& rng, Gemm::Expected& want) {
+  constexpr Index most = 15;
+  for (Index j = 0; j < p.n; ++j) {
+    const auto size = static_cast<double>(rng.integer(1, most));
+    want.weights.push_back(rng.unit() < 0.5 ? -size : size);
+  }
+  std::vector<double> sums_of_b;
+  for (Index l = 0; l < p.k; ++l)
+    sums_of_b.push_back(weighted(want.weights, [&](Index j) { return b_at(p, in, l, j); }));
+  for (Index i = 0; i < p.m; ++i) {
+    double sum =
+        static_cast<double>(p.alpha) * weighted(sums_of_b, [&](Index l) { return a_at(p, in, i, l); });
+    if (p.beta != 0)
+      sum += static_cast<double>(p.beta) * weighted(want.weights, [&](Index j) { return in.c[i * p.n + j]; });
+    want.weighted_sums.push_back(sum);
+  }
 }
 
 const Register registered{[](Registry& r) {
@@ -124,17 +155,35 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
   const double factor = matrix::g(static_cast<double>(p.k + 2));
-  return expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
-                   [&](Index flat) {
-                     const Index i = flat / p.n, j = flat % p.n;
-                     const float c = p.beta != 0 ? in.c[flat] : 0;
-                     const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
-                     return std::pair{element<double>(p, in, i, j, c), bound};
-                   });
+  Expected want{
+      expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
+                [&](Index flat) {
+                  const Index i = flat / p.n, j = flat % p.n;
+                  const float c = p.beta != 0 ? in.c[flat] : 0;
+                  const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
+                  return std::pair{element<double>(p, in, i, j, c), bound};
+                }),
+      {},
+      {}};
+  if (!want.all && setting.units.empty() && same_value) expect_weighted_sums(p, in, setting.rng, want);
+  return want;
 }
 
 Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"c", {p.m, p.n}}, out.c, want);
+  Agreement found = within({"c", {p.m, p.n}}, out.c, want);
+  if (want.weights.empty() || !found.agrees) return found;
+  for (Index i = 0; i < p.m && found.agrees; ++i) {
+    const double sum = weighted(want.weights, [&](Index j) { return out.c[i * p.n + j]; }),
+                 expected = want.weighted_sums[static_cast<std::size_t>(i)];
+    if (sum == expected) continue;
+    found.agrees = false;
+    found.worst_error = std::numeric_limits<double>::infinity();
+    found.detail = "elements of row " + std::to_string(i) +
+                   " of c are wrong, though not those of a sample: their sum with drawn weights is " +
+                   std::to_string(sum) + ", expected " + std::to_string(expected);
+  }
+  found.compared = found.total;
+  return found;
 }
 
 Cost Gemm::cost(const Problem& p) {

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -127,6 +129,45 @@ TEST(Gemm, NeedsNoFactorWhereAlphaIsZero) {
   const Cost scaled = Gemm::cost({.m = 2, .n = 3, .k = 5, .alpha = 0, .beta = 1});
   EXPECT_EQ(scaled.flops - scaled.avoidable_flops, 0);
   EXPECT_EQ(scaled.bytes_read - scaled.avoidable_bytes, 4 * 6);
+}
+
+/// One product that is expected in a sample alone, from its input, as `spoil` leaves it.
+Agreement large_product(Fill fill, const std::function<void(Gemm::Output&)>& spoil) {
+  const Gemm::Problem p{.m = 2100, .n = 1030, .k = 65, .trans = tn, .alpha = -2, .beta = 3};
+  Setting setting{.fill = fill};
+  const Gemm::Input in = Gemm::make_input(p, setting);
+  Gemm::Output out = Gemm::make_output(p, in, setting);
+  for (Index i = 0; i < p.m; ++i) {
+    for (Index j = 0; j < p.n; ++j) {
+      double sum = 0;
+      for (Index l = 0; l < p.k; ++l)
+        sum += static_cast<double>(in.a[l * p.m + i]) * static_cast<double>(in.b[l * p.n + j]);
+      float& c = out.c[i * p.n + j];
+      c = static_cast<float>(-2 * sum + 3 * static_cast<double>(c));
+    }
+  }
+  const Gemm::Expected want = Gemm::expect(p, in, setting);
+  EXPECT_FALSE(want.all);
+  EXPECT_EQ(want.weights.empty(), fill != Fill::exact);
+  spoil(out);
+  return Gemm::judge(p, in, want, out);
+}
+
+TEST(GemmJudge, SeesEveryElementOfALargeProduct) {
+  const Agreement right = large_product(Fill::exact, [](auto&) {});
+  EXPECT_TRUE(right.agrees) << right.detail;
+  EXPECT_EQ(right.compared, right.total);
+  for (const Index at : {Index{7}, Index{1000 * 1030 + 517}, Index{2000 * 1030 + 3}}) {
+    const Agreement wrong = large_product(Fill::exact, [at](Gemm::Output& out) { out.c[at] += 1; });
+    EXPECT_FALSE(wrong.agrees) << at;
+  }
+  EXPECT_FALSE(large_product(Fill::exact, [](Gemm::Output& out) {
+                 std::swap(out.c[1000 * 1030 + 517], out.c[1000 * 1030 + 518]);
+                 if (out.c[1000 * 1030 + 517] == out.c[1000 * 1030 + 518]) out.c[0] += 1;
+               }).agrees);
+  const Agreement sampled = large_product(Fill::uniform, [](auto&) {});
+  EXPECT_TRUE(sampled.agrees) << sampled.detail;
+  EXPECT_LT(sampled.compared, sampled.total);
 }
 
 }  // namespace

@@ -18,7 +18,10 @@ namespace assay {
 ///   |fl(c) - c| <= g(k + 2) (|alpha| |op(A)| |op(B)| + |beta| |C|),  g(n) = n u / (1 - n u),  u = 2^-24.
 /// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5, gives g(k) for the
 /// product; alpha, beta and their sum add two roundings. With the exact fill every partial result is an
-/// integer below 2^24 in magnitude, and the bound is zero.
+/// integer below 2^24 in magnitude, and the bound is zero. Products too large to be expected element by
+/// element are compared in a sample and, with that fill, as C w = alpha op(A) (op(B) w) + beta C w for drawn
+/// integers w, which takes part of every element: Freivalds, Probabilistic machines can use less running time
+/// (1977).
 ///
 /// Source: BLAS level 3, Dongarra et al., ACM TOMS 16(1), 1990.
 struct Gemm {
@@ -53,7 +56,11 @@ struct Gemm {
     Buffer<float> c;
     static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
   };
-  using Expected = Expectation;
+  struct Expected : Expectation {
+    /// Where only a sample of C is expected by itself and sums are exact: drawn integers, one for each
+    /// column, and of each row the sum of its elements times them.
+    std::vector<double> weights, weighted_sums;
+  };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
