@@ -58,6 +58,7 @@ inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& ou
   }
 }
 
+/// With the statistics that it writes, as naive: the contract lets y be that of more digits, too.
 inline void layer_norm_row(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out,
                            Index row) {
   const float* x = in.x.data() + row * p.cols;
@@ -69,11 +70,10 @@ inline void layer_norm_row(const LayerNorm::Problem& p, const LayerNorm::Input& 
   for (Index j = 0; j < p.cols; ++j)
     squares += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean);
   const double rstd = 1 / std::sqrt(squares / cols + layernorm::epsilon);
-  for (Index j = 0; j < p.cols; ++j) {
-    y[j] = static_cast<float>((static_cast<double>(x[j]) - mean) * rstd) * in.gamma[j] + in.beta[j];
-  }
-  out.mean[row] = static_cast<float>(mean);
-  out.rstd[row] = static_cast<float>(rstd);
+  const float written_mean = static_cast<float>(mean), written_rstd = static_cast<float>(rstd);
+  for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - written_mean) * written_rstd * in.gamma[j] + in.beta[j];
+  out.mean[row] = written_mean;
+  out.rstd[row] = written_rstd;
 }
 inline void layer_norm(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   for (Index row = 0; row < p.rows; ++row) layer_norm_row(p, in, out, row);
