@@ -116,12 +116,21 @@ Cost MemoryPoolValidate::cost(const Problem& p) {
 
 void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index at, Entry& element,
                               Setting& setting) {
-  // The first plan is valid, and most others are not.
-  if (in.plans.size() == 1) {
-    element.pool /= 2;
-  } else {
+  // The first plan is valid, and most others are not: those are seen to be so before all blocks are looked
+  // at.
+  if (in.plans.size() > 1) {
     element = in.plans[at == 0 ? setting.rng.integer(1, in.plans.size() - 1) : 0];
+  } else if (setting.timed) {
+    element.pool += setting.rng.integer(1, 1024) * memory_pool::alignment;
+  } else {
+    element.pool /= 2;
   }
+}
+
+void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index,
+                              memory_pool::Request& element, Setting& setting) {
+  // A smaller block remains where it was, and one larger than the pool fits nowhere.
+  element.bytes = setting.timed ? setting.rng.integer(1, element.bytes) : in.plans[0].pool + 1;
 }
 
 template class detail::TypedOperation<MemoryPoolValidate>;

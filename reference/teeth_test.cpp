@@ -54,8 +54,8 @@ TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
   const auto fills = operation.fills();
   if (std::ranges::find(fills, fill) == fills.end()) GTEST_SKIP() << name << " has no such fill";
   if (name == "batch_retrieval") GTEST_SKIP() << "each call takes the next of many windows, changed or not";
-  const auto shown_share = [&, fill = fill](const std::string& problem, int tries) {
-    return operation.open(problem, {.fill = fill, .rng = Rng(fnv1a(problem))})->changes_that_show(tries);
+  const auto shown_share = [&, given = fill](const std::string& problem, int tries) {
+    return operation.open(problem, {.fill = given, .rng = Rng(fnv1a(problem))})->changes_that_show(tries);
   };
   const std::vector<std::string> problems = operation.corner_cases();
   double shown = 0, looked_at = 0;

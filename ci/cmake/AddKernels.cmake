@@ -1,13 +1,23 @@
 # assay_add_kernels(NAME SOURCES file... [SUITE file.json]): the program NAME, with the whole command line, from
 # files that register variants; the ctest check.NAME, and with a suite bench.NAME, which gates against the
-# baseline of this machine in the build folder and records one when there is none.
+# baseline of this machine in the build folder and records one when there is none. The sources are compiled as the
+# target NAME_kernels, with what NAME links and is compiled with, so that what they call is known.
+include(${CMAKE_CURRENT_LIST_DIR}/CodeTable.cmake)
+
 function(assay_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SUITE" "SOURCES")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "usage: assay_add_kernels(NAME SOURCES file... [SUITE file.json])")
   endif()
-  add_executable(${name} ${arg_SOURCES})
+  add_library(${name}_kernels OBJECT ${arg_SOURCES})
+  add_executable(${name} $<TARGET_OBJECTS:${name}_kernels>)
   target_link_libraries(${name} PRIVATE assay::reference assay::harness_main)
+  foreach(property COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FEATURES INCLUDE_DIRECTORIES LINK_LIBRARIES)
+    set_property(TARGET ${name}_kernels APPEND PROPERTY ${property} $<TARGET_PROPERTY:${name},${property}>)
+  endforeach()
+  # A table of code names sources from the project's folder.
+  target_compile_options(${name}_kernels PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  assay_code_table(${name} ${name}_kernels)
   add_test(NAME check.${name} COMMAND ${name} check)
   if(arg_SUITE)
     cmake_path(ABSOLUTE_PATH arg_SUITE)

@@ -1,23 +1,23 @@
-# assay_code_table(program): links into the program a table of what identifies the machine code of each variant,
-# so that two builds know which variants cannot have changed. Objects of the kernels and the reference are read
-# after they were compiled; harness/core/code/identity.hpp says what counts.
+# assay_code_table(program target...): links into the program a table of what is known of the machine code of each
+# variant: a hash, so that two builds know which variants cannot have changed, and what it calls elsewhere. Objects of
+# the targets are read after they were compiled; harness/core/code/identity.hpp says what counts.
 function(assay_code_table program)
-  # The reader runs here. Without it, codes are unknown, which counts as changed.
-  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
-    message(STATUS "Cross-compiling: the code of variants is unknown")
+  # The reader runs here. Without it, codes are unknown, which counts as changed, and calls are unknown.
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT TARGET assay::code_table OR multi_config OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
+    message(STATUS "Cross-compiling, or for several configurations at once: the code of variants is unknown")
     return()
   endif()
-  set(objects ${CMAKE_CURRENT_BINARY_DIR}/code_objects.txt)
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/code_table.cpp)
-  set(archives assay_kernels_archive assay_reference_archive)
-  set(lists ${archives})
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${program}_code_objects.txt)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${program}_code_table.cpp)
   # A precompiled header counts as an object of its target, too.
-  list(TRANSFORM lists REPLACE "(.+)" "$<JOIN:$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,[.]o(bj)?$>,\n>\n")
-  list(JOIN lists "" lists)
-  file(GENERATE OUTPUT ${objects} CONTENT "${lists}")
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,[.]o(bj)?$>" OUTPUT_VARIABLE objects)
+  list(TRANSFORM objects REPLACE "(.+)" "$<JOIN:\\1,\n>\n" OUTPUT_VARIABLE lines)
+  list(JOIN lines "" lines)
+  file(GENERATE OUTPUT ${list} CONTENT "${lines}")
   add_custom_command(OUTPUT ${output} VERBATIM
-    COMMENT "Hashing the machine code of the variants"
-    COMMAND assay_code_table ${PROJECT_BINARY_DIR} ${objects} ${output}
-    DEPENDS assay_code_table ${archives} ${objects})
+    COMMENT "Reading the machine code of the variants"
+    COMMAND assay::code_table ${PROJECT_BINARY_DIR} ${list} ${output}
+    DEPENDS assay::code_table ${ARGN} ${objects} ${list})
   target_sources(${program} PRIVATE ${output})
 endfunction()

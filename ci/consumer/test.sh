@@ -40,5 +40,8 @@ expect right 0
 grep -q unrolled_by_two "$work/right.out" || fail "'right check' does not name its variant"
 expect wrong 1
 tail -n 12 "$work/wrong.out" | grep -q without_tail || fail "the last lines of 'wrong check' do not name without_tail"
+expect hidden 1
+tail -n 1 "$work/hidden.out" | grep -q 'WRONG: gemm/looks_up_its_library calls dlsym' ||
+  fail "the last line of 'hidden check' does not say that looks_up_its_library calls dlsym"
 [ ! -x "$work/build/beside" ] || "$work/build/beside" list gemm | grep -q packed ||
   fail "'beside list gemm' does not name the variants of assay::kernels"

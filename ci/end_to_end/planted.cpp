@@ -105,7 +105,7 @@ class SlowTimed final : public Timed {
  public:
   SlowTimed(std::unique_ptr<Timed> real, Index factor) : real_(std::move(real)), factor_(factor) {}
   void repeat(Index calls) override { real_->repeat(calls * factor_); }
-  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  void arm(std::uint64_t seed, bool timed) override { real_->arm(seed, timed); }
   Agreement settle(std::optional<std::uint64_t> seed) override { return real_->settle(seed); }
 
  private:
@@ -118,7 +118,7 @@ class IdleTimed final : public Timed {
  public:
   explicit IdleTimed(std::unique_ptr<Timed> real) : real_(std::move(real)) {}
   void repeat(Index) override {}
-  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  void arm(std::uint64_t seed, bool timed) override { real_->arm(seed, timed); }
   Agreement settle(std::optional<std::uint64_t> seed) override {
     if (seed) real_->repeat(1);
     return real_->settle(seed);
@@ -135,8 +135,8 @@ class PlantedWorkload final : public Workload {
   PlantedWorkload(std::unique_ptr<Workload> real, std::size_t variant, const Wrap& wrap)
       : real_(std::move(real)), variant_(variant), wrap_(wrap) {}
   Cost cost() const override { return real_->cost(); }
-  Agreement check(std::size_t variant, const Context& context, bool once) override {
-    return real_->check(variant, context, once);
+  Agreement check(std::size_t variant, const Context& context, double rehearsal_seconds) override {
+    return real_->check(variant, context, rehearsal_seconds);
   }
   std::string remark(std::size_t variant, const Context& context) override {
     return real_->remark(variant, context);

@@ -53,7 +53,8 @@ struct Tried {
 
   bool as_it_should_be() const {
     if (!skipped.empty()) return true;
-    if (kin == Kin::known_cheat) return run.rejected == repeats && gate.rejected == repeats;
+    if (kin == Kin::known_cheat)
+      return check.rejected == repeats && run.rejected == repeats && gate.rejected == repeats;
     const auto passed = [](const Stage& stage) { return stage.reason.empty() && stage.astray.empty(); };
     return passed(check) && passed(run) && passed(gate);
   }
@@ -143,7 +144,7 @@ class Trying {
 
   void once(const Wanted& one, std::uint64_t seed, Tried& out) const {
     Rng rng(seed);
-    const auto problem = problem_beside_corner_cases(*one.operation, one.variant, rng);
+    const auto problem = drawn_problem(*one.operation, one.variant, rng);
     if (!problem) {
       out.skipped =
           one.operation->unfit(one.variant, one.operation->corner_cases().back(), Context{}).value_or("");

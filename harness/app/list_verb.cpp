@@ -3,11 +3,15 @@
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "core/code/calls.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace assay {
 namespace {
@@ -42,6 +46,13 @@ void describe(Fields& f, ListedVariant& one) {
   f("source", one.info.source);
   f("line", one.info.line, {.about = "0: not known"});
   f("code", one.info.code, {.about = "hash of its machine code; empty: not known"});
+  f("libraries", one.info.libraries, {.optional = true, .about = "that it declares to hand work to"});
+  std::vector<Calls> calls = one.info.calls.value_or(std::vector<Calls>());
+  if (!f.writes() || one.info.calls) {
+    f.keyed("calls", calls, &Calls::to, &Calls::names,
+            {.optional = true,
+             .about = "beyond run-times: threads, system, and libraries; not known where missing"});
+  }
   f("why_not", one.unfit);
   f("known_bad", one.info.known_bad, {.terse = true, .about = "what it gets wrong"});
   f("known_cheat", one.info.known_cheat, {.terse = true, .about = "its trick"});
@@ -100,6 +111,13 @@ std::string_view mark_of(Kin kin) {
   return "";
 }
 
+/// Lines about what the variant calls beyond run-times.
+std::string calls_of(const VariantInfo& variant) {
+  std::vector<std::string> calls;
+  for (const Calls& one : variant.calls.value_or(std::vector<Calls>())) calls.push_back(in_words(one));
+  return calls.empty() ? "" : fmt::format("{:17}calls {}\n", "", fmt::join(calls, ", "));
+}
+
 std::string text_of(const Listed& listed) {
   const Operation& operation = *listed.operation;
   std::vector<std::string> fields, fills;
@@ -111,9 +129,9 @@ std::string text_of(const Listed& listed) {
   for (const std::size_t v : listed.variants) {
     const VariantInfo& variant = operation.variants()[v];
     const auto unfit = unfit_here(operation, v);
-    out += fmt::format("  {:<14} {}{}{}{}\n", variant.name,
-                       mark_of(variant.kin()), variant.summary,
+    out += fmt::format("  {:<14} {}{}{}{}\n", variant.name, mark_of(variant.kin()), variant.summary,
                        variant.threaded ? " (threads)" : "", unfit ? "  [not here: " + *unfit + "]" : "");
+    out += calls_of(variant);
   }
   return out;
 }
@@ -143,6 +161,15 @@ ListedOperation stored(const Listed& listed) {
   return out;
 }
 
+std::size_t unknown_calls(const List& list) {
+  std::size_t out = 0;
+  for (const ListedOperation& operation : list.operations) {
+    out += static_cast<std::size_t>(
+        std::ranges::count_if(operation.variants, [](const ListedVariant& one) { return !one.info.calls; }));
+  }
+  return out;
+}
+
 }  // namespace
 
 // Beside the type, where argument-dependent lookup finds it.
@@ -166,6 +193,10 @@ int list_verb(const ListOptions& options, const Registry& registry) {
     list.operations.push_back(stored(listed));
   }
   if (!options.code) {
+    const std::size_t unknown = unknown_calls(list);
+    if (unknown > 0)
+      text +=
+          fmt::format("calls                    unknown of {} variant{}\n", unknown, unknown == 1 ? "" : "s");
     text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
                         build.reference_flags);
   }

@@ -27,6 +27,7 @@ Variant<BatchedGemm>::Kernel prepare(const BatchedGemm::Problem& p, const Batche
 const Register registered{[](Registry& r) {
   r.add<BatchedGemm>({.name = "openblas",
                       .summary = "cblas_sgemm of the linked OpenBLAS, pair after pair",
+                      .libraries = {"openblas"},
                       .threaded = true,
                       .prepare = prepare});
 }};

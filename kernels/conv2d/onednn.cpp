@@ -220,6 +220,7 @@ template <class Op, Direction direction, class Arrays>
 void add(Registry& r, const Arrays& arrays) {
   r.add<Op>({.name = "onednn",
              .summary = "direct convolution of oneDNN, with the conversions from and to NCHW",
+             .libraries = {"onednn"},
              .threaded = true,
              .prepare =
                  [arrays](const typename Op::Problem& p, const typename Op::Input&, const Context& context) {

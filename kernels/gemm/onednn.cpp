@@ -21,8 +21,11 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const 
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>(
-      {.name = "onednn", .summary = "dnnl_sgemm of the linked oneDNN", .threaded = true, .prepare = prepare});
+  r.add<Gemm>({.name = "onednn",
+               .summary = "dnnl_sgemm of the linked oneDNN",
+               .libraries = {"onednn"},
+               .threaded = true,
+               .prepare = prepare});
 }};
 
 }  // namespace

@@ -24,6 +24,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const 
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "openblas",
                .summary = "cblas_sgemm of the linked OpenBLAS",
+               .libraries = {"openblas"},
                .threaded = true,
                .prepare = prepare});
 }};

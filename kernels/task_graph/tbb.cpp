@@ -60,6 +60,7 @@ const Register registered{[](Registry& r) {
   r.add<TaskGraph>(
       {.name = "tbb",
        .summary = "the peer: a task_group of oneTBB and counters",
+       .libraries = {"tbb"},
        .threaded = true,
        .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
          return kernel_of(tbb_tasks(in.graph, context.threads));

@@ -75,6 +75,39 @@ void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const Paired
   trials.erase(found);
 }
 
+/// Samples one trial beside no other. Returns whether a side was ended all the same; the trial is left out
+/// then.
+bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, int launch,
+                 const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
+  try {
+    static_cast<void>(sample_sides(request_for(run, {one}, launch, programs, snapshot), hooks));
+    return false;
+  } catch (const SideFailure& failed) {
+    note_failure(run, trials, programs, failed);
+  } catch (const ChildCrash& crash) {
+    run.trials[one].left_out = Standing::crashed;
+    run.trials[one].why_left_out =
+        fmt::format("ended its process while no kernel was called: {}", crash.what());
+    run.trials[one].launches.clear();
+    std::erase(trials, one);
+  }
+  return true;
+}
+
+/// Leaves out whoever is at fault for the end of a side, `suspect` if it is known who was running: a thread
+/// or a timer of another can strike at any time. Returns whether there is one.
+bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optional<std::size_t> suspect,
+                  int launch, const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
+  std::vector<std::size_t> in_turn = trials;
+  if (suspect) {
+    const auto found = std::ranges::find(in_turn, *suspect);
+    std::rotate(in_turn.begin(), found, found + 1);
+  }
+  return std::ranges::any_of(in_turn, [&](std::size_t one) {
+    return !hooks.stopped() && fails_alone(run, trials, one, launch, programs, snapshot, hooks);
+  });
+}
+
 /// The samples of all sides of those that came to an end; the others leave `trials`.
 std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std::size_t>& trials, int launch,
                                                 const PairedPrograms& programs, const Snapshot& snapshot,
@@ -83,7 +116,13 @@ std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std:
     try {
       return sample_sides(request_for(run, trials, launch, programs, snapshot), hooks);
     } catch (const SideFailure& failed) {
-      note_failure(run, trials, programs, failed);
+      const std::size_t suspect = *std::ranges::find_if(
+          trials, [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
+      const bool certain = trials.size() == 1 || failed.failure().kind == Failure::Kind::timed_out;
+      if (certain || !note_culprit(run, trials, suspect, launch, programs, snapshot, hooks))
+        note_failure(run, trials, programs, failed);
+    } catch (const ChildCrash&) {
+      if (!note_culprit(run, trials, std::nullopt, launch, programs, snapshot, hooks)) throw;
     }
   }
   return {};

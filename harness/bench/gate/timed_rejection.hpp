@@ -30,12 +30,7 @@ struct TimedCase {
   double time_limit = 0;
 };
 
-/// A problem that is no corner case: extents a little above those of a middling one, by what is drawn, and
-/// doubled as often as the variant needs. Empty when it is unfit for all of them.
-std::optional<std::string> problem_beside_corner_cases(const Operation& operation, std::size_t variant,
-                                                       Rng& rng);
-
-/// By `sample`, as `run` does it.
+/// Checked and then timed by `sample`, as `run` does it.
 TimedRejection rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks);
 
 using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;

@@ -11,55 +11,24 @@
 namespace assay::timed_rejection_test {
 namespace {
 
-using ::testing::Contains;
 using assay::testing::doubled;
 using assay::testing::Doubling;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-
-std::optional<std::string> needs_thousands(const Doubling::Problem& p, const Context&) {
-  if (p.rows * p.columns > 4000) return std::nullopt;
-  return "is for thousands";
-}
-std::optional<std::string> never(const Doubling::Problem&, const Context&) { return "needs a unicorn"; }
 
 const Registry& registry() {
   static const Registry out = [] {
     Registry made = testing::doubling_registry();
     made.add<Doubling>({.name = "a_cheat", .known_cheat = "here", .run = doubled});
-    made.add<Doubling>({.name = "large", .known_cheat = "here", .run = doubled, .unfit = needs_thousands});
-    made.add<Doubling>({.name = "nowhere", .known_cheat = "here", .run = doubled, .unfit = never});
     return made;
   }();
   return out;
 }
 
-constexpr std::size_t cheat = 1, large = 2, nowhere = 3;
+constexpr std::size_t cheat = 1;
 
 TimedCase one() {
   return {.operation = registry().at("doubling"), .variant = cheat, .problem = "rows=2,columns=3"};
-}
-
-std::optional<std::string> problem(std::size_t variant, std::uint64_t seed = 42) {
-  Rng rng(seed);
-  return problem_beside_corner_cases(registry().at("doubling"), variant, rng);
-}
-
-TEST(ProblemBesideCornerCases, IsNoneOfThemAndIsDrawn) {
-  const auto first = problem(cheat), second = problem(cheat, 43);
-  ASSERT_TRUE(first && second);
-  EXPECT_THAT(registry().at("doubling").corner_cases(), Not(Contains(*first)));
-  EXPECT_NE(*first, *second);
-  EXPECT_EQ(*first, *problem(cheat));
-}
-
-TEST(ProblemBesideCornerCases, GrowsUntilTheVariantRuns) {
-  const auto found = problem(large);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(registry().at("doubling").unfit(large, *found, {}));
-  EXPECT_LE(registry().at("doubling").cost(*found).flops, 8000) << "twice as much would have done";
-  EXPECT_FALSE(problem(nowhere));
 }
 
 /// Samples of both trials, changed by `change`.

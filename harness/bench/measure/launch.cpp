@@ -42,6 +42,7 @@ void describe(Fields& f, TrialSample& sample) {
   f("allocations_per_call", sample.allocations_per_call);
   f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
   f("workspace_bytes", sample.workspace_bytes);
+  f("prepare_seconds", sample.prepare_seconds);
   f("audit", sample.audit);
 }
 
@@ -121,13 +122,21 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
   hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
-  bool alone = false;
+  bool alone = false, suspected = false;
   while (!rest.trials.empty() && !hooks.stopped()) {
     LaunchRequest next = rest;
-    next.trials = next_trials(rest, alone);
+    next.trials = next_trials(rest, alone || suspected);
     LaunchPart part = part_in_new_process(next, hooks);
     found.merge(part.samples);
-    if (part.failed) {
+    const bool crashed = part.failed && part.failed->failure.kind == Failure::Kind::crashed;
+    // Not by its own fault, perhaps: whoever passes alone was hit by what another left behind.
+    if (suspected && !part.failed) alone = true;
+    suspected = crashed && next.trials.size() > 1;
+    if (suspected) {
+      const auto suspect =
+          std::ranges::find(rest.trials, next.trials.at(part.failed->step).key, &TrialRequest::key);
+      std::rotate(rest.trials.begin(), suspect, suspect + 1);
+    } else if (part.failed) {
       const std::string key = next.trials.at(part.failed->step).key;
       found[key] = {.key = key, .failure = std::move(part.failed->failure)};
     } else if (next.trials.size() == 1) {
@@ -156,6 +165,7 @@ void serve_launch(const Registry& registry, const std::filesystem::path& request
   const auto wanted = value_from<LaunchRequest>(
       JsonField(file, request.string(), "`launch` is for the program itself; use `assay run`"));
   leave_crashes_to_parent();
+  look_like_all_others();
   std::ofstream lines(answer, std::ios::app);
   sample_here(registry, wanted, hooks, [&](std::span<const TrialSample> samples) {
     lines << to_value(CaseAnswer{{samples.begin(), samples.end()}}).dump() << std::endl;

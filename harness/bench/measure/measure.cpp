@@ -39,6 +39,8 @@ void store(TrialResult& trial, TrialSample sample) {
   trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
   trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
   trial.workspace_bytes = std::max(trial.workspace_bytes, sample.workspace_bytes);
+  trial.prepare_seconds = trial.launches.empty() ? sample.prepare_seconds
+                                                 : std::min(trial.prepare_seconds, sample.prepare_seconds);
   trial.launches.push_back(std::move(sample.slices));
 }
 

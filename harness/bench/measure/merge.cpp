@@ -238,6 +238,17 @@ std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
   return out;
 }
 
+/// Those of each variant once.
+std::vector<VariantCalls> calls_of_all(const std::vector<ShardFile>& files) {
+  std::vector<VariantCalls> out;
+  for (const ShardFile& file : files) {
+    for (const VariantCalls& one : file.results.calls) {
+      if (std::ranges::find(out, one.variant, &VariantCalls::variant) == out.end()) out.push_back(one);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Results merged(std::vector<ShardFile> files) {
@@ -260,6 +271,7 @@ Results merged(std::vector<ShardFile> files) {
   out.mixed_machines = mixed;
   out.roofs = mixed.empty() ? roofs_of_all(files) : std::vector<Roof>{};
   out.weather = weather_of_all(files);
+  out.calls = calls_of_all(files);
   out.trials = std::move(trials);
   return out;
 }

@@ -50,6 +50,7 @@ ShardFile shard(int index, std::vector<std::int64_t> positions) {
     results.trials.push_back(trial_of("naive", problem, 2e-6));
     results.trials.push_back(trial_of("packed", problem, 1e-6));
   }
+  results.calls = {{.variant = "gemm/packed", .calls = {{"openblas", {"cblas_sgemm"}}}}};
   results.shard->positions = std::move(positions);
   return out;
 }
@@ -84,6 +85,8 @@ TEST(Merge, OfMachinesThatAreAlikeIsLikeOneRun) {
   EXPECT_EQ(all.machine.key, "cpu_2c");
   EXPECT_EQ(all.machine.facts, all_shards()[0].results.machine.facts);
   EXPECT_THAT(all.roofs, SizeIs(1));
+  ASSERT_THAT(all.calls, SizeIs(1)) << "one line for each variant";
+  EXPECT_EQ(all.calls[0].variant, "gemm/packed");
   EXPECT_EQ(all.cases_left_out, 5);
   EXPECT_EQ(all.date, "2026-01-01T00:00:00Z");
   EXPECT_EQ(all.command, "assay run --suite tiny.json -k 'gemm' --benchmark_repetitions=9");

@@ -78,6 +78,8 @@ Placing::Placing(int core) {
   if (own != cores_.end()) std::rotate(cores_.begin(), own, cores_.end());
 }
 
+void Placing::lift() const { allow(0, cores_); }
+
 int Placing::place(int threads, const std::function<void()>& work) const {
   if (threads == 1) {
     allow(0, {cores_.front()});

@@ -20,6 +20,9 @@ class Placing {
   /// inherit one core. Returns the number of cores that threads are pinned to, 0 for none.
   int place(int threads, const std::function<void()>& work) const;
 
+  /// Lets the calling thread run on all of its cores again.
+  void lift() const;
+
  private:
   std::vector<int> cores_;  ///< those allowed, its own first
 };

@@ -29,7 +29,8 @@ class PlantedTimed final : public Timed {
     while (Clock::now() < end) {
     }
   }
-  void arm(std::uint64_t seed) override { timed_->arm(seed); }
+  void arm(std::uint64_t seed, bool timed) override { timed_->arm(seed, timed); }
+  double prepare_seconds() const override { return timed_->prepare_seconds(); }
   bool may_have_helpers() const override { return timed_->may_have_helpers(); }
   bool updates_in_place() const override { return timed_->updates_in_place(); }
   void note_state(std::uint64_t seed) override { timed_->note_state(seed); }

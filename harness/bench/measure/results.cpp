@@ -116,6 +116,8 @@ void describe(Fields& f, TrialResult& trial) {
   f("allocations_per_call", trial.allocations_per_call, optional);
   f("allocated_bytes_per_call", trial.allocated_bytes_per_call, optional);
   f("workspace_bytes", trial.workspace_bytes, optional);
+  f("prepare_seconds", trial.prepare_seconds,
+    {.optional = true, .about = "before the first call, not timed with it"});
   f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});
   f("remark", trial.remark, terse);
   f("impossible", trial.impossible,
@@ -134,6 +136,12 @@ void describe(Fields& f, TrialResult& trial) {
           .refuse(fmt::format("number {} is {}, must be a time above 0", i, seconds));
     }
   }
+}
+
+void describe(Fields& f, VariantCalls& one) {
+  f("variant", one.variant, {.about = "operation/variant"});
+  f.keyed("calls", one.calls, &Calls::to, &Calls::names,
+          {.terse = true, .about = "functions by what they belong to: threads, system, or a library"});
 }
 
 void describe(Fields& f, ShardRecord& record) {
@@ -181,6 +189,7 @@ void describe(Fields& f, Results& results) {
   f("machine", results.machine, optional);
   f("roofs", results.roofs, optional);
   f("weather", results.weather, optional);
+  f("calls", results.calls, {.optional = true, .about = "beyond run-times; of other variants not known"});
   f("trials", results.trials);
   f("again", results.again, {.terse = true, .about = "measured a second time"});
   f.unique("trials", results.trials, &TrialResult::key, "repeats the trial");

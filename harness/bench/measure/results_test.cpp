@@ -70,6 +70,8 @@ Results sample() {
           .partial = true,
           .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}, 3, Weather{.seconds = 0.6, .migrations = -1}}},
           .weather = {1, 0.1, 0.2, -1, 4, -1, 6},
+          .calls = {{"gemm/naive", {}},
+                    {"gemm/packed", {{"tbb", {"tbb::f", "tbb::g"}}, {"threads", {"GOMP_parallel"}}}}},
           .trials = {naive, wrong, skipped, hung}};
 }
 
@@ -97,6 +99,11 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.roofs[0].bandwidth[0].level, "L1");
   EXPECT_EQ(after.roofs[0].measurements, 3);
   EXPECT_EQ(after.roofs[0].weather->seconds, 0.6);
+  ASSERT_EQ(after.calls.size(), 2U);
+  EXPECT_EQ(after.calls[0].variant, "gemm/naive");
+  EXPECT_TRUE(after.calls[0].calls.empty());
+  EXPECT_EQ(after.calls[1].calls[1].to, "threads");
+  EXPECT_THAT(after.calls[1].calls[0].names, ::testing::ElementsAre("tbb::f", "tbb::g"));
   EXPECT_EQ(after.trials[0].launches[0][0].seconds, 1e-4 / 3);
   EXPECT_EQ(after.trials[0].launches[0][1].seconds, 0.1 + 0.2);
   EXPECT_EQ(after.trials[0].launches[0][1].calls, 7);
@@ -174,6 +181,7 @@ TEST(ResultsJson, RefusesAShardThatCannotBe) {
 TEST(ResultsJson, WritesALaunchInFewLines) {
   Results results = sample();
   results.trials.resize(1);
+  results.calls.clear();
   results.trials[0].launches = {Launch(500, Slice{.seconds = 1.25e-5, .cpu_seconds = 1.25e-5, .calls = 20})};
   const std::string text = to_json(results);
   EXPECT_LT(std::ranges::count(text, '\n'), 60) << text;

@@ -82,6 +82,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       const Surroundings before = Surroundings::now();
       const double kept =
           bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
+      next.sample->prepare_seconds = next.timed->prepare_seconds();
       next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
       next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
       next.slices = std::make_unique<AuditedSlices>(*next.timed, trial.threads, before);

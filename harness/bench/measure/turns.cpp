@@ -8,6 +8,7 @@
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
 #include "bench/measure/shared_region.hpp"
+#include "core/code/calls.hpp"
 
 #include <fmt/format.h>
 
@@ -102,6 +103,12 @@ class Side {
             .file = {}};
   }
 
+  Setting fenced_setting() const {
+    Setting out = setting(nullptr);
+    out.placement.fenced = true;
+    return out;
+  }
+
   TurnSample sample(const TurnTrial& wanted, std::size_t position) {
     const TrialRequest& trial = wanted.trial;
     TurnSample out{.key = trial.key};
@@ -119,8 +126,12 @@ class Side {
       const auto start = std::chrono::steady_clock::now();
       limit = limit_of(trial);
       reporter_.call(position, limit, [&] {
+        // Wherever threads may run: placed, nobody could be seen to change that.
+        if (request_.check) {
+          placing_.lift();
+          judge(trial, variant, context, limit / 4, out);
+        }
         placing_.place(trial.threads, [&] {
-          if (request_.check) judge(trial, variant, context, out);
           const Surroundings before = Surroundings::now();
           timed = planted(workload_->timed(variant, context),
                           wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
@@ -172,11 +183,23 @@ class Side {
     in_turn(everybody_, first_of_turns(), [] {});
   }
 
-  void judge(const TrialRequest& trial, std::size_t variant, const Context& context, TurnSample& out) const {
-    const Agreement found =
-        operation_->open(trial.problem, setting(nullptr))->check(variant, context, /*once=*/true);
+  void judge(const TrialRequest& trial, std::size_t variant, const Context& context, double longest_rehearsal,
+             TurnSample& out) const {
+    Agreement found = agreement_of_declaration(operation_->variants()[variant]);
+    if (found.agrees) {
+      found = operation_->open(trial.problem, fenced_setting())
+                  ->check(variant, context, std::min(rehearsal_seconds(trial), longest_rehearsal));
+    }
     out.agrees = found.agrees;
     out.disagreement = found.detail;
+  }
+
+  /// All sides together, and with little beside the time of a gate. Sides that are to do alike rehearse
+  /// alike: none, where one of them is from before there was any.
+  double rehearsal_seconds(const TrialRequest& trial) const {
+    constexpr double all = 1.5, most = 0.3, long_call_flops = 0x1p30;
+    if (!request_.policy.audited || operation_->cost(trial.problem).flops > long_call_flops) return 0;
+    return std::min(most, all / static_cast<double>(request_.trials.size()));
   }
 
   /// Returns the side that drawn_turns() is about to draw first.

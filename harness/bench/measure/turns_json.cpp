@@ -53,6 +53,7 @@ void serve_turns(const Registry& registry, const std::filesystem::path& request,
   const auto wanted = value_from<TurnsRequest>(
       JsonField(file, request.string(), "`turns` is for the program itself; use `assay gate --base`"));
   leave_crashes_to_parent();
+  look_like_all_others();
   write_file(answer, to_value(take_turns(registry, wanted, hooks)).dump());
 }
 

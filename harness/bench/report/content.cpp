@@ -1,4 +1,5 @@
 #include "bench/report/content.hpp"
+#include "core/code/calls.hpp"
 
 #include <fmt/format.h>
 
@@ -55,18 +56,35 @@ std::vector<std::string> commands(const Results& results) {
   return out;
 }
 
+/// The number of calls after which what a variant needs less time for than naive is as much as its
+/// preparation took.
+double repaid_after(const Results& results, const TrialResult& trial) {
+  const TrialResult* naive = naive_for(results, trial);
+  if (naive == nullptr || !is_measured(trial)) return 0;
+  const double gained = time_of(*naive).middle - time_of(trial).middle;
+  return gained > 0 ? std::ceil(trial.prepare_seconds / gained) : 0;
+}
+
 std::vector<TrustRow> trust_of(const Results& results) {
   std::vector<TrustRow> out;
   for (const TrialResult& trial : results.trials) {
     if (trial.audit.slices == 0) continue;
     const std::string name = trial.operation + "/" + trial.variant;
     auto row = std::ranges::find(out, name, &TrustRow::variant);
-    if (row == out.end()) row = out.insert(out.end(), {.variant = name});
+    if (row == out.end()) {
+      row = out.insert(out.end(), {.variant = name});
+      const auto known = std::ranges::find(results.calls, name, &VariantCalls::variant);
+      if (known != results.calls.end()) row->calls = known->calls;
+    }
     row->slices += trial.audit.slices;
     row->judged += trial.audit.judged;
     row->compared += trial.audit.compared;
     row->workspace_bytes = std::max(row->workspace_bytes, trial.workspace_bytes);
     row->allocations_per_call = std::max(row->allocations_per_call, trial.allocations_per_call);
+    if (trial.prepare_seconds > row->prepare_seconds) {
+      row->prepare_seconds = trial.prepare_seconds;
+      row->repaid_after = repaid_after(results, trial);
+    }
   }
   return out;
 }

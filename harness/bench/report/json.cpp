@@ -39,6 +39,15 @@ void describe(Fields& f, TrustRow& row) {
   f("compared", row.compared, {.about = "elements of outputs in the slices that were judged"});
   f("workspace_bytes", row.workspace_bytes);
   f("allocations_per_call", row.allocations_per_call);
+  f("prepare_seconds", row.prepare_seconds, {.about = "of the trial that takes longest to prepare"});
+  f("repaid_after", row.repaid_after,
+    {.about = "calls of that trial, beside naive; 0: never, or naive has no time"});
+  std::vector<Calls> calls = row.calls.value_or(std::vector<Calls>());
+  if (!f.writes() || row.calls) {
+    f.keyed("calls", calls, &Calls::to, &Calls::names,
+            {.optional = true,
+             .about = "beyond run-times: threads, system, and libraries; not known where missing"});
+  }
 }
 
 void describe(Fields& f, AgreementRow& row) {

@@ -1,5 +1,6 @@
 #include "core/text/markdown.hpp"
 #include "bench/report/suite_template.hpp"
+#include "core/code/calls.hpp"
 #include "core/text/figures.hpp"
 
 #include "assay/report.hpp"
@@ -143,6 +144,23 @@ std::string disagreements(const Report& report) {
   return out;
 }
 
+std::string calls_text(const TrustRow& row) {
+  if (!row.calls) return "unknown";
+  std::string out;
+  for (const Calls& one : *row.calls) out += (out.empty() ? "" : ", ") + code(in_words(one));
+  return out.empty() ? "nothing" : out;
+}
+
+std::string preparation(const TrustRow& row) {
+  constexpr double handle_seconds = 1e-6;  // takes what is no preparation worth the name
+  if (row.prepare_seconds < handle_seconds) return "";
+  const std::string calls = row.repaid_after <= 0 ? ""
+                            : row.repaid_after == 1
+                                ? ", repaid by one call"
+                                : fmt::format(", repaid by {:.0f} calls", row.repaid_after);
+  return seconds_text(row.prepare_seconds) + calls;
+}
+
 std::string trust(const Report& report) {
   if (report.trust.empty())
     return "No slice was judged: nothing was timed, or by a program that judges none.";
@@ -150,10 +168,13 @@ std::string trust(const Report& report) {
   for (const TrustRow& row : report.trust) {
     rows.push_back({code(row.variant), count_text(row.judged) + " of " + count_text(row.slices),
                     count_text(row.compared), count_text(row.allocations_per_call),
-                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : "nothing"});
+                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : "nothing", preparation(row),
+                    calls_text(row)});
   }
-  return markdown_table(
-      "lrrrr", {"variant", "slices judged", "elements compared", "allocations per call", "keeps"}, rows);
+  return markdown_table("lrrrrrl",
+                        {"variant", "slices judged", "elements compared", "allocations per call", "keeps",
+                         "preparation", "calls"},
+                        rows);
 }
 
 std::string intervals(const Report& report) {

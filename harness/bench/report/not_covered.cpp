@@ -33,7 +33,7 @@ std::vector<std::string> skips(const Results& results) {
 
 std::vector<std::string> gaps_of_trials(const Results& results) {
   std::vector<std::string> out;
-  std::set<std::string> without_naive;
+  std::set<std::string> without_naive, unknown_calls;
   std::size_t wrong = 0, impossible = 0, unmeasured = 0, unchecked = 0, sampled = 0;
   for (const TrialResult& trial : results.trials) {
     if (!trial.skipped.empty()) continue;
@@ -43,6 +43,10 @@ std::vector<std::string> gaps_of_trials(const Results& results) {
     if (is_measured(trial) && trial.agreement.compared == 0) ++unchecked;
     if (trial.agreement.compared < trial.agreement.total) ++sampled;
     if (is_measured(trial) && naive_for(results, trial) == nullptr) without_naive.insert(case_of(trial));
+    const std::string name = trial.operation + "/" + trial.variant;
+    if (std::ranges::find(results.calls, name, &VariantCalls::variant) == results.calls.end()) {
+      unknown_calls.insert(name);
+    }
     if (!trial.remark.empty()) out.push_back(fmt::format("{}: {}", trial.key, trial.remark));
   }
   if (wrong > 0) out.push_back(times_text(wrong, "trial") + " not timed, since the numbers are wrong");
@@ -50,6 +54,10 @@ std::vector<std::string> gaps_of_trials(const Results& results) {
     out.push_back(times_text(impossible, "trial") + " not used, being faster than any kernel can be");
   }
   if (unmeasured > 0) out.push_back(times_text(unmeasured, "trial") + " agreed but had no time measured");
+  if (!unknown_calls.empty()) {
+    out.push_back(fmt::format("{} of which it is not known what the code calls",
+                              times_text(unknown_calls.size(), "variant")));
+  }
   if (unchecked > 0) {
     out.push_back(times_text(unchecked, "trial") + " timed with no output compared: not to be believed");
   }

@@ -291,6 +291,9 @@ TEST(Report, AsJsonHasTheSameContentInSiUnits) {
   EXPECT_TRUE(json.at("times").at(0).at("speedup").is_null());
   EXPECT_NEAR(json.at("predictions").at(0).at("seconds").at("middle").number(), 3260e-6, 1e-12);
   EXPECT_TRUE(json.at("comparison").is_null());
+  EXPECT_EQ(json.at("trust").at(1).at("calls").at("openblas").at(0), "cblas_sgemm");
+  EXPECT_TRUE(json.at("trust").at(0).at("calls").empty());
+  EXPECT_FALSE(json.at("trust").at(2).contains("calls")) << "not known";
 }
 
 TEST(Report, OfAnEmptyRunSaysThatNothingWasMeasured) {

@@ -5,6 +5,8 @@
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -24,6 +26,18 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .skipped = trial.skipped,
           .agreement = checked,
           .failure = std::move(checked.failure)};
+}
+
+/// What is known of the calls of each variant in the plan, once.
+std::vector<VariantCalls> calls_of(const std::vector<Trial>& plan) {
+  std::vector<VariantCalls> out;
+  for (const Trial& trial : plan) {
+    const VariantInfo& variant = trial.operation->variants()[trial.variant];
+    const std::string name = fmt::format("{}/{}", trial.operation->name(), variant.name);
+    if (!variant.calls || std::ranges::find(out, name, &VariantCalls::variant) != out.end()) continue;
+    out.push_back({name, *variant.calls});
+  }
+  return out;
 }
 
 /// One roof for each thread count that occurs.
@@ -68,6 +82,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   // Cases of other shards were selected all the same.
   const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
   results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
+  results.calls = calls_of(plan);
   std::vector<Checked> agreements = check(plan, request.selection.seed, hooks, request.checking);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     results.trials.push_back(result_of(plan[i], std::move(agreements[i])));

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/check/contained.hpp"
+#include "core/code/calls.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,13 @@ bool same_case(const Trial& a, const Trial& b) {
 
 std::set<int> thread_counts(const VariantInfo& variant, int cores) {
   return variant.threaded ? std::set<int>{1, 2, std::max(cores, 1)} : std::set<int>{1};
+}
+
+/// Seconds for each of so many variants, whose slices are rehearsed one after the other.
+double shared_rehearsal(std::size_t variants) {
+  constexpr double all = 5, most = 1;
+  return std::clamp(all / static_cast<double>(std::max<std::size_t>(variants, 1)), Workload::short_rehearsal,
+                    most);
 }
 
 struct Selected {
@@ -70,8 +78,10 @@ struct CheckStep {
   std::string problem;
   Setting setting;
   Context context;
-  bool once = false;     ///< one call instead of two
+  double rehearsal_seconds = Workload::short_rehearsal;
   bool remarks = false;  ///< the contract is asked for a remark as well
+
+  const VariantInfo& info() const { return operation->variants()[variant]; }
 };
 
 /// What a check found, as bytes that a child hands to its parent.
@@ -117,14 +127,17 @@ class Checker {
   explicit Checker(const Containment& containment) : time_limit_(containment.time_limit) {}
 
   Found take(const CheckStep& step, std::size_t number, const StepReporter& reporter) {
+    Found out{.agreement = agreement_of_declaration(step.info()), .remark = {}};
+    if (!out.agreement.agrees) return out;
     open(step);
-    Found out;
-    const bool naive = step.operation->variants()[step.variant].name == "naive";
+    const bool naive = step.info().name == "naive";
     const double limit =
         step_limit(time_limit_, naive ? std::nullopt : naive_seconds_, step.operation->cost(step.problem));
+    // Rehearsals end well before the limit, which is for kernels that do not come back.
+    const double rehearsal = std::min(step.rehearsal_seconds, limit / 4);
     const auto start = std::chrono::steady_clock::now();
     reporter.call(number, limit, [&] {
-      out.agreement = workload_->check(step.variant, step.context, step.once);
+      out.agreement = workload_->check(step.variant, step.context, rehearsal);
       if (step.remarks && out.agreement.agrees) out.remark = workload_->remark(step.variant, step.context);
     });
     if (naive)
@@ -136,7 +149,7 @@ class Checker {
   void open(const CheckStep& step) {
     const Setting& now = step.setting;
     if (workload_ && opened_.operation == step.operation && opened_.problem == step.problem &&
-        opened_.setting.fill == now.fill && opened_.setting.placement.skew == now.placement.skew)
+        opened_.setting.fill == now.fill && opened_.setting.placement.fenced == now.placement.fenced)
       return;
     workload_.reset();  // two at a time might not fit
     workload_ = step.operation->open(step.problem, now);
@@ -154,6 +167,7 @@ class Checker {
 struct CornerSteps {
   std::vector<CornerCheck> checks;
   std::vector<CheckStep> steps;
+  std::size_t listed_last = 0;  ///< so many that come first
 
   void add(CornerCheck check, CheckStep step) {
     check.skipped = step.operation->unfit(step.variant, check.problem, step.context).value_or("");
@@ -188,11 +202,12 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   Found found = found_from(bytes);
                   all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
                   all.checks[i].remark = std::move(found.remark);
-                  // One rejection of a cheat is enough: some of them take their time.
-                  const VariantInfo& variant = all.steps[i].operation->variants()[all.steps[i].variant];
-                  if (!all.checks[i].agreement.agrees && variant.kin() == Kin::known_cheat) {
-                    dropped.insert(variant_of(i));
-                  }
+                  // One rejection of a cheat is enough: some of them take their time. And what is declared
+                  // is the same everywhere.
+                  const VariantInfo& variant = all.steps[i].info();
+                  const bool settled =
+                      variant.kin() == Kin::known_cheat || !agreement_of_declaration(variant).agrees;
+                  if (!all.checks[i].agreement.agrees && settled) dropped.insert(variant_of(i));
                   end(i);
                 },
             .fail =
@@ -204,9 +219,13 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
            containment, hooks);
   std::vector<CornerCheck> out;
   const std::size_t last = hooks.stopped() ? reached : all.checks.size();
-  for (std::size_t i = 0; i < last; ++i) {
-    if (done[i] || !all.checks[i].skipped.empty()) out.push_back(std::move(all.checks[i]));
-  }
+  const auto list = [&](std::size_t begin, std::size_t before) {
+    for (std::size_t i = begin; i < std::min(before, last); ++i) {
+      if (done[i] || !all.checks[i].skipped.empty()) out.push_back(std::move(all.checks[i]));
+    }
+  };
+  list(all.listed_last, last);
+  list(0, all.listed_last);
   return out;
 }
 
@@ -223,15 +242,19 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     const bool large = first.operation->cost(first.row.problem).flops > large_case_flops;
     std::vector<Fill> fills = first.operation->fills();
     if (large) fills.resize(1);
+    const auto rehearsal = [&](Fill fill) {
+      return large ? 0 : fill == fills.back() ? shared_rehearsal(trials.size()) : Workload::short_rehearsal;
+    };
     for (const Fill fill : fills) {
       for (std::size_t i = begin; i < end; ++i) {
         if (!trials[i].skipped.empty()) continue;
-        steps.push_back({.operation = first.operation,
-                         .variant = trials[i].variant,
-                         .problem = first.row.problem,
-                         .setting = {.fill = fill, .rng = Rng(seed)},
-                         .context = trials[i].context,
-                         .once = large});
+        steps.push_back(
+            {.operation = first.operation,
+             .variant = trials[i].variant,
+             .problem = first.row.problem,
+             .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = fill == fills.front()}},
+             .context = trials[i].context,
+             .rehearsal_seconds = rehearsal(fill)});
         trial_of.push_back(i);
       }
     }
@@ -245,7 +268,7 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                            .problem = problem,
                            .setting = {.fill = fills.front(), .rng = Rng(seed)},
                            .context = trials[i].context,
-                           .once = true});
+                           .rehearsal_seconds = 0});
           trial_of.push_back(i);
         }
       }
@@ -279,44 +302,50 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
   return out;
 }
 
-std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem) {
-  const std::vector<FieldRule> rules = operation.fields();
-  const std::vector<Index> values = parse_fields(operation.name(), problem, rules);
-  std::vector<std::string> out;
-  for (const Index step : {-1, 1}) {
-    std::vector<Index> beside = values;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-      if (!rules[i].fallback) beside[i] = std::clamp(values[i] + step, rules[i].low, rules[i].high);
-    }
-    if (beside != values) out.push_back(format_fields(beside, rules));
-  }
-  return out;
-}
-
 std::string in_words(const CornerCheck& check) {
   return fmt::format("{}, {} fill, {}, threads {}", check.problem, to_string(check.fill),
-                     check.skew == 0 ? "aligned" : "one element off alignment", check.threads);
+                     check.fenced ? "off alignment, before a fence" : "aligned", check.threads);
 }
 
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
                                        std::uint64_t seed, const Hooks& hooks, Kin kin,
                                        const Containment& containment) {
   CornerSteps all;
-  for (const auto& [operation, selected] : select(registry, filter, kin)) {
-    const auto& variants = operation->variants();
+  const std::vector<Selected> chosen = select(registry, filter, kin);
+  const auto add = [&](const Operation& operation, std::size_t v, const std::string& problem, Fill fill,
+                       bool fenced, double rehearsal_seconds) {
+    const VariantInfo& variant = operation.variants()[v];
+    for (const int threads : thread_counts(variant, cores)) {
+      all.add({std::string(operation.name()), variant.name, problem, fill, fenced, threads},
+              {.operation = &operation,
+               .variant = v,
+               .problem = problem,
+               .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = fenced}},
+               .context = {.threads = threads},
+               .rehearsal_seconds = rehearsal_seconds});
+    }
+  };
+  // Fresh kernels are called again and again: some change after thousands of calls, and corner cases are
+  // many.
+  std::size_t rehearsals = 0;
+  for (const auto& [operation, selected] : chosen) {
+    for (const std::size_t v : selected) rehearsals += thread_counts(operation->variants()[v], cores).size();
+  }
+  for (const auto& [operation, selected] : chosen) {
+    for (const std::size_t v : selected) {
+      Rng rng(seed);
+      const auto problem = drawn_problem(*operation, v, rng);
+      if (problem)
+        add(*operation, v, *problem, operation->fills().back(), false, shared_rehearsal(rehearsals));
+    }
+  }
+  all.listed_last = all.checks.size();
+  for (const auto& [operation, selected] : chosen) {
     for (const std::string& problem : operation->corner_cases()) {
       for (const Fill fill : operation->fills()) {
-        for (const Index skew : {0, 1}) {
-          for (const std::size_t v : selected) {
-            for (const int threads : thread_counts(variants[v], cores)) {
-              all.add({std::string(operation->name()), variants[v].name, problem, fill, skew, threads},
-                      {.operation = operation,
-                       .variant = v,
-                       .problem = problem,
-                       .setting = {.fill = fill, .rng = Rng(seed), .placement = {.skew = skew}},
-                       .context = {.threads = threads}});
-            }
-          }
+        for (const bool fenced : {false, true}) {
+          for (const std::size_t v : selected)
+            add(*operation, v, problem, fill, fenced, Workload::short_rehearsal);
         }
       }
     }
@@ -338,7 +367,7 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
                .problem = problem,
                .setting = {.fill = fill, .rng = Rng(seed), .file = file},
                .context = {},
-               .once = true,
+               .rehearsal_seconds = 0,
                .remarks = true});
     }
   }

@@ -12,14 +12,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <sstream>
+#include <string_view>
+#include <thread>
 #include <typeinfo>
 #include <utility>
 
@@ -63,7 +69,7 @@ std::string current_exception_text() {
 /// What a child found, written as it goes: what it had found is there when it ends, however that happens.
 class Findings {
  public:
-  enum class Kind : std::uint32_t { found, error, fault };
+  enum class Kind : std::uint32_t { found, error, fault, done };
 
   Findings() : file_(memfd_create("findings", MFD_CLOEXEC)) {
     if (file_ < 0) refuse_memory();
@@ -111,17 +117,27 @@ class Findings {
   int file_;
 };
 
-int work_in_child(const ContainedSteps& steps, std::size_t first, StepRecord& record, Findings& findings,
+/// Steps from `first` to before `end`.
+struct Range {
+  std::size_t first, end;
+  bool lingers = false;  ///< stays a while afterwards, for what kernels may have left to happen
+};
+
+int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& record, Findings& findings,
                   const Hooks& hooks) {
   leave_crashes_to_parent();
+  look_like_all_others();
   const StepReporter reporter(&record);
   try {
-    for (std::size_t step = first; step < steps.count && !hooks.stopped(); ++step) {
+    for (std::size_t step = range.first; step < range.end && !hooks.stopped(); ++step) {
       const std::string found = steps.work(step, reporter);
       if (found.empty()) continue;
       findings.add(Findings::Kind::found, step, found);
       steps.take(step, found);
     }
+    constexpr std::chrono::milliseconds long_enough{100};
+    if (range.lingers) std::this_thread::sleep_for(long_enough);
+    findings.add(Findings::Kind::done, 0, "");
   } catch (const Error& failure) {
     findings.add(Findings::Kind::error, 0, failure.what());
   } catch (...) {
@@ -143,27 +159,89 @@ class ErrorOfChild : public Error {
   }
 };
 
-/// Returns the step to go on with.
-std::size_t do_in_child(const ContainedSteps& steps, std::size_t first, const Hooks& hooks) {
+/// How a child that was to do some steps came to its end.
+struct RangeEnd {
+  std::size_t next = 0;              ///< the first step that was not answered for
+  std::optional<FailedStep> failed;  ///< where a kernel ended it
+  std::string unexplained;           ///< where it ended while none ran
+  bool kernels_ran = false;
+};
+
+RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
   SharedRecord record;
   Findings findings;
-  const pid_t child = fork_child([&] { return work_in_child(steps, first, *record, findings, hooks); });
+  const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, findings, hooks); });
   const ChildEnd end =
       wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
+  RangeEnd out{.next = range.first,
+               .failed = std::nullopt,
+               .unexplained = {},
+               .kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0};
+  bool done = false;
   findings.each([&](Findings::Kind kind, std::size_t step, const std::string& text) {
     if (kind == Findings::Kind::error) throw ErrorOfChild(text);
     if (kind == Findings::Kind::fault) throw std::runtime_error(text);
+    done = done || kind == Findings::Kind::done;
+    if (kind != Findings::Kind::found) return;
     steps.take(step, text);
+    out.next = step + 1;
   });
-  if (end.child == 0 && !end.overdue) return steps.count;  // stopped
-  if (const auto failed = failed_step(*record, end)) {
-    steps.fail(*failed);
-    return failed->step + 1;
+  if (done || (end.child == 0 && !end.overdue)) {  // or stopped
+    out.next = range.end;
+  } else {
+    out.failed = failed_step(*record, end);
+    if (!out.failed) out.unexplained = end.passed() ? "left without its answers" : end.text();
   }
-  if (!end.passed()) {
-    throw std::runtime_error(fmt::format("a process that checks {} outside of any kernel", end.text()));
+  return out;
+}
+
+/// Does a step in a child that does no other. Returns whether it came to an end there; else it has failed.
+bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
+  const RangeEnd end = do_in_child(steps, {.first = step, .end = step + 1, .lingers = true}, hooks);
+  if (end.failed) {
+    steps.fail(*end.failed);
+  } else if (!end.unexplained.empty() && end.kernels_ran) {
+    steps.fail({step, {.reason = "its process " + end.unexplained + ", when no kernel was called"}});
+  } else {
+    return true;
   }
-  return steps.count;
+  return false;
+}
+
+/// Finds the step before `end` that, alone, ends a process after its own calls. Returns whether there is one.
+bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
+  // Whoever left something behind did so shortly before, as a rule.
+  constexpr std::size_t most = 64;
+  bool found = false;
+  for (std::size_t step = range.end; step > range.first && range.end - step < most && !found;) {
+    found = !passes_alone(steps, --step, hooks) && !hooks.stopped();
+  }
+  return found;
+}
+
+/// Returns the step to go on with.
+std::size_t do_some(const ContainedSteps& steps, std::size_t first, const Hooks& hooks) {
+  const RangeEnd end = do_in_child(steps, {first, steps.count}, hooks);
+  if (end.failed && (end.failed->failure.kind == Failure::Kind::timed_out || end.failed->step == first)) {
+    steps.fail(*end.failed);
+    return end.failed->step + 1;
+  }
+  if (end.failed) {
+    // Not by its own fault, perhaps: a thread or a timer of somebody before can strike at any time.
+    const std::size_t step = end.failed->step;
+    if (passes_alone(steps, step, hooks) && !somebody_fails_alone(steps, {first, step}, hooks))
+      steps.fail(*end.failed);
+    return step + 1;
+  }
+  if (!end.unexplained.empty()) {
+    const std::size_t reached = std::min(end.next + 1, steps.count);
+    if (!somebody_fails_alone(steps, {first, reached}, hooks)) {
+      throw std::runtime_error(
+          fmt::format("a process that checks {} outside of any kernel", end.unexplained));
+    }
+    return reached;
+  }
+  return end.next;
 }
 
 }  // namespace
@@ -232,6 +310,27 @@ void leave_crashes_to_parent() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
 }
 
+void look_like_all_others() {
+  // OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
+  // thread needs. 2^18 cycles still cover back-to-back calls. It is read when a program starts.
+  setenv("OPENBLAS_THREAD_TIMEOUT", "18", 0);
+  std::ifstream stat("/proc/self/stat");
+  const std::string text{std::istreambuf_iterator<char>(stat), {}};
+  // The name, which may hold anything, ends with the last parenthesis; the third field follows it.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return;
+  constexpr int first = 3, start_of_arguments = 48;
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string field;
+  std::uintptr_t begin = 0, end = 0;
+  for (int number = first; number < start_of_arguments; ++number) fields >> field;
+  if (!(fields >> begin >> end) || begin == 0 || end <= begin) return;
+  constexpr std::string_view words("assay\0launch", 13);
+  auto* const arguments = reinterpret_cast<char*>(begin);
+  std::memset(arguments, 0, end - begin);
+  std::memcpy(arguments, words.data(), std::min(words.size(), end - begin));
+}
+
 double step_limit(double asked, std::optional<double> naive_seconds, const Cost& cost) {
   if (asked > 0) return asked;
   constexpr double times = 20, least = 10, least_of_naive = 60, slow = 1e8;
@@ -243,7 +342,7 @@ void do_steps(const ContainedSteps& steps, const Containment& containment, const
   std::size_t next = 0;
   while (next < steps.count && !hooks.stopped()) {
     if (containment.own_process) {
-      next = do_in_child(steps, next, hooks);
+      next = do_some(steps, next, hooks);
       continue;
     }
     const std::string found = steps.work(next, StepReporter{});

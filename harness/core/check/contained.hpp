@@ -82,6 +82,10 @@ std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& 
 /// From now on a crash ends this process as the system does it, and its parent sees the signal.
 void leave_crashes_to_parent();
 
+/// Gives this process the command line and the environment that all have which call kernels: no kernel can
+/// tell by them whether it is checked, measured or compared. Those who read their arguments have done so.
+void look_like_all_others();
+
 /// Seconds that a kernel may take: as asked, or 20 times what naive took on that problem and at least 10.
 /// naive itself, and all where it has no time, have a minute or 20 times what the cost takes on a slow
 /// machine.

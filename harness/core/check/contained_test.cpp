@@ -9,10 +9,12 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 namespace assay {
 namespace {
@@ -27,7 +29,7 @@ using Kernel = void (*)(const Doubling::Problem&, const Doubling::Input&, Doubli
 constexpr Containment contained{.own_process = true, .time_limit = 0.3};
 
 /// The failure of a planted kernel, beside a right one that must be checked on everything.
-Failure failure_of(Kernel kernel) {
+Failure failure_of(Kernel kernel, bool right_at_first = false) {
   Registry registry = testing::doubling_registry();
   registry.add<Doubling>({.name = "planted", .run = kernel});
   registry.add<Doubling>({.name = "right", .run = doubled});
@@ -45,7 +47,7 @@ Failure failure_of(Kernel kernel) {
   }
   EXPECT_GT(agree["right"], 1);
   EXPECT_EQ(agree["right"], agree["naive"]);
-  EXPECT_EQ(agree["planted"], 0);
+  EXPECT_EQ(agree["planted"] > 0, right_at_first);
   return out.value_or(Failure{});
 }
 
@@ -64,6 +66,15 @@ TEST(Contained, SaysWhatAKernelThrew) {
   EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { throw std::out_of_range("tile 7"); }).reason,
             "threw std::out_of_range: tile 7");
   EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { throw 1; }).reason, "threw int");
+}
+
+TEST(Contained, EndsAKernelThatTouchesWhatLiesPastABuffer) {
+  const auto reads = [](const Doubling::Problem& p, const Doubling::Input& in, Doubling::Output& out) {
+    doubled(p, in, out);
+    const float* volatile past = in.x.data() + in.x.size() + 1;
+    static_cast<void>(*const_cast<const volatile float*>(past));
+  };
+  EXPECT_THAT(failure_of(reads, /*right_at_first=*/true).reason, HasSubstr("signal 11"));
 }
 
 TEST(Contained, EndsAKernelThatHangs) {
@@ -125,6 +136,42 @@ TEST(Contained, GoesOnAfterAStepThatFailsWithWhatWasKnown) {
            {.own_process = true}, {});
   EXPECT_EQ(found, "024");
   EXPECT_EQ(failed, (std::vector<std::size_t>{1, 3}));
+}
+
+/// The steps that are blamed, where `work` is the kernel of the second of four.
+std::vector<std::size_t> blamed(const std::function<void()>& work, const std::function<void()>& after) {
+  std::string found;
+  std::vector<std::size_t> failed;
+  do_steps({.count = 4,
+            .work =
+                [&](std::size_t step, const StepReporter& reporter) {
+                  reporter.call(step, 10, [&] {
+                    if (step == 1) work();
+                    if (step > 1) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+                  });
+                  if (step == 1) after();
+                  return std::to_string(step);
+                },
+            .take = [&](std::size_t, const std::string& bytes) { found += bytes; },
+            .fail = [&](const FailedStep& step) { failed.push_back(step.step); }},
+           {.own_process = true}, {});
+  for (const char step : {'0', '2', '3'}) EXPECT_THAT(found, HasSubstr(std::string(1, step)));
+  return failed;
+}
+
+TEST(Contained, BlamesWhoLeftACrashBehind) {
+  const auto later = [] {
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::abort();
+    }).detach();
+  };
+  EXPECT_THAT(blamed(later, [] {}), ::testing::ElementsAre(1));
+}
+
+TEST(Contained, BlamesWhoseProcessEndsWithoutItsAnswers) {
+  EXPECT_THAT(blamed([] {}, [] { _exit(0); }), ::testing::ElementsAre(1));
+  EXPECT_THAT(blamed([] {}, [] { std::abort(); }), ::testing::ElementsAre(1));
 }
 
 TEST(Contained, GivesAKernelTwentyTimesTheTimeOfNaive) {

@@ -3,14 +3,27 @@
 #include "assay/detail/typed.hpp"
 #include "core/check/slice.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 
 namespace assay::detail {
 
-Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {}
+Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {
+#ifdef __GLIBC__
+  // Memory that a kernel takes and does not write holds no zeros by chance, but bytes of 0x7f: the complement
+  // of what is asked for, and numbers of 1e38.
+  constexpr int complement = 0x80;
+  mallopt(M_PERTURB, complement);
+#endif
+}
 
-Rehearsal::~Rehearsal() = default;
+Rehearsal::~Rehearsal() {
+#ifdef __GLIBC__
+  mallopt(M_PERTURB, 0);
+#endif
+}
 
 void Rehearsal::look_around(Agreement& outcome) const {
   std::string change = before_->change();
@@ -19,16 +32,28 @@ void Rehearsal::look_around(Agreement& outcome) const {
   blame(outcome, std::move(change));
 }
 
-void Rehearsal::take(Timed& timed, const Context& context, Fill fill, Agreement& outcome) const {
-  constexpr int most_slices = 5, fewest = 2;
-  constexpr std::chrono::milliseconds enough{2};
+void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double seconds,
+                     Agreement& outcome) const {
+  using Clock = std::chrono::steady_clock;
+  // What is only seen beside a slice is looked for in one of three.
+  constexpr int fewest = 2, fewest_of_short = 6;
+  constexpr double short_call = 0.02, slices_per_second = 2500, seconds_of_slice = 1e-4;
+  const int most = std::max(5, static_cast<int>(seconds * slices_per_second));
   // Integers that are updated again and again do not stay exact.
-  const Index most_calls = fill == Fill::exact && timed.updates_in_place() ? 1 : 8;
+  const bool one_call = fill == Fill::exact && timed.updates_in_place();
   AuditedSlices slices(timed, context.threads, *before_, AuditedSlices::Judging::every);
-  const auto start = std::chrono::steady_clock::now();
-  for (int slice = 0; slice < most_slices && slices.audit().fault.empty(); ++slice) {
-    if (slice >= fewest && std::chrono::steady_clock::now() - start > enough) break;
-    slices.take(most_calls, false);
+  Index few = 1, many = 1;
+  int least = fewest;
+  const auto start = Clock::now();
+  for (int slice = 0; slice < most && slices.audit().fault.empty(); ++slice) {
+    if (slice >= least && std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
+    // Some slices are as long as those that are timed: a kernel may be right in its first calls only.
+    const AuditedSlices::Taken taken = slices.take(slice % 4 == 3 ? many : few, false);
+    const double call = std::max(taken.seconds / static_cast<double>(taken.calls), 1e-7);
+    if (slice == 0 && seconds > Workload::short_rehearsal && call < short_call) least = fewest_of_short;
+    if (one_call) continue;
+    few = std::clamp<Index>(static_cast<Index>(seconds / call), 1, 8);
+    many = std::max(few, static_cast<Index>(seconds_of_slice / call));
   }
   outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());
   if (!slices.audit().fault.empty()) {

@@ -58,6 +58,7 @@ class AuditedSlices {
   double slice_seconds_ = 0, judging_seconds_ = 0;
   Index calls_ = 0;                        ///< in those slices
   Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
+  Index much_slower_ = 0;                  ///< of those
   double slower_times_ = 0;
   Index misread_ = 0;  ///< slices that the clock showed to be shorter than they were
   Index grown_ = 0;    ///< slices after which more memory was mapped than before

@@ -267,17 +267,49 @@ TEST(AuditedSlices, FindAProcessThatIsLeftBehind) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it was not ended";
 }
 
-TEST(AuditedSlices, FindAProcessorThatIsTakenAway) {
+TEST(AuditedSlices, FindAProcessThatIsWaitedFor) {
+  EXPECT_THAT(audit_of(
+                  [](const Input& in, Output& out) {
+                    doubled(in, out);
+                    const pid_t child = fork();
+                    if (child == 0) _exit(0);
+                    waitpid(child, nullptr, 0);
+                  },
+                  1)
+                  .fault,
+              HasSubstr("had another process work for it"));
+}
+
+void pin_to_one_processor() {
+  cpu_set_t one{};
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+bool has_one_processor() {
   cpu_set_t all{};
-  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor cannot be chosen from";
+  return sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2;
+}
+
+TEST(AuditedSlices, FindAProcessorThatIsTakenAway) {
+  if (has_one_processor()) GTEST_SKIP() << "it cannot be chosen from others";
   EXPECT_THAT(audit_of([](const Input& in, Output& out) {
                 doubled(in, out);
-                cpu_set_t one{};
-                CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-                sched_setaffinity(0, sizeof one, &one);
+                pin_to_one_processor();
               }).fault,
               HasSubstr("changed the processors"));
+}
+
+TEST(Preparation, MayNotTakeAwayProcessors) {
+  if (has_one_processor()) GTEST_SKIP() << "it cannot be chosen from others";
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "cheat", .prepare = [](const auto&, const Input&, const Context&) {
+                            pin_to_one_processor();
+                            return Kernel(doubled);
+                          }});
+  const auto found = registry.at("doubling").open(problem, {})->check(1, {});
+  EXPECT_THAT(found.detail, HasSubstr("changed the processors"));
+  EXPECT_FALSE(has_one_processor()) << "it was put back";
 }
 
 TEST(Preparation, HasOtherContentThanTheCalls) {
@@ -290,7 +322,7 @@ TEST(Preparation, HasOtherContentThanTheCalls) {
                             };
                           }});
   const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
-  EXPECT_FALSE(workload->check(1, {}, /*once=*/true).agrees);
+  EXPECT_FALSE(workload->check(1, {}, 0).agrees);
   EXPECT_TRUE(workload->check(0, {}).agrees);
 }
 

@@ -167,6 +167,7 @@ Surroundings Surroundings::now() {
   constexpr double patience = 0.05;
   Surroundings out = seen();
   out.floats_ = FloatEnvironment::now();
+  out.affinity_ = Affinity::now();
   out.others_slept_ = others_sleep(patience);
   return out;
 }
@@ -228,6 +229,12 @@ std::size_t mapped_pages() {
   std::array<char, 64> text{};
   if (statm < 0 || pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
   return std::strtoul(text.data(), nullptr, 10);
+}
+
+long page_faults_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return used.ru_minflt + used.ru_majflt;
 }
 
 double cpu_seconds_of_thread() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }

@@ -37,7 +37,8 @@ class Affinity {
 };
 
 /// What belongs to the calling thread and the process, in some microseconds: the floating-point environment,
-/// the priority, signal handlers and timers, children, and whether all other threads sleep.
+/// the processors that it may run on, the priority, signal handlers and timers, children, and whether all
+/// other threads sleep.
 class Surroundings {
  public:
   static Surroundings now();
@@ -47,10 +48,13 @@ class Surroundings {
   void restore() const;
   /// All other threads slept, or did so soon.
   bool others_slept() const { return others_slept_; }
+  /// Who measures may move this thread between slices: change() does not look at it.
+  const Affinity& affinity() const { return affinity_; }
 
  private:
   static Surroundings seen();
   FloatEnvironment floats_;
+  Affinity affinity_;
   bool others_slept_ = false;
   int policy_ = 0, priority_ = 0;
   std::array<struct sigaction, 31> handlers_{};  ///< of signals 1 to 30: 31 is for freeze()
@@ -59,6 +63,9 @@ class Surroundings {
 
 /// Pages of memory that the process has mapped, resident or not.
 std::size_t mapped_pages();
+
+/// Page faults of all children that were waited for: none starts without some.
+long page_faults_of_children();
 
 /// Seconds of processor time that the calling thread has used.
 double cpu_seconds_of_thread();

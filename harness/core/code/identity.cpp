@@ -1,6 +1,7 @@
 #include "core/code/identity.hpp"
 
 #include "assay/random.hpp"
+#include "core/code/calls.hpp"
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -92,6 +93,8 @@ class Walk {
   }
   /// The contracts, as mangled, that the visited code registers for.
   const std::set<std::string>& contracts() const { return contracts_; }
+  /// The symbols, as mangled, that the visited code refers to and no object defines.
+  const std::set<std::string>& undefined() const { return undefined_; }
 
  private:
   struct Place {
@@ -211,7 +214,10 @@ class Walk {
       if (!is_defined(*symbol)) {
         const auto found = program_.definition(symbol->name);
         add(static_cast<std::uint64_t>(relocation.addend));
-        if (!found) return add(symbol->name);
+        if (!found) {
+          undefined_.emplace(symbol->name);
+          return add(symbol->name);
+        }
         target = *found;
         symbol = &program_.symbol(target);
       }
@@ -247,7 +253,7 @@ class Walk {
   std::vector<Place> order_;
   std::map<Place, std::size_t> numbers_;
   std::set<std::size_t> initialized_;
-  std::set<std::string> contracts_;
+  std::set<std::string> contracts_, undefined_;
 };
 
 /// The loop that times calls of an operation's kernels; nothing where it is in none of the objects.
@@ -259,16 +265,18 @@ std::optional<std::uint64_t> loop_hash(const Program& program, const std::string
   return walk.run();
 }
 
-std::string identity(const Program& program, std::size_t object) {
+CodeIdentity identity(const Program& program, std::size_t object) {
   Walk walk(program, Border::before_operations);
   walk.from_initialization(object);
   std::uint64_t hash = walk.run();
+  CodeIdentity out{program.object(object).source, "", calls_of(walk.undefined())};
   for (const std::string& contract : walk.contracts()) {
     const auto loop = loop_hash(program, contract);
-    if (!loop) return "";
+    if (!loop) return out;
     hash = fnv1a(fmt::format("{} {:016x}", contract, *loop), hash);
   }
-  return walk.contracts().empty() ? "" : fmt::format("{:016x}", hash);
+  if (!walk.contracts().empty()) out.code = fmt::format("{:016x}", hash);
+  return out;
 }
 
 }  // namespace
@@ -286,7 +294,7 @@ std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects
   for (std::size_t o = 0; o < program.size(); ++o) {
     const auto registers = [](const ElfSymbol& symbol) { return symbol.name.starts_with(registration); };
     if (std::ranges::any_of(program.object(o).elf.symbols, registers)) {
-      out.push_back({program.object(o).source, identity(program, o)});
+      out.push_back(identity(program, o));
     }
   }
   return out;

@@ -13,6 +13,7 @@
 // part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
 #pragma once
 
+#include "assay/operation.hpp"
 #include "core/code/elf.hpp"
 
 #include <string>
@@ -26,10 +27,12 @@ struct CodeObject {
   ElfFile elf;
 };
 
-/// `code` is empty when it is not known, which counts as changed.
+/// `code` is empty when it is not known, which counts as changed. `calls` are the names that the walk ended
+/// at (core/code/calls.hpp).
 struct CodeIdentity {
   std::string source;
   std::string code;
+  std::vector<Calls> calls;
 };
 
 /// Why the code of this object cannot be known; empty when it can. Link-time optimization leaves no machine

@@ -1,5 +1,6 @@
 #include "core/code/identity.hpp"
 
+#include "core/code/calls.hpp"
 #include "core/code/compiled.hpp"
 #include "core/code/table.hpp"
 
@@ -112,14 +113,18 @@ std::vector<std::filesystem::path> compiled(const testing::CompiledFolder& folde
 using Codes = std::map<std::string, std::string>;
 
 /// Compiled in a folder that no other call has.
-Codes codes(const Sources& sources, const std::string& flags = "") {
+std::vector<CodeIdentity> identities(const Sources& sources, const std::string& flags) {
   const testing::CompiledFolder folder;
   std::vector<CodeObject> objects;
   for (const auto& path : compiled(folder, sources, flags)) {
     objects.push_back({source_of(path, folder.path() / "build"), read_elf(path).file});
   }
+  return code_identities(objects);
+}
+
+Codes codes(const Sources& sources, const std::string& flags = "") {
   Codes out;
-  for (const CodeIdentity& one : code_identities(objects)) out[one.source] = one.code;
+  for (const CodeIdentity& one : identities(sources, flags)) out[one.source] = one.code;
   return out;
 }
 
@@ -235,6 +240,71 @@ TEST(CodeIdentity, IsUnknownWhenTheMachineCodeIsMadeByTheLinker) {
   const std::string text = table_of(compiled(folder, usual, "-flto"), folder.path() / "build", unknown);
   EXPECT_THAT(unknown, ::testing::HasSubstr(".cpp.o is "));
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("CodeRow")));
+}
+
+/// What packed.cpp calls when `declarations` stand above its kernel, which returns `result`.
+std::string calls_of_packed(const std::string& declarations, const std::string& result,
+                            const std::string& flags = "") {
+  const Sources sources = with("kernels/gemm/packed.cpp", declarations + kernel("return " + result + ";"));
+  for (const CodeIdentity& one : identities(sources, flags)) {
+    if (one.source == "kernels/gemm/packed.cpp") return lines_of(one.calls);
+  }
+  return "no such file";
+}
+
+constexpr const char* sgemm = "extern \"C\" float cblas_sgemm(float);\n";
+
+TEST(CodeCalls, OfAKernelByItselfAreNone) {
+  EXPECT_EQ(calls_of_packed("#include <vector>\n#include <cmath>\n",
+                            "std::exp(x) + std::vector<float>(std::size_t(x), x).back()"),
+            "");
+}
+
+TEST(CodeCalls, NameALibrary) {
+  EXPECT_EQ(calls_of_packed(sgemm, "cblas_sgemm(x)"), "openblas cblas_sgemm\n");
+}
+
+TEST(CodeCalls, NameALibraryThatIsCalledThroughATableOrAnotherFile) {
+  EXPECT_EQ(
+      calls_of_packed(sgemm + std::string("float (*volatile table)(float) = cblas_sgemm;\n"), "table(x)"),
+      "openblas cblas_sgemm\n");
+  Sources sources = with("kernels/gemm/plan.cpp",
+                         sgemm + std::string("#include \"harness.hpp\"\nnamespace assay {\n"
+                                             "float planned(float x) { return cblas_sgemm(x); }\n}\n"));
+  for (const CodeIdentity& one : identities(sources, "")) {
+    EXPECT_EQ(lines_of(one.calls), one.source == "kernels/gemm/threaded.cpp" ? "openblas cblas_sgemm\n" : "")
+        << one.source;
+  }
+}
+
+TEST(CodeCalls, NameWhatFindsFunctionsWhileTheProgramRuns) {
+  EXPECT_EQ(
+      calls_of_packed("#include <dlfcn.h>\n", "dlsym(RTLD_DEFAULT, \"cblas_sgemm\") != nullptr ? x : 0"),
+      "dlopen dlsym\n");
+}
+
+TEST(CodeCalls, NameThreadsAndTheSystem) {
+  EXPECT_EQ(
+      calls_of_packed("#include <thread>\n#include <unistd.h>\n", "std::thread([] { usleep(1); }).join(), x"),
+      "system usleep\nthreads std::thread::_M_start_thread\n");
+}
+
+TEST(CodeCalls, OfFunctionsThatAKernelDoesNotReachAreNotItsOwn) {
+  EXPECT_EQ(calls_of_packed(sgemm + std::string("float unused(float x) { return cblas_sgemm(x); }\n"), "x"),
+            "");
+}
+
+TEST(CodeCalls, AreKnownWhereTheTimedLoopIsNotAmongTheObjects) {
+  Sources sources = with("kernels/gemm/packed.cpp", sgemm + kernel("return cblas_sgemm(x);"));
+  sources.erase("reference/gemm.cpp");
+  bool found = false;
+  for (const CodeIdentity& one : identities(sources, "")) {
+    if (one.source != "kernels/gemm/packed.cpp") continue;
+    found = true;
+    EXPECT_EQ(one.code, "");
+    EXPECT_EQ(lines_of(one.calls), "openblas cblas_sgemm\n");
+  }
+  EXPECT_TRUE(found);
 }
 
 }  // namespace

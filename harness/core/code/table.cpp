@@ -1,5 +1,7 @@
 #include "core/code/table.hpp"
 
+#include "core/code/calls.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -19,7 +21,7 @@ std::string source_of(const std::filesystem::path& object, const std::filesystem
 std::string table_text(const std::vector<CodeIdentity>& identities) {
   std::string rows;
   for (const CodeIdentity& one : identities) {
-    if (!one.code.empty()) rows += fmt::format("    {{R\"({})\", \"{}\"}},\n", one.source, one.code);
+    rows += fmt::format("    {{R\"({})\", \"{}\", R\"({})\"}},\n", one.source, one.code, lines_of(one.calls));
   }
   std::string out = "#include \"assay/code_table.hpp\"\n\nnamespace {\n\n";
   if (!rows.empty()) {

@@ -1,6 +1,7 @@
 #include "core/code/table.hpp"
 
 #include "assay/code_table.hpp"
+#include "core/code/calls.hpp"
 #include "core/code/compiled.hpp"
 
 #include <gmock/gmock.h>
@@ -14,11 +15,12 @@ TEST(CodeTableText, NamesSourcesAsTheProjectDoes) {
   EXPECT_EQ(source_of("/b/CMakeFiles/mine.dir/my_gemm.cpp.o", "/b"), "my_gemm.cpp");
 }
 
-TEST(CodeTableText, LeavesOutWhatIsUnknown) {
-  const std::string text =
-      table_text({{"kernels/gemm/packed.cpp", "0123456789abcdef"}, {"kernels/gemm/simd.cpp", ""}});
-  EXPECT_THAT(text, ::testing::HasSubstr("{R\"(kernels/gemm/packed.cpp)\", \"0123456789abcdef\"},"));
-  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("simd")));
+TEST(CodeTableText, HoldsCodeAndCallsOfEachFile) {
+  const std::string text = table_text({{"kernels/gemm/packed.cpp", "0123456789abcdef", {}},
+                                       {"kernels/gemm/simd.cpp", "", {{"tbb", {"tbb::f", "tbb::g"}}}}});
+  EXPECT_THAT(text, ::testing::HasSubstr("{R\"(kernels/gemm/packed.cpp)\", \"0123456789abcdef\", R\"()\"},"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("{R\"(kernels/gemm/simd.cpp)\", \"\", R\"(tbb tbb::f\ntbb tbb::g\n)\"},"));
 }
 
 TEST(CodeTableText, SaysWhichFileCannotBeRead) {
@@ -31,12 +33,18 @@ TEST(CodeTableText, SaysWhichFileCannotBeRead) {
   EXPECT_THAT(unknown, ::testing::HasSubstr("missing.o cannot be opened"));
 }
 
-constexpr CodeRow rows[] = {{"kernels/gemm/packed.cpp", "0123456789abcdef"}};
+constexpr CodeRow rows[] = {{"kernels/gemm/packed.cpp", "0123456789abcdef", "tbb tbb::f\n"},
+                            {"kernels/gemm/small.cpp", "0123456789abcdef"}};
 const CodeTable table{rows};
 
 TEST(CodeTable, KnowsTheLinkedRowsAndNoOthers) {
   EXPECT_EQ(CodeTable::code_of("kernels/gemm/packed.cpp"), "0123456789abcdef");
   EXPECT_EQ(CodeTable::code_of("kernels/gemm/simd.cpp"), "");
+  const auto calls = CodeTable::calls_of("kernels/gemm/packed.cpp");
+  ASSERT_TRUE(calls.has_value());
+  EXPECT_EQ(lines_of(*calls), "tbb tbb::f\n");
+  EXPECT_FALSE(CodeTable::calls_of("kernels/gemm/small.cpp").has_value());
+  EXPECT_FALSE(CodeTable::calls_of("kernels/gemm/simd.cpp").has_value());
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ Registry Registry::linked() {
     const std::string source = normal_path(r->where_.file_name());
     registry.origin_ = {.source = source,
                         .line = static_cast<int>(r->where_.line()),
-                        .code = std::string(CodeTable::code_of(source))};
+                        .code = std::string(CodeTable::code_of(source)),
+                        .calls = CodeTable::calls_of(source)};
     r->fill_(registry);
   }
   registry.origin_ = {};

@@ -61,8 +61,10 @@ TEST(Registry, ListsTheKnownNamesForAnUnknownOne) {
 }
 
 constexpr int line_before = __LINE__;
-const Register registered{[](Registry& r) { r.add<Doubling>({.name = "naive", .run = doubled}); }};
-constexpr CodeRow rows[] = {{"harness/core/registry/registry_test.cpp", "0123456789abcdef"}};
+const Register registered{
+    [](Registry& r) { r.add<Doubling>({.name = "naive", .libraries = {"peer"}, .run = doubled}); }};
+constexpr CodeRow rows[] = {
+    {"harness/core/registry/registry_test.cpp", "0123456789abcdef", "peer peer_double\n"}};
 const CodeTable table{rows};
 
 TEST(Registry, KnowsWhereALinkedVariantIsRegisteredAndWhatItsCodeIs) {
@@ -71,9 +73,15 @@ TEST(Registry, KnowsWhereALinkedVariantIsRegisteredAndWhatItsCodeIs) {
   EXPECT_EQ(naive.source, "harness/core/registry/registry_test.cpp");
   EXPECT_THAT(naive.line, ::testing::AnyOf(line_before + 1, 0));  // 0: Clang before 16
   EXPECT_EQ(naive.code, "0123456789abcdef");
+  EXPECT_THAT(naive.libraries, ::testing::ElementsAre("peer"));
+  ASSERT_TRUE(naive.calls.has_value());
+  ASSERT_EQ(naive.calls->size(), 1U);
+  EXPECT_EQ(naive.calls->front().to, "peer");
+  EXPECT_THAT(naive.calls->front().names, ::testing::ElementsAre("peer_double"));
   EXPECT_EQ(registry.at("doubling").variants().at(1).source, "harness/core/registry/found.cpp");
   registry.add<Doubling>({.name = "by_hand", .run = doubled});
   EXPECT_EQ(registry.at("doubling").variants().back().code, "");
+  EXPECT_FALSE(registry.at("doubling").variants().back().calls.has_value());
 }
 
 struct Impostor : Doubling {};

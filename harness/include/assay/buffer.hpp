@@ -20,6 +20,9 @@ struct Placement {
   std::pmr::memory_resource* memory = nullptr;
   /// Elements by which every buffer starts past a 64-byte boundary: 1 makes vector loads misaligned.
   Index skew = 0;
+  /// Every buffer ends where a page begins that nobody may touch, or one element before it where it would
+  /// start at a 64-byte boundary otherwise. `memory` and `skew` then count for nothing.
+  bool fenced = false;
 };
 
 /// Returns the value that every element holds before anything is written. For floating types it is a NaN with
@@ -55,6 +58,8 @@ class GuardedBlock {
   GuardedBlock() = default;
   /// Payload of `bytes`, starting `skew` bytes past a 64-byte boundary.
   GuardedBlock(std::size_t bytes, std::size_t skew, std::pmr::memory_resource* memory);
+  /// Payload of `bytes`, before a fence, or `element` bytes before it where it would be aligned otherwise.
+  static GuardedBlock before_fence(std::size_t bytes, std::size_t element);
   GuardedBlock(GuardedBlock&& other) noexcept { swap(other); }
   GuardedBlock& operator=(GuardedBlock&& other) noexcept {
     GuardedBlock(std::move(other)).swap(*this);
@@ -73,6 +78,7 @@ class GuardedBlock {
     std::swap(total_, other.total_);
     std::swap(payload_, other.payload_);
     std::swap(bytes_, other.bytes_);
+    std::swap(guarded_after_, other.guarded_after_);
   }
 
   std::pmr::memory_resource* memory_ = nullptr;
@@ -80,6 +86,7 @@ class GuardedBlock {
   std::size_t total_ = 0;
   std::byte* payload_ = nullptr;
   std::size_t bytes_ = 0;
+  std::size_t guarded_after_ = guard_bytes;  ///< bytes of the guard that follows
 };
 
 }  // namespace detail
@@ -92,9 +99,7 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(Index count, const Placement& placement = {})
-      : block_(static_cast<std::size_t>(count) * sizeof(T),
-               static_cast<std::size_t>(placement.skew) * sizeof(T), placement.memory),
-        count_(count) {
+      : block_(block(static_cast<std::size_t>(count) * sizeof(T), placement)), count_(count) {
     poison();
   }
 
@@ -121,6 +126,11 @@ class Buffer {
   void mend_guards() { block_.mend(); }
 
  private:
+  static detail::GuardedBlock block(std::size_t bytes, const Placement& placement) {
+    if (placement.fenced) return detail::GuardedBlock::before_fence(bytes, sizeof(T));
+    return {bytes, static_cast<std::size_t>(placement.skew) * sizeof(T), placement.memory};
+  }
+
   detail::GuardedBlock block_;
   Index count_ = 0;
 };

@@ -23,8 +23,9 @@ struct Checked : Agreement {
 enum class Sizes { own, and_beside };
 
 /// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
-/// Up to 2^30 FLOPs a case is checked with every fill of its contract; larger ones with the first, and once
-/// instead of twice. After an interrupt the rest is unchecked: `compared` is 0 there.
+/// Up to 2^30 FLOPs a case is checked with every fill of its contract, and called again and again with the
+/// last as if it were timed; larger ones with the first fill, and once. After an interrupt the rest is
+/// unchecked: `compared` is 0 there.
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
                            const Containment& containment = {}, Sizes sizes = Sizes::own);
 
@@ -32,11 +33,15 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
 /// are left out.
 std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem);
 
+/// A problem that is no corner case: extents a little above those of a middling one, by what is drawn, and
+/// doubled as often as the variant needs. Empty when it is unfit for all of them.
+std::optional<std::string> drawn_problem(const Operation& operation, std::size_t variant, Rng& rng);
+
 /// One corner case of one variant under one fill, placement and thread count.
 struct CornerCheck {
   std::string operation, variant, problem;
   Fill fill = Fill::exact;
-  Index skew = 0;
+  bool fenced = false;  ///< as Placement
   int threads = 1;
   std::string skipped;
   std::string remark;  ///< of check_file() only
@@ -46,8 +51,10 @@ struct CornerCheck {
 std::string in_words(const CornerCheck& check);
 
 /// Every variant of that kin that `filter` (a regular expression on operation/variant) selects, on every
-/// corner case of its contract, with every fill, aligned and one element off, threaded variants with 1, 2 and
-/// `cores` threads. A variant that failed is checked no further. Throws Error when nothing is selected.
+/// corner case of its contract, with every fill, aligned and before a fence, threaded variants with 1, 2 and
+/// `cores` threads; and on a problem above them, where it is called again and again as if it were timed, the
+/// longer the fewer variants there are. A variant that failed is checked no further. Throws Error when
+/// nothing is selected.
 std::vector<CornerCheck> check_corners(const Registry& registry, const std::string& filter, int cores,
                                        std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound,
                                        const Containment& containment = {});

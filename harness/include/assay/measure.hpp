@@ -44,6 +44,7 @@ struct TrialSample {
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
   double workspace_bytes = 0;
+  double prepare_seconds = 0;
   Audit audit;
   std::optional<Failure> failure;  ///< it came to no end, and has no slices
 };

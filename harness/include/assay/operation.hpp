@@ -4,6 +4,7 @@
 
 #include "assay/agreement.hpp"
 #include "assay/buffer.hpp"
+#include "assay/code_table.hpp"
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 
@@ -37,6 +38,8 @@ struct Setting {
   /// The units of the output that an expectation is wanted for, in increasing order; empty: all of them. For
   /// contracts that define units(), and passed over by all others.
   std::vector<Index> units;
+  /// Whether a call is timed: salt() then stores no value that spares the call some of its work.
+  bool timed = false;
 
   template <class T>
   Buffer<T> buffer(Index count) const {
@@ -147,7 +150,8 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 /// It may define, besides:
 ///   void salt(const Problem&, const Input&, std::string_view part, Index at, T& element, Setting&): stores
 ///     another valid value in the element `at` of that part, one that changes the output by more than its
-///     bound. Needed where Setting::draw() makes none, and for elements that are no numbers of 32 bits.
+///     bound, unless Setting::timed forbids it. Needed where Setting::draw() makes none, and for elements
+///     that are no numbers of 32 bits.
 ///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
 ///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of
 ///     each start part. Without it the whole output is judged every time, which is for outputs that cost
@@ -209,6 +213,10 @@ struct Variant {
   /// What it computes with where that is less than the contract's type, such as "products of bf16". Without
   /// it errors may be no larger than 8 times those of naive (root mean square).
   std::string precision;
+  /// The libraries that this variant hands work to, by the names in core/code/calls.cpp (`openblas`), or, of
+  /// others, by what stands before the first `_` or `::` of their functions. A variant that calls one that is
+  /// not here, or none that is, is rejected.
+  std::vector<std::string> libraries;
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
   void (*run)(const Problem&, const Input&, Output&) = nullptr;
@@ -223,6 +231,7 @@ struct VariantInfo {
   std::string name;
   std::string summary;
   std::string known_bad, known_cheat, known_honest;
+  std::vector<std::string> libraries;
   bool threaded = false;
   /// The file that registers it, as it was named to the compiler; in our own build from the project's folder,
   /// `kernels/gemm/packed.cpp`. Empty when it was added to a registry by hand.
@@ -231,6 +240,9 @@ struct VariantInfo {
   /// A hash of the machine code of all that the file registers and of what that calls: equal in two programs
   /// only when they execute the same. Empty when it is not known, which is to be taken for a change.
   std::string code;
+  /// What the same code reaches beyond the C and C++ run-time: of the whole file, if it registers several
+  /// variants. Nothing when it is not known.
+  std::optional<std::vector<Calls>> calls;
 
   Kin kin() const {
     return !known_bad.empty()      ? Kin::known_bad
@@ -250,10 +262,13 @@ struct VariantInfo {
 class Timed {
  public:
   virtual ~Timed() = default;
-  /// Overwrites what the output held, and has the input change from call to call from now on.
-  virtual void arm(std::uint64_t /*seed*/) {}
+  /// Overwrites what the output held, and has the input change from call to call from now on, in ways that
+  /// spare no work if the calls are timed.
+  virtual void arm(std::uint64_t /*seed*/, bool /*timed*/) {}
   /// Calls the kernel `calls` times in a row. Armed, it changes one element of the input before each call.
   virtual void repeat(Index calls) = 0;
+  /// Time that Variant::prepare took; 0 where there is none.
+  virtual double prepare_seconds() const { return 0; }
   /// Whether the problem itself asks for threads, whatever the number of threads of the trial.
   virtual bool may_have_helpers() const { return false; }
   /// Whether calls read what earlier ones left in the output.
@@ -275,10 +290,12 @@ class Workload {
  public:
   virtual ~Workload() = default;
   virtual Cost cost() const = 0;
-  /// Runs the variant into a fresh poisoned output and judges it, guards included; then, unless `once`, in a
-  /// few slices as they are timed, because a kernel that keeps something of a call is right the first time
-  /// only. Names the part of the input that it wrote to, which is made again.
-  virtual Agreement check(std::size_t variant, const Context& context, bool once = false) = 0;
+  /// Runs the variant into a fresh poisoned output and judges it, guards included; then in slices as they are
+  /// timed, for some `rehearsal_seconds`, because a kernel that keeps something of a call is right the first
+  /// time only. None with 0. Names the part of the input that it wrote to, which is made again.
+  virtual Agreement check(std::size_t variant, const Context& context,
+                          double rehearsal_seconds = short_rehearsal) = 0;
+  static constexpr double short_rehearsal = 2e-3;
   /// Returns the contract's remark on a fresh output of the variant; empty when there is none.
   virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.

@@ -35,7 +35,7 @@ class SourceLocation {
 /// Operations by name. Passed to what needs it; there is no global one.
 class Registry {
  public:
-  /// Filled from every Register object in the program, with the code that its CodeTable gives. Throws Error
+  /// Filled from every Register object in the program, with what its CodeTable says of the code. Throws Error
   /// as add() and validate() do.
   static Registry linked();
 
@@ -72,7 +72,7 @@ class Registry {
   [[noreturn]] static void throw_two_contracts(std::string_view name);
 
   std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;
-  VariantInfo origin_;  ///< source, line and code of what is being added
+  VariantInfo origin_;  ///< source, line, code and calls of what is being added
 };
 
 /// Announces variants to Registry::linked(). A static object of this type does nothing before main but link

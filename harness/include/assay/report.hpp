@@ -48,6 +48,10 @@ struct TrustRow {
   Index compared = 0;               ///< elements of outputs in those
   double workspace_bytes = 0;       ///< kept between calls, of the trial that keeps most
   double allocations_per_call = 0;  ///< of the trial that allocates most often
+  double prepare_seconds = 0;       ///< of the trial that takes longest to prepare
+  double repaid_after = 0;          ///< calls of that trial, beside naive; 0: never, or naive has no time
+  /// What its code calls beyond run-times; nothing when it is not known.
+  std::optional<std::vector<Calls>> calls;
 };
 
 /// A trial that is faster than any kernel can be, and why.

@@ -48,10 +48,17 @@ struct TrialResult {
   double allocations_per_call = 0;
   double allocated_bytes_per_call = 0;
   double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
+  double prepare_seconds = 0;  ///< of Variant::prepare, in the launch where it took least
   Audit audit;                 ///< of the slices that were timed; a fault there is in `agreement` as well
   std::string remark;          ///< what a reader must know of this measurement
   /// Why no kernel can be as fast as its launches say; empty when one can. They are kept, and not used.
   std::string impossible;
+};
+
+/// What the code of a variant calls beyond run-times: see VariantInfo.
+struct VariantCalls {
+  std::string variant;  ///< operation/variant
+  std::vector<Calls> calls;
 };
 
 /// One run of a suite.
@@ -73,6 +80,7 @@ struct Results {
   std::string mixed_machines;
   std::vector<Roof> roofs;
   Weather weather;
+  std::vector<VariantCalls> calls;  ///< of the variants for which they are known
   std::vector<TrialResult> trials;
   /// The second measurements of a gate: trials that looked slower, with the other variants of their cases.
   std::vector<TrialResult> again;

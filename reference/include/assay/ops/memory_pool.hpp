@@ -137,7 +137,7 @@ struct MemoryPoolValidate {
     Buffer<Entry> plans;
     std::vector<std::string_view> what;  ///< the change made to each plan; for messages
     static constexpr auto parts() {
-      return std::tuple{steady("requests", &Input::requests), steady("offsets", &Input::offsets),
+      return std::tuple{part("requests", &Input::requests), steady("offsets", &Input::offsets),
                         part("plans", &Input::plans)};
     }
 
@@ -173,6 +173,8 @@ struct MemoryPoolValidate {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    Entry& element, Setting& setting);
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   memory_pool::Request& element, Setting& setting);
 };
 
 /// lower[i], upper[i] = lower[i] + bytes[i] for each request, and height[0] = max upper, such that the plan

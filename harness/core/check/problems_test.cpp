@@ -1,0 +1,56 @@
+#include "assay/check.hpp"
+#include "core/check/doubling.hpp"
+
+#include <gmock/gmock.h>
+
+// A namespace of its own: builds join test files, and these names are short.
+namespace assay::problems_test {
+namespace {
+
+using assay::testing::doubled;
+using assay::testing::Doubling;
+using ::testing::Contains;
+using ::testing::Not;
+
+std::optional<std::string> needs_thousands(const Doubling::Problem& p, const Context&) {
+  if (p.rows * p.columns > 4000) return std::nullopt;
+  return "is for thousands";
+}
+std::optional<std::string> never(const Doubling::Problem&, const Context&) { return "needs a unicorn"; }
+
+const Registry& registry() {
+  static const Registry out = [] {
+    Registry made = testing::doubling_registry();
+    made.add<Doubling>({.name = "anywhere", .run = doubled});
+    made.add<Doubling>({.name = "large", .run = doubled, .unfit = needs_thousands});
+    made.add<Doubling>({.name = "nowhere", .run = doubled, .unfit = never});
+    return made;
+  }();
+  return out;
+}
+
+constexpr std::size_t anywhere = 1, large = 2, nowhere = 3;
+
+std::optional<std::string> problem(std::size_t variant, std::uint64_t seed = 42) {
+  Rng rng(seed);
+  return drawn_problem(registry().at("doubling"), variant, rng);
+}
+
+TEST(DrawnProblem, IsNoCornerCase) {
+  const auto first = problem(anywhere), second = problem(anywhere, 43);
+  ASSERT_TRUE(first && second);
+  EXPECT_THAT(registry().at("doubling").corner_cases(), Not(Contains(*first)));
+  EXPECT_NE(*first, *second);
+  EXPECT_EQ(*first, *problem(anywhere));
+}
+
+TEST(DrawnProblem, GrowsUntilTheVariantRuns) {
+  const auto found = problem(large);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(registry().at("doubling").unfit(large, *found, {}));
+  EXPECT_LE(registry().at("doubling").cost(*found).flops, 8000) << "twice as much would have done";
+  EXPECT_FALSE(problem(nowhere));
+}
+
+}  // namespace
+}  // namespace assay::problems_test

@@ -1,0 +1,230 @@
+#include "core/code/calls.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+namespace assay {
+namespace {
+
+constexpr std::string_view threads = "threads", system_calls = "system", by_name = "dlopen";
+
+/// Names, as patterns of fnmatch(3), and what they belong to; nothing when they are not listed. Of the rows
+/// that match, the first counts.
+struct Row {
+  std::string_view to, names;
+};
+
+constexpr Row rows[] = {
+    // It hands out the other variants, which a kernel could call.
+    {"registry",
+     "assay::Registry::linked assay::Registry::at assay::Registry::operations assay::Registry::take"},
+    // The rest of the harness works for all variants alike.
+    {"", "assay::*"},
+
+    // These have work done on other threads.
+    {threads,
+     "pthread_create thrd_create clone clone3 __clone std::thread::_M_start_thread GOMP_parallel* GOMP_task* "
+     "GOMP_teams* GOMP_target* __kmpc_fork_* __kmpc_omp_task*"},
+    // Threads that were started already wait for each other by these, and share out work.
+    {"",
+     "GOMP_* omp_* __kmpc_* pthread_mutex_* pthread_cond_* pthread_rwlock_* pthread_spin_* pthread_barrier_* "
+     "pthread_once pthread_self pthread_equal pthread_join pthread_detach pthread_[gs]etspecific "
+     "pthread_key_* sem_init sem_destroy sem_post sem_wait"},
+
+    // What is called is found by name while the program runs, and stays hidden.
+    {by_name, "dlopen dlmopen dlsym dlvsym __libc_dlopen_mode __libc_dlsym"},
+    // Files and random numbers by way of C++, but for the text of paths; the clock, by which a kernel may
+    // learn
+    // that it is timed; anything that the system does. What else is in the C library follows in callee_of().
+    {"", "std::filesystem::__cxx11::path::*"},
+    {system_calls,
+     "std::filesystem::* std::basic_?fstream* std::basic_filebuf* std::__basic_file* std::random_device::* "
+     "std::chrono::* syscall io_uring_*"},
+
+    // Memory, exceptions and types of C++.
+    {"",
+     "std::* operator?new* operator?delete* __cxxabiv1::* __gnu_cxx::* __cxa_* __gxx_personality_v0 "
+     "__dynamic_cast __dso_handle _Unwind_*"},
+    // Memory and text of C, to which compilers also turn loops.
+    {"",
+     "memcpy memmove memset memcmp memchr memrchr mempcpy bcmp strlen strnlen strcmp strncmp strchr strrchr "
+     "strstr strcpy strncpy strto[dfl] strto[lu]l strtoull strtold atoi atol atof tolower toupper snprintf "
+     "vsnprintf sscanf __mem*_chk __str*_chk __*snprintf_chk __isoc??_* malloc calloc realloc free "
+     "aligned_alloc posix_memalign qsort bsearch abs labs abort __assert_fail __errno_location __ctype_* "
+     "__libc_single_threaded"},
+    // Mathematics on vectors. That on numbers is what the library of mathematics holds.
+    {"", "_ZGV*"},
+    // Arithmetic that processors lack, and which processor this is.
+    {"",
+     "__*[sdtxhb][fic][234] __mul[sdxt]c3 __div[sdxt]c3 __cpu_model __cpu_features2 __cpu_indicator_init "
+     "__atomic_* __sync_*"},
+    // What compilers have the linker fill in, and instrumentation.
+    {"",
+     "__stack_chk_* __tls_get_addr _GLOBAL_OFFSET_TABLE_ __start_* __stop_* __gmon_start__ _ITM_* __asan_* "
+     "__ubsan_* __tsan_* __msan_* __lsan_* __sanitizer_* __sancov_* __gcov_* __llvm_*"},
+    // Highway says which tiers this processor has. Its vectors are compiled into the kernel.
+    {"", "hwy::*"},
+
+    // Libraries. Those that are not here are called by the prefix of their names.
+    {"openblas", "cblas_* openblas_* goto_* [sdcz]gem[mv]_"},
+    {"onednn", "dnnl_* dnnl::*"},
+    {"tbb", "tbb::* TBB_* __TBB_*"},
+    {"mkl", "mkl_* MKL_*"},
+    {"blis", "bli_*"},
+};
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+bool matches(const Row& row, const std::string& name) {
+  return std::ranges::any_of(words_of(row.names), [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// Whether the library itself, not one that it needs, defines the name.
+bool is_in(const char* library, const std::string& name) {
+  void* const opened = dlopen(library, RTLD_LAZY);
+  if (opened == nullptr) return false;
+  void* const found = dlsym(opened, name.c_str());
+  Dl_info info;
+  const bool is = found != nullptr && dladdr(found, &info) != 0 &&
+                  std::filesystem::path(info.dli_fname).filename() == library;
+  dlclose(opened);
+  return is;
+}
+
+/// `tbb` of tbb::detail::r1::spawn, `cblas` of cblas_sgemm.
+std::string prefix_of(const std::string& name) {
+  const std::size_t space = name.substr(0, name.find('<')).find("::");
+  const std::size_t end = space != std::string::npos ? space : name.find('_');
+  return end == 0 ? name : name.substr(0, end);
+}
+
+/// Whether a declaration means this function.
+bool means(const std::string& declared, const std::string& to, const std::string& name) {
+  return declared == to || declared == name || declared == prefix_of(name);
+}
+
+/// Whether the name of an operator starts here, such as `operator new`.
+bool is_operator(std::string_view text) {
+  constexpr std::string_view word = "operator";
+  if (!text.starts_with(word) || text.size() == word.size()) return false;
+  const char next = text[word.size()];
+  return std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '_' && next != ':';
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, {} more", fmt::join(names.begin(), names.begin() + (most - 1), ", "),
+                     names.size() - (most - 1));
+}
+
+}  // namespace
+
+std::string readable(std::string_view symbol) {
+  const std::string own(symbol.substr(0, symbol.find('@')));  // without the version
+  if (!own.starts_with("_Z")) return own;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> whole(
+      abi::__cxa_demangle(own.c_str(), nullptr, nullptr, &status), &std::free);
+  if (whole == nullptr) return own;
+  const std::string_view text = whole.get();
+  std::string name;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool starts_part = name.empty() || name.back() == ':';
+    if (depth == 0 && starts_part && is_operator(text.substr(i))) {
+      // One of the two pairs of parentheses of operator()() is its name.
+      const std::size_t arguments = text.find('(', i + (text.substr(i).starts_with("operator()") ? 9 : 0));
+      return name.append(text.substr(i, arguments == std::string_view::npos ? arguments : arguments - i));
+    }
+    if (depth == 0 && c == '(' && !starts_part) break;
+    if (c == '<' || c == '(') ++depth;
+    if (depth == 0) name += c;
+    if (c == '>' || c == ')') --depth;
+    if (depth == 0 && c == ' ') name.clear();  // that was the result, or the kind of a table
+  }
+  return name;
+}
+
+std::string callee_of(const std::string& name) {
+  const auto row = std::ranges::find_if(rows, [&](const Row& one) { return matches(one, name); });
+  if (row != std::end(rows)) return std::string(row->to);
+  if (is_in("libm.so.6", name)) return "";
+  if (is_in("libc.so.6", name)) return std::string(system_calls);
+  return prefix_of(name);
+}
+
+std::vector<Calls> calls_of(const std::set<std::string>& symbols) {
+  std::map<std::string, std::set<std::string>> found;
+  for (const std::string& symbol : symbols) {
+    const std::string name = readable(symbol), to = callee_of(name);
+    if (!to.empty()) found[to].insert(name);
+  }
+  std::vector<Calls> out;
+  for (const auto& [to, names] : found) out.push_back({to, {names.begin(), names.end()}});
+  return out;
+}
+
+std::string lines_of(const std::vector<Calls>& calls) {
+  std::string out;
+  for (const Calls& one : calls) {
+    for (const std::string& name : one.names) out += fmt::format("{} {}\n", one.to, name);
+  }
+  return out;
+}
+
+std::string in_words(const Calls& calls) { return fmt::format("{} ({})", calls.to, first_of(calls.names)); }
+
+Agreement agreement_of_declaration(const VariantInfo& variant) {
+  if (!variant.calls) return {};
+  const auto disagreement = [](std::string detail) {
+    return Agreement{.agrees = false, .detail = std::move(detail)};
+  };
+  std::set<std::string> reached;
+  for (const Calls& one : *variant.calls) {
+    std::vector<std::string> undeclared;
+    for (const std::string& name : one.names) {
+      bool declared = false;
+      for (const std::string& library : variant.libraries) {
+        if (!means(library, one.to, name)) continue;
+        reached.insert(library);
+        declared = true;
+      }
+      if (!declared) undeclared.push_back(name);
+    }
+    if (undeclared.empty() || one.to == threads || one.to == system_calls) continue;
+    return disagreement(fmt::format(
+        "calls {}, which {}: add .libraries = {{\"{}\"}}", first_of(undeclared),
+        one.to == by_name ? "hides what else it calls, and does not declare it" : "it does not declare",
+        one.to));
+  }
+  if (reached.contains(std::string(by_name))) return {};  // the others may be what it finds by name
+  for (const std::string& library : variant.libraries) {
+    if (!reached.contains(library))
+      return disagreement(fmt::format("declares the library \"{}\", which its code does not reach", library));
+  }
+  return {};
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+// What a variant's code calls that is compiled elsewhere, and whether it says so. A kernel that is called
+// hand-written and calls a library, starts threads or opens a library while it runs must show.
+//
+// Only names that the linker sees are known. A pointer to a function that comes from elsewhere, a system call
+// in assembler, and a library that defines functions in namespace assay or std stay hidden.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// A symbol as people write it: `tbb::detail::r1::spawn` without arguments, result and arguments of
+/// templates, and the class where it is a table of one.
+std::string readable(std::string_view symbol);
+
+/// `threads`, `system` or a library; empty for run-times, which every kernel may use, and for the harness.
+std::string callee_of(const std::string& readable_name);
+
+/// By what is called, without run-times and the harness.
+std::vector<Calls> calls_of(const std::set<std::string>& symbols);
+
+/// As the rows of a CodeTable hold them: lines of `to name`.
+std::string lines_of(const std::vector<Calls>& calls);
+
+/// `openblas (cblas_sgemm, openblas_get_num_threads, 1 more)`.
+std::string in_words(const Calls& calls);
+
+/// Disagrees where a variant calls a library that it does not declare, or declares one that its code does not
+/// reach. Agrees where the calls are not known.
+Agreement agreement_of_declaration(const VariantInfo& variant);
+
+}  // namespace assay

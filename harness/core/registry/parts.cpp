@@ -1,0 +1,118 @@
+#include "assay/detail/parts.hpp"
+
+#include "assay/random.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace assay::detail {
+namespace {
+
+/// Inputs that are hashed after every slice: it takes some ten microseconds.
+constexpr std::size_t small_input = std::size_t{1} << 18;
+
+/// Of all bytes, and of where they are.
+std::uint64_t digest(const PartBytes& part) {
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15U;
+  constexpr std::size_t lanes = 8, block = lanes * sizeof(std::uint64_t);
+  std::array<std::uint64_t, lanes> sums{};
+  std::array<std::uint64_t, lanes> words{};
+  std::size_t at = 0;
+  for (; at + block <= part.size; at += block) {
+    std::memcpy(words.data(), part.data + at, block);
+    for (std::size_t i = 0; i < lanes; ++i) sums[i] = (sums[i] + words[i]) * factor;
+  }
+  std::uint64_t out = part.size;
+  for (; at < part.size; ++at) out = (out + static_cast<std::uint64_t>(part.data[at])) * factor;
+  for (const std::uint64_t sum : sums) out = (out ^ sum ^ (sum >> 32)) * factor;
+  return out;
+}
+
+std::vector<std::uint64_t> digests_of(const std::vector<PartBytes>& parts) {
+  std::vector<std::uint64_t> out;
+  for (const PartBytes& part : parts) out.push_back(digest(part));
+  return out;
+}
+
+}  // namespace
+
+Decoy::Decoy(std::vector<PartBytes> parts, Rng& rng) : parts_(std::move(parts)) {
+  for (const PartBytes& part : parts_) {
+    const auto elements = static_cast<Index>(part.size / part.width);
+    const Index by = elements > 1 ? rng.integer(1, elements - 1) : 0;
+    turned_.push_back(static_cast<std::size_t>(by) * part.width);
+    std::rotate(part.data, part.data + turned_.back(), part.data + part.size);
+  }
+}
+
+Decoy::~Decoy() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const PartBytes& part = parts_[i];
+    std::rotate(part.data, part.data + (part.size - turned_[i]), part.data + part.size);
+  }
+}
+
+Glimpse::Glimpse(const std::vector<PartBytes>& parts, Rng& rng) {
+  constexpr Index most_lines = 32;
+  for (const PartBytes& part : parts) {
+    constexpr std::size_t line = std::tuple_size_v<decltype(Line::bytes)>;
+    const auto count = static_cast<Index>((part.size + line - 1) / line);
+    for (Index i = 0; i < std::min(count, most_lines); ++i) {
+      const auto begin = static_cast<std::size_t>(count <= most_lines ? i : rng.integer(0, count - 1)) * line;
+      Line next{
+          .part = part.name, .at = part.data + begin, .bytes = {}, .size = std::min(line, part.size - begin)};
+      std::memcpy(next.bytes.data(), next.at, next.size);
+      lines_.push_back(next);
+    }
+  }
+}
+
+std::string_view Glimpse::changed() const {
+  for (const Line& line : lines_) {
+    if (std::memcmp(line.bytes.data(), line.at, line.size) != 0) return line.part;
+  }
+  return {};
+}
+
+InputWatch::InputWatch(std::vector<PartBytes> parts)
+    : parts_(std::move(parts)), digests_(digests_of(parts_)) {
+  std::size_t bytes = 0;
+  for (const PartBytes& part : parts_) bytes += part.size;
+  small_ = bytes <= small_input;
+  constexpr std::size_t most_users = 64;
+  users_.reserve(most_users);  // nothing is allocated where allocations of a kernel are counted
+}
+
+void InputWatch::used_by(const void* user) {
+  if (std::ranges::find(users_, user) == users_.end()) users_.push_back(user);
+}
+
+std::string_view InputWatch::written_part(bool due, const std::function<void()>& make_again) {
+  if (!due && !small_ && !seeking_) return {};
+  std::string_view written;
+  for (std::size_t i = 0; i < parts_.size() && written.empty(); ++i) {
+    if (digest(parts_[i]) != digests_[i]) written = parts_[i].name;
+  }
+  const bool alone = users_.size() <= 1;
+  users_.clear();
+  if (written.empty()) return {};
+  make_again();
+  seeking_ = true;
+  return alone ? written : std::string_view();
+}
+
+void blame(Agreement& outcome, std::string detail) {
+  if (!outcome.agrees) return;
+  outcome.agrees = false;
+  outcome.worst_error = std::numeric_limits<double>::infinity();
+  outcome.detail = std::move(detail);
+}
+
+void blame_for_input(Agreement& outcome, std::string_view part) {
+  outcome.agrees = true;
+  blame(outcome, "wrote into its input " + std::string(part));
+}
+
+}  // namespace assay::detail
