@@ -45,7 +45,8 @@ class AuditedSlices {
   void find(std::string fault);
   void look_around(const Affinity& affinity);
   void look_at_clock(const SliceTime& time);
-  void look_at_memory();
+  /// `heap`: bytes in use before the calls.
+  void look_at_memory(std::size_t heap);
   /// Where all others slept before the slice: who works in it was woken for it.
   void look_at_threads(double own, double others);
 
@@ -61,8 +62,8 @@ class AuditedSlices {
   Index much_slower_ = 0;                  ///< of those
   double slower_times_ = 0;
   Index misread_ = 0;  ///< slices that the clock showed to be shorter than they were
-  Index grown_ = 0;    ///< slices after which more memory was mapped than before
-  Index grown_pages_ = 0;
+  Index grown_ = 0;    ///< slices after which more memory was mapped or in use than before
+  double grown_bytes_ = 0;
   Index helped_ = 0;    ///< slices in which threads worked that nobody asked for
   double helping_ = 0;  ///< the largest share of the work that they did
 };

@@ -224,6 +224,18 @@ TEST(AuditedSlices, FindMemoryThatIsNeverGivenBack) {
               HasSubstr("keeps memory"));
 }
 
+TEST(AuditedSlices, FindHeapThatIsNeverGivenBack) {
+  const std::size_t before = heap_bytes();
+  const std::vector<char> some(1000);
+  if (heap_bytes() == before) GTEST_SKIP() << "the heap of sanitizers does not tell";
+  std::vector<std::vector<float>> kept;
+  EXPECT_THAT(audit_of([&kept](const Input& in, Output& out) {
+                doubled(in, out);
+                kept.emplace_back(16);
+              }).fault,
+              HasSubstr("keeps memory"));
+}
+
 TEST(AuditedSlices, AllowAWorkspaceThatGrowsOnce) {
   EXPECT_THAT(audit_of([space = std::vector<float>()](const Input& in, Output& out) mutable {
                 space.resize(1 << 20);

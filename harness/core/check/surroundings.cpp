@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -229,6 +230,15 @@ std::size_t mapped_pages() {
   std::array<char, 64> text{};
   if (statm < 0 || pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
   return std::strtoul(text.data(), nullptr, 10);
+}
+
+std::size_t heap_bytes() {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 found = mallinfo2();
+  return found.uordblks + found.hblkhd;
+#else
+  return 0;
+#endif
 }
 
 long page_faults_of_children() {

@@ -64,6 +64,9 @@ class Surroundings {
 /// Pages of memory that the process has mapped, resident or not.
 std::size_t mapped_pages();
 
+/// Bytes of the heap that are in use; 0 where the library does not tell.
+std::size_t heap_bytes();
+
 /// Page faults of all children that were waited for: none starts without some.
 long page_faults_of_children();
 
