@@ -204,6 +204,10 @@ std::string Surroundings::change() const {
 
 void Surroundings::restore() const {
   floats_.restore();
+  if (!timer_) {  // first: without its handler, an alarm ends the process
+    constexpr itimerval none{};
+    for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) setitimer(which, &none, nullptr);
+  }
   sched_param parameters{};
   sched_setscheduler(0, policy_, &parameters);
   setpriority(PRIO_PROCESS, 0, priority_);
@@ -213,10 +217,6 @@ void Surroundings::restore() const {
     sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);
   }
   if (present.children_ && !children_) end_children();
-  if (!timer_) {
-    constexpr itimerval none{};
-    for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) setitimer(which, &none, nullptr);
-  }
 }
 
 std::size_t mapped_pages() {
