@@ -20,7 +20,7 @@ inline void expect_simd_agreement(const Operation& operation, const std::string&
     for (std::size_t v = 0; v < operation.variants().size(); ++v) {
       const std::string& name = operation.variants()[v].name;
       if (!name.starts_with("simd@") || operation.unfit(v, problem, {})) continue;
-      const Agreement agreement = workload->check(v, {}, true);
+      const Agreement agreement = workload->check(v, {}, Workload::no_rehearsal);
       EXPECT_TRUE(agreement.agrees) << name << "/" << problem << ", seed 42: " << agreement.detail;
       ++checked;
     }

@@ -26,7 +26,9 @@ inline void expect_threaded_agreement(const Operation& operation, const std::str
   for (const Fill fill : operation.fills()) {
     const auto workload = operation.open(problem, {fill, Rng(42), {.skew = 1}});
     for (const int threads : {1, 2, 3, 7}) {
-      const Agreement agreement = workload->check(threaded_variant(operation), {threads}, threads != 3);
+      const Agreement agreement =
+          workload->check(threaded_variant(operation), {threads},
+                          threads != 3 ? Workload::no_rehearsal : Workload::short_rehearsal);
       EXPECT_TRUE(agreement.agrees) << problem << "#" << threads << ", seed 42: " << agreement.detail;
     }
   }

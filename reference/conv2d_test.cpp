@@ -214,7 +214,7 @@ Agreement judge_planted(std::string_view text, void (*run)(const typename Op::Pr
                                                            const typename Op::Input&, typename Op::Output&)) {
   detail::TypedOperation<Op> operation;
   operation.add({.name = "naive", .run = run});
-  return operation.open(text, {})->check(0, {}, true);
+  return operation.open(text, {})->check(0, {}, Workload::no_rehearsal);
 }
 
 TEST(Conv2d, RejectsAKernelThatIsFlipped) {

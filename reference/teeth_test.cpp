@@ -39,7 +39,7 @@ TEST_P(Teeth, NoCorruptionSurvives) {
   for (const std::string& problem : operation.corner_cases()) {
     const std::uint64_t seed = fnv1a(problem);
     const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
-    const Agreement right = workload->check(0, {}, true);
+    const Agreement right = workload->check(0, {}, Workload::no_rehearsal);
     ASSERT_TRUE(right.agrees) << problem << ": " << right.detail;
     EXPECT_THAT(workload->surviving_corruptions(seed, tries(operation, problem)), ::testing::IsEmpty())
         << problem << " seed " << seed;

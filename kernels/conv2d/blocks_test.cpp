@@ -34,7 +34,7 @@ int agreeing(const std::vector<std::string>& problems, const std::vector<std::st
           if (std::ranges::none_of(names, begins)) continue;
           for (const int count : threads) {
             if (operation.unfit(v, problem, {count})) continue;
-            const Agreement agreement = workload->check(v, {count}, 0);
+            const Agreement agreement = workload->check(v, {count}, Workload::no_rehearsal);
             EXPECT_TRUE(agreement.agrees) << name << "/" << variant << "/" << problem << "#" << count
                                           << ", seed " << seed << ": " << agreement.detail;
             agreed += agreement.agrees ? 1 : 0;

@@ -29,7 +29,7 @@ Agreement check(std::string_view variant, const std::vector<Index>& indices) {
   const Operation& operation = registry.at("batch_retrieval");
   const auto named = std::ranges::find(operation.variants(), variant, &VariantInfo::name);
   return operation.open(problem, setting_for(indices))
-      ->check(static_cast<std::size_t>(named - operation.variants().begin()), {}, 0);
+      ->check(static_cast<std::size_t>(named - operation.variants().begin()), {}, Workload::no_rehearsal);
 }
 
 // ADR-003's order restoration returns [5, 5, 3]: the second place holds record 5 where 3 was asked for.

@@ -89,8 +89,9 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       first_call = slice_of(next.slices->take(1, false));
     });
     if (trial.variant == "naive") naive_seconds = first_call.seconds;
-    if (first_call.seconds > long_call_seconds) {
-      const int slices = slices_of_long_call(policy, request.index);
+    const bool found_out = !next.slices->audit().fault.empty();
+    if (found_out || first_call.seconds > long_call_seconds) {
+      const int slices = found_out ? 0 : slices_of_long_call(policy, request.index);
       if (slices > 0) samples[i].slices.push_back(first_call);
       for (int s = 1; s < slices && !hooks.stopped(); ++s) {
         reporter.call(first + i, limit,

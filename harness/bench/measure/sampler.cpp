@@ -49,7 +49,8 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
     const auto slice = [&burst, &reporter, &hooks, &launch = out[i]](benchmark::State& state) {
       while (state.KeepRunning()) {
         state.SetIterationTime(1e-9);  // whatever it was: it says nothing about how long to go on
-        if (hooks.stopped()) continue;
+        // Nobody who was found out is called again: what was put back would be spoiled anew.
+        if (hooks.stopped() || !burst.trial->audit().fault.empty()) continue;
         reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(taken(burst))); });
       }
     };

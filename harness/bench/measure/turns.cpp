@@ -130,6 +130,7 @@ class Side {
         if (request_.check) {
           placing_.lift();
           judge(trial, variant, context, limit / 4, out);
+          if (!out.agrees) return;
         }
         placing_.place(trial.threads, [&] {
           const Surroundings before = Surroundings::now();
@@ -138,6 +139,7 @@ class Side {
           slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before);
           first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
         });
+        if (!slices->audit().fault.empty()) return;
         const Allocations allocations = allocations_of_one_call(*timed);
         out.allocations_per_call = allocations.count;
         out.allocated_bytes_per_call = allocations.bytes;
@@ -145,14 +147,16 @@ class Side {
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       if (request_.side == 0) board_.first_seconds = took.count();
     });
-    calibrate(*timed, first_call, for_threads(trial.threads, request_.policy), wanted.patience,
-              [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
+    // Nobody who was found out is called again: what was put back would be spoiled anew.
+    const auto is_sound = [&] { return timed && slices->audit().fault.empty(); };
+    calibrate(is_sound() ? timed.get() : nullptr, first_call, for_threads(trial.threads, request_.policy),
+              wanted.patience, [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
     const auto turns = drawn_turns(board_.rounds);
     in_turn(turns, 0, [&] {
       if (trial.threads > 1) let_others_fall_asleep();
-      reporter_.call(position, limit, [&] { take_slice(*timed, *slices, out); });
+      if (is_sound()) reporter_.call(position, limit, [&] { take_slice(*timed, *slices, out); });
     });
-    if (!slices->audit().fault.empty() && out.agrees) {
+    if (out.agrees && !is_sound()) {
       out.agrees = false;
       out.disagreement = "in a slice that was timed: " + slices->audit().fault;
     }
@@ -170,17 +174,26 @@ class Side {
   /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
   /// here, and nobody changes them before all have come to the next trial.
   template <class Call>
-  void calibrate(Timed& timed, double first_call, const TurnPolicy& policy, double patience,
+  void calibrate(Timed* timed, double first_call, const TurnPolicy& policy, double patience,
                  const Call& calling) {
     constexpr std::array first{0};
+    constexpr double unknown = 1e-3;
     in_turn(first, 0, [&] {
-      double call = 0;
-      calling([&] { call = calibrated(timed, first_call, policy.slice_seconds); });
+      double call = std::max(first_call, unknown);
+      if (timed != nullptr) calling([&] { call = calibrated(*timed, first_call, policy.slice_seconds); });
       board_.call_seconds = call;
       board_.calls = calls_per_slice(call, policy.slice_seconds);
       board_.rounds = rounds_for(call, policy, patience);
     });
-    in_turn(everybody_, first_of_turns(), [] {});
+    // Where the first side does nothing, its calls are too many for one that does its work.
+    constexpr double far_slower = 4;
+    in_turn(everybody_, first_of_turns(), [&] {
+      if (timed == nullptr || first_call < far_slower * board_.call_seconds) return;
+      calling([&] {
+        const double call = calibrated(*timed, first_call, policy.slice_seconds);
+        board_.calls = std::min(board_.calls, calls_per_slice(call, policy.slice_seconds));
+      });
+    });
   }
 
   void judge(const TrialRequest& trial, std::size_t variant, const Context& context, double longest_rehearsal,

@@ -334,7 +334,7 @@ TEST(Preparation, HasOtherContentThanTheCalls) {
                             };
                           }});
   const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
-  EXPECT_FALSE(workload->check(1, {}, 0).agrees);
+  EXPECT_FALSE(workload->check(1, {}, Workload::no_rehearsal).agrees);
   EXPECT_TRUE(workload->check(0, {}).agrees);
 }
 

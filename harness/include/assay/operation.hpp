@@ -292,10 +292,11 @@ class Workload {
   virtual Cost cost() const = 0;
   /// Runs the variant into a fresh poisoned output and judges it, guards included; then in slices as they are
   /// timed, for some `rehearsal_seconds`, because a kernel that keeps something of a call is right the first
-  /// time only. None with 0. Names the part of the input that it wrote to, which is made again.
+  /// time only. Names the part of the input that it wrote to, which is made again.
   virtual Agreement check(std::size_t variant, const Context& context,
                           double rehearsal_seconds = short_rehearsal) = 0;
-  static constexpr double short_rehearsal = 2e-3;
+  Agreement check(std::size_t, const Context&, bool) = delete;  // is no number of seconds
+  static constexpr double no_rehearsal = 0, short_rehearsal = 2e-3;
   /// Returns the contract's remark on a fresh output of the variant; empty when there is none.
   virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
