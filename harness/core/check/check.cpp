@@ -205,9 +205,9 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   // One rejection of a cheat is enough: some of them take their time. And what is declared
                   // is the same everywhere.
                   const VariantInfo& variant = all.steps[i].info();
-                  const bool settled =
-                      variant.kin() == Kin::known_cheat || !agreement_of_declaration(variant).agrees;
-                  if (!all.checks[i].agreement.agrees && settled) dropped.insert(variant_of(i));
+                  if (!all.checks[i].agreement.agrees &&
+                      (variant.kin() == Kin::known_cheat || !agreement_of_declaration(variant).agrees))
+                    dropped.insert(variant_of(i));
                   end(i);
                 },
             .fail =
@@ -243,7 +243,9 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     std::vector<Fill> fills = first.operation->fills();
     if (large) fills.resize(1);
     const auto rehearsal = [&](Fill fill) {
-      return large ? 0 : fill == fills.back() ? shared_rehearsal(trials.size()) : Workload::short_rehearsal;
+      return large                  ? Workload::no_rehearsal
+             : fill == fills.back() ? shared_rehearsal(trials.size())
+                                    : Workload::short_rehearsal;
     };
     for (const Fill fill : fills) {
       for (std::size_t i = begin; i < end; ++i) {
@@ -268,7 +270,7 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                            .problem = problem,
                            .setting = {.fill = fills.front(), .rng = Rng(seed)},
                            .context = trials[i].context,
-                           .rehearsal_seconds = 0});
+                           .rehearsal_seconds = Workload::no_rehearsal});
           trial_of.push_back(i);
         }
       }
@@ -367,7 +369,7 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
                .problem = problem,
                .setting = {.fill = fill, .rng = Rng(seed), .file = file},
                .context = {},
-               .rehearsal_seconds = 0,
+               .rehearsal_seconds = Workload::no_rehearsal,
                .remarks = true});
     }
   }
