@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -61,18 +63,30 @@ void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample
   }
 }
 
+void leave_out(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, Standing standing,
+               std::string why) {
+  PairedTrial& trial = run.trials[one];
+  trial.left_out = standing;
+  trial.why_left_out = std::move(why);
+  trial.launches.clear();
+  std::erase(trials, one);
+}
+
+/// Of `trials`, the one that took a side down.
+std::size_t named_by(const SideFailure& failed, const TwoBuilds& run,
+                     const std::vector<std::size_t>& trials) {
+  return *std::ranges::find_if(trials,
+                               [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
+}
+
 /// Leaves the trial out that took a side down. Where both sides are one program, it is the head's as well.
 void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const PairedPrograms& programs,
                   const SideFailure& failed) {
-  const auto found =
-      std::ranges::find_if(trials, [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
-  PairedTrial& trial = run.trials[*found];
   const bool of_head = failed.side() == head_side;
-  trial.left_out =
-      of_head || programs.base == programs.head ? standing_of(failed.failure()) : Standing::not_comparable;
-  trial.why_left_out = fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason);
-  trial.launches.clear();
-  trials.erase(found);
+  leave_out(
+      run, trials, named_by(failed, run, trials),
+      of_head || programs.base == programs.head ? standing_of(failed.failure()) : Standing::not_comparable,
+      fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
 }
 
 /// Samples one trial beside no other. Returns whether a side was ended all the same; the trial is left out
@@ -85,11 +99,8 @@ bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t o
   } catch (const SideFailure& failed) {
     note_failure(run, trials, programs, failed);
   } catch (const ChildCrash& crash) {
-    run.trials[one].left_out = Standing::crashed;
-    run.trials[one].why_left_out =
-        fmt::format("ended its process while no kernel was called: {}", crash.what());
-    run.trials[one].launches.clear();
-    std::erase(trials, one);
+    leave_out(run, trials, one, Standing::crashed,
+              fmt::format("ended its process while no kernel was called: {}", crash.what()));
   }
   return true;
 }
@@ -116,8 +127,7 @@ std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std:
     try {
       return sample_sides(request_for(run, trials, launch, programs, snapshot), hooks);
     } catch (const SideFailure& failed) {
-      const std::size_t suspect = *std::ranges::find_if(
-          trials, [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
+      const std::size_t suspect = named_by(failed, run, trials);
       const bool certain = trials.size() == 1 || failed.failure().kind == Failure::Kind::timed_out;
       if (certain || !note_culprit(run, trials, suspect, launch, programs, snapshot, hooks))
         note_failure(run, trials, programs, failed);

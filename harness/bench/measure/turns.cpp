@@ -1,5 +1,6 @@
 #include "bench/measure/turns.hpp"
 
+#include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "bench/measure/allocations.hpp"
 #include "bench/measure/baton.hpp"
@@ -191,6 +192,7 @@ class Side {
       if (timed == nullptr || first_call < far_slower * board_.call_seconds) return;
       calling([&] {
         const double call = calibrated(*timed, first_call, policy.slice_seconds);
+        if (call < far_slower * board_.call_seconds) return;  // its first call alone was slow
         board_.calls = std::min(board_.calls, calls_per_slice(call, policy.slice_seconds));
       });
     });
@@ -210,8 +212,9 @@ class Side {
   /// All sides together, and with little beside the time of a gate. Sides that are to do alike rehearse
   /// alike: none, where one of them is from before there was any.
   double rehearsal_seconds(const TrialRequest& trial) const {
-    constexpr double all = 1.5, most = 0.3, long_call_flops = 0x1p30;
-    if (!request_.policy.audited || operation_->cost(trial.problem).flops > long_call_flops) return 0;
+    constexpr double all = 1.5, most = 0.3;
+    if (!request_.policy.audited || operation_->cost(trial.problem).flops > large_case_flops)
+      return Workload::no_rehearsal;
     return std::min(most, all / static_cast<double>(request_.trials.size()));
   }
 

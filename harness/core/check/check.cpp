@@ -17,10 +17,6 @@
 namespace assay {
 namespace {
 
-/// Above this a second fill and a second call cost minutes for a naive variant and add little: the corner
-/// cases already ran with all fills, and the exact fill is the one that no dropped term escapes.
-constexpr double large_case_flops = 0x1p30;
-
 bool same_case(const Trial& a, const Trial& b) {
   return a.operation == b.operation && a.row.problem == b.row.problem;
 }

@@ -13,6 +13,10 @@
 
 namespace assay {
 
+/// Above this a second fill and a second call cost minutes for a naive variant and add little: the corner
+/// cases already ran with all fills, and the exact fill is the one that no dropped term escapes.
+inline constexpr double large_case_flops = 0x1p30;
+
 /// The outcome of checking a trial. One that failed does not agree, and its detail is the reason.
 struct Checked : Agreement {
   std::optional<Failure> failure;
