@@ -126,25 +126,25 @@ class Side {
     in_turn(everybody_, 0, [&] {
       const auto start = std::chrono::steady_clock::now();
       limit = limit_of(trial);
-      reporter_.call(position, limit, [&] {
-        // Wherever threads may run: placed, nobody could be seen to change that.
-        if (request_.check) {
-          placing_.lift();
-          judge(trial, variant, context, limit / 4, out);
-          if (!out.agrees) return;
-        }
-        placing_.place(trial.threads, [&] {
-          const Surroundings before = Surroundings::now();
-          timed = planted(workload_->timed(variant, context),
-                          wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
-          slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before);
-          first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
+      if (request_.check) {
+        placing_.lift();  // placed, nobody could be seen to change where threads run
+        reporter_.call(position, limit, [&] { judge(trial, variant, context, limit / 4, out); });
+      }
+      if (out.agrees) {
+        reporter_.call(position, limit, [&] {
+          placing_.place(trial.threads, [&] {
+            const Surroundings before = Surroundings::now();
+            timed = planted(workload_->timed(variant, context),
+                            wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
+            slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before);
+            first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
+          });
+          if (!slices->audit().fault.empty()) return;
+          const Allocations allocations = allocations_of_one_call(*timed);
+          out.allocations_per_call = allocations.count;
+          out.allocated_bytes_per_call = allocations.bytes;
         });
-        if (!slices->audit().fault.empty()) return;
-        const Allocations allocations = allocations_of_one_call(*timed);
-        out.allocations_per_call = allocations.count;
-        out.allocated_bytes_per_call = allocations.bytes;
-      });
+      }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       if (request_.side == 0) board_.first_seconds = took.count();
     });
@@ -209,13 +209,10 @@ class Side {
     out.disagreement = found.detail;
   }
 
-  /// All sides together, and with little beside the time of a gate. Sides that are to do alike rehearse
-  /// alike: none, where one of them is from before there was any.
+  /// Sides that are to do alike rehearse alike: none, where one of them is from before there was any.
   double rehearsal_seconds(const TrialRequest& trial) const {
-    constexpr double all = 1.5, most = 0.3;
-    if (!request_.policy.audited || operation_->cost(trial.problem).flops > large_case_flops)
-      return Workload::no_rehearsal;
-    return std::min(most, all / static_cast<double>(request_.trials.size()));
+    if (!request_.policy.audited) return Workload::no_rehearsal;
+    return rehearsal_before_timing(*operation_, trial.problem, request_.trials.size());
   }
 
   /// Returns the side that drawn_turns() is about to draw first.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -58,6 +59,41 @@ std::string pattern_text(const Shape& shape, const std::vector<Spread>& spreads)
   return fmt::format("{}[{}]", shape.name, out);
 }
 
+/// What a few elements that all lie within their bounds add to an Agreement; nothing can be said where one
+/// does not. Nearly all do, and so many at a time cost a fraction of what they cost one by one.
+struct Few {
+  static constexpr std::size_t count = 256, lanes = 8;
+  bool within = false;
+  double worst_error = 0, squares = 0;
+  Index rounded = 0;
+
+  template <class Position>
+  static Few of(std::span<const float> actual, std::size_t begin, const Position& position,
+                const double* expected, const double* bound) {
+    std::array<double, lanes> worst{}, squares{}, rounded{}, outside{};
+    for (std::size_t i = begin; i < begin + count; i += lanes) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const auto at = static_cast<std::size_t>(position(i + lane));
+        const double error = std::abs(static_cast<double>(actual[at]) - expected[i + lane]);
+        const double limit = bound[i + lane];
+        const double times = error / (limit > 0 ? limit : 1);
+        outside[lane] += error <= (limit > 0 ? limit : 0) ? 0 : 1;
+        worst[lane] = worst[lane] > times ? worst[lane] : times;
+        squares[lane] += limit > 0 ? times * times : 0;
+        rounded[lane] += limit > 0 ? 1 : 0;
+      }
+    }
+    Few out{.within = true};
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      out.within = out.within && outside[lane] == 0 && worst[lane] <= 1;
+      out.worst_error = std::max(out.worst_error, worst[lane]);
+      out.squares += squares[lane];
+      out.rounded += static_cast<Index>(rounded[lane]);
+    }
+    return out;
+  }
+};
+
 template <class Position>
 Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t count,
                   const Position& position, std::span<const double> expected, std::span<const double> bound) {
@@ -67,6 +103,16 @@ Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t
   double worst_wrong = -1;
   std::vector<Spread> spreads(shape.extents.size());
   for (std::size_t i = 0; i < count; ++i) {
+    if (i % Few::count == 0 && i + Few::count <= count) {
+      const Few few = Few::of(actual, i, position, expected.data(), bound.data());
+      if (few.within) {
+        out.worst_error = std::max(out.worst_error, few.worst_error);
+        out.squares += few.squares;
+        out.rounded += few.rounded;
+        i += Few::count - 1;
+        continue;
+      }
+    }
     const Index flat = position(i);
     const double error = error_in_bounds(actual[static_cast<std::size_t>(flat)], expected[i], bound[i]);
     out.worst_error = std::max(out.worst_error, error);

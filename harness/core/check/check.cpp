@@ -25,11 +25,10 @@ std::set<int> thread_counts(const VariantInfo& variant, int cores) {
   return variant.threaded ? std::set<int>{1, 2, std::max(cores, 1)} : std::set<int>{1};
 }
 
-/// Seconds for each of so many variants, whose slices are rehearsed one after the other.
-double shared_rehearsal(std::size_t variants) {
-  constexpr double all = 5, most = 1;
-  return std::clamp(all / static_cast<double>(std::max<std::size_t>(variants, 1)), Workload::short_rehearsal,
-                    most);
+/// The share of each of so many kernels in `all` seconds, a fifth of them at most.
+double shared_rehearsal(double all, std::size_t kernels) {
+  return std::clamp(all / static_cast<double>(std::max<std::size_t>(kernels, 1)), Workload::short_rehearsal,
+                    all / 5);
 }
 
 struct Selected {
@@ -227,6 +226,12 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
 
 }  // namespace
 
+double rehearsal_before_timing(const Operation& operation, const std::string& problem, std::size_t kernels) {
+  constexpr double all = 1.5;
+  if (operation.cost(problem).flops > large_case_flops) return Workload::no_rehearsal;
+  return shared_rehearsal(all, kernels);
+}
+
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
                            const Containment& containment, Sizes sizes) {
   std::vector<CheckStep> steps;
@@ -238,10 +243,9 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     const bool large = first.operation->cost(first.row.problem).flops > large_case_flops;
     std::vector<Fill> fills = first.operation->fills();
     if (large) fills.resize(1);
+    const double longest = rehearsal_before_timing(*first.operation, first.row.problem, trials.size());
     const auto rehearsal = [&](Fill fill) {
-      return large                  ? Workload::no_rehearsal
-             : fill == fills.back() ? shared_rehearsal(trials.size())
-                                    : Workload::short_rehearsal;
+      return fill == fills.back() ? longest : std::min(longest, Workload::short_rehearsal);
     };
     for (const Fill fill : fills) {
       for (std::size_t i = begin; i < end; ++i) {
@@ -326,6 +330,7 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
   // Fresh kernels are called again and again: some change after thousands of calls, and corner cases are
   // many.
   std::size_t rehearsals = 0;
+  constexpr double all_rehearsals = 5;
   for (const auto& [operation, selected] : chosen) {
     for (const std::size_t v : selected) rehearsals += thread_counts(operation->variants()[v], cores).size();
   }
@@ -334,7 +339,8 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
       Rng rng(seed);
       const auto problem = drawn_problem(*operation, v, rng);
       if (problem)
-        add(*operation, v, *problem, operation->fills().back(), false, shared_rehearsal(rehearsals));
+        add(*operation, v, *problem, operation->fills().back(), false,
+            shared_rehearsal(all_rehearsals, rehearsals));
     }
   }
   all.listed_last = all.checks.size();

@@ -36,23 +36,23 @@ void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double sec
                      Agreement& outcome) const {
   using Clock = std::chrono::steady_clock;
   // What is only seen beside a slice is looked for in one of three.
-  constexpr int fewest = 2, fewest_of_short = 6;
-  constexpr double short_call = 0.02, slices_per_second = 2500, seconds_of_slice = 1e-4;
+  constexpr int fewest_of_short = 6;
+  constexpr double slices_per_second = 2500, seconds_of_slice = 1e-4;
   const int most = std::max(5, static_cast<int>(seconds * slices_per_second));
   // Integers that are updated again and again do not stay exact.
   const bool one_call = fill == Fill::exact && timed.updates_in_place();
   AuditedSlices slices(timed, context.threads, *before_, AuditedSlices::Judging::every);
   Index few = 1, many = 1;
-  int least = fewest;
+  int least = 1;
   const auto start = Clock::now();
   for (int slice = 0; slice < most && slices.audit().fault.empty(); ++slice) {
     if (slice >= least && std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
     // Some slices are as long as those that are timed: a kernel may be right in its first calls only.
     const AuditedSlices::Taken taken = slices.take(slice % 4 == 3 ? many : few, false);
     const double call = std::max(taken.seconds / static_cast<double>(taken.calls), 1e-7);
-    if (slice == 0 && seconds > Workload::short_rehearsal && call < short_call) least = fewest_of_short;
+    if (slice == 0 && fewest_of_short * call < seconds) least = fewest_of_short;
     if (one_call) continue;
-    few = std::clamp<Index>(static_cast<Index>(seconds / call), 1, 8);
+    few = std::clamp<Index>(static_cast<Index>(seconds / (fewest_of_short * call)), 1, 8);
     many = std::max(few, static_cast<Index>(seconds_of_slice / call));
   }
   outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());

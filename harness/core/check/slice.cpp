@@ -57,6 +57,17 @@ SliceTime time_of_slice(Timed& timed, Index calls) {
 
 }  // namespace
 
+bool AuditedSlices::Drawn::drawn(double slice_seconds) const {
+  const double fewest = done_ < usual_ ? 1.0 / 3 : 1.0 / 15;
+  const double cost = done_ > 0 ? seconds_ / static_cast<double>(done_) : 0;
+  return Rng(secret()).unit() < std::max(share_ * slice_seconds / std::max(cost, 1e-9), fewest);
+}
+
+void AuditedSlices::Drawn::add(double seconds) {
+  ++done_;
+  seconds_ += seconds;
+}
+
 void Audit::add(const Audit& other) {
   slices += other.slices;
   judged += other.judged;
@@ -72,11 +83,13 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm) {
 AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { return taken(calls, warm); }
 
 AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
-  // Pools of threads look for work a while longer after a call.
+  // Pools of threads look for work a while longer after a call, and to wait for their sleep costs
+  // milliseconds: in one slice of three, nobody knows which.
   constexpr double patience = 0.05, long_patience = 0.3;
-  const bool single = threads_ == 1 && !timed_.may_have_helpers();
-  const bool alone = single && others_sleep(patience);
   const bool first = audit_.slices == 0;
+  const bool single = threads_ == 1 && !timed_.may_have_helpers();
+  const bool watched = first || judging_ == Judging::every || Rng(secret()).integer(0, 2) == 0;
+  const bool alone = single && watched && others_sleep(patience);
   if (single && !alone && first && before_.others_slept() && !others_sleep(long_patience)) {
     find("keeps threads busy from its preparation on, and was given none but its own");
   }
@@ -84,7 +97,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   const Affinity affinity = first ? before_.affinity() : Affinity::now();
   note_mapped_pages();
   // Where every slice is judged there are few of them: one in three is enough.
-  const bool further = judging_ == Judging::every ? audit_.slices % 3 == 1 : drawn_to_be_judged();
+  const bool further = judging_ == Judging::every ? audit_.slices % 3 == 1 : looks_.drawn(slice_seconds());
   if (audit_.judged > 0 && further) look_further(calls);
   timed_.arm(secret(), true);
   if (warm) timed_.repeat(1);
@@ -102,13 +115,13 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   look_at_memory(heap);
 
   const auto judging = Clock::now();
-  const bool judged = drawn_to_be_judged();
+  const bool judged = judging_ == Judging::every || audit_.judged == 0 || judgements_.drawn(slice_seconds());
   Agreement found = timed_.settle(judged ? std::optional(secret()) : std::nullopt);
   ++audit_.slices;
   slice_seconds_ += out.seconds;
   calls_ += calls;
   if (judged) {
-    judging_seconds_ += seconds_since(judging);
+    judgements_.add(seconds_since(judging));
     ++audit_.judged;
     audit_.compared += found.compared;
     worst_error_ = std::max(worst_error_, found.worst_error);
@@ -125,7 +138,7 @@ void AuditedSlices::look_further(Index calls) {
   const auto start = Clock::now();
   if (calls > 1) judge_a_short_slice(calls);
   if (threads_ == 1) compare_with_other_content();
-  judging_seconds_ += seconds_since(start);
+  looks_.add(seconds_since(start));
 }
 
 void AuditedSlices::judge_a_short_slice(Index calls) {
@@ -194,44 +207,45 @@ void AuditedSlices::look_around(const Affinity& affinity) {
 }
 
 void AuditedSlices::look_at_memory(std::size_t heap) {
-  // Workspaces grow once, in a first call or two, and heaps now and then.
-  constexpr Index first = 2, enough = 8;
+  // Workspaces grow in a first call or two, and heaps now and then; libraries that make their code when it is
+  // called do so for a dozen calls.
+  constexpr Index first_calls = 32, enough = 8;
   constexpr double share = 0.9;
+  // What was given back may lie with an allocator for the next calls, a few blocks of each size and thread.
+  constexpr double kept_by_allocators = 1 << 16;
   constexpr double page = 4096;
   const std::size_t heap_now = heap_bytes();
   const double more = std::max(page * static_cast<double>(note_mapped_pages()),
                                heap_now > heap ? static_cast<double>(heap_now - heap) : 0);
-  if (audit_.slices < first || more <= 0) return;
+  if (calls_ < first_calls) return;
+  ++watched_for_memory_;
+  if (more <= 0) return;
   ++grown_;
   grown_bytes_ += more;
-  if (grown_ < enough) return;
-  if (static_cast<double>(grown_) < share * static_cast<double>(audit_.slices - first)) return;
+  if (grown_ < enough || grown_bytes_ < kept_by_allocators) return;
+  if (static_cast<double>(grown_) < share * static_cast<double>(watched_for_memory_)) return;
   find(fmt::format("keeps memory: {:.3g} KiB more after {} of {} slices", grown_bytes_ / 1024, grown_,
-                   audit_.slices + 1));
+                   watched_for_memory_));
 }
 
 void AuditedSlices::look_at_threads(double own, double others) {
   constexpr double share = 0.25, least = 5e-6, part_of_slices = 0.1;
   constexpr Index enough = 5;
+  ++watched_for_threads_;
   if (others < std::max(least, share * (own + others))) return;
   ++helped_;
   helping_ = std::max(helping_, others / (own + others));
-  if (helped_ < enough || static_cast<double>(helped_) < part_of_slices * static_cast<double>(audit_.slices))
+  if (helped_ < enough ||
+      static_cast<double>(helped_) < part_of_slices * static_cast<double>(watched_for_threads_))
     return;
   find(fmt::format(
       "works with more threads than the one it was given: others did {:.0f} % of the work in {} of {} "
       "slices",
-      100 * helping_, helped_, audit_.slices + 1));
+      100 * helping_, helped_, watched_for_threads_));
 }
 
-bool AuditedSlices::drawn_to_be_judged() const {
-  constexpr double share = 0.15;
-  constexpr Index usual = 4;  // of a trial, whatever that costs
-  const double fewest = audit_.judged < usual ? 1.0 / 3 : 1.0 / 15;
-  if (judging_ == Judging::every || audit_.judged == 0) return true;
-  const double slice = slice_seconds_ / static_cast<double>(audit_.slices);
-  const double judging = judging_seconds_ / static_cast<double>(audit_.judged);
-  return Rng(secret()).unit() < std::max(share * slice / std::max(judging, 1e-9), fewest);
+double AuditedSlices::slice_seconds() const {
+  return audit_.slices > 0 ? slice_seconds_ / static_cast<double>(audit_.slices) : 0;
 }
 
 }  // namespace assay

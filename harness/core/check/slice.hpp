@@ -36,9 +36,24 @@ class AuditedSlices {
   double worst_error() const { return worst_error_; }
 
  private:
+  /// Something that is done beside drawn slices, as often as it costs little beside them.
+  class Drawn {
+   public:
+    /// `share`: of the slices' time. `usual`: so many come early, whatever they cost.
+    Drawn(double share, Index usual) : share_(share), usual_(usual) {}
+    /// Secretly, with the chances that slices of so many seconds allow.
+    bool drawn(double slice_seconds) const;
+    void add(double seconds);
+
+   private:
+    double share_;
+    Index usual_, done_ = 0;
+    double seconds_ = 0;
+  };
+
   Taken taken(Index calls, bool warm);
-  bool drawn_to_be_judged() const;
-  /// Before a slice that is timed, as seldom as slices are judged.
+  double slice_seconds() const;
+  /// Before a slice that is timed.
   void look_further(Index calls);
   void judge_a_short_slice(Index calls);
   void compare_with_other_content();
@@ -56,16 +71,19 @@ class AuditedSlices {
   Judging judging_;
   Audit audit_;
   double worst_error_ = 0;
-  double slice_seconds_ = 0, judging_seconds_ = 0;
+  double slice_seconds_ = 0;
+  Drawn judgements_{0.15, 4}, looks_{0.1, 1};
   Index calls_ = 0;                        ///< in those slices
   Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
   Index much_slower_ = 0;                  ///< of those
   double slower_times_ = 0;
-  Index misread_ = 0;  ///< slices that the clock showed to be shorter than they were
-  Index grown_ = 0;    ///< slices after which more memory was mapped or in use than before
+  Index misread_ = 0;             ///< slices that the clock showed to be shorter than they were
+  Index watched_for_memory_ = 0;  ///< slices after the first calls
+  Index grown_ = 0;               ///< those after which more memory was mapped or in use than before
   double grown_bytes_ = 0;
-  Index helped_ = 0;    ///< slices in which threads worked that nobody asked for
-  double helping_ = 0;  ///< the largest share of the work that they did
+  Index watched_for_threads_ = 0;  ///< slices before which all others slept
+  Index helped_ = 0;               ///< those in which threads worked that nobody asked for
+  double helping_ = 0;             ///< the largest share of the work that they did
 };
 
 }  // namespace assay

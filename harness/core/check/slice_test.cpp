@@ -244,6 +244,29 @@ TEST(AuditedSlices, AllowAWorkspaceThatGrowsOnce) {
               IsEmpty());
 }
 
+TEST(AuditedSlices, AllowALibraryThatMakesItsCodeInTheFirstCalls) {
+  EXPECT_THAT(audit_of(
+                  [calls = 0](const Input& in, Output& out) mutable {
+                    doubled(in, out);
+                    if (++calls <= 30) mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                  },
+                  1)
+                  .fault,
+              IsEmpty());
+}
+
+TEST(AuditedSlices, AllowAFewBytesThatAnAllocatorKeeps) {
+  std::vector<std::vector<float>> kept;
+  EXPECT_THAT(audit_of(
+                  [&kept](const Input& in, Output& out) {
+                    doubled(in, out);
+                    if (kept.size() < 200) kept.emplace_back(64);
+                  },
+                  1)
+                  .fault,
+              IsEmpty());
+}
+
 #ifdef __x86_64__
 TEST(AuditedSlices, FindAFloatingPointEnvironmentThatIsLeftChanged) {
   const auto before = FloatEnvironment::now();

@@ -98,12 +98,14 @@ TEST(Calls, AreKeptInATableOfCode) {
   const std::vector<Calls> calls =
       calls_of({"memcpy", "cblas_sgemm", "pthread_create", "cblas_sgemv",
                 "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE"});
-  const std::string lines =
+  // What is announced stays linked as long as the program runs.
+  static constexpr std::string_view lines =
       "openblas cblas_sgemm\nopenblas cblas_sgemv\ntbb tbb::detail::r1::spawn\nthreads pthread_create\n";
   EXPECT_EQ(lines_of(calls), lines);
-  const std::string others = "peer peerns::operator<< <float>\n";
-  const CodeRow rows[]{{"calls", "", lines}, {"none", "", ""}, {"others", "", others}, {"unknown", ""}};
-  const CodeTable table(rows);
+  static constexpr std::string_view others = "peer peerns::operator<< <float>\n";
+  static const CodeRow rows[]{
+      {"calls", "", lines}, {"none", "", ""}, {"others", "", others}, {"unknown", ""}};
+  static const CodeTable table(rows);
   EXPECT_EQ(lines_of(CodeTable::calls_of("calls").value()), lines);
   EXPECT_THAT(CodeTable::calls_of("none").value(), IsEmpty());
   EXPECT_EQ(lines_of(CodeTable::calls_of("others").value()), others);

@@ -17,6 +17,10 @@ namespace assay {
 /// cases already ran with all fills, and the exact fill is the one that no dropped term escapes.
 inline constexpr double large_case_flops = 0x1p30;
 
+/// Seconds in which each of so many kernels is called again and again before it is timed: together they take
+/// little beside the time of a measurement. None for large cases, as above.
+double rehearsal_before_timing(const Operation& operation, const std::string& problem, std::size_t kernels);
+
 /// The outcome of checking a trial. One that failed does not agree, and its detail is the reason.
 struct Checked : Agreement {
   std::optional<Failure> failure;

@@ -45,8 +45,8 @@ std::vector<PartBytes> changing_parts(typename Op::Input& input) {
   return out;
 }
 
-/// Other content in the same memory, for as long as this lives: each part turned by a drawn number of
-/// elements, which keeps every one of them valid.
+/// Other content in the same memory, for as long as this lives: each block of each part turned by a drawn
+/// number of elements, which keeps every one of them valid.
 class Decoy {
  public:
   Decoy(std::vector<PartBytes> parts, Rng& rng);
@@ -56,7 +56,7 @@ class Decoy {
 
  private:
   std::vector<PartBytes> parts_;
-  std::vector<std::size_t> turned_;  ///< bytes
+  std::vector<std::size_t> turned_;  ///< elements, of each part
 };
 
 /// Copies of drawn lines of an output, by which it is seen that somebody still writes to it.
