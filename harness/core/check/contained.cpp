@@ -298,6 +298,10 @@ std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& 
     out.failure = {Failure::Kind::timed_out, fmt::format("did not end within {:.3g} s", seconds)};
   } else if (record.thrown[0] != '\0') {
     out.failure.reason = record.thrown;
+  } else if (end.signal == SIGSYS) {
+    // The handler that names the call cannot run where signals are blocked, as newer C libraries do in
+    // fork().
+    out.failure.reason = "made a system call while it was timed, which --strict forbids";
   } else if (end.signal != 0) {
     out.failure.reason = end.text();
   } else {

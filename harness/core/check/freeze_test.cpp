@@ -15,6 +15,7 @@
 namespace assay {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -30,8 +31,9 @@ std::string told_by(const std::function<void()>& work) {
   }
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  return (*record).thrown;
+  const ChildEnd end{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                     .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+  return end.passed() ? "" : failed_step(*record, end).value().failure.reason;
 }
 
 class Freeze : public ::testing::Test {
@@ -56,7 +58,9 @@ TEST_F(Freeze, AllowsWhatKernelsDo) {
 }
 
 TEST_F(Freeze, EndsAProcessThatStartsAnother) {
-  EXPECT_THAT(told_by([] { fork(); }), HasSubstr("called clone while it was timed"));
+  // Some C libraries block signals in it, and then nobody can say which call it was.
+  EXPECT_THAT(told_by([] { fork(); }), AnyOf(HasSubstr("called clone while it was timed"),
+                                             HasSubstr("made a system call while it was")));
 }
 
 TEST_F(Freeze, EndsAProcessThatChangesAHandler) {
