@@ -6,6 +6,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/json/fields.hpp"
+#include "core/plan/shapes.hpp"
 
 #include <fmt/format.h>
 
@@ -223,6 +224,11 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
 Json check_schema() { return schema_of<Checks>(); }
 
 int check_verb(const CheckOptions& options, const Registry& registry) {
+  if (names_shapes(options.filter)) {
+    CheckSuiteOptions of_cases{.check = options, .suite = options.filter, .threads = {}, .shard = {}};
+    of_cases.check.filter.clear();
+    return check_suite_verb(of_cases, registry);
+  }
   say_undivided("checks without a suite");
   return told(
       options, [&](const Hooks& hooks) { return check_corner_cases(options, registry, hooks); },

@@ -1,6 +1,7 @@
 #include "assay/suite.hpp"
 
 #include "assay/error.hpp"
+#include "core/plan/shapes.hpp"
 #include "core/plan/suite_fields.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <system_error>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -18,9 +21,42 @@ std::string contents(const std::filesystem::path& file) {
   std::ifstream stream;
   if (!std::filesystem::is_directory(file)) stream.open(file, std::ios::binary);
   if (!stream.is_open()) {
-    throw Error(file.string(), "cannot be read", "give the path of a suite, for example suites/smoke.json");
+    throw Error(
+        file.string(), "cannot be read",
+        "give the path of a suite, for example suites/smoke.json, or cases as gemm/m=512,n=512,k=512");
   }
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The folders in which suites of the project lie, below this program or where it is installed.
+std::vector<std::filesystem::path> folders_of_suites() {
+  std::error_code unknown;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  return {"suites", program / "../../suites", program / "../share/assay/suites"};
+}
+
+/// The suite of the project that a word names, such as `smoke`, or `resnet18` for resnet18_cifar10; the word
+/// itself where there is none. Throws Error where there are several.
+std::filesystem::path of_that_name(const std::filesystem::path& word) {
+  const std::string name = word.string();
+  if (name.empty() || name.find('/') != std::string::npos || word.has_extension()) return word;
+  for (const std::filesystem::path& folder : folders_of_suites()) {
+    std::set<std::filesystem::path> found;
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
+      const std::string stem = entry.path().stem().string();
+      if (entry.path().extension() != ".json") continue;
+      if (stem == name) return entry.path();
+      if (stem.starts_with(name + "_")) found.insert(entry.path());
+    }
+    if (found.size() > 1) {
+      throw Error("'" + name + "'", "names several suites",
+                  fmt::format("choose one: {} or {}", found.begin()->stem().string(),
+                              found.rbegin()->stem().string()));
+    }
+    if (!found.empty()) return *found.begin();
+  }
+  return word;
 }
 
 /// The field of a problem, as text.
@@ -63,7 +99,10 @@ void describe(Fields& f, Suite& suite) {
   if (f.reads() && suite.cases.empty()) f.refuse("cases", "is empty: add a case");
 }
 
-Suite load_suite(const std::filesystem::path& path, const Registry& registry) {
+Suite load_suite(const std::filesystem::path& asked, const Registry& registry) {
+  const bool is_there = std::filesystem::exists(asked);
+  if (!is_there && names_shapes(asked.string())) return suite_of_shapes(asked.string(), registry);
+  const std::filesystem::path path = is_there ? asked : of_that_name(asked);
   const Json json = parse_json(contents(path), path.string());
   const JsonField file(json, path.string(), "see suites/README.md for the format");
   auto suite = value_from<Suite>(file);

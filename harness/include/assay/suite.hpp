@@ -24,9 +24,10 @@ struct Suite {
   std::vector<Case> cases;
 };
 
-/// Reads and validates a suite file. Throws Error naming the file and the line and column, key or case at
-/// fault: unreadable, invalid JSON, wrong types, unknown keys, operations or fields, extents out of range,
-/// repeated cases.
+/// Reads and validates a suite file. In place of its path there may be the name of one of the project's
+/// suites, or cases as core/plan/shapes.hpp has them. Throws Error naming the file and the line and column,
+/// key or case at fault: unreadable, invalid JSON, wrong types, unknown keys, operations or fields, extents
+/// out of range, repeated cases.
 Suite load_suite(const std::filesystem::path& file, const Registry& registry);
 
 }  // namespace assay
