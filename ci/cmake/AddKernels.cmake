@@ -17,7 +17,7 @@ function(assay_add_kernels name)
   endforeach()
   # A table of code names sources from the project's folder.
   target_compile_options(${name}_kernels PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
-  assay_code_table(${name} ${name}_kernels)
+  assay_code_table(${name} ${name}_kernels LIBRARY assay::reference_archive)
   add_test(NAME check.${name} COMMAND ${name} check)
   if(arg_SUITE)
     cmake_path(ABSOLUTE_PATH arg_SUITE)

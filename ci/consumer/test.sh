@@ -47,3 +47,4 @@ grep -q 'calls dlsym, which hides' "$work/hidden.out" ||
   fail "'hidden check' does not say that looks_up_its_library calls dlsym"
 [ ! -x "$work/build/beside" ] || "$work/build/beside" list gemm | grep -q packed ||
   fail "'beside list gemm' does not name the variants of assay::kernels"
+"$consumer/starter.sh" "$prefix" "$work"

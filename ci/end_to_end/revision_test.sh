@@ -34,6 +34,7 @@ cat >CMakePresets.json <<'END'
 {"version": 6, "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build",
  "cacheVariables": {"CMAKE_BUILD_TYPE": "Release"}}]}
 END
+echo '{"schema": "assay.project/1", "target": "assay", "preset": "release"}' >assay.json
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(assay LANGUAGES CXX)
@@ -126,6 +127,52 @@ commit apart
 git checkout -q main
 run 2 apart . "$cache" 1 merge-base=HEAD
 says 'no commit in common with HEAD'
+
+# What assay.json of the checkout says decides, and what it says wrong is named.
+project() {  # KEYS: assay.json of the checkout; it is not committed
+  echo "{\"schema\": \"assay.project/1\"$1}" >assay.json
+}
+project ', "target": "assay", "configure": ["-DCMAKE_BUILD_TYPE=Release", "-DUNUSED=1"]'
+run 0 main . "$cache" 1 # without a preset
+says '^said .*configure' # another configuration is another program
+[ "$("$(links)" list)" = two ] || fail 'without a preset another program is built'
+project ', "target": "no_such_target", "preset": "release"'
+run 2 main . "$cache" 1
+says 'cannot build'
+says 'no_such_target'
+project ', "target": "harness", "preset": "release"'
+run 2 main . "$cache" 1
+says 'its target harness makes no program harness'
+project ', "target": "assay", "source": "app"'
+run 2 main . "$cache" 1
+says "has no CMakeLists.txt in 'app'"
+project ', "target": "assay", "source": "../elsewhere"'
+run 2 main . "$cache" 1
+says "assay.json: source: '../elsewhere' leads out of the project"
+project ', "targets": "assay"'
+run 2 main . "$cache" 1
+says 'targets'
+rm assay.json
+run 2 main . "$cache" 1
+says 'assay.json: is missing, and this program was not built from here'
+git checkout -q -- assay.json
+
+# Submodules of the revision are there, from what the repository has of them.
+git init -q "$work/text"
+echo 'const char* text() { return "of a submodule"; }' >"$work/text/text.cpp"
+command git -C "$work/text" add -A
+command git -C "$work/text" -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -m text
+git checkout -q -b modules
+git -c protocol.file.allow=always submodule add -q "$work/text" words
+git rm -q text.cpp
+sed -i 's/STATIC text.cpp/STATIC words\/text.cpp/' CMakeLists.txt
+commit 'a submodule'
+mv "$work/text" "$work/gone"
+run 0 modules . "$cache" 2
+[ "$("$(links | tail -n 1)" list)" = 'of a submodule' ] || fail 'the submodule is not what is built'
+no_remains "$cache"
+git submodule deinit -q --all -f
+git checkout -q main
 
 # A program file, here one that lies in a build folder, and one that does not.
 cmake --preset release >"$work/configure.log"

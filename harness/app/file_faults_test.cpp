@@ -3,9 +3,13 @@
 #include "app/schemas.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 #include "assay/suite.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/programs/bundle.hpp"
+#include "bench/programs/bundle_fields.hpp"
+#include "bench/programs/project.hpp"
 #include "core/check/doubling.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
@@ -93,6 +97,21 @@ void read_ledger(const Reader& reader, const std::string& text) {
   load_ledger(reader.written("smoke.ledger.json", text));
 }
 
+void read_project(const Reader& reader, const std::string& text) {
+  project_in(reader.written("assay.json", text).parent_path());
+}
+void read_bundle_file(const Reader& reader, const std::string& text) {
+  read_bundle(reader.written("bundle.json", text).parent_path());
+}
+
+/// Of a program that every machine has.
+BundleFile bundle(const Reader& reader) {
+  const std::string content = "#!/bin/sh\n";
+  fs::permissions(reader.written("base/p-0", content), fs::perms::owner_all);
+  const BundledSide side{.name = "b", .commit = "c", .links = {{"base/p-0", fnv1a(content)}}};
+  return {.processor = "x", .instruction_sets = {}, .base = side, .head = side};
+}
+
 Ledger ledger() {
   Ledger out = hand_made::ledger();
   out.acceptances = {hand_made::acceptance()};
@@ -102,6 +121,15 @@ Ledger ledger() {
 const std::vector<Format>& formats() {
   static const std::vector<Format> all{
       {"suite", "s.json", suite, read_suite},
+      {"project", "assay.json",
+       R"({"schema": "assay.project/1", "source": "s", "target": "t", "program": "b/t", "preset": "p",
+           "configure": ["-DX=1", "-DY=2", "-DZ=3"], "suite": "s.json"})",
+       read_project},
+      {"bundle", "bundle.json", json_text(to_value(bundle(Reader{}))),
+       [](const Reader& reader, const std::string& text) {
+         bundle(reader);
+         read_bundle_file(reader, text);
+       }},
       {"results", "r.json", to_json(results()),
        [](const Reader&, const std::string& text) { results_from_json(text, "r.json"); }},
       {"baseline", "m/s.json", to_json(Baseline{"s", "m", {{"why", results()}}}), read_baseline},

@@ -16,8 +16,10 @@ constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisec
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
 constexpr std::array<std::string_view, 4> benchmark_formats{"", "json", "console", "csv"};
 
-void suite(OptionList& o, std::filesystem::path& value) {
-  o("--suite,-s", &value, "suite file, such as suites/smoke.json", {.required = true});
+void suite(OptionList& o, std::filesystem::path& value, bool required = true) {
+  o("--suite,-s,suite", &value,
+    "a suite's file or name, such as suites/smoke.json or smoke, or cases: gemm/m=512,n=512,k=64..4096:x2",
+    {.required = required});
 }
 /// Test runners select by a variable, as GoogleTest lets them.
 void filter(OptionList& o, std::string& value, OptionRule rule = {.variables = {"TESTBRIDGE_TEST_ONLY"}}) {
@@ -141,6 +143,14 @@ void describe_budget(OptionList& o, ProgramsOptions& options) {
   budget(o, options.budget_seconds, "seconds that both are measured for (default 300)");
   seed(o, options.seed);
 }
+void describe_built_sides(OptionList& o, BuildsOptions& options) {
+  describe_sides(o, options.programs,
+                 "another build, interleaved with this one: a program, or a git revision that is built");
+  o("--merge-base", &options.merge_base,
+    "the last commit that the base has in common with the head, or with HEAD", {.repeated = false});
+  o("--layouts", &options.layouts,
+    "differently ordered links of each side when one is a revision (default 8)", {.low = 1, .high = 64});
+}
 void describe_outputs(OptionList& o, VerdictOptions& options) {
   results(o, options.output);
   json(o, options.json);
@@ -148,6 +158,20 @@ void describe_outputs(OptionList& o, VerdictOptions& options) {
   junit(o, options.junit);
 }
 
+/// What gates of two builds have in common, wherever those come from.
+void describe_builds(OptionList& o, BuildsOptions& options) {
+  ProgramsOptions& programs = options.programs;
+  suite(o, programs.verdict.suite, /*required=*/false);
+  filter(o, programs.filter);
+  threads(o, options.threads);
+  time_limit(o, options.time_limit);
+  o("--identical", &options.identical_too, "measure variants whose machine code is identical, too");
+  describe_budget(o, programs);
+  describe(o, programs.verdict.judging);
+  record_step(o, programs.verdict.record_step);
+  shard(o, options.shard);
+  describe_outputs(o, programs.verdict);
+}
 }  // namespace
 
 void describe(OptionList& o, ListOptions& options) {
@@ -158,7 +182,8 @@ void describe(OptionList& o, ListOptions& options) {
 
 void describe(OptionList& o, CheckOptions& options) {
   o("-k,--filter,filter", &options.filter,
-    "only operation/variant names, or a suite's keys, that match this regular expression",
+    "only operation/variant names, or a suite's keys, that match this regular expression; or cases, as "
+    "gemm/m=512,n=512,k=512",
     {.variables = {"TESTBRIDGE_TEST_ONLY"}});
   seed(o, options.seed);
   time_limit(o, options.time_limit);
@@ -274,23 +299,17 @@ void describe(OptionList& o, ProgramsOptions& options) {
 }
 
 void describe(OptionList& o, BuildsOptions& options) {
-  ProgramsOptions& programs = options.programs;
-  describe_sides(o, programs,
-                 "another build, interleaved with this one: a program, or a git revision that is built");
-  suite(o, programs.verdict.suite);
-  filter(o, programs.filter);
-  threads(o, options.threads);
-  time_limit(o, options.time_limit);
-  o("--merge-base", &options.merge_base,
-    "the last commit that the base has in common with the head, or with HEAD", {.repeated = false});
-  o("--layouts", &options.layouts,
-    "differently ordered links of each side when one is a revision (default 8)", {.low = 1, .high = 64});
-  o("--identical", &options.identical_too, "measure variants whose machine code is identical, too");
-  describe_budget(o, programs);
-  describe(o, programs.verdict.judging);
-  record_step(o, programs.verdict.record_step);
-  shard(o, options.shard);
-  describe_outputs(o, programs.verdict);
+  describe_built_sides(o, options);
+  describe_builds(o, options);
+}
+void describe(OptionList& o, BundleOptions& options) {
+  o("--bundle", &options.bundle, "both builds, as `prepare -o` left them", {.required = true});
+  describe_builds(o, options.builds);
+}
+void describe(OptionList& o, PrepareOptions& options) {
+  describe_built_sides(o, options.builds);
+  o("-o,--output", &options.output, "the folder that is to hold both builds and their layouts",
+    {.required = true, .writes = Writes::folder});
 }
 
 void describe(OptionList& o, ReanalyzeOptions& options) {
@@ -351,6 +370,11 @@ void describe(OptionList& o, ReportOptions& options) {
 }
 
 void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
+void describe(OptionList& o, InitOptions& options) {
+  o("folder", &options.folder, "of the project: a new one, or one that lacks these files",
+    {.required = true});
+  o("--write", &options.write, "write what it lacks, where it holds anything yet");
+}
 void describe(OptionList& o, SchemaOptions& options) {
   o("format", &options.format, "suite, results, gate, …; all are listed where it is none",
     {.required = true});

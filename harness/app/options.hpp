@@ -170,6 +170,16 @@ struct BuildsOptions {
   bool identical_too = false;  ///< identical machine code is measured as well
   ShardOptions shard;
 };
+/// `gate` of two builds that were prepared: base and head of `builds` stay empty.
+struct BundleOptions {
+  std::filesystem::path bundle;
+  BuildsOptions builds;
+};
+/// `prepare`: the sides of `builds`, and nothing else of it.
+struct PrepareOptions {
+  BuildsOptions builds;
+  std::filesystem::path output;
+};
 struct ReanalyzeOptions {
   std::filesystem::path results;
   VerdictOptions verdict;
@@ -210,6 +220,10 @@ struct ReportOptions {
 
 struct DoctorOptions {
   std::string json;
+};
+struct InitOptions {
+  std::filesystem::path folder;
+  bool write = false;
 };
 struct SchemaOptions {
   std::string format;
@@ -308,6 +322,8 @@ void describe(OptionList& o, JudgingOptions& options);
 void describe(OptionList& o, GateOptions& options);
 void describe(OptionList& o, ProgramsOptions& options);
 void describe(OptionList& o, BuildsOptions& options);
+void describe(OptionList& o, BundleOptions& options);
+void describe(OptionList& o, PrepareOptions& options);
 void describe(OptionList& o, ReanalyzeOptions& options);
 void describe(OptionList& o, MergeOptions& options);
 void describe(OptionList& o, SelftestOptions& options);
@@ -315,6 +331,7 @@ void describe(OptionList& o, SelftestAgainOptions& options);
 void describe(OptionList& o, CompareOptions& options);
 void describe(OptionList& o, ReportOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
+void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);
 void describe(OptionList& o, RemedyOptions& options);
 void describe(OptionList& o, JobFacts& options);

@@ -7,6 +7,8 @@
 #include "bench/gate/two_builds_fields.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "bench/programs/bundle_fields.hpp"
+#include "bench/programs/project_fields.hpp"
 #include "bench/report/fields.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
@@ -28,6 +30,9 @@ namespace {
 constexpr std::array formats{
     FileFormat{"suite", "cases with how often each occurs in a training step: suites/*.json",
                schema_of<Suite>},
+    FileFormat{"project", "how gates build revisions of a repository: assay.json in its root",
+               schema_of<Project>},
+    FileFormat{"bundle", "what `assay prepare` writes beside both builds", schema_of<BundleFile>},
     FileFormat{"results", "what `assay run -o` and `assay gate -o` write", schema_of<Results>},
     FileFormat{"baseline", "what `assay record` writes", schema_of<Baseline>},
     FileFormat{"comparison", "what `assay compare --json` writes", schema_of<Comparison>},

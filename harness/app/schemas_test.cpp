@@ -8,6 +8,7 @@
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/programs/bundle_fields.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/check/doubling.hpp"
@@ -57,6 +58,7 @@ std::vector<Sample> samples() {
   }
   const fs::path job_file = "harness/training/job/data/adr_003.json";
   const fs::path folder = "harness/app/data", baseline_file = folder / "amd_epyc_25_17_2c_avx512/stored.json";
+  stored("project", "assay.json");
   stored("results", folder / "results.json");
   stored("baseline", baseline_file);
   stored("gate", folder / "gate.json");
@@ -65,6 +67,8 @@ std::vector<Sample> samples() {
   const auto written = [&](std::string_view format, const std::string& text) {
     out.push_back({format, fmt::format("written {}", format), parse_json(text, std::string(format))});
   };
+  written("bundle",
+          json_text(to_value(BundleFile{.base = {.links = {{"base/p-0", 1}}}, .head = {.foreign = true}})));
   const Results results = results_from_json(read_file(tree / folder / "results.json"), "results.json");
   const auto baseline = load_baseline(tree / baseline_file);
   const Comparison comparison = compare(results, *baseline, {});

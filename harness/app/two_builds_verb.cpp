@@ -4,8 +4,12 @@
 #include "app/verdict.hpp"
 #include "assay/error.hpp"
 #include "bench/gate/builds_gate.hpp"
+#include "bench/programs/bundle.hpp"
+#include "bench/programs/project.hpp"
+#include "bench/programs/repository.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
@@ -71,10 +75,6 @@ std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite&
   return out;
 }
 
-struct Sides {
-  Programs base, head;
-};
-
 /// A path that leads nowhere is no revision.
 void require_file_if_path(const std::string& what) {
   if (!(what.starts_with('.') || what.starts_with('/')) || std::filesystem::is_regular_file(what)) return;
@@ -104,7 +104,7 @@ void require_revisions(const BuildsOptions& options) {
 }
 
 /// Several layouts are worth their time where a revision is built anyway. Throws Stopped.
-Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
+Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
   const std::string &base = options.programs.base, &given_head = options.programs.head;
   require_file_if_path(base);
   require_file_if_path(given_head);
@@ -112,9 +112,12 @@ Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
   const bool revision = has_revision(options.programs);
   const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
   const std::string head = given_head.empty() ? "HEAD" : given_head;
-  Sides out{.base = programs_of(base, ".", "", layouts, hooks, options.merge_base ? head : ""),
-            .head = given_head.empty() ? programs_of_this(layouts, hooks)
-                                       : programs_of(given_head, ".", "", layouts, hooks)};
+  // A program that is installed compares what the project has committed.
+  const bool this_program =
+      given_head.empty() && (is_program(base) || is_built_from(repository_root(".", hooks)));
+  Bundle out{
+      .base = programs_of(base, ".", "", layouts, hooks, options.merge_base ? head : ""),
+      .head = this_program ? programs_of_this(layouts, hooks) : programs_of(head, ".", "", layouts, hooks)};
   if (out.base.links.empty() || out.head.links.empty()) throw Stopped{};
   if (!revision) {
     out.base.layout_remark = out.head.layout_remark =
@@ -125,7 +128,7 @@ Sides sides_of(const BuildsOptions& options, const Hooks& hooks) {
 
 /// The command that repeats a gate of these very sides, since a branch moves on; the caller appends `-k` and
 /// a filter.
-std::string command_without_filter(BuildsOptions options, const Sides& sides) {
+std::string command_without_filter(BuildsOptions options, const Bundle& sides) {
   ProgramsOptions& programs = options.programs;
   if (!sides.base.commit.empty()) programs.base = sides.base.commit;
   if (!sides.head.commit.empty()) programs.head = sides.head.commit;
@@ -133,25 +136,43 @@ std::string command_without_filter(BuildsOptions options, const Sides& sides) {
   return command_of("gate", options);
 }
 
-TwoBuilds gate_builds(const BuildsOptions& options, const Registry& registry,
-                      const std::optional<Shard>& shard, const Hooks& hooks) {
+/// The suite of a gate that was given none; `built`: of a side that is built from the repository here.
+std::filesystem::path suite_of_repository(bool built) {
+  const auto suite = built ? suite_of_project(repository_root(".", Hooks{})) : std::filesystem::path();
+  if (!suite.empty()) return suite;
+  throw Error("--suite", "is missing",
+              "name a suite, or write it as \"suite\" into assay.json; of programs of Google Benchmark name "
+              "two, with --base and --head");
+}
+
+/// `command` repeats it, but for the filter.
+TwoBuilds gate_sides(const BuildsOptions& options, Bundle sides, std::string command,
+                     const Registry& registry, const Hooks& hooks) {
   const ProgramsOptions& programs = options.programs;
   const VerdictOptions& verdict = programs.verdict;
   Suite suite = load_suite(verdict.suite, registry);
-  static_cast<void>(Filter(programs.filter, registry));  // one that cannot be read costs no build
-  Sides sides = sides_of(options, hooks);
-  TwoBuilds run = run_of(programs, command_without_filter(options, sides));
+  TwoBuilds run = run_of(programs, std::move(command));
   return gate_of_builds({.base = std::move(sides.base),
                          .head = std::move(sides.head),
                          .suite = suite,
                          .suites_around = suites_beside(verdict.suite, suite, registry),
                          .threads = options.threads,
-                         .shard = shard,
+                         .shard = shard_of_this_process(options.shard),
                          .identical_too = options.identical_too,
                          .time_limit = options.time_limit,
                          .judging = judging_of(verdict),
                          .run = std::move(run)},
                         registry, hooks);
+}
+
+/// What costs no build and no measurement is refused before there is any.
+void require_sound(const BuildsOptions& options, const Registry& registry) {
+  const VerdictOptions& verdict = options.programs.verdict;
+  if (verdict.record_step)
+    require_whole(shard_of_this_process(options.shard), "--record-step",
+                  "record the step in a job without shards");
+  static_cast<void>(load_suite(verdict.suite, registry));
+  static_cast<void>(Filter(options.programs.filter, registry));
 }
 
 TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
@@ -172,11 +193,41 @@ int ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hoo
 
 }  // namespace
 
-int two_builds_verb(const BuildsOptions& options, const Registry& registry) {
-  const std::optional<Shard> shard = shard_of_this_process(options.shard);
-  const VerdictOptions& verdict = options.programs.verdict;
-  if (verdict.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
-  return ended(verdict, [&](const Hooks& hooks) { return gate_builds(options, registry, shard, hooks); });
+int two_builds_verb(const BuildsOptions& given, const Registry& registry) {
+  BuildsOptions options = given;
+  std::filesystem::path& suite = options.programs.verdict.suite;
+  if (suite.empty()) suite = suite_of_repository(has_revision(options.programs));
+  require_sound(options, registry);
+  return ended(options.programs.verdict, [&](const Hooks& hooks) {
+    Bundle sides = sides_of(options, hooks);
+    std::string command = command_without_filter(options, sides);
+    return gate_sides(options, std::move(sides), std::move(command), registry, hooks);
+  });
+}
+
+int bundle_verb(const BundleOptions& given, const Registry& registry) {
+  BundleOptions options = given;
+  ProgramsOptions& programs = options.builds.programs;
+  if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
+  require_sound(options.builds, registry);
+  Bundle sides = read_bundle(options.bundle);
+  BundleOptions repeated = options;
+  repeated.builds.programs.filter.clear();
+  programs.base = sides.base.name;
+  programs.head = sides.head.name;
+  return ended(programs.verdict, [&](const Hooks& hooks) {
+    return gate_sides(options.builds, std::move(sides), command_of("gate", repeated), registry, hooks);
+  });
+}
+
+int prepare_verb(const PrepareOptions& options) {
+  Progress progress;
+  const Bundle sides = sides_of(options.builds, progress.hooks());
+  write_bundle(options.output, sides);
+  fmt::print("{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
+             options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
+             sides.head.links.size(), shell_word(options.output.string()));
+  return exit_code::passed;
 }
 
 int two_programs_verb(const ProgramsOptions& options) {

@@ -20,9 +20,16 @@ constexpr std::size_t launches_for_sums = 16;
 /// The time of each benchmark of a foreign program, in each of the six short runs of a launch.
 constexpr double benchmark_seconds = 0.005;
 
+/// Of the revision that was built, where there was one.
+std::string commit_of(const Programs& programs, const Description& description) {
+  constexpr std::size_t digits = 12;
+  if (!programs.commit.empty()) return programs.commit.substr(0, digits);
+  return programs.foreign ? "" : description.commit;
+}
+
 Build build_of(const Programs& programs, const Description& description) {
   return {.name = programs.name,
-          .commit = description.commit,
+          .commit = commit_of(programs, description),
           .facts = description.facts,
           .links = programs.links.size(),
           .layout_remark = programs.layout_remark};

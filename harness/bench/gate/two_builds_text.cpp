@@ -84,7 +84,8 @@ std::vector<std::string> epoch_texts(const TwoBuilds& run, const Row& row) {
 
 std::string side_text(const Build& build) {
   std::string out = build.name;
-  if (!build.commit.empty() && build.name.find(build.commit) == std::string::npos) {
+  // Names of revisions hold the first seven digits.
+  if (!build.commit.empty() && build.name.find(build.commit.substr(0, 7)) == std::string::npos) {
     out += fmt::format(" ({})", build.commit);
   }
   return out;

@@ -14,11 +14,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Options of a project are not among them: a revision may have changed what they are by default.
 bool decides_machine_code(const std::string& name) {
-  constexpr std::array<std::string_view, 5> names{"CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS",
-                                                  "CMAKE_CXX_FLAGS_RELEASE", "CMAKE_EXE_LINKER_FLAGS",
-                                                  "CMAKE_PREFIX_PATH"};
-  return name.starts_with("ASSAY_WITH_") || std::ranges::find(names, name) != names.end();
+  constexpr std::array<std::string_view, 11> names{"CMAKE_C_COMPILER",
+                                                   "CMAKE_C_FLAGS",
+                                                   "CMAKE_C_FLAGS_RELEASE",
+                                                   "CMAKE_CXX_COMPILER",
+                                                   "CMAKE_CXX_FLAGS",
+                                                   "CMAKE_CXX_FLAGS_RELEASE",
+                                                   "CMAKE_EXE_LINKER_FLAGS",
+                                                   "CMAKE_INTERPROCEDURAL_OPTIMIZATION",
+                                                   "CMAKE_PREFIX_PATH",
+                                                   "CMAKE_TOOLCHAIN_FILE",
+                                                   "assay_DIR"};
+  return name.starts_with("ASSAY_WITH_") || name.starts_with("FETCHCONTENT_SOURCE_DIR_") ||
+         std::ranges::find(names, name) != names.end();
 }
 
 std::string variable(const char* name) {
@@ -69,15 +79,26 @@ std::string compiler_of(const fs::path& build) {
   return "";
 }
 
+fs::path build_folder_of(const fs::path& program) {
+  for (fs::path folder = fs::absolute(program).parent_path();; folder = folder.parent_path()) {
+    if (fs::exists(folder / "CMakeCache.txt")) return folder;
+    if (folder == folder.parent_path()) return {};
+  }
+}
+
 BuildSettings settings_of_this_build() {
   const BuildInfo& info = build_info();
   BuildSettings out;
-  out.identity = fmt::format("{}\nHighway {}\nbenchmark {}\n", info.compiler, info.highway, info.benchmark);
+  const fs::path folder = build_folder_of(fs::read_symlink("/proc/self/exe"));
+  // A library that was installed may have been built by another one than the program that it is part of.
+  out.compiler = folder.empty() ? "" : compiler_of(folder);
+  if (out.compiler.empty()) out.compiler = info.compiler;
+  out.identity = fmt::format("{}\nHighway {}\nbenchmark {}\n", out.compiler, info.highway, info.benchmark);
   const auto decide = [&](const std::string& argument) {
     out.arguments.push_back(argument);
     out.identity += argument + '\n';
   };
-  const auto entries = cache_entries_of(fs::read_symlink("/proc/self/exe").parent_path());
+  const auto entries = folder.empty() ? std::map<std::string, std::string>{} : cache_entries_of(folder);
   if (entries.empty()) {
     if (!variable("CXX").empty()) decide("-DCMAKE_CXX_COMPILER=" + variable("CXX"));
     // CMake reads these by itself.
@@ -86,6 +107,7 @@ BuildSettings settings_of_this_build() {
   for (const auto& [name, value] : entries) {
     if (decides_machine_code(name)) decide(fmt::format("-D{}={}", name, value));
     if (name == "CMAKE_GENERATOR") decide("-G" + value);
+    if (name == "CMAKE_BUILD_TYPE") out.build_type = value;
     // A cache of compilations makes no other machine code.
     if (name == "CMAKE_CXX_COMPILER_LAUNCHER") out.arguments.push_back(fmt::format("-D{}={}", name, value));
   }

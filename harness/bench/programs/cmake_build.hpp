@@ -18,9 +18,14 @@ std::map<std::string, std::string> cache_entries_of(const std::filesystem::path&
 /// "GNU 12.2.0", in the words of build_info(), of a configured build folder; empty when it does not say.
 std::string compiler_of(const std::filesystem::path& build);
 
+/// Returns the build folder in which a program lies, at whatever depth; empty when it lies in none.
+std::filesystem::path build_folder_of(const std::filesystem::path& program);
+
 /// The settings to configure a build like another one.
 struct BuildSettings {
   std::vector<std::string> arguments;  ///< for cmake, beside the preset
+  std::string build_type;              ///< as CMake calls it; empty when it is not known
+  std::string compiler;                ///< "GNU 12.2.0"
   std::string identity;                ///< a text that differs when the machine code may
 };
 

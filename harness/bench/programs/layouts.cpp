@@ -181,10 +181,11 @@ Links make_layouts(const LayoutRequest& request, const Hooks& hooks) {
 }
 
 Links layouts_beside(const fs::path& program, int count, const Hooks& hooks) {
-  const fs::path build = program.parent_path(), folder = build / "layouts";
-  if (!fs::exists(build / "build.ninja")) {
+  const fs::path build = build_folder_of(program);
+  if (build.empty() || !fs::exists(build / "build.ninja")) {
     return {{program}, fmt::format("there is no build.ninja beside {}", program.string())};
   }
+  const fs::path name = fs::relative(program, build), folder = build / "layouts" / name;
   const auto usable = [&] {
     auto links = kept_links(folder, count);
     const bool kept = links && links->remark.empty() && same_content(links->files.front(), program);
@@ -197,7 +198,7 @@ Links layouts_beside(const fs::path& program, int count, const Hooks& hooks) {
   const fs::path log = build / "layouts.log";
   fs::remove(log);
   const Links made = make_layouts({.build = build,
-                                   .program = program.filename().string(),
+                                   .program = name.generic_string(),
                                    .count = count,
                                    .folder = unfinished.path(),
                                    .log = log},

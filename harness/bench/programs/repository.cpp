@@ -63,6 +63,24 @@ bool is_shallow(const fs::path& root, const Hooks& hooks) {
   return line_of(root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
 }
 
+std::optional<Command> checkout_of_submodules(const fs::path& root, const fs::path& checkout) {
+  if (!fs::exists(checkout / ".gitmodules")) return std::nullopt;
+  Command out{.words = git({"-c", "protocol.file.allow=always"}), .folder = checkout};
+  // Submodules that the user has checked out need no network.
+  const fs::path kept = root / ".git" / "modules";
+  std::error_code none;
+  for (auto entry = fs::recursive_directory_iterator(kept, none); entry != fs::recursive_directory_iterator();
+       ++entry) {
+    if (!fs::exists(entry->path() / "HEAD")) continue;
+    entry.disable_recursion_pending();  // its own submodules come from where they are kept
+    const std::string name = fs::relative(entry->path(), kept).generic_string();
+    out.words.insert(out.words.end(),
+                     {"-c", fmt::format("submodule.{}.url={}", name, entry->path().string())});
+  }
+  out.words.insert(out.words.end(), {"submodule", "update", "--init", "--recursive", "--force"});
+  return out;
+}
+
 Worktree::Worktree(fs::path root, const std::string& commit, fs::path path, const fs::path& log,
                    const Hooks& hooks)
     : root_(std::move(root)), path_(std::move(path)) {

@@ -3,7 +3,10 @@
 
 #include "assay/hooks.hpp"
 
+#include "core/files/child_process.hpp"
+
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace assay {
@@ -24,6 +27,11 @@ bool differ_only_in(const std::filesystem::path& root, const std::string& from, 
 
 /// Whether history was cut off when it was fetched, as many CI systems do.
 bool is_shallow(const std::filesystem::path& root, const Hooks& hooks);
+
+/// The command that brings the submodules of a scratch checkout, from what the repository has of them where
+/// it has it; nothing when there are none.
+std::optional<Command> checkout_of_submodules(const std::filesystem::path& root,
+                                              const std::filesystem::path& checkout);
 
 /// The files of a commit in a folder of their own, removed with the object. No hook of the user's runs.
 class Worktree {

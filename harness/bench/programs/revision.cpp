@@ -2,10 +2,12 @@
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
+#include "assay/machine.hpp"
 #include "assay/random.hpp"
 #include "bench/programs/cmake_build.hpp"
 #include "bench/programs/kept_programs.hpp"
 #include "bench/programs/layouts.hpp"
+#include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/file_lock.hpp"
@@ -13,6 +15,7 @@
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
@@ -24,14 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view program_name = "assay";
-
 /// A revision, and where its programs are kept.
 struct Target {
   fs::path root;
   std::string commit;
   std::string name;  // "1f3c9d2 (origin/main)"
   fs::path folder;   // of the finished programs
+  Project project;
   BuildSettings settings;
   int layouts = 1;
 
@@ -44,7 +46,7 @@ struct Target {
 };
 
 Programs programs_from(std::string name, std::string commit, Links links) {
-  Programs out{std::move(name), std::move(commit), std::move(links.files), ""};
+  Programs out{std::move(name), std::move(commit), std::move(links.files), "", false};
   const bool one = out.links.size() < 2;
   if (one && links.remark.empty()) links.remark = "no more were asked for";
   if (!links.remark.empty()) {
@@ -61,6 +63,12 @@ std::string demanded_commit(const fs::path& root, const std::string& what, const
   throw Error(fmt::format("'{}'", what),
               fmt::format("is no program file, and no revision of {}", root.string()),
               "name a branch, a tag or a commit; " + hint);
+}
+
+/// A text that differs when another program may come of the same commit.
+std::string identity_of(const Project& project) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", project.source, project.target, project.program, project.preset,
+                     fmt::join(project.configure, "\n"));
 }
 
 Target target_of(const std::string& what, const fs::path& repository, const fs::path& cache,
@@ -81,10 +89,12 @@ Target target_of(const std::string& what, const fs::path& repository, const fs::
   }
   target.name = target.commit.substr(0, 7);
   if (!target.commit.starts_with(origin)) target.name += fmt::format(" ({})", origin);
+  target.project = project_in(target.root);
   target.settings = settings_of_this_build();
   const fs::path home = cache.empty() ? target.root / ".assay" : fs::absolute(cache);
   target.folder =
-      home / "revisions" / fmt::format("{}-{:016x}", target.commit, fnv1a(target.settings.identity));
+      home / "revisions" /
+      fmt::format("{}-{:016x}", target.commit, fnv1a(target.settings.identity + identity_of(target.project)));
   return target;
 }
 
@@ -100,41 +110,61 @@ void run_step(const Target& target, std::string_view doing, const Command& comma
               "all of it: " + log.string());
 }
 
+/// Build type and flags as this program has them, unless a preset or the project says otherwise.
+std::vector<std::string> configuration_of(const Target& target, const fs::path& build) {
+  const Project& project = target.project;
+  std::vector<std::string> out{"cmake", "-B", build.string()};
+  if (project.preset.empty()) {
+    const std::string& type = target.settings.build_type;
+    out.insert(out.end(), {"-S", ".", "-DCMAKE_BUILD_TYPE=" + (type.empty() ? "Release" : type)});
+  } else {
+    out.insert(out.end(), {"--preset", project.preset});
+  }
+  out.insert(out.end(), target.settings.arguments.begin(), target.settings.arguments.end());
+  out.insert(out.end(), project.configure.begin(), project.configure.end());
+  return out;
+}
+
 void configure(const Target& target, const fs::path& source, const fs::path& build, const Hooks& hooks) {
-  Command command{.words = {"cmake", "--preset", "release", "-B", build.string()}, .folder = source};
-  auto& words = command.words;
-  words.insert(words.end(), target.settings.arguments.begin(), target.settings.arguments.end());
-  // A newer compiler warns of more, and warnings decide nothing that is measured.
-  words.insert(words.end(), {"-DASSAY_BUILD_TESTS=OFF", "-DASSAY_WARNINGS_AS_ERRORS=OFF"});
-  run_step(target, "configure", command, hooks);
+  if (!fs::exists(source / "CMakeLists.txt")) {
+    throw Error("revision " + target.name,
+                fmt::format("has no CMakeLists.txt in '{}'", target.project.source),
+                "name its folder as \"source\" in assay.json, or two programs with --base and --head");
+  }
+  run_step(target, "configure", {.words = configuration_of(target, build), .folder = source}, hooks);
   const std::string compiler = compiler_of(build);
-  if (compiler != build_info().compiler) {
+  if (!compiler.empty() && compiler != target.settings.compiler) {
     throw Error(
         "revision " + target.name,
-        fmt::format("would be built by {}, and this program was by {}", compiler, build_info().compiler),
+        fmt::format("would be built by {}, and this program was by {}", compiler, target.settings.compiler),
         "set CXX to the compiler of this program");
   }
 }
 
 Links build(const Target& target, const Hooks& hooks) {
   const UnfinishedFolder unfinished(target.beside(".part"));
-  // The folders lie where the preset of a checkout has them, so that compiler caches know the relative paths.
-  const fs::path source = unfinished.path() / "source", build = source / "build" / "release";
+  const Project& project = target.project;
+  const fs::path checkout = unfinished.path() / "source", build = checkout / project.build;
   const fs::path programs = unfinished.path() / "programs";
   fs::remove(target.beside(".log"));
-  const Worktree worktree(target.root, target.commit, source, target.beside(".log"), hooks);
-  configure(target, source, build, hooks);
+  const Worktree worktree(target.root, target.commit, checkout, target.beside(".log"), hooks);
+  if (const auto command = checkout_of_submodules(target.root, checkout)) {
+    run_step(target, "check out submodules", *command, hooks);
+  }
+  configure(target, checkout / project.source, build, hooks);
   run_step(target, "build",
-           {.words = {"cmake", "--build", build.string(), "--target", std::string(program_name)},
-            .folder = source},
+           {.words = {"cmake", "--build", build.string(), "--parallel", std::to_string(this_machine().cores),
+                      "--target", project.target},
+            .folder = checkout},
            hooks);
-  if (!fs::exists(build / program_name)) {
-    throw Error("revision " + target.name, fmt::format("its build makes no program {}", program_name),
-                "name a revision that has one");
+  if (!fs::is_regular_file(build / project.program)) {
+    throw Error("revision " + target.name,
+                fmt::format("its target {} makes no program {}", project.target, project.program),
+                "name the file in the build folder as \"program\" in assay.json");
   }
   fs::create_directories(programs);
   const Links made = make_layouts({.build = build,
-                                   .program = std::string(program_name),
+                                   .program = project.program,
                                    .count = target.layouts,
                                    .folder = programs,
                                    .log = target.beside(".log")},
@@ -197,8 +227,13 @@ Programs programs_of_this(int layouts, const Hooks& hooks) {
     if (!fs::exists(program)) {
       throw Error(program.string(), "was replaced since this process started", "start it again");
     }
-    return programs_from(fmt::format("{} (this program)", build_info().commit), "",
-                         layouts_beside(program, layouts, hooks));
+    Links links = layouts_beside(program, layouts, hooks);
+    if (!is_of_this_project()) {
+      Programs out = programs_from("this program", "", std::move(links));
+      out.foreign = true;
+      return out;
+    }
+    return programs_from(fmt::format("{} (this program)", build_info().commit), "", std::move(links));
   });
 }
 

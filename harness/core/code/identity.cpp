@@ -265,16 +265,18 @@ std::optional<std::uint64_t> loop_hash(const Program& program, const std::string
   return walk.run();
 }
 
-CodeIdentity identity(const Program& program, std::size_t object) {
+CodeIdentity identity(const Program& program, std::size_t object, const std::string& library) {
   Walk walk(program, Border::before_operations);
   walk.from_initialization(object);
   std::uint64_t hash = walk.run();
   CodeIdentity out{program.object(object).source, "", calls_of(walk.undefined())};
   for (const std::string& contract : walk.contracts()) {
     const auto loop = loop_hash(program, contract);
-    if (!loop) return out;
-    hash = fnv1a(fmt::format("{} {:016x}", contract, *loop), hash);
+    if (!loop && library.empty()) return out;
+    hash = fnv1a(fmt::format("{} {}", contract, loop ? fmt::format("{:016x}", *loop) : library), hash);
   }
+  // What else it calls may lie there, too.
+  if (!library.empty() && !walk.undefined().empty()) hash = fnv1a(library, hash);
   if (!walk.contracts().empty()) out.code = fmt::format("{:016x}", hash);
   return out;
 }
@@ -288,13 +290,14 @@ std::string why_unknown(const ElfFile& elf) {
   return "";
 }
 
-std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects) {
+std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
+                                          const std::string& library) {
   const Program program(objects);
   std::vector<CodeIdentity> out;
   for (std::size_t o = 0; o < program.size(); ++o) {
     const auto registers = [](const ElfSymbol& symbol) { return symbol.name.starts_with(registration); };
     if (std::ranges::any_of(program.object(o).elf.symbols, registers)) {
-      out.push_back(identity(program, o));
+      out.push_back(identity(program, o, library));
     }
   }
   return out;

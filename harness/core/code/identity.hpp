@@ -39,7 +39,10 @@ struct CodeIdentity {
 /// code in objects.
 std::string why_unknown(const ElfFile& elf);
 
-/// One row for each object that registers variants, by source. All objects pass why_unknown().
-std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects);
+/// One row for each object that registers variants, by source. All objects pass why_unknown(). `library` is a
+/// hash of what the program is linked with beside them, where the loops of its operations lie; empty where
+/// nothing is.
+std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
+                                          const std::string& library = "");
 
 }  // namespace assay

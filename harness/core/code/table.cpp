@@ -18,10 +18,13 @@ std::string source_of(const std::filesystem::path& object, const std::filesystem
   return out.replace_extension().generic_string();
 }
 
-std::string table_text(const std::vector<CodeIdentity>& identities) {
+std::string table_text(const std::vector<CodeIdentity>& identities, const CodeLibrary& library) {
   std::string rows;
   for (const CodeIdentity& one : identities) {
     rows += fmt::format("    {{R\"({})\", \"{}\", R\"({})\"}},\n", one.source, one.code, lines_of(one.calls));
+  }
+  for (const std::string& source : library.sources) {
+    rows += fmt::format("    {{R\"({})\", \"{}\"}},\n", source, library.hash);
   }
   std::string out = "#include \"assay/code_table.hpp\"\n\nnamespace {\n\n";
   if (!rows.empty()) {
@@ -31,8 +34,11 @@ std::string table_text(const std::vector<CodeIdentity>& identities) {
 }
 
 std::string table_of(const std::vector<std::filesystem::path>& objects, const std::filesystem::path& build,
-                     std::string& unknown) {
+                     std::string& unknown, const std::filesystem::path& archive) {
   std::vector<CodeObject> read;
+  unknown.clear();
+  const CodeLibrary library = archive.empty() ? CodeLibrary{} : library_of(archive, unknown);
+  if (!unknown.empty()) return table_text({});
   for (const std::filesystem::path& path : objects) {
     ElfOutcome outcome = read_elf(path);
     unknown = outcome.unreadable.empty() ? why_unknown(outcome.file) : outcome.unreadable;
@@ -42,7 +48,7 @@ std::string table_of(const std::vector<std::filesystem::path>& objects, const st
     }
     read.push_back({source_of(path, build), std::move(outcome.file)});
   }
-  return table_text(code_identities(read));
+  return table_text(code_identities(read, library.hash), library);
 }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/code/identity.hpp"
+#include "core/code/library.hpp"
 
 #include <filesystem>
 #include <string>
@@ -13,12 +14,12 @@ namespace assay {
 /// from kernels/gemm/packed.cpp.
 std::string source_of(const std::filesystem::path& object, const std::filesystem::path& build);
 
-/// A source file with one CodeTable.
-std::string table_text(const std::vector<CodeIdentity>& identities);
+/// A source file with one CodeTable. What variants of the library call is not told.
+std::string table_text(const std::vector<CodeIdentity>& identities, const CodeLibrary& library = {});
 
-/// Reads the objects and returns their table. One that cannot be read leaves all codes unknown, since any
-/// variant may call it: the table is then empty, and `unknown` says why.
+/// Reads the objects, and the archive where one is named, and returns their table. One that cannot be read
+/// leaves all codes unknown, since any variant may call it: the table is then empty, and `unknown` says why.
 std::string table_of(const std::vector<std::filesystem::path>& objects, const std::filesystem::path& build,
-                     std::string& unknown);
+                     std::string& unknown, const std::filesystem::path& archive = {});
 
 }  // namespace assay

@@ -1,8 +1,8 @@
-// Usage: assay_code_table BUILD OBJECTS OUTPUT
+// Usage: assay_code_table BUILD OBJECTS OUTPUT [ARCHIVE]
 // At build time: writes OUTPUT, the source of a CodeTable, from the objects below the folder BUILD that the
-// file OBJECTS names, one a line. OUTPUT is left alone when it is right already, so that nothing is linked
-// needlessly. Exit codes: 0 written, also when the code of these objects cannot be known; 2 a file cannot be
-// read or written.
+// file OBJECTS names, one a line, and from the library ARCHIVE that they are linked with. OUTPUT is left
+// alone when it is right already, so that nothing is linked needlessly. Exit codes: 0 written, also when the
+// code of these objects cannot be known; 2 a file cannot be read or written.
 
 #include "core/code/table.hpp"
 
@@ -11,8 +11,8 @@
 #include <iterator>
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: assay_code_table BUILD OBJECTS OUTPUT\n", stderr);
+  if (argc != 4 && argc != 5) {
+    std::fputs("usage: assay_code_table BUILD OBJECTS OUTPUT [ARCHIVE]\n", stderr);
     return 2;
   }
   std::ifstream list(argv[2]);
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::string unknown;
-  const std::string wanted = assay::table_of(objects, argv[1], unknown);
+  const std::string wanted = assay::table_of(objects, argv[1], unknown, argc == 5 ? argv[4] : "");
   if (!unknown.empty()) {
     std::fprintf(stderr, "assay_code_table: code is unknown and counts as changed: %s\n", unknown.c_str());
   }

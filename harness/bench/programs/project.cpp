@@ -1,0 +1,127 @@
+#include "bench/programs/project.hpp"
+
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "bench/programs/cmake_build.hpp"
+#include "bench/programs/project_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view project_file = "assay.json";
+
+constexpr std::string_view example = R"(write {"schema": "assay.project/1", "target": "NAME"} into it)";
+
+/// `path` from `folder`; nothing when it does not lie in it.
+std::optional<fs::path> inside(const fs::path& folder, const fs::path& path) {
+  std::error_code failed;
+  const fs::path out = fs::relative(path, folder, failed);
+  if (failed || out.empty() || *out.begin() == "..") return std::nullopt;
+  return out;
+}
+
+/// A build of the repository in which the running program lies.
+struct OwnBuild {
+  fs::path source;   ///< from the root
+  fs::path folder;   ///< of the build
+  fs::path program;  ///< from there
+};
+
+std::optional<OwnBuild> own_build(const fs::path& root) {
+  const fs::path program = fs::read_symlink("/proc/self/exe"), folder = build_folder_of(program);
+  if (folder.empty()) return std::nullopt;
+  const auto entries = cache_entries_of(folder);
+  const auto home = entries.find("CMAKE_HOME_DIRECTORY");
+  if (home == entries.end()) return std::nullopt;
+  const auto source = inside(root, home->second), from_folder = inside(folder, program);
+  if (!source || !from_folder) return std::nullopt;
+  return OwnBuild{*source, folder, *from_folder};
+}
+
+/// No way out of the folder that it starts from.
+void require_inside(const fs::path& file, std::string_view key, const std::string& path) {
+  const fs::path given(path);
+  const fs::path normal = given.lexically_normal();
+  if (given.is_absolute() || (!normal.empty() && *normal.begin() == "..")) {
+    throw Error(file.string(), fmt::format("{}: '{}' leads out of the project", key, path),
+                "name a path inside it");
+  }
+}
+
+Project read_project(const fs::path& file) {
+  const Json json = parse_json(read_file(file), file.string());
+  auto out = value_from<Project>(JsonField(json, file.string(), "`assay schema project` lists its keys"));
+  require_inside(file, "source", out.source);
+  require_inside(file, "program", out.program);
+  require_inside(file, "suite", out.suite);
+  return out;
+}
+
+}  // namespace
+
+void describe(Fields& f, Project& project) {
+  f.only<Project>();
+  f.schema("assay.project/1");
+  f("source", project.source, {.optional = true, .about = "folder of CMakeLists.txt; default: the root"});
+  f("target", project.target,
+    {.optional = true, .about = "of CMake; default: that of the program which is asked"});
+  f("program", project.program,
+    {.optional = true, .about = "what the target makes, from the build folder; default: of its name"});
+  f("preset", project.preset, {.optional = true, .about = "configure preset; default: none"});
+  f("configure", project.configure,
+    {.optional = true,
+     .about = "arguments for cmake, beside compiler, flags and build type of this program"});
+  f("suite", project.suite, {.optional = true, .about = "for gates without --suite"});
+}
+
+Project project_in(const fs::path& root) {
+  const fs::path file = root / project_file;
+  const bool told = fs::exists(file);
+  Project out = told ? read_project(file) : Project{};
+  if (const auto own = own_build(root)) {
+    if (!told) out.source = own->source.generic_string();
+    // A checkout has its build where this one has, so that compiler caches know the relative paths.
+    if (const auto build = inside(root, own->folder); build && *build != ".") out.build = *build;
+    if (out.target.empty()) {
+      out.target = own->program.filename().string();
+      if (out.program.empty()) out.program = own->program.generic_string();
+    }
+    if (out.program.empty() && own->program.filename() == out.target)
+      out.program = own->program.generic_string();
+  }
+  if (out.target.empty()) {
+    throw Error(file.string(),
+                told ? "target: is missing, and this program was not built from here"
+                     : "is missing, and this program was not built from here",
+                std::string(example));
+  }
+  if (out.program.empty()) out.program = out.target;
+  if (out.build.empty()) out.build = "build/release";
+  return out;
+}
+
+fs::path suite_of_project(const fs::path& root) {
+  const fs::path file = root / project_file;
+  if (!fs::exists(file)) return {};
+  const std::string suite = read_project(file).suite;
+  return suite.empty() ? fs::path() : fs::relative(root / suite);
+}
+
+bool is_built_from(const fs::path& root) { return own_build(root).has_value(); }
+
+bool is_of_this_project() {
+  const fs::path folder = build_folder_of(fs::read_symlink("/proc/self/exe"));
+  if (folder.empty()) return true;  // installed
+  const auto entries = cache_entries_of(folder);
+  const auto name = entries.find("CMAKE_PROJECT_NAME");
+  return name != entries.end() && name->second == "assay";
+}
+
+}  // namespace assay

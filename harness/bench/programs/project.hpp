@@ -1,0 +1,35 @@
+/// How revisions of a repository are built.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What `assay.json` in the root of a repository says; what it leaves out is told by the build folder of the
+/// running program, where that is a build of the same repository.
+struct Project {
+  std::string source = ".";            ///< folder of its CMakeLists.txt, from the root
+  std::string target;                  ///< of CMake, that makes the program
+  std::string program;                 ///< its file, from the build folder
+  std::string preset;                  ///< of CMake's configuration; empty for none
+  std::vector<std::string> configure;  ///< further arguments of cmake, such as -DWITH_TESTS=OFF
+  std::string suite;                   ///< from the root, where --suite is not given; empty for none
+  std::filesystem::path build;         ///< where a checkout has its build folder; of no file
+};
+
+/// Throws Error naming file and key at fault, and when neither a file nor the running program says what is to
+/// be built.
+Project project_in(const std::filesystem::path& root);
+
+/// The suite that it names, as a path from here; empty when there is no such file or it names none.
+std::filesystem::path suite_of_project(const std::filesystem::path& root);
+
+/// Whether the running program was built from the repository.
+bool is_built_from(const std::filesystem::path& root);
+
+/// Whether it is assay itself, and no program of another project that is linked with it.
+bool is_of_this_project();
+
+}  // namespace assay
