@@ -148,9 +148,12 @@ TEST_F(TwoBuilds, RefuseOptionsThatTheyWouldIgnore) {
   for (const auto& [arguments, complaint] : std::vector<Refused>{
            {"--base ./base --suite tiny.json --layouts 8", "--layouts: is of sides that are built"},
            {"--base HEAD --head ./base --suite tiny.json --merge-base", "--head ./base is a program"},
-           {"--base ./base --head ./base --identical", "--identical: does nothing for `assay gate --base --head`"},
-           {"--base ./base --head ./base --threads 1", "--threads: does nothing for `assay gate --base --head`"},
-           {"--base ./base --head ./base --layouts 2", "--layouts: does nothing for `assay gate --base --head`"},
+           {"--base ./base --head ./base --identical",
+            "--identical: does nothing for `assay gate --base --head`"},
+           {"--base ./base --head ./base --threads 1",
+            "--threads: does nothing for `assay gate --base --head`"},
+           {"--base ./base --head ./base --layouts 2",
+            "--layouts: does nothing for `assay gate --base --head`"},
            {"--base ./base --head ./base --merge-base",
             "--merge-base: does nothing for `assay gate --base --head`"}}) {
     const Finished done = run_program("gate " + arguments, folder_.path());

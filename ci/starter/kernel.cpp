@@ -1,5 +1,5 @@
-// RMSNorm with four sums that do not wait for each other. Replace it with a kernel of your own: `kernels list` names the
-// operations, and their headers in assay/ops say what is computed and how exactly.
+// RMSNorm with four sums that do not wait for each other. Replace it with a kernel of your own: `kernels
+// list` names the operations, and their headers in assay/ops say what is computed and how exactly.
 
 #include "assay/ops/layernorm.hpp"
 #include "assay/registry.hpp"
