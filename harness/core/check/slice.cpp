@@ -212,8 +212,9 @@ void AuditedSlices::look_at_memory(std::size_t heap) {
   // called do so for a dozen calls.
   constexpr Index first_calls = 32, enough = 8;
   constexpr double share = 0.9;
-  // What was given back may lie with an allocator for the next calls, a few blocks of each size and thread.
-  constexpr double kept_by_allocators = 1 << 16;
+  // What was given back may lie with an allocator for the next calls, a few blocks of each size and thread, and
+  // it takes memory from the system in pieces of 132 KiB.
+  constexpr double kept_by_allocators = 1 << 18;
   constexpr double page = 4096;
   const std::size_t heap_now = heap_bytes();
   const double more = std::max(page * static_cast<double>(note_mapped_pages()),
