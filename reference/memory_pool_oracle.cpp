@@ -1,8 +1,9 @@
-// Whether a plan is valid, by the definition and by a sweep; and the most bytes alive at one step.
+// Whether a plan is valid, by the definition and by a sweep; and how low a plan may be at best.
 
 #include "assay/ops/memory_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 
@@ -113,15 +114,26 @@ std::optional<Fault> fault(const Plan& plan) {
   return plan.requests.size() <= most_for_pairs ? fault_by_pairs(plan) : fault_by_sweep(plan);
 }
 
-Index max_live(std::span<const Request> requests, Index unit) {
+Index least_height(std::span<const Request> requests) {
   Index live = 0, most = 0;
-  const auto bytes = [&](std::size_t i) { return (requests[i].bytes + unit - 1) / unit * unit; };
+  std::array<std::size_t, alignment> alive_by_padding{};
+  const auto rounded = [&](std::size_t i) { return round_up(requests[i].bytes); };
+  const auto alive = [&](std::size_t i) -> std::size_t& {
+    return alive_by_padding[static_cast<std::size_t>(rounded(i) - requests[i].bytes)];
+  };
   const auto enter = [&](std::size_t i) {
-    live += bytes(i);
-    most = std::max(most, live);
+    live += rounded(i);
+    ++alive(i);
+    std::size_t padding = alive_by_padding.size() - 1;
+    while (alive_by_padding[padding] == 0) --padding;
+    most = std::max(most, live - static_cast<Index>(padding));
     return true;
   };
-  sweep(requests, enter, [&](std::size_t i) { live -= bytes(i); });
+  const auto leave = [&](std::size_t i) {
+    live -= rounded(i);
+    --alive(i);
+  };
+  sweep(requests, enter, leave);
   return most;
 }
 

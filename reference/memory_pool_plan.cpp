@@ -81,9 +81,11 @@ std::string grouped(Index number) {
   return digits;
 }
 
-std::string ratio(Index a, Index b) {
+/// 0.78 %, where `a` is that much larger than `b`.
+std::string excess(Index a, Index b) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(a) / static_cast<double>(b));
+  std::snprintf(text.data(), text.size(), "%.2f %%",
+                100 * static_cast<double>(a - b) / static_cast<double>(b));
   return text.data();
 }
 
@@ -99,9 +101,9 @@ std::string objection(const MemoryPoolPlan::Input& in, const MemoryPoolPlan::Exp
     return at("height", 0, height) +
            ", more than all requests one after the other: " + std::to_string(want.total);
   }
-  if (height < want.max_live) {
+  if (height < want.least_height) {
     return at("height", 0, height) +
-           ", less than the bytes alive at one step: " + std::to_string(want.max_live);
+           ", less than the bytes alive at one step: " + std::to_string(want.least_height);
   }
   Index top = 0;
   for (Index i = 0; i < in.requests.size(); ++i) {
@@ -162,8 +164,7 @@ auto MemoryPoolPlan::make_output(const Problem& p, const Input&, const Setting& 
 }
 
 auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expected {
-  Expected want{.max_live = memory_pool::max_live(in.requests),
-                .max_live_rounded = memory_pool::max_live(in.requests, memory_pool::alignment)};
+  Expected want{.least_height = memory_pool::least_height(in.requests)};
   for (const Request& request : in.requests) want.total += round_up(request.bytes);
   return want;
 }
@@ -191,14 +192,8 @@ Cost MemoryPoolPlan::cost(const Problem& p) {
 
 std::string MemoryPoolPlan::remark(const Problem&, const Input&, const Expected& want, const Output& out) {
   const Index height = out.height[0];
-  std::string text = "height " + grouped(height) + " B, max live " + grouped(want.max_live) + " B, ratio " +
-                     ratio(height, want.max_live);
-  if (want.max_live_rounded != want.max_live) {
-    const Index rounded = round_up(height);
-    text += "; rounded up to 64: " + grouped(rounded) + " B, " + grouped(want.max_live_rounded) +
-            " B, ratio " + ratio(rounded, want.max_live_rounded);
-  }
-  return text;
+  return "height " + grouped(height) + " B, lower bound " + grouped(want.least_height) + " B, gap " +
+         excess(height, want.least_height);
 }
 
 }  // namespace assay

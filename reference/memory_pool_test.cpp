@@ -66,12 +66,13 @@ TEST(MemoryPool, RefusesTwinsWithAThirdBetween) {
   EXPECT_FALSE(valid({{64, 0, 10}, {64, 0, 10}, {64, 0, 10}}, {0, 128, 0}, 192));
 }
 
-TEST(MemoryPool, CountsBytesAliveWithHalfOpenLives) {
-  // Steps 0 and 1: 100; step 2: 30 + 7; step 3: 30.
+TEST(MemoryPool, BoundsHeightsByBytesAliveWithHalfOpenLives) {
+  // Steps 0 and 1: 100. Step 2: 64 for the block of 30, and 7 on top of it. Step 3: 30.
   const std::vector<Request> requests{{100, 0, 2}, {30, 2, 4}, {7, 2, 3}};
-  EXPECT_EQ(memory_pool::max_live(requests), 100);
-  EXPECT_EQ(memory_pool::max_live(requests, 64), 128);  // 128; 64 + 64; 64
-  EXPECT_EQ(memory_pool::max_live({}), 0);
+  EXPECT_EQ(memory_pool::least_height(requests), 100);
+  // Two that live together: 64 and 65 on top are less than 128 and 64.
+  EXPECT_EQ(memory_pool::least_height(std::vector<Request>{{65, 0, 1}, {64, 0, 1}}), 129);
+  EXPECT_EQ(memory_pool::least_height({}), 0);
 }
 
 TEST(MemoryPool, PlacesByBestFit) {

@@ -21,10 +21,10 @@ TEST(Planners, DifferAsWorkedByHand) {
   // No two are of one size and not alive together, so that equal sizes share nothing: 64 + 128 + 128.
   const TraceFile trace("a,0,1,64\nb,0,3,128\nc,1,3,128\n");
   EXPECT_THAT(trace.remark("memory_pool_plan/naive"),
-              StartsWith("height 320 B, max live 256 B, ratio 1.250"));
+              StartsWith("height 320 B, lower bound 256 B, gap 25.00 %"));
   EXPECT_THAT(trace.remark("memory_pool_plan/first_fit"), StartsWith("height 320 B"));
   EXPECT_THAT(trace.remark("memory_pool_plan/equal_size"), StartsWith("height 320 B"));
-  EXPECT_EQ(trace.remark("memory_pool_plan/by_size"), "height 256 B, max live 256 B, ratio 1.000");
+  EXPECT_EQ(trace.remark("memory_pool_plan/by_size"), "height 256 B, lower bound 256 B, gap 0.00 %");
 }
 
 TEST(Planners, UseAPlaceAgainForAnEqualSize) {

@@ -53,8 +53,9 @@ std::optional<Fault> fault_by_sweep(const Plan& plan);
 /// Looks at pairs up to 2,048 blocks, and sweeps above.
 std::optional<Fault> fault(const Plan& plan);
 
-/// The most bytes that are alive at one step, each request rounded up to a multiple of `unit`.
-Index max_live(std::span<const Request> requests, Index unit = 1);
+/// A height below which there is no plan: the most bytes that are alive at one step. Each block fills
+/// multiples of the alignment but for the topmost, which may be the one that would waste most.
+Index least_height(std::span<const Request> requests);
 
 /// The ways in which requests come about.
 inline constexpr std::array<std::string_view, 4> patterns{"nested", "short", "clipped", "trace"};
@@ -186,8 +187,8 @@ struct MemoryPoolValidate {
 ///
 /// Bound. Any valid plan agrees, since the least height is NP-hard to find. The height cannot be less than
 /// the most bytes alive at one step, and must not be more than the sum of all bytes rounded up to 64: to do
-/// worse is not to share. How good a plan is, is no matter of agreement: remark() prints its height beside
-/// that lower bound. The oracle is that of memory_pool_validate.
+/// worse is not to share. How good a plan is, is no matter of agreement: remark() prints its height, that
+/// lower bound and the gap between them. The oracle is that of memory_pool_validate.
 ///
 /// Cost. Requests read, 24 bytes each; plan written, 16 bytes each and 8.
 ///
@@ -219,9 +220,8 @@ struct MemoryPoolPlan {
     }
   };
   struct Expected {
-    Index max_live = 0;          ///< in bytes as requested
-    Index max_live_rounded = 0;  ///< each request rounded up to the alignment
-    Index total = 0;             ///< of all requests, rounded up
+    Index least_height = 0;
+    Index total = 0;  ///< of all requests, rounded up
   };
   static constexpr std::array fills{Fill::exact};
 
@@ -236,8 +236,8 @@ struct MemoryPoolPlan {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    memory_pool::Request& element, Setting& setting);
-  /// "height 1,048,576 B, max live 1,048,576 B, ratio 1.000", and the same with the height and each request
-  /// rounded up to 64 where that differs: small requests cannot come closer than that.
+  /// "height 1,056,768 B, lower bound 1,048,576 B, gap 0.78 %": no plan is more than the gap lower than this
+  /// one, and the best may be this one.
   static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
                             const Output& output);
 };
