@@ -24,7 +24,10 @@ TEST(Planners, DifferAsWorkedByHand) {
               StartsWith("height 320 B, lower bound 256 B, gap 25.00 %"));
   EXPECT_THAT(trace.remark("memory_pool_plan/first_fit"), StartsWith("height 320 B"));
   EXPECT_THAT(trace.remark("memory_pool_plan/equal_size"), StartsWith("height 320 B"));
-  EXPECT_EQ(trace.remark("memory_pool_plan/by_size"), "height 256 B, lower bound 256 B, gap 0.00 %");
+  for (const char* planner : {"by_size", "best_order", "offline_quick", "offline"}) {
+    EXPECT_EQ(trace.remark(std::string("memory_pool_plan/") + planner + "$"),
+              "height 256 B, lower bound 256 B, gap 0.00 %");
+  }
 }
 
 TEST(Planners, UseAPlaceAgainForAnEqualSize) {

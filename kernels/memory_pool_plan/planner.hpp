@@ -1,0 +1,74 @@
+// A plan as low as a number of steps allows: one pass over time, then searches for lower plans from several
+// orders.
+//
+// The pass is optimal, or nearly so, for the lives of training. Where it is not, a search is tried again and
+// again with little patience: most searches find a plan at once or never. Each has another target between the
+// lower bound and the best plan so far, and another order, in which blocks come earlier that live where
+// searches had no room. Nothing looks at a clock, so that the same requests have the same plan on every
+// machine.
+#pragma once
+
+#include "memory_pool_plan/lives.hpp"
+#include "memory_pool_plan/matched_ends.hpp"
+#include "memory_pool_plan/search.hpp"
+
+#include "assay/buffer.hpp"
+#include "assay/ops/memory_pool.hpp"
+#include "assay/random.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace assay::memory_pool {
+
+/// Blocks that a part may have to be searched: a search looks at all of them for each that it places.
+inline constexpr Index most_searched = 1024;
+
+class Planner {
+ public:
+  /// For lists of at most `most` requests, with so many steps of searches for each list.
+  Planner(Index most, Index steps);
+
+  void plan(std::span<const Request> requests, MemoryPoolPlan::Output& out);
+
+  /// What comes first: blocks of much area, size times length, or long ones, or large ones; of all, or of
+  /// those that live when most units are alive.
+  enum class By { area, length, size };
+  struct Order {
+    By by;
+    bool pressure_first;
+  };
+
+ private:
+  void pass(std::size_t part, Index enough);
+  /// Looks for a plan of `enough` units, and returns the steps it took.
+  Index search(std::size_t part, Index enough, Index most_steps);
+  void start(const Lives& lives);
+  void rank(const Lives& lives, const Order& order, bool drawn);
+  void weigh(const Lives& lives);
+  Index top(const Lives& lives) const;
+  void keep(std::size_t part, Index height, std::span<const Index> offsets);
+  void write(std::span<const Request> requests, MemoryPoolPlan::Output& out) const;
+
+  Index steps_;
+  Parts parts_;
+  MatchedEnds matched_ends_;
+  Search search_;
+  Buffer<Index> offsets_;       ///< of each request in the best plan, in units
+  std::vector<Index> heights_;  ///< of each part
+  std::vector<bool> searched_;  ///< of each part
+  // Of the part that is searched.
+  Rng rng_{1};
+  std::vector<double> trouble_;  ///< of each section: how often searches had no room there, lately
+  std::vector<Index> pressure_;  ///< of each block: the most units alive in its time
+  std::vector<double> weights_;  ///< of each block
+  std::vector<std::size_t> order_;
+  std::vector<std::int32_t> ranks_;
+};
+
+/// The kernel of a variant that plans with so many steps.
+std::function<void(const MemoryPoolPlan::Input&, MemoryPoolPlan::Output&)> planner(Index most, Index steps);
+
+}  // namespace assay::memory_pool

@@ -1,0 +1,160 @@
+#include "memory_pool_plan/search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace assay::memory_pool {
+namespace {
+
+constexpr Index endless = std::numeric_limits<Index>::max();
+
+}  // namespace
+
+Search::Search(Index most)
+    : next_(most),
+      previous_(most),
+      offsets_(most),
+      left_(most),
+      lowest_(most),
+      blamed_(static_cast<std::size_t>(most)) {
+  // A placement raises no block twice, and each block is a candidate once for each that was placed before.
+  const auto blocks = static_cast<std::size_t>(most), pairs = blocks * (blocks + 1) / 2;
+  placed_.reserve(blocks);
+  raised_.reserve(pairs);
+  candidates_.reserve(pairs);
+  parts_.reserve(pairs);
+}
+
+Search::Outcome Search::run(const Lives& lives, std::span<const std::int32_t> ranks, Index target,
+                            Index most_steps) {
+  blocks_ = lives.blocks.data();
+  ranks_ = ranks.data();
+  target_ = target;
+  steps_ = 0;
+  most_steps_ = most_steps;
+  placed_.clear();
+  raised_.clear();
+  candidates_.clear();
+  parts_.clear();
+  std::ranges::copy(lives.live, left_.begin());
+  std::ranges::fill(blamed_, 0);
+  const auto count = static_cast<Position>(lives.blocks.size());
+  for (Position b = 0; b < count; ++b) {
+    next_[b] = b + 1 < count ? b + 1 : none;
+    previous_[b] = b - 1;
+    offsets_[b] = 0;
+  }
+  if (solve(0, count - 1, {0, none})) return Outcome::found;
+  return steps_ > most_steps_ ? Outcome::out_of_steps : Outcome::impossible;
+}
+
+bool Search::solve(Position first, Position last, Level level) {
+  const std::size_t before = parts_.size();
+  bool possible = divide(first, last, level) && steps_ <= most_steps_;
+  // A part moves in memory when parts of a part are noted.
+  for (std::size_t k = before; possible && k < parts_.size(); ++k) possible = solve(Part(parts_[k]), level);
+  parts_.resize(before);
+  return possible;
+}
+
+bool Search::divide(Position first, Position last, Level level) {
+  const Position end = next_[last];
+  Part part{first, first, endless};
+  std::int32_t begin = blocks_[first].first, reach = begin;
+  for (Position b = first; b != end; b = next_[b]) {
+    ++steps_;
+    const Life& life = blocks_[b];
+    if (life.first >= reach && b != first) {
+      if (!has_room(part, begin, reach)) return false;
+      parts_.push_back(part);
+      part = {b, b, endless};
+      begin = reach = life.first;
+    }
+    for (; reach < life.last; ++reach) lowest_[reach] = endless;
+    const Index lowest = std::max(offsets_[b], level.offset);
+    if (lowest + life.units > target_) return false;
+    if (!waits(b, level)) part.ceiling = std::min(part.ceiling, lowest + life.units);
+    for (std::int32_t s = life.first; s < life.last; ++s) lowest_[s] = std::min(lowest_[s], lowest);
+    part.last = b;
+  }
+  if (!has_room(part, begin, reach)) return false;
+  parts_.push_back(part);
+  return true;
+}
+
+bool Search::has_room(const Part& part, std::int32_t begin, std::int32_t end) {
+  // All wait for a block beneath them, and none is left that could come there.
+  if (part.ceiling == endless) return false;
+  for (std::int32_t s = begin; s < end; ++s) {
+    if (left_[s] == 0 || left_[s] <= target_ - lowest_[s]) continue;
+    ++blamed_[static_cast<std::size_t>(s)];
+    return false;
+  }
+  return true;
+}
+
+bool Search::waits(Position b, Level level) const {
+  return offsets_[b] < level.offset || (offsets_[b] == level.offset && ranks_[b] < level.rank);
+}
+
+bool Search::solve(const Part& part, Level level) {
+  const std::size_t before = candidates_.size();
+  const Position end = next_[part.last];
+  for (Position b = part.first; b != end; b = next_[b]) {
+    if (!waits(b, level) && offsets_[b] < part.ceiling) candidates_.push_back({offsets_[b], ranks_[b], b});
+  }
+  const std::size_t count = candidates_.size();
+  std::sort(candidates_.begin() + static_cast<std::ptrdiff_t>(before), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) {
+              return a.offset != b.offset ? a.offset < b.offset : a.rank < b.rank;
+            });
+  bool found = false;
+  for (std::size_t k = before; k < count && !found && steps_ <= most_steps_; ++k) {
+    found = place(part, Candidate(candidates_[k]));
+  }
+  candidates_.resize(before);
+  return found;
+}
+
+bool Search::place(const Part& part, const Candidate& next) {
+  const std::size_t placed = placed_.size(), raised = raised_.size();
+  const Position b = next.block;
+  unlink(b);
+  placed_.push_back(b);
+  if (part.first == part.last) return true;
+  const Position first = b == part.first ? next_[b] : part.first;
+  const Position last = b == part.last ? previous_[b] : part.last;
+  if (raise(first, next_[last], next) && solve(first, last, {next.offset, next.rank})) return true;
+  for (; raised_.size() > raised; raised_.pop_back()) {
+    offsets_[raised_.back().block] = raised_.back().before;
+  }
+  // Blocks of parts that were found before another had no plan are here as well.
+  for (; placed_.size() > placed; placed_.pop_back()) relink(placed_.back());
+  return false;
+}
+
+bool Search::raise(Position first, Position end, const Candidate& under) {
+  const Life& life = blocks_[under.block];
+  const Index top = under.offset + life.units;
+  for (Position b = first; b != end && blocks_[b].first < life.last; b = next_[b]) {
+    if (blocks_[b].last <= life.first || offsets_[b] >= top) continue;
+    if (top + blocks_[b].units > target_) return false;
+    raised_.push_back({b, offsets_[b]});
+    offsets_[b] = top;
+  }
+  return true;
+}
+
+void Search::unlink(Position b) {
+  if (previous_[b] != none) next_[previous_[b]] = next_[b];
+  if (next_[b] != none) previous_[next_[b]] = previous_[b];
+  for (std::int32_t s = blocks_[b].first; s < blocks_[b].last; ++s) left_[s] -= blocks_[b].units;
+}
+
+void Search::relink(Position b) {
+  if (previous_[b] != none) next_[previous_[b]] = b;
+  if (next_[b] != none) previous_[next_[b]] = b;
+  for (std::int32_t s = blocks_[b].first; s < blocks_[b].last; ++s) left_[s] += blocks_[b].units;
+}
+
+}  // namespace assay::memory_pool
