@@ -15,21 +15,17 @@ using Order = Planner::Order;
 constexpr std::array orders{Order{By::area, false},  Order{By::area, true},  Order{By::length, false},
                             Order{By::length, true}, Order{By::size, false}, Order{By::size, true}};
 
-/// The target of a search, as a share of the way from the lower bound to the best plan. All orders are tried
-/// for what is easy first. The bound itself is a good target: where there is no slack, a branch that leads
-/// nowhere ends soon.
-double share_above(int round, std::size_t search) {
-  constexpr std::array first_rounds{0.5, 0.75};
-  constexpr std::array in_turn{0.5, 0.0, 0.5, 0.25, 0.75};
-  const auto r = static_cast<std::size_t>(round);
-  return r < first_rounds.size() ? first_rounds[r] : in_turn[search % in_turn.size()];
-}
+/// Targets of searches, as shares of the way from the lower bound to the best plan. All orders are tried for
+/// what is easy first, then they take turns. The bound itself is a good target: where there is no slack, a
+/// branch that leads nowhere ends soon.
+constexpr std::array first_rounds{0.5, 0.75};
+constexpr std::array in_turn{0.5, 0.0, 0.5, 0.25, 0.75};
 
 /// Enough steps to place all blocks once and go back a little.
 Index first_patience(Index blocks) { return blocks * blocks * 7 / 10 + 100; }
 
 /// So many rounds of all orders have the same patience, and the next as many have twice of it.
-constexpr int rounds_of_patience = 32;
+constexpr std::size_t rounds_of_patience = 32;
 
 /// What a block weighs more, at most, when searches had no room in its time, and the share of that trouble
 /// which is remembered from one search to the next.
@@ -47,16 +43,15 @@ Planner::Planner(Index most, Index steps)
       parts_(most),
       matched_ends_(most),
       search_(std::min(most, most_searched)),
+      ordered_fit_(most),
       offsets_(most),
       heights_(static_cast<std::size_t>(most)),
-      searched_(heights_.size()) {
-  const auto searched = static_cast<std::size_t>(std::min(most, most_searched));
-  trouble_.resize(searched);
-  pressure_.resize(searched);
-  weights_.resize(searched);
-  order_.resize(searched);
-  ranks_.resize(searched);
-}
+      improved_(heights_.size()),
+      trouble_(heights_.size()),
+      pressure_(heights_.size()),
+      weights_(heights_.size()),
+      order_(heights_.size()),
+      ranks_(heights_.size()) {}
 
 void Planner::plan(std::span<const Request> requests, MemoryPoolPlan::Output& out) {
   parts_.read(requests);
@@ -69,10 +64,11 @@ void Planner::plan(std::span<const Request> requests, MemoryPoolPlan::Output& ou
     const auto heights = std::span(heights_).first(parts_.count());
     const auto part = static_cast<std::size_t>(std::ranges::max_element(heights) - heights.begin());
     const auto blocks = static_cast<Index>(parts_.lives(part).blocks.size());
-    if (heights[part] <= enough || searched_[part] || blocks > most_searched) break;
+    if (heights[part] <= enough || improved_[part]) break;
     const bool alone = std::ranges::count_if(heights, [&](Index height) { return height > enough; }) == 1;
-    steps -= search(part, enough, alone ? steps : steps / 2);
-    searched_[part] = true;
+    const Index most_steps = alone ? steps : steps / 2;
+    steps -= blocks > most_searched ? fit(part, enough, most_steps) : search(part, enough, most_steps);
+    improved_[part] = true;
     enough = std::max(enough, heights[part]);
   }
   write(requests, out);
@@ -83,7 +79,7 @@ void Planner::pass(std::size_t part, Index enough) {
   using First = MatchedEnds::First;
   const Lives lives = parts_.lives(part);
   heights_[part] = std::numeric_limits<Index>::max();
-  searched_[part] = false;
+  improved_[part] = false;
   for (const First first : {First::nearest_end, First::smallest_gap}) {
     for (const Direction direction : {Direction::forward, Direction::backward}) {
       if (heights_[part] <= enough) return;
@@ -104,12 +100,13 @@ Index Planner::search(std::size_t part, Index enough, Index most_steps) {
   const auto blocks = static_cast<Index>(lives.blocks.size());
   start(lives);
   Index low = enough, steps = 0, patience = first_patience(blocks);
-  std::size_t searches = 0;
-  for (int round = 0;; ++round) {
+  std::size_t turn = 0;
+  for (std::size_t round = 0;; ++round) {
     if (round > 0 && round % rounds_of_patience == 0) patience *= 2;
     for (const Order& order : orders) {
       rank(lives, order, round > 0);
-      const double share = share_above(round, searches++);
+      const bool first = round < first_rounds.size();
+      const double share = first ? first_rounds[round] : in_turn[turn++ % in_turn.size()];
       for (auto outcome = Search::Outcome::found; outcome == Search::Outcome::found;) {
         const Index height = heights_[part];
         if (height <= low || steps >= most_steps) return steps;
@@ -122,6 +119,24 @@ Index Planner::search(std::size_t part, Index enough, Index most_steps) {
         if (outcome == Search::Outcome::impossible) low = target + 1;
         weigh(lives);
       }
+    }
+  }
+}
+
+Index Planner::fit(std::size_t part, Index enough, Index most_steps) {
+  const Lives lives = parts_.lives(part);
+  rng_ = Rng(1);
+  std::ranges::fill(trouble_, 0);
+  Index steps = 0;
+  for (int round = 0;; ++round) {
+    for (const Order& order : orders) {
+      if (order.pressure_first) continue;
+      if (heights_[part] <= enough || steps >= most_steps) return steps;
+      rank(lives, order, round > 0);
+      const auto sorted = std::span(order_).first(lives.blocks.size());
+      const auto height = ordered_fit_.place(lives, sorted, heights_[part] - 1, (most_steps - steps) / 2);
+      steps += 2 * ordered_fit_.steps() + 1;  // each takes about twice the time of a search's
+      if (height) keep(part, *height, ordered_fit_.offsets());
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "memory_pool_plan/lives.hpp"
 #include "memory_pool_plan/matched_ends.hpp"
+#include "memory_pool_plan/ordered_fit.hpp"
 #include "memory_pool_plan/search.hpp"
 
 #include "assay/buffer.hpp"
@@ -45,6 +46,8 @@ class Planner {
   void pass(std::size_t part, Index enough);
   /// Looks for a plan of `enough` units, and returns the steps it took.
   Index search(std::size_t part, Index enough, Index most_steps);
+  /// The same for a part with more blocks than can be searched, in a few orders.
+  Index fit(std::size_t part, Index enough, Index most_steps);
   void start(const Lives& lives);
   void rank(const Lives& lives, const Order& order, bool drawn);
   void weigh(const Lives& lives);
@@ -56,9 +59,10 @@ class Planner {
   Parts parts_;
   MatchedEnds matched_ends_;
   Search search_;
+  OrderedFit ordered_fit_;
   Buffer<Index> offsets_;       ///< of each request in the best plan, in units
   std::vector<Index> heights_;  ///< of each part
-  std::vector<bool> searched_;  ///< of each part
+  std::vector<bool> improved_;  ///< of each part
   // Of the part that is searched.
   Rng rng_{1};
   std::vector<double> trouble_;  ///< of each section: how often searches had no room there, lately

@@ -97,17 +97,16 @@ TEST(Planner, PlansPartsApartThatHaveNoStepInCommon) {
   EXPECT_EQ(made.height, 1000 * alignment);
 }
 
-TEST(Planner, KeepsThePlanOfOnePassWhereBlocksAreManyToSearch) {
-  std::vector<Request> requests;
+TEST(Planner, TriesAFewOrdersWhereBlocksAreTooManyToSearch) {
+  std::vector<Request> requests{{64, 0, 2000}};
   Rng rng(8);
-  for (Index i = 0; i <= most_searched; ++i) {
-    const Index start = rng.integer(0, 100);
+  for (Index i = 0; i < 2 * most_searched; ++i) {
+    const Index start = rng.integer(0, 1950);
     requests.push_back({64 * rng.integer(1, 99), start, start + rng.integer(1, 20)});
   }
-  requests.push_back({64, 0, 121});
   const Planned without = planned(requests, 0), with = planned(requests, some_steps);
   EXPECT_EQ(with.fault, "");
-  EXPECT_EQ(with.offsets, without.offsets);
+  EXPECT_LT(with.height, without.height);
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// A plan in a given order: each block in the lowest gap of its time.
+//
+// Whoever lives at the same time is looked for among the blocks that start no longer before than the longest
+// life, so that lists of short lives take O(n) of such looks.
+#pragma once
+
+#include "memory_pool_plan/lives.hpp"
+
+#include "assay/buffer.hpp"
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace assay::memory_pool {
+
+class OrderedFit {
+ public:
+  /// For lists of at most `most` blocks.
+  explicit OrderedFit(Index most);
+
+  /// Returns the height in units, or nothing when it would be more than `target` or take more steps. A step
+  /// is a look at a block, and those placed in the time of another are looked at twice.
+  std::optional<Index> place(const Lives& lives, std::span<const std::size_t> order, Index target,
+                             Index most_steps);
+
+  // Of the last call.
+
+  /// Where each block starts, if there was a plan.
+  std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
+  Index steps() const { return steps_; }
+
+ private:
+  void look_beside(const Lives& lives, const Life& life);
+  Index lowest_gap(Index units);
+
+  Index steps_ = 0;
+  std::int32_t longest_ = 0;
+  Buffer<Index> offsets_;
+  std::vector<std::pair<Index, Index>> beside_;  ///< both ends of what was placed in the time of a block
+};
+
+}  // namespace assay::memory_pool
