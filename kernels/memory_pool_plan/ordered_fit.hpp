@@ -1,13 +1,14 @@
 // A plan in a given order: each block in the lowest gap of its time.
 //
-// Whoever lives at the same time is looked for among the blocks that start no longer before than the longest
-// life, so that lists of short lives take O(n) of such looks.
+// Those that live at the same time are looked for in classes of lives that are at most twice as long as one
+// another: of each class, only some of those that start before have not ended.
 #pragma once
 
 #include "memory_pool_plan/lives.hpp"
 
 #include "assay/buffer.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <utility>
@@ -32,12 +33,16 @@ class OrderedFit {
   Index steps() const { return steps_; }
 
  private:
+  void classify(const Lives& lives);
   void look_beside(const Lives& lives, const Life& life);
-  Index lowest_gap(Index units);
+  Index lowest_gap(Index units) const;
+
+  static constexpr std::size_t classes = 32;  // a length of k bits is in class k
 
   Index steps_ = 0;
-  std::int32_t longest_ = 0;
   Buffer<Index> offsets_;
+  std::vector<std::size_t> members_;  ///< class by class, in order of start
+  std::array<std::size_t, classes + 1> begins_{};
   std::vector<std::pair<Index, Index>> beside_;  ///< both ends of what was placed in the time of a block
 };
 

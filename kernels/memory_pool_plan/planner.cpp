@@ -31,6 +31,9 @@ constexpr std::size_t rounds_of_patience = 32;
 /// which is remembered from one search to the next.
 constexpr double most_weight = 10, remembered = 0.95;
 
+/// Improving a plan is worth its time where it may save more than a thousandth.
+constexpr Index least_gain = 1000;
+
 double worth(const Life& life, By by) {
   const auto units = static_cast<double>(life.units), length = static_cast<double>(life.last - life.first);
   return by == By::area ? units * length : by == By::length ? length : units;
@@ -64,7 +67,7 @@ void Planner::plan(std::span<const Request> requests, MemoryPoolPlan::Output& ou
     const auto heights = std::span(heights_).first(parts_.count());
     const auto part = static_cast<std::size_t>(std::ranges::max_element(heights) - heights.begin());
     const auto blocks = static_cast<Index>(parts_.lives(part).blocks.size());
-    if (heights[part] <= enough || improved_[part]) break;
+    if (heights[part] - enough <= enough / least_gain || improved_[part]) break;
     const bool alone = std::ranges::count_if(heights, [&](Index height) { return height > enough; }) == 1;
     const Index most_steps = alone ? steps : steps / 2;
     steps -= blocks > most_searched ? fit(part, enough, most_steps) : search(part, enough, most_steps);
