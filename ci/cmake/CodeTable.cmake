@@ -1,7 +1,7 @@
-# assay_code_table(program target... [LIBRARY target]): links into the program a table of what is known of the machine code of each
-# variant: a hash, so that two builds know which variants cannot have changed, and what it calls elsewhere. Objects of
-# the targets are read after they were compiled; harness/core/code/identity.hpp says what counts. Of the library, which
-# the program is linked with, every byte counts.
+# assay_code_table(program target... [LIBRARY target]): links into the program a table of what is known of the machine
+# code of each variant: a hash, so that two builds know which variants cannot have changed, and what it calls elsewhere.
+# Objects of the targets are read after they were compiled; harness/core/code/identity.hpp says what counts. Of the
+# library, which the program is linked with, every byte counts.
 function(assay_code_table program)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "")
   # The reader runs here. Without it, codes are unknown, which counts as changed, and calls are unknown.
@@ -13,7 +13,8 @@ function(assay_code_table program)
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${program}_code_objects.txt)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${program}_code_table.cpp)
   # A precompiled header counts as an object of its target, too.
-  list(TRANSFORM arg_UNPARSED_ARGUMENTS REPLACE "(.+)" "$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,[.]o(bj)?$>" OUTPUT_VARIABLE objects)
+  list(TRANSFORM arg_UNPARSED_ARGUMENTS
+    REPLACE "(.+)" "$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,[.]o(bj)?$>" OUTPUT_VARIABLE objects)
   list(TRANSFORM objects REPLACE "(.+)" "$<JOIN:\\1,\n>\n" OUTPUT_VARIABLE lines)
   list(JOIN lines "" lines)
   file(GENERATE OUTPUT ${list} CONTENT "${lines}")
@@ -23,8 +24,7 @@ function(assay_code_table program)
   endif()
   add_custom_command(OUTPUT ${output} VERBATIM
     COMMENT "Reading the machine code of the variants"
-    COMMAND assay::code_table ${PROJECT_BINARY_DIR} ${list} ${output}
-      ${archive}
+    COMMAND assay::code_table ${PROJECT_BINARY_DIR} ${list} ${output} ${archive}
     DEPENDS assay::code_table ${arg_UNPARSED_ARGUMENTS} ${arg_LIBRARY} ${objects} ${list})
   target_sources(${program} PRIVATE ${output})
 endfunction()

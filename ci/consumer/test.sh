@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: test.sh BUILD
 # Installs BUILD, as whatever built it left it, moves the installation, builds the consumer against it, and demands
-# that its right kernel is accepted and its wrong one rejected by name.
+# that its right kernel is accepted and its wrong one rejected by name. Then starter.sh.
 set -eu
 build=$(cd "$1" && pwd)
 work=$build/consumer

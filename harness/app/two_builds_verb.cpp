@@ -145,34 +145,40 @@ std::filesystem::path suite_of_repository(bool built) {
               "two, with --base and --head");
 }
 
+/// What a gate measures, of either kind of side.
+struct Selected {
+  Suite suite;
+  std::optional<Shard> shard;
+};
+
+/// What costs no build and no measurement is refused here, before there is any.
+Selected selected_by(const BuildsOptions& options, const Registry& registry) {
+  const VerdictOptions& verdict = options.programs.verdict;
+  Selected out{.suite = {}, .shard = shard_of_this_process(options.shard)};
+  if (verdict.record_step)
+    require_whole(out.shard, "--record-step", "record the step in a job without shards");
+  out.suite = load_suite(verdict.suite, registry);
+  static_cast<void>(Filter(options.programs.filter, registry));
+  return out;
+}
+
 /// `command` repeats it, but for the filter.
-TwoBuilds gate_sides(const BuildsOptions& options, Bundle sides, std::string command,
-                     const Registry& registry, const Hooks& hooks) {
+TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bundle sides,
+                     std::string command, const Registry& registry, const Hooks& hooks) {
   const ProgramsOptions& programs = options.programs;
   const VerdictOptions& verdict = programs.verdict;
-  Suite suite = load_suite(verdict.suite, registry);
   TwoBuilds run = run_of(programs, std::move(command));
   return gate_of_builds({.base = std::move(sides.base),
                          .head = std::move(sides.head),
-                         .suite = suite,
-                         .suites_around = suites_beside(verdict.suite, suite, registry),
+                         .suite = selected.suite,
+                         .suites_around = suites_beside(verdict.suite, selected.suite, registry),
                          .threads = options.threads,
-                         .shard = shard_of_this_process(options.shard),
+                         .shard = selected.shard,
                          .identical_too = options.identical_too,
                          .time_limit = options.time_limit,
                          .judging = judging_of(verdict),
                          .run = std::move(run)},
                         registry, hooks);
-}
-
-/// What costs no build and no measurement is refused before there is any.
-void require_sound(const BuildsOptions& options, const Registry& registry) {
-  const VerdictOptions& verdict = options.programs.verdict;
-  if (verdict.record_step)
-    require_whole(shard_of_this_process(options.shard), "--record-step",
-                  "record the step in a job without shards");
-  static_cast<void>(load_suite(verdict.suite, registry));
-  static_cast<void>(Filter(options.programs.filter, registry));
 }
 
 TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
@@ -197,11 +203,11 @@ int two_builds_verb(const BuildsOptions& given, const Registry& registry) {
   BuildsOptions options = given;
   std::filesystem::path& suite = options.programs.verdict.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(options.programs));
-  require_sound(options, registry);
+  const Selected selected = selected_by(options, registry);
   return ended(options.programs.verdict, [&](const Hooks& hooks) {
     Bundle sides = sides_of(options, hooks);
     std::string command = command_without_filter(options, sides);
-    return gate_sides(options, std::move(sides), std::move(command), registry, hooks);
+    return gate_sides(options, selected, std::move(sides), std::move(command), registry, hooks);
   });
 }
 
@@ -209,20 +215,24 @@ int bundle_verb(const BundleOptions& given, const Registry& registry) {
   BundleOptions options = given;
   ProgramsOptions& programs = options.builds.programs;
   if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
-  require_sound(options.builds, registry);
+  const Selected selected = selected_by(options.builds, registry);
   Bundle sides = read_bundle(options.bundle);
   BundleOptions repeated = options;
   repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;
   programs.head = sides.head.name;
   return ended(programs.verdict, [&](const Hooks& hooks) {
-    return gate_sides(options.builds, std::move(sides), command_of("gate", repeated), registry, hooks);
+    return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
+                      hooks);
   });
 }
 
 int prepare_verb(const PrepareOptions& options) {
-  Progress progress;
-  const Bundle sides = sides_of(options.builds, progress.hooks());
+  Bundle sides;
+  {
+    Progress progress;
+    sides = sides_of(options.builds, progress.hooks());
+  }
   write_bundle(options.output, sides);
   fmt::print("{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
              options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,

@@ -57,7 +57,7 @@ std::span<const Verb> verbs() {
        {"--base", "--head"},
        "measure and judge two programs of Google Benchmark",
        call<two_programs_verb>},
-      {"gate", {"--base"}, "the same, in the suite that assay.json names", call<two_builds_verb>},
+      {"gate", {"--base"}, "judge two builds in the suite that assay.json names", call<two_builds_verb>},
       {"gate", {"--bundle"}, "judge two builds that `prepare` made", call<bundle_verb>},
       {"gate", {}, "check, measure, compare with this machine's baseline", call<gate_verb>},
       {"prepare", {}, "build both sides of a gate for jobs elsewhere", call<prepare_verb>},

@@ -86,10 +86,12 @@ fs::path build_folder_of(const fs::path& program) {
   }
 }
 
+fs::path own_build_folder() { return build_folder_of(fs::read_symlink("/proc/self/exe")); }
+
 BuildSettings settings_of_this_build() {
   const BuildInfo& info = build_info();
   BuildSettings out;
-  const fs::path folder = build_folder_of(fs::read_symlink("/proc/self/exe"));
+  const fs::path folder = own_build_folder();
   // A library that was installed may have been built by another one than the program that it is part of.
   out.compiler = folder.empty() ? "" : compiler_of(folder);
   if (out.compiler.empty()) out.compiler = info.compiler;

@@ -21,6 +21,9 @@ std::string compiler_of(const std::filesystem::path& build);
 /// Returns the build folder in which a program lies, at whatever depth; empty when it lies in none.
 std::filesystem::path build_folder_of(const std::filesystem::path& program);
 
+/// The same of the running program.
+std::filesystem::path own_build_folder();
+
 /// The settings to configure a build like another one.
 struct BuildSettings {
   std::vector<std::string> arguments;  ///< for cmake, beside the preset

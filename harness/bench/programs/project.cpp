@@ -35,7 +35,7 @@ struct OwnBuild {
 };
 
 std::optional<OwnBuild> own_build(const fs::path& root) {
-  const fs::path program = fs::read_symlink("/proc/self/exe"), folder = build_folder_of(program);
+  const fs::path program = fs::read_symlink("/proc/self/exe"), folder = own_build_folder();
   if (folder.empty()) return std::nullopt;
   const auto entries = cache_entries_of(folder);
   const auto home = entries.find("CMAKE_HOME_DIRECTORY");
@@ -117,7 +117,7 @@ fs::path suite_of_project(const fs::path& root) {
 bool is_built_from(const fs::path& root) { return own_build(root).has_value(); }
 
 bool is_of_this_project() {
-  const fs::path folder = build_folder_of(fs::read_symlink("/proc/self/exe"));
+  const fs::path folder = own_build_folder();
   if (folder.empty()) return true;  // installed
   const auto entries = cache_entries_of(folder);
   const auto name = entries.find("CMAKE_PROJECT_NAME");

@@ -36,12 +36,15 @@ std::vector<std::uint64_t> digests_of(const std::vector<PartBytes>& parts) {
   return out;
 }
 
-/// Elements that are turned together, in bytes: few enough to stay in the nearest caches meanwhile.
-constexpr std::size_t turned_block = std::size_t{1} << 15;
+/// Elements that are turned together: so few that they stay in the nearest caches meanwhile.
+std::size_t turned_together(const PartBytes& part) {
+  constexpr std::size_t bytes = std::size_t{1} << 15;
+  return std::max<std::size_t>(2, bytes / part.width);
+}
 
 /// Turns the elements of each block to the left by `by` of them, or to the right by as many.
 void turn_blocks(const PartBytes& part, std::size_t by, bool left) {
-  const std::size_t block = std::max<std::size_t>(2, turned_block / part.width) * part.width;
+  const std::size_t block = turned_together(part) * part.width;
   std::vector<std::byte> kept(block);
   for (std::size_t begin = 0; begin < part.size; begin += block) {
     std::byte* data = part.data + begin;
@@ -58,7 +61,7 @@ void turn_blocks(const PartBytes& part, std::size_t by, bool left) {
 
 Decoy::Decoy(std::vector<PartBytes> parts, Rng& rng) : parts_(std::move(parts)) {
   for (const PartBytes& part : parts_) {
-    const auto elements = static_cast<Index>(std::min(part.size, turned_block) / part.width);
+    const auto elements = static_cast<Index>(std::min(part.size / part.width, turned_together(part)));
     turned_.push_back(elements > 1 ? static_cast<std::size_t>(rng.integer(1, elements - 1)) : 0);
     turn_blocks(part, turned_.back(), true);
   }
