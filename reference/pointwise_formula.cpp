@@ -7,8 +7,13 @@ constexpr double u = 0x1p-24;
 
 double g(double roundings) { return roundings * u / (1 - roundings * u); }
 
-/// For numbers below the normal range, and where an exponential may have fallen below it.
-double underflow(double a) { return a > 9.9 ? 0x1p-125 : 0x1p-149; }
+/// For numbers below the normal range, and where an exponential, erfc or a result may have fallen below it
+/// and become 0. What became 0 counts up to `gain` times in the result.
+double underflow(double a, double gain = 1) { return a > 9.9 ? (1 + gain) * 0x1p-126 : 0x1p-149; }
+
+/// The largest factor by which GELU and its derivative multiply an exponential. From 15 on there is none
+/// left.
+double tail_gain(double a) { return a < 15 ? a : 15; }
 
 /// Products of a scale by one of -1, 1 do not round.
 int scaling_rounds(double alpha) { return std::abs(alpha) != 1 ? 1 : 0; }
@@ -20,7 +25,7 @@ double exact_or(Fill fill, double bound) { return fill == Fill::exact ? 0 : boun
 double gelu_bound(double x, double own, double argument) {
   const double a = bounded_magnitude(x);
   return u * (own * std::abs(Gelu::apply<double>({x}, 1)[0]) + argument * a * a * normal_density(a)) +
-         underflow(a);
+         underflow(a, tail_gain(a));
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ std::array<double, 1> GeluTanh::bound(const std::array<double, 1>& in, double, F
   const double a = bounded_magnitude(in[0]), z = apply<double>(in, 1)[0];
   const double v = tanh_argument(a).value;
   const auto [below, above] = logistic_pair(v);
-  return {u * (6 * std::abs(z) + 8 * v * a * below * above) + underflow(a)};
+  return {u * (6 * std::abs(z) + 8 * v * a * below * above) + underflow(a, tail_gain(a))};
 }
 
 std::array<double, 1> Sigmoid::bound(const std::array<double, 1>& in, double, Fill) {
@@ -46,7 +51,8 @@ std::array<double, 1> GeluBackward::bound(const std::array<double, 2>& in, doubl
   const auto [x, dz] = in;
   const double a = bounded_magnitude(x), tail = normal_tail(a), moment = a * normal_density(a);
   const double below_x = x < 0 ? tail : 1 - tail;
-  return {u * std::abs(dz) * (10 * (below_x + moment) + 4 * a * a * (tail + moment)) + underflow(a)};
+  return {u * std::abs(dz) * (10 * (below_x + moment) + 4 * a * a * (tail + moment)) +
+          underflow(a, std::abs(dz) * tail_gain(a))};
 }
 
 std::array<double, 1> GeluTanhBackward::bound(const std::array<double, 2>& in, double, Fill) {
@@ -60,7 +66,7 @@ std::array<double, 1> GeluTanhBackward::bound(const std::array<double, 2>& in, d
   // flush.
   const double edge = a < 11 ? a : 11;
   const double gain = 1 + edge * tanh_argument(edge).slope;
-  return {u * std::abs(dz) * (own + 8 * v * (below * above + moment)) + gain * underflow(a)};
+  return {u * std::abs(dz) * (own + 8 * v * (below * above + moment)) + underflow(a, std::abs(dz) * gain)};
 }
 
 std::array<double, 1> SigmoidBackward::bound(const std::array<double, 2>& in, double, Fill) {

@@ -7,7 +7,8 @@
 /// exp(v) (1 + v d). The number of roundings is that of the reference in single precision with an erfc of 3
 /// ulp (6 u) and an exp of 1 ulp (2 u), which is what the GNU C library documents ("Known Maximum Errors in
 /// Math Functions"); a variant may spend them otherwise. Underflow adds `underflow(x)`: an implementation may
-/// flush an exponential below the normal range to 0.
+/// flush an exponential below the normal range to 0, which the formula multiplies by up to a (by a v'(a) in the
+/// derivative of the tanh form).
 ///
 /// The bounds are relative in the left tail too, where 1 + erf and 1 + tanh cancel: at x = -5 the common
 /// x / 2 (1 + erf(x / sqrt(2))) has one digit left in single precision, and is rejected. So is the tanh form
