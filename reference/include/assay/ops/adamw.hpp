@@ -119,10 +119,11 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 ///   p = p - update(m, v)                of the formula, above
 /// p, m and v are updated in place; no array overlaps another. All are dense f32.
 ///
-/// Defined for finite g with |g| <= 1e18, whose square is finite, and for m and v that t - 1 steps of such
-/// gradients can have left. Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so
-/// that flushing to zero is an error. What NaN, infinities and larger gradients do is undefined: training
-/// looks for them before the step.
+/// Defined for finite g with |g| <= 1e17, for m and v that t - 1 steps of such gradients can have left, and for
+/// those that any number of calls at the same t leave: v tends to g^2, and v / (1 - beta2) is finite as well.
+/// Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so that flushing to zero is
+/// an error. What NaN, infinities and larger gradients do is undefined: training looks for them before the
+/// step.
 ///
 /// Bound, element-wise, with u = 2^-24, g(r) = r u / (1 - r u) and the constants taken as real numbers, each
 /// rounded once from double. A term's roundings are counted along its way (Higham, Accuracy and Stability of
