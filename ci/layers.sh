@@ -8,12 +8,12 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Rooms of each wing, lowest first: a room includes those below it.
-rooms='core/statistics core/registry core/text core/json core/files core/code core/machine core/plan core/check
+rooms='core/statistics core/registry core/text core/json core/files core/code core/machine core/plan core/check core/plugin
   bench/measure bench/compare bench/run bench/exchange bench/programs bench/ledger bench/gate bench/tune bench/report
   training/job training/epoch training/tune training/report app'
 
 # The room of each public header: that of the source of its name, but for these.
-public='agreement=core/registry audit=core/check error=core/registry failure=core/registry hooks=core/registry random=core/registry parts=core/registry teeth=core/registry timed=core/registry typed=core/registry
+public='agreement=core/registry audit=core/check error=core/registry failure=core/registry hooks=core/registry random=core/registry parts=core/registry teeth=core/registry timed=core/registry typed=core/registry untyped=core/registry
   training=core/registry plugin=core/registry interval=core/statistics files=core/files machine=core/machine
   check=core/check csv=core/text plan=core/plan suite=core/plan compare=bench/compare epoch=bench/report measure=bench/measure
   report=bench/report results=bench/measure'

@@ -46,7 +46,9 @@ Outcome check_all(const Operation& operation, Fill fill, const std::vector<std::
         for (const Context& context : contexts(variants[v])) {
           if (operation.unfit(v, problem, context)) continue;
           ++outcome.checked[v];
-          const Agreement agreement = workload->check(v, context);
+          // As it is timed as well, once for each problem: `assay check` does so for every placement.
+          const Agreement agreement =
+              workload->check(v, context, skew == 0 ? Workload::short_rehearsal : Workload::no_rehearsal);
           if (agreement.agrees) continue;
           outcome.disagreements.push_back(std::string(operation.name()) + "/" + variants[v].name + "/" +
                                           problem + "#" + std::to_string(context.threads) + ", fill " +

@@ -236,13 +236,10 @@ void plant(Registry& registry, const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return run_command_line(argc, argv, [] {
     Registry registry = Registry::linked();
     const char* what = std::getenv("ASSAY_PLANT");
     plant(registry, what != nullptr ? what : "");
-    return run_command_line(argc, argv, registry);
-  } catch (const Error& failure) {
-    std::fprintf(stderr, "assay_planted: %s\n", failure.what());
-    return exit_code::unusable;
-  }
+    return registry;
+  });
 }

@@ -7,15 +7,23 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
+#include "core/plugin/plugins.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -29,6 +37,39 @@ int obey(int argc, const char* const* argv, const Registry& registry) {
   if (!line.call) return line.exit_code;
   require_writable_outputs(line.call->options);
   return line.call->perform(registry);
+}
+
+/// Takes `--plugin FILE` out of the arguments, wherever it stands. The environment names the libraries from
+/// then on, so that the processes that run their kernels know of them as well.
+std::vector<const char*> without_plugins(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--plugin";
+  std::string named;
+  std::vector<const char*> out;
+  const auto note = [&](std::string_view file) {
+    if (file.empty()) throw Error(std::string(option), "names no file", "name a shared library with kernels");
+    if (file.find(':') != std::string_view::npos)
+      throw Error(std::string(option), fmt::format("\"{}\" has a colon in its name", file),
+                  "rename the file");
+    named += (named.empty() ? "" : ":") + std::filesystem::absolute(file).lexically_normal().string();
+  };
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == option) {
+      note(i + 1 < argc ? argv[++i] : "");
+    } else if (argument.starts_with(option) && argument.substr(option.size()).starts_with('=')) {
+      note(argument.substr(option.size() + 1));
+    } else {
+      out.push_back(argv[i]);
+    }
+  }
+  if (!named.empty()) setenv(plugins_variable, named.c_str(), 1);
+  return out;
+}
+
+/// Whether these arguments start a process that runs kernels.
+bool serves_kernels(const std::vector<const char*>& arguments) {
+  constexpr std::array<std::string_view, 2> verbs{"launch", "turns"};
+  return arguments.size() > 1 && std::ranges::find(verbs, std::string_view(arguments[1])) != verbs.end();
 }
 
 /// Flushes standard output, whose end may not have left the process yet. A verdict that nobody can read is
@@ -74,7 +115,13 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
 }
 
 int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
-  return with_faults_caught(argc, argv, [&] { return obey(argc, argv, registry()); });
+  return with_faults_caught(argc, argv, [&] {
+    const std::vector<const char*> rest = without_plugins(argc, argv);
+    Registry all = registry();
+    for (const std::filesystem::path& library : plugins_here())
+      add_plugin(all, library, serves_kernels(rest));
+    return obey(static_cast<int>(rest.size()), rest.data(), all);
+  });
 }
 
 }  // namespace assay

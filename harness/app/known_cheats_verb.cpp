@@ -4,7 +4,7 @@
 #include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
-#include "app/this_program.hpp"
+#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

@@ -1,6 +1,7 @@
 #include "app/option_list.hpp"
 
 #include "assay/error.hpp"
+#include "core/plugin/plugins.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -181,7 +182,10 @@ std::string first_unusual(const OptionList& options, const OptionList& usual) {
 }
 
 std::string command_text(const std::string& verb, const OptionList& options, const OptionList& usual) {
-  std::string out = "assay " + verb;
+  std::string out = "assay";
+  for (const std::filesystem::path& plugin : plugins_here())
+    out += " --plugin " + shell_word(plugin.string());
+  out += " " + verb;
   for (std::size_t i = 0; i < options.all().size(); ++i) {
     const Option& option = options.all()[i];
     const std::vector<std::string> texts = option.texts();

@@ -1,7 +1,7 @@
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/this_program.hpp"
+#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

@@ -7,8 +7,11 @@
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
+#include "core/files/this_program.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
+#include "core/plugin/library.hpp"
+#include "core/plugin/plugins.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +84,18 @@ void require_file_if_path(const std::string& what) {
   throw Error(what, "is no file", "name a program, or a git revision to build");
 }
 
-bool is_program(const std::string& what) { return std::filesystem::is_regular_file(what); }
+bool is_program(const std::string& what) {
+  return is_embedded_side(what) || std::filesystem::is_regular_file(what);
+}
+
+bool is_plugin(const std::string& what) { return is_shared_library(what); }
+
+/// The registry by which a gate reads its suite: with the operations of a plug-in that is compared.
+Registry registry_of(const ProgramsOptions& options) {
+  Registry out = Registry::linked();
+  if (is_plugin(options.head)) add_plugin(out, options.head, /*runs_kernels=*/false);
+  return out;
+}
 
 /// Whether a side is built.
 bool has_revision(const ProgramsOptions& options) {
@@ -109,6 +123,9 @@ Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
   require_file_if_path(base);
   require_file_if_path(given_head);
   require_revisions(options);
+  if (is_plugin(base) && given_head.empty()) {
+    throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
+  }
   const bool revision = has_revision(options.programs);
   const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
   const std::string head = given_head.empty() ? "HEAD" : given_head;
@@ -199,8 +216,11 @@ int ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hoo
 
 }  // namespace
 
-int two_builds_verb(const BuildsOptions& given, const Registry& registry) {
+int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   BuildsOptions options = given;
+  Registry with_plugin;
+  if (is_plugin(options.programs.head)) with_plugin = registry_of(options.programs);
+  const Registry& registry = is_plugin(options.programs.head) ? with_plugin : linked;
   std::filesystem::path& suite = options.programs.verdict.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(options.programs));
   const Selected selected = selected_by(options, registry);

@@ -4,6 +4,7 @@
 #include "bench/gate/two_builds_verdict.hpp"
 #include "core/machine/roofline.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace assay {
@@ -28,7 +29,14 @@ std::vector<Found> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs, cons
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     PairedTrial& trial = run.trials[i];
     if (!trial.tested() || trial.launches.empty()) continue;
-    const Cost cost = registry.at(trial.trial.operation).cost(trial.trial.problem);
+    const Operation& operation = registry.at(trial.trial.operation);
+    const auto variant = std::ranges::find(operation.variants(), trial.trial.variant, &VariantInfo::name);
+    // One that a side alone has, of a plug-in, is known as far as its operation is.
+    const Cost cost =
+        variant == operation.variants().end()
+            ? operation.cost(trial.trial.problem)
+            : operation.cost_of(static_cast<std::size_t>(variant - operation.variants().begin()),
+                                trial.trial.problem);
     const auto why = [&](const Results& side) {
       return why_impossible(time_of(side.trials[i]), cost, trial.trial.threads, roofs);
     };

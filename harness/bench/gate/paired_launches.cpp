@@ -2,6 +2,7 @@
 
 #include "assay/random.hpp"
 #include "core/files/scratch.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 
@@ -24,10 +25,13 @@ struct Snapshot {
   std::vector<std::filesystem::path> base, head;
 
  private:
-  std::vector<std::filesystem::path> of(const std::vector<std::filesystem::path>& links, const char* name) {
-    if (links.size() != 1) return links;
-    std::filesystem::copy_file(links.front(), folder.path() / name);
-    return {folder.path() / name};
+  std::vector<std::filesystem::path> of(const std::vector<std::filesystem::path>& links,
+                                        const std::string& name) {
+    if (links.size() != 1 || is_embedded_side(links.front())) return links;
+    // A shared library is known by its name.
+    const auto copy = folder.path() / (name + links.front().extension().string());
+    std::filesystem::copy_file(links.front(), copy);
+    return {copy};
   }
 };
 

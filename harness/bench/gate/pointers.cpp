@@ -2,6 +2,8 @@
 
 #include "bench/gate/hot_symbols.hpp"
 #include "core/code/differing_functions.hpp"
+#include "core/files/this_program.hpp"
+#include "core/plugin/library.hpp"
 
 #include <fmt/format.h>
 
@@ -42,8 +44,9 @@ std::string text_of(const DifferingFunction& function) {
 
 std::vector<std::string> functions(const std::filesystem::path& base, const std::filesystem::path& head,
                                    const std::string& source) {
-  FunctionDifferences found = differing_functions(base, head, source);
   std::string where = source;
+  FunctionDifferences found;
+  if (!source.empty()) found = differing_functions(base, head, source);
   if (found.unknown.empty() && found.functions.empty()) {
     // A function that the variant calls may stand in another file.
     found = differing_functions(base, head);
@@ -85,12 +88,14 @@ std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial
 
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks) {
+  if (is_embedded_side(base)) return;  // there is no code to look at
   const GateRuling ruling = ruling_of(run);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     if (ruling.comparison.verdicts[i].standing != Standing::slower || hooks.stopped()) continue;
     PairedTrial& trial = run.trials[i];
     hooks.say("look for the cause in " + trial.trial.key);
     trial.pointers = functions(base, head, source_of(registry, trial.trial));
+    if (is_shared_library(base)) continue;  // perf would have to load it
     const auto hot = symbols(run, trial.trial, base, head, hooks);
     trial.pointers.insert(trial.pointers.end(), hot.begin(), hot.end());
   }

@@ -6,6 +6,7 @@
 #include "core/check/contained.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 
@@ -101,8 +102,8 @@ LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
   const SharedRecord record;
   request.record = record.descriptor();
   write_file(request_file, to_json(request));
-  const pid_t child = start_child({.words = {"/proc/self/exe", "launch", request_file, answer_file}},
-                                  {.environment = quiet_thread_pools()});
+  const pid_t child =
+      start_this_program({"launch", request_file, answer_file}, {.environment = quiet_thread_pools()});
   const ChildEnd end =
       wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
   LaunchPart out{.samples = answered(answer_file)};

@@ -7,6 +7,9 @@
 #include "bench/measure/shared_region.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
+#include "core/files/this_program.hpp"
+#include "core/plugin/library.hpp"
+#include "core/plugin/plugins.hpp"
 
 #include <fmt/format.h>
 
@@ -89,6 +92,15 @@ std::string output_of(const std::filesystem::path& file) {
   return text.size() > longest ? "..." + text.substr(text.size() - longest) : text;
 }
 
+/// `file` is what is executed, a copy of `program`.
+pid_t start_side(const std::filesystem::path& program, const std::filesystem::path& file,
+                 const std::vector<std::string>& arguments, const ChildSetting& setting) {
+  if (is_embedded_side(program)) return start_this_program(arguments, setting);
+  Command command{.words = {file.string()}, .folder = {}};
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return start_child(command, setting);
+}
+
 /// Back from the order of the launch to the order asked for.
 std::vector<TurnSample> in_order(std::vector<TurnSample> samples, const std::vector<std::size_t>& order,
                                  const std::string& side) {
@@ -128,8 +140,19 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   Rng rng(request.draw);
   const auto order = drawn_order(request.trials, rng);
   const Variables common = common_environment(rng);
+  std::vector<SideProgram> sides = request.sides;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    if (is_embedded_side(sides[side].program)) {
+      sides[side].environment.emplace_back(side_variable, sides[side].program.string().substr(1));
+    }
+    if (!is_shared_library(sides[side].program)) continue;
+    const auto library = file_of(scratch, 'l', side);
+    std::filesystem::copy_file(sides[side].program, library);
+    sides[side].program = this_program();
+    sides[side].environment.emplace_back(plugins_variable, library.string());
+  }
   std::size_t largest = 0;
-  for (const SideProgram& side : request.sides) largest = std::max(largest, stack_bytes(side.environment));
+  for (const SideProgram& side : sides) largest = std::max(largest, stack_bytes(side.environment));
   const int core = freest_core();
   // No side is always the first to be copied and started.
   const auto start = drawn_permutation(request.sides.size(), rng);
@@ -139,16 +162,17 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     turns.descriptor = region.descriptor();
     turns.core = core;
     write_file(file_of(scratch, 'q', side), to_json(turns));
-    std::filesystem::copy_file(request.sides[side].program, file_of(scratch, 'p', side));
+    if (!is_embedded_side(sides[side].program)) {
+      std::filesystem::copy_file(sides[side].program, file_of(scratch, 'p', side));
+    }
   }
   for (const std::size_t side : start) {
-    const ChildSetting own{.environment = environment_for(request.sides[side], common, largest),
+    const ChildSetting own{.environment = environment_for(sides[side], common, largest),
                            .fixed_addresses = true,
                            .output = file_of(scratch, 'o', side)};
-    children.push_back(
-        start_child({.words = {file_of(scratch, 'p', side).string(), "turns",
-                               file_of(scratch, 'q', side).string(), file_of(scratch, 'a', side).string()}},
-                    own));
+    const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
+                                             file_of(scratch, 'a', side).string()};
+    children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
   }
   std::vector<pid_t> child_of(request.sides.size());
   for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
@@ -204,9 +228,13 @@ Description described_by(const std::filesystem::path& program, const Description
   const auto question = scratch.path() / "question.json", answer = scratch.path() / "answer.json",
              output = scratch.path() / "output.txt";
   write_file(question, to_json(request));
+  const bool plugin = is_shared_library(program);
+  Variables variables = environment;
+  if (plugin) variables.emplace_back(plugins_variable, std::filesystem::absolute(program).string());
+  if (is_embedded_side(program)) variables.emplace_back(side_variable, program.string().substr(1));
   const pid_t child =
-      start_child({.words = {program.string(), "describe", question.string(), answer.string()}},
-                  {.environment = environment, .output = output});
+      start_side(program, plugin ? this_program() : program, {"describe", question.string(), answer.string()},
+                 {.environment = variables, .output = output});
   const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
   if (hooks.stopped()) throw Stopped{};
   if (!end.passed() || !std::filesystem::exists(answer)) {

@@ -18,6 +18,7 @@ namespace assay {
 /// One program of a launch.
 struct SideProgram {
   std::string name;  ///< for messages: "base", "head", "control"
+  /// Or a plug-in, which a copy of this program loads.
   std::filesystem::path
       program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
   Variables environment;  ///< its own, where sides differ in that

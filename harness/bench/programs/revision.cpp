@@ -11,7 +11,9 @@
 #include "bench/programs/repository.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/file_lock.hpp"
+#include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/plugin/library.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -192,7 +194,9 @@ Programs given(const std::string& what, int layouts, const Hooks& hooks) {
     throw Error(what, "is a file, but no program that may be executed",
                 "name a program or a revision; a branch of this name is meant by heads/" + what);
   }
-  return programs_from(what, "", layouts_beside(fs::canonical(what), layouts, hooks));
+  Programs out = programs_from(what, "", layouts_beside(fs::canonical(what), layouts, hooks));
+  out.foreign = is_shared_library(what);  // this program's commit says nothing of it
+  return out;
 }
 
 /// Turns stopped() into no programs, and failures of the file system into Error.
@@ -213,6 +217,7 @@ Programs or_nothing(const Make& make) {
 Programs programs_of(const std::string& what, const fs::path& repository, const fs::path& cache, int layouts,
                      const Hooks& hooks, const std::string& common_with) {
   return or_nothing([&] {
+    if (is_embedded_side(what)) return programs_from(what, "", {.files = {what}});
     if (fs::is_regular_file(what)) return given(what, layouts, hooks);
     Target target = target_of(what, repository, cache, common_with, hooks);
     target.layouts = layouts;
@@ -223,10 +228,7 @@ Programs programs_of(const std::string& what, const fs::path& repository, const 
 
 Programs programs_of_this(int layouts, const Hooks& hooks) {
   return or_nothing([&] {
-    const fs::path program = fs::read_symlink("/proc/self/exe");
-    if (!fs::exists(program)) {
-      throw Error(program.string(), "was replaced since this process started", "start it again");
-    }
+    const fs::path program = this_program();
     Links links = layouts_beside(program, layouts, hooks);
     if (!is_of_this_project()) {
       Programs out = programs_from("this program", "", std::move(links));

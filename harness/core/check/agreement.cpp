@@ -12,14 +12,15 @@ namespace assay {
 namespace {
 
 /// Error in units of the bound; infinite where no finite number says how wrong it is.
-double error_in_bounds(float actual, double expected, double bound) {
+template <class T>
+double error_in_bounds(T actual, double expected, double bound) {
   const double value = actual;
   if (std::isnan(expected) || std::isnan(value)) {
     return std::isnan(expected) && std::isnan(value) ? 0 : std::numeric_limits<double>::infinity();
   }
   if (value == expected) return 0;
-  // Where the bound reaches beyond the largest number of single precision, a result may overflow.
-  constexpr double largest = std::numeric_limits<float>::max();
+  // Where the bound reaches beyond the largest number of that type, a result may overflow.
+  constexpr double largest = std::numeric_limits<T>::max();
   if (std::isinf(value) && std::abs(expected) + bound > largest) {
     return (value > 0) == (expected > 0) ? 0 : std::numeric_limits<double>::infinity();
   }
@@ -67,8 +68,8 @@ struct Few {
   double worst_error = 0, squares = 0;
   Index rounded = 0;
 
-  template <class Position>
-  static Few of(std::span<const float> actual, std::size_t begin, const Position& position,
+  template <class T, class Position>
+  static Few of(std::span<const T> actual, std::size_t begin, const Position& position,
                 const double* expected, const double* bound) {
     std::array<double, lanes> worst{}, squares{}, rounded{}, outside{};
     for (std::size_t i = begin; i < begin + count; i += lanes) {
@@ -94,9 +95,9 @@ struct Few {
   }
 };
 
-template <class Position>
-Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t count,
-                  const Position& position, std::span<const double> expected, std::span<const double> bound) {
+template <class T, class Position>
+Agreement compare(const Shape& shape, std::span<const T> actual, std::size_t count, const Position& position,
+                  std::span<const double> expected, std::span<const double> bound) {
   Agreement out{.compared = static_cast<Index>(count), .total = static_cast<Index>(actual.size())};
   std::size_t wrong = 0;
   std::size_t worst = 0;
@@ -136,9 +137,10 @@ Agreement compare(const Shape& shape, std::span<const float> actual, std::size_t
                                                                      worst_wrong, bound[worst])
                                                        : fmt::format("bound {:.3g}", bound[worst]);
   out.detail =
-      fmt::format("{} is {:.9g}, expected {:.9g} ({}); {} of {} compared elements disagree, all in {}",
-                  shape.element(flat), actual[static_cast<std::size_t>(flat)], expected[worst], times, wrong,
-                  count, pattern_text(shape, spreads));
+      fmt::format("{} is {:.{}g}, expected {:.{}g} ({}); {} of {} compared elements disagree, all in {}",
+                  shape.element(flat), actual[static_cast<std::size_t>(flat)],
+                  std::numeric_limits<T>::max_digits10, expected[worst], std::numeric_limits<T>::max_digits10,
+                  times, wrong, count, pattern_text(shape, spreads));
   return out;
 }
 
@@ -164,6 +166,13 @@ std::string Shape::element(Index flat) const {
 }
 
 Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
+                 std::span<const double> bound) {
+  assert(actual.size() == expected.size() && actual.size() == bound.size());
+  return compare(
+      shape, actual, actual.size(), [](std::size_t i) { return static_cast<Index>(i); }, expected, bound);
+}
+
+Agreement within(const Shape& shape, std::span<const double> actual, std::span<const double> expected,
                  std::span<const double> bound) {
   assert(actual.size() == expected.size() && actual.size() == bound.size());
   return compare(

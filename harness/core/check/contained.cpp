@@ -33,6 +33,7 @@ namespace assay {
 namespace {
 
 constexpr int gave_up = 70;
+bool is_for_kernels = false;
 constexpr double nanoseconds = 1e9;
 
 std::int64_t monotonic_now() {
@@ -311,8 +312,11 @@ std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& 
 }
 
 void leave_crashes_to_parent() {
+  is_for_kernels = true;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
 }
+
+bool runs_kernels() { return is_for_kernels; }
 
 void look_like_all_others() {
   // OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second

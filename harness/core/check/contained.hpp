@@ -1,6 +1,7 @@
 /// Steps through kernels that may crash, hang, throw or exit, in a process that says which step it is at.
 #pragma once
 
+#include "assay/error.hpp"
 #include "assay/failure.hpp"
 #include "assay/hooks.hpp"
 #include "assay/operation.hpp"
@@ -41,6 +42,12 @@ class SharedRecord {
   StepRecord* record_ = nullptr;
 };
 
+/// An operation that cannot be used, by a fault of its definition and of no kernel.
+class OperationFault : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The side of the process that calls kernels.
 class StepReporter {
  public:
@@ -49,21 +56,25 @@ class StepReporter {
 
   StepRecord* record() const { return record_; }
 
-  /// Calls `kernel` as this step. An exception is reported and ends the process.
+  /// Calls `kernel` as this step. An exception is reported and ends the process, but for an OperationFault.
   template <class Kernel>
   void call(std::size_t step, double limit_seconds, const Kernel& kernel) const {
     if (record_ == nullptr) return kernel();
     begin(step, limit_seconds);
     try {
       kernel();
+    } catch (const OperationFault&) {
+      end();
+      throw;
     } catch (...) {
       give_up();
     }
-    record_->step.store(0, std::memory_order_release);
+    end();
   }
 
  private:
   void begin(std::size_t step, double limit_seconds) const;
+  void end() const { record_->step.store(0, std::memory_order_release); }
   [[noreturn]] void give_up() const;
   StepRecord* record_;
 };
@@ -79,8 +90,11 @@ struct FailedStep {
 /// The step that ended a process; nothing when no kernel ran.
 std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& end);
 
-/// From now on a crash ends this process as the system does it, and its parent sees the signal.
+/// From now on a crash ends this process as the system does it, and its parent sees the signal. For processes
+/// that run kernels.
 void leave_crashes_to_parent();
+/// Whether this is such a process.
+bool runs_kernels();
 
 /// Gives this process the command line and the environment that all have which call kernels: no kernel can
 /// tell by them whether it is checked, measured or compared. Those who read their arguments have done so.

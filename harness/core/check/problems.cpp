@@ -44,11 +44,12 @@ class Extents {
   Extents(const Operation& operation, const std::string& problem)
       : rules_(operation.fields()), values_(parse_fields(operation.name(), problem, rules_)) {}
   std::string text() const { return format_fields(values_, rules_); }
-  /// Calls `change(extent)` for each, by position; options stay as they are.
+  /// Calls `change(extent)` for each, by position, and keeps it within its limits; options stay as they are.
   template <class Change>
   void each(const Change& change) {
     for (std::size_t i = 0; i < rules_.size(); ++i) {
       if (!rules_[i].fallback) change(i, values_[i]);
+      values_[i] = std::clamp(values_[i], rules_[i].low, rules_[i].high);
     }
   }
   std::size_t count() const { return rules_.size(); }
@@ -96,14 +97,14 @@ std::optional<std::string> grown(const Operation& operation, std::size_t variant
     for (int doublings = 1; doublings <= most; ++doublings) {
       Extents extents(operation, from);
       extents.each([&](std::size_t i, Index& extent) {
-        if (i == which) extent = std::min(extent << doublings, largest_extent);
+        if (i == which) extent <<= doublings;
       });
       consider(extents.text());
     }
   }
   for (int doublings = 1; !best && doublings <= most; ++doublings) {
     Extents extents(operation, from);
-    extents.each([&](std::size_t, Index& extent) { extent = std::min(extent << doublings, largest_extent); });
+    extents.each([&](std::size_t, Index& extent) { extent <<= doublings; });
     consider(extents.text());
   }
   return best;

@@ -1,5 +1,7 @@
 #include "assay/operation.hpp"
 
+#include "assay/error.hpp"
+
 namespace assay {
 
 std::string_view to_string(Fill fill) {
@@ -9,6 +11,14 @@ std::string_view to_string(Fill fill) {
     case Fill::offset: return "offset";
   }
   return "?";
+}
+
+void Operation::add(UntypedVariant variant, const VariantInfo&) {
+  throw Error(std::string(name()) + "/" + variant.name, "this operation takes no variants from outside", "");
+}
+
+Cost Operation::cost_of(std::size_t variant, std::string_view problem) const {
+  return variants().at(variant).own_clock ? Cost{.f32 = false} : cost(problem);
 }
 
 }  // namespace assay

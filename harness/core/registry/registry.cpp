@@ -46,6 +46,12 @@ Registry Registry::linked() {
   return registry;
 }
 
+void Registry::add(std::string_view operation, UntypedVariant variant, const VariantInfo& origin) {
+  static_cast<void>(at(operation));  // throws for an unknown one
+  require_variant_name(operation, variant.name);
+  operations_.find(operation)->second->add(std::move(variant), origin);
+}
+
 std::unique_ptr<Operation> Registry::take(std::string_view name) {
   static_cast<void>(at(name));  // throws for an unknown one
   const auto found = operations_.find(name);

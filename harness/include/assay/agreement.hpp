@@ -43,6 +43,8 @@ struct Shape {
 /// with the same infinity; a bound of zero asks for the same value. All spans have the same length.
 Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
                  std::span<const double> bound);
+Agreement within(const Shape& shape, std::span<const double> actual, std::span<const double> expected,
+                 std::span<const double> bound);
 
 /// Compares where only the elements at flat positions `where` (strictly increasing) have an expectation.
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,

@@ -11,13 +11,16 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace assay {
@@ -134,6 +137,8 @@ constexpr PartOfArray<Owner, T, count> part(std::string_view name,
 template <class Input, class Output, class T>
 struct StartPart : Part<Input, T> {
   Buffer<T> Output::*updated;
+
+  Buffer<T>& updated_in(Output& output) const { return output.*updated; }
 };
 template <class Input, class Output, class T>
 constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Input::*member,
@@ -233,6 +238,8 @@ struct VariantInfo {
   std::string known_bad, known_cheat, known_honest;
   std::vector<std::string> libraries;
   bool threaded = false;
+  /// Its times are what it says itself, of an accelerator, say: nothing on this processor bounds them.
+  bool own_clock = false;
   /// The file that registers it, as it was named to the compiler; in our own build from the project's folder,
   /// `kernels/gemm/packed.cpp`. Empty when it was added to a registry by hand.
   std::string source;
@@ -256,6 +263,52 @@ struct VariantInfo {
   }
 };
 
+/// The type of the elements of a buffer, for kernels that know no types of C++.
+enum class ElementType { f32, f64, f16, bf16, i32, i64, u8, other };
+template <class T>
+constexpr ElementType type_of_elements() {
+  if constexpr (std::is_same_v<T, float>) return ElementType::f32;
+  if constexpr (std::is_same_v<T, double>) return ElementType::f64;
+  if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
+  if constexpr (std::is_same_v<T, Index>) return ElementType::i64;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
+  return ElementType::other;
+}
+
+/// A buffer of a call as such kernels see it.
+struct Tensor {
+  enum class Use { input, constant, output, updated };
+  std::string_view name;
+  ElementType type = ElementType::f32;
+  Use use = Use::input;
+  std::size_t width = 4;  ///< bytes of an element
+  Index size = 0;         ///< elements
+  void* data = nullptr;
+};
+
+/// A problem as such kernels see it.
+struct NamedValue {
+  std::string_view name;
+  Index value = 0;
+};
+
+/// A variant of any operation whose kernel sees names and buffers. Its tensors are the inputs, without those
+/// that updates start from, in the order of Input::parts(), and then the outputs in that of Output::parts().
+struct UntypedVariant {
+  /// A kernel that is ready, and what it has besides a call: both may be empty.
+  struct Ready {
+    std::function<void(std::span<const Tensor>)> call;
+    std::function<void()> finish;     ///< waits for what calls started elsewhere
+    std::function<double()> seconds;  ///< of all calls since it was last asked, by a clock of its own
+  };
+
+  std::string name, summary, precision;
+  std::vector<std::string> libraries;
+  bool threaded = false, own_clock = false;
+  std::function<Ready(std::span<const NamedValue>, std::span<const Tensor> inputs, const Context&)> prepare;
+  std::function<std::optional<std::string>(std::span<const NamedValue>, const Context&)> unfit;
+};
+
 /// A prepared variant on one workload, ready to be timed. A slice is armed, its calls are repeated, the last
 /// of them after note_state() when the output is updated in place, and it is settled. Seeds are drawn when
 /// they are needed, so that no kernel can know them.
@@ -267,6 +320,8 @@ class Timed {
   virtual void arm(std::uint64_t /*seed*/, bool /*timed*/) {}
   /// Calls the kernel `calls` times in a row. Armed, it changes one element of the input before each call.
   virtual void repeat(Index calls) = 0;
+  /// What a kernel with a clock of its own says that the calls since it was last asked took.
+  virtual std::optional<double> own_seconds() { return std::nullopt; }
   /// Time that Variant::prepare took; 0 where there is none.
   virtual double prepare_seconds() const { return 0; }
   /// Whether the problem itself asks for threads, whatever the number of threads of the trial.
@@ -331,9 +386,15 @@ class Operation {
   virtual std::string problem_of(const std::filesystem::path& file) const = 0;
   virtual double footprint(std::string_view problem) const = 0;
   virtual Cost cost(std::string_view problem) const = 0;
+  /// The same; nothing where the variant has its own clock, since its work is not this processor's.
+  Cost cost_of(std::size_t variant, std::string_view problem) const;
   virtual std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
                                            const Context& context) const = 0;
   virtual std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const = 0;
+
+  /// Adds a variant from outside; `origin` has its source, code and calls. Throws Error on a repeated name,
+  /// and where the operation takes none.
+  virtual void add(UntypedVariant variant, const VariantInfo& origin);
 };
 
 }  // namespace assay

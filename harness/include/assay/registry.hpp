@@ -53,6 +53,10 @@ class Registry {
     typed->add(std::move(variant), origin_);
   }
 
+  /// Adds a variant from outside to an operation; `origin` has its source, code and calls. Throws Error as
+  /// above, and on an unknown operation.
+  void add(std::string_view operation, UntypedVariant variant, const VariantInfo& origin);
+
   /// Takes a whole operation out and puts one in: how planted faults are wrapped around real kernels.
   std::unique_ptr<Operation> take(std::string_view name);
   void put(std::unique_ptr<Operation> operation);

@@ -1,6 +1,7 @@
 /// Parts of inputs and outputs as bytes: what harness and kernels may not do to them, whatever their types.
 #pragma once
 
+#include "assay/detail/untyped.hpp"
 #include "assay/operation.hpp"
 
 #include <array>
@@ -31,7 +32,9 @@ PartBytes bytes_of(std::string_view name, Buffer<T>& buffer) {
 template <class Owner>
 std::vector<PartBytes> all_parts(Owner& owner) {
   return std::apply(
-      [&](const auto&... parts) { return std::vector<PartBytes>{bytes_of(parts.name, parts.of(owner))...}; },
+      [&](const auto&... parts) {
+        return std::vector<PartBytes>{bytes_of(name_of(parts, owner), parts.of(owner))...};
+      },
       Owner::parts());
 }
 
@@ -39,7 +42,7 @@ template <class Op>
 std::vector<PartBytes> changing_parts(typename Op::Input& input) {
   std::vector<PartBytes> out;
   const auto take = [&](const auto& part) {
-    if (part.role != Role::constant) out.push_back(bytes_of(part.name, part.of(input)));
+    if (part.role != Role::constant) out.push_back(bytes_of(name_of(part, input), part.of(input)));
   };
   std::apply([&](const auto&... parts) { (take(parts), ...); }, Op::Input::parts());
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/detail/parts.hpp"
+#include "assay/detail/untyped.hpp"
 #include "assay/operation.hpp"
 
 #include <algorithm>
@@ -32,11 +33,6 @@ concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
 std::vector<Index> drawn_units(Index count, const std::function<Index()>& touched, Rng& rng);
 /// Those units in the order of Setting::units, each once.
 std::vector<Index> increasing(std::vector<Index> units);
-
-template <class T>
-inline constexpr bool is_start = false;
-template <class Input, class Output, class T>
-inline constexpr bool is_start<StartPart<Input, Output, T>> = true;
 
 /// Stores another valid value of an element of an input.
 template <class Op, class T>
@@ -69,6 +65,7 @@ class Runner {
       const auto start = std::chrono::steady_clock::now();
       kernel_ = variant.prepare(problem, input, context);
       prepare_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (const auto* untyped = kernel_.template target<UntypedCall<Op>>()) ready_ = untyped->ready();
     }
   }
   double prepare_seconds() const { return prepare_seconds_; }
@@ -88,12 +85,17 @@ class Runner {
         before();
         kernel_(input_, output);
       }
+      if (ready_.finish) ready_.finish();
     }
+  }
+  std::optional<double> own_seconds() const {
+    return ready_.seconds ? std::optional(ready_.seconds()) : std::nullopt;
   }
 
  private:
   void (*run_)(const typename Op::Problem&, const typename Op::Input&, typename Op::Output&);
   typename Variant<Op>::Kernel kernel_;
+  UntypedVariant::Ready ready_;  ///< what such a kernel has besides its call
   double prepare_seconds_ = 0;
   const typename Op::Problem& problem_;
   const typename Op::Input& input_;
@@ -104,8 +106,8 @@ Agreement guards_of(const typename Op::Output& output) {
   Agreement outcome;
   const auto look = [&](const auto& part) {
     if (!part.of(output).guards_intact()) {
-      blame(outcome,
-            "wrote outside " + std::string(part.name) + ": the guard bytes before or after it changed");
+      blame(outcome, "wrote outside " + std::string(name_of(part, output)) +
+                         ": the guard bytes before or after it changed");
     }
   };
   std::apply([&](const auto&... parts) { (look(parts), ...); }, Op::Output::parts());
@@ -179,6 +181,8 @@ class TypedTimed final : public Timed {
       if (salt_ != nullptr) (this->*salt_)();
     });
   }
+
+  std::optional<double> own_seconds() override { return runner_.own_seconds(); }
 
   double prepare_seconds() const override { return runner_.prepare_seconds(); }
 
@@ -293,7 +297,7 @@ class TypedTimed final : public Timed {
 
   void copy_start() {
     each_start([&](const auto& part) {
-      std::ranges::copy(std::as_const(part.of(shared_.input)), (output_.*part.updated).begin());
+      std::ranges::copy(std::as_const(part.of(shared_.input)), part.updated_in(output_).begin());
     });
   }
 
@@ -419,7 +423,7 @@ class TypedTimed final : public Timed {
   void each_noted(const Visit& visit) {
     each_start([&](const auto& part) {
       auto& before = part.of(shared_.input);
-      auto& now = output_.*part.updated;
+      auto& now = part.updated_in(output_);
       if (before.size() == 0) return;
       if (units_.empty()) {
         for (Index at = 0; at < before.size(); ++at) visit(before[at], now[at]);

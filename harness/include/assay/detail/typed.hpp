@@ -120,8 +120,8 @@ class TypedWorkload final : public Workload {
         return judged_in(case_, output, std::move(units), seed);
       };
       const auto each = [&](const auto& part) {
-        compare_units(part.name, part.of(output), Op::units(case_.problem), rng, tries, whole, in_units,
-                      faults);
+        compare_units(name_of(part, output), part.of(output), Op::units(case_.problem), rng, tries, whole,
+                      in_units, faults);
       };
       std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
     }
@@ -135,7 +135,7 @@ class TypedWorkload final : public Workload {
     Rng rng(seed);
     const auto agrees = [&] { return Op::judge(case_.problem, case_.input, expected(), output).agrees; };
     const auto each = [&](const auto& part) {
-      spoil(part.name, part.of(output), rng, tries, agrees, survivors);
+      spoil(name_of(part, output), part.of(output), rng, tries, agrees, survivors);
     };
     std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
     return survivors;
@@ -204,6 +204,12 @@ class TypedOperation final : public Operation {
     variants_.insert(at, std::move(variant));
   }
 
+  void add(UntypedVariant variant, const VariantInfo& origin) override {
+    VariantInfo info = origin;
+    info.own_clock = variant.own_clock;
+    add(typed<Op>(std::move(variant)), info);
+  }
+
   std::string_view name() const override { return Op::name; }
   std::string_view about() const override { return Op::about; }
   int version() const override { return Op::version; }
@@ -232,12 +238,19 @@ class TypedOperation final : public Operation {
 
   std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
                                    const Context& context) const override {
+    return unfit(variant, parse(problem), context);
+  }
+  std::optional<std::string> unfit(std::size_t variant, const Problem& problem,
+                                   const Context& context) const {
     const Variant<Op>& v = variants_.at(variant);
-    return v.unfit ? v.unfit(parse(problem), context) : std::nullopt;
+    return v.unfit ? v.unfit(problem, context) : std::nullopt;
   }
 
   std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override {
-    return std::make_unique<TypedWorkload<Op>>(variants_, parse(problem), std::move(setting));
+    return open(parse(problem), std::move(setting));
+  }
+  std::unique_ptr<Workload> open(const Problem& problem, Setting setting) const {
+    return std::make_unique<TypedWorkload<Op>>(variants_, problem, std::move(setting));
   }
 
  private:

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Usage: ci/plugin/test.sh BUILD
+# Plug-ins as their writers make them: in C, C++, Rust where there is rustc, and Python, with the program and the
+# library of a release build.
+set -eu
+cd "$(dirname "$0")"
+build=$(cd ../.. && cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+assay=$build/assay
+include=$(cd ../../harness/include && pwd)
+export ASSAY_LIBRARY="$build/libassay.so" ASSAY_PYTHON="$(cd ../../harness/python && pwd)"
+
+fail() {
+  echo "ci/plugin/test.sh: $1" >&2
+  [ $# -lt 2 ] || cat "$2" >&2
+  exit 1
+}
+# expect CODE TEXT COMMAND...
+expect() {
+  code=$1 text=$2
+  shift 2
+  got=0
+  "$@" >"$scratch/out" 2>&1 || got=$?
+  [ $got -eq "$code" ] || fail "exit code $got, not $code: $*" "$scratch/out"
+  grep -q -- "$text" "$scratch/out" || fail "\"$text\" is not said by: $*" "$scratch/out"
+}
+
+cc -std=c11 -Wall -Wextra -Werror -O3 -fPIC -shared -I "$include" -o "$scratch/libc.so" example.c -lm
+expect 0 'row_loop' "$assay" --plugin "$scratch/libc.so" check -k 'gemm/row_loop|swiglu'
+expect 0 'swiglu/naive' "$assay" --plugin="$scratch/libc.so" run swiglu/n=4096
+c++ -std=c++20 -Wall -Wextra -Werror -O3 -fPIC -shared -I "$include" -o "$scratch/libcpp.so" example.cpp
+expect 0 'two_passes' "$assay" --plugin "$scratch/libcpp.so" check -k layernorm/two_passes
+expect 0 'row_loop' "$assay" --plugin "$scratch/libc.so" --plugin "$scratch/libcpp.so" check -k 'row_loop|two_passes'
+if command -v rustc >/dev/null; then
+  rustc --edition 2021 --crate-type cdylib -O -o "$scratch/librust.so" example.rs
+  expect 0 'rust' "$assay" --plugin "$scratch/librust.so" check -k elementwise_add/rust
+else
+  echo "ci/plugin/test.sh: no rustc here: the example in Rust is not built"
+fi
+
+# A slower build of a plug-in is named, an equal one is not measured.
+sed 's/z\[i\] = x\[i\] \/ (1 + expf(-x\[i\])) \* y\[i\];/z[i] = x[i] \/ (1 + expf(-x[i])) * y[i] + 0 * tanhf(x[i]) * tanhf(y[i]);/' \
+  example.c >"$scratch/slower.c"
+cc -std=c11 -O3 -fPIC -shared -I "$include" -o "$scratch/slower.so" "$scratch/slower.c" -lm
+cp "$scratch/libc.so" "$scratch/same.so"
+expect 1 'swiglu/naive' "$assay" gate --base "$scratch/libc.so" --head "$scratch/slower.so" -s swiglu/n=4096 --budget 60
+expect 0 'identical code' "$assay" gate --base "$scratch/libc.so" --head "$scratch/same.so" -s swiglu/n=4096
+
+command -v python3 >/dev/null || { echo "ci/plugin/test.sh: no python3 here: assay.py is not tried"; exit 0; }
+expect 0 'python' python3 example.py check -k 'elementwise_add/python|twice'
+expect 0 'twice/returned' python3 example.py run twice/n=64 -k 'naive|returned'
+for fault in 'raises:ValueError: no such tile' 'hangs:did not end within' 'exits:called exit(3)' \
+  'shorter:returned .* elements for y' 'is wrong:compared elements disagree'; do
+  said=${fault#*:}
+  got=0
+  PYTHON_FAULT=${fault%%:*} python3 example.py check -k twice/bad --time-limit 2 >"$scratch/out" 2>&1 || got=$?
+  [ $got -ne 0 ] && [ $got -ne 2 ] || fail "a kernel that ${fault%%:*} passed" "$scratch/out"
+  grep -q -- "$said" "$scratch/out" || fail "\"$said\" is not said of a kernel that ${fault%%:*}" "$scratch/out"
+done
+python3 - <<'P' || fail "assay.compare() went wrong"
+import array, os, sys
+sys.path.insert(0, os.environ["ASSAY_PYTHON"])
+import assay
+x = array.array("d", range(2000))
+def f(x): return array.array("d", [v + 1 for v in x])
+def g(x): return array.array("d", [v + 1 for v in x for _ in range(3)][::3])
+def wrong(x): return array.array("d", [v + 2 for v in x])
+slower = assay.compare(f, g, x, budget=30, quiet=True)
+assert slower.word == "slower" and slower.ratio > 1.1, slower.text
+same = assay.compare(f, f, x, budget=20, quiet=True)
+assert same.word in ("same", "undecided"), same.text
+assert assay.compare(f, wrong, x, budget=10, quiet=True).word == "wrong"
+try:
+    assay.compare(f, 3)
+    sys.exit("compare() took a number for a function")
+except assay.AssayError:
+    pass
+P
+echo "ci/plugin/test.sh: all passed"

@@ -1,0 +1,64 @@
+#include "core/files/this_program.hpp"
+
+#include "assay/error.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace assay {
+namespace {
+
+Embedding& embedding() {
+  static Embedding out;
+  return out;
+}
+
+/// What a process that is started anew gets from the one that starts it.
+void take_over(const ChildSetting& setting) {
+  for (const auto& [name, value] : setting.environment) {
+    if (value) {
+      setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      unsetenv(name.c_str());
+    }
+  }
+  if (setting.output.empty()) return;
+  const int file = open(setting.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  close(file);
+}
+
+}  // namespace
+
+std::filesystem::path this_program() {
+  const auto file = std::filesystem::read_symlink("/proc/self/exe");
+  if (!std::filesystem::exists(file)) {
+    throw Error(file.string(), "is gone: it was rebuilt or removed while it ran", "start it again");
+  }
+  return file;
+}
+
+void set_embedding(Embedding made) { embedding() = std::move(made); }
+
+pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting) {
+  const Embedding& how = embedding();
+  if (how.run && how.words.empty()) {
+    return fork_child([&] {
+      take_over(setting);
+      return how.run(arguments);
+    });
+  }
+  Command command{.words = how.words, .folder = {}};
+  if (command.words.empty()) command.words.emplace_back("/proc/self/exe");
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return start_child(command, setting);
+}
+
+bool is_embedded_side(const std::filesystem::path& program) { return program.string().starts_with('@'); }
+
+}  // namespace assay

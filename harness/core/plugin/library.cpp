@@ -1,0 +1,581 @@
+#include "core/plugin/library.hpp"
+
+#include "assay/error.hpp"
+#include "assay/random.hpp"
+#include "core/check/contained.hpp"
+#include "core/code/calls.hpp"
+#include "core/code/elf.hpp"
+#include "core/json/fields.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace assay {
+
+void describe(Fields& f, PluginTensor& tensor) {
+  f("name", tensor.name);
+  f("type", tensor.type);
+  f("use", tensor.use);
+  f("extents", tensor.extents);
+  f("low", tensor.low);
+  f("high", tensor.high);
+}
+void describe(Fields& f, PluginProblem& problem) {
+  f("tensors", problem.tensors);
+  f("flops", problem.flops);
+  f("bytes_read", problem.bytes_read);
+  f("bytes_written", problem.bytes_written);
+}
+void describe(Fields& f, PluginRule& rule) {
+  f("name", rule.name);
+  f("low", rule.low);
+  f("high", rule.high);
+  f("fallback", rule.fallback);
+}
+void describe(Fields& f, PluginOperation& operation) {
+  f("name", operation.name);
+  f("about", operation.about);
+  f("version", operation.version);
+  f("rules", operation.rules);
+  f("corner_cases", operation.corner_cases);
+  f("relative", operation.relative);
+  f("absolute", operation.absolute);
+  f("exact", operation.exact);
+  f("has_bound", operation.has_bound);
+}
+void describe(Fields& f, PluginKernel& kernel) {
+  f("operation", kernel.operation);
+  f("name", kernel.name);
+  f("summary", kernel.summary);
+  f("precision", kernel.precision);
+  f("libraries", kernel.libraries);
+  f("threaded", kernel.threaded);
+  f("own_clock", kernel.own_clock);
+  f("has_unfit", kernel.has_unfit);
+}
+void describe(Fields& f, PluginContent& content) {
+  f("provider", content.provider);
+  f("revision", content.revision);
+  f("operations", content.operations);
+  f("kernels", content.kernels);
+}
+
+namespace {
+
+/// Seconds that anything but a kernel may take.
+constexpr double patience = 10;
+constexpr const char* header = "see assay/plugin.h";
+
+std::string text_of(const char* text) { return text == nullptr ? "" : text; }
+
+std::vector<std::string> words_of(const char* text) {
+  std::istringstream in(text_of(text));
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(word);
+  return out;
+}
+
+std::string in_words(std::span<const NamedValue> values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += fmt::format("{}{}={}", out.empty() ? "" : ",", name, value);
+  return out;
+}
+
+/// A problem as the library is told of it.
+class CProblem {
+ public:
+  CProblem(std::span<const NamedValue> values, int threads) {
+    for (const auto& [name, value] : values) names_.emplace_back(name);
+    for (std::size_t i = 0; i < values.size(); ++i) fields_.push_back({names_[i].c_str(), values[i].value});
+    problem_ = {.size = sizeof(assay_problem),
+                .threads = threads,
+                .field_count = fields_.size(),
+                .fields = fields_.data()};
+  }
+  CProblem(const CProblem&) = delete;
+  CProblem& operator=(const CProblem&) = delete;
+  const assay_problem* get() const { return &problem_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<assay_field> fields_;
+  assay_problem problem_{};
+};
+
+/// Structures of later versions are longer and begin alike; shorter ones than that of this version are not
+/// known.
+template <class T>
+void require_whole(const std::filesystem::path& file, const T* structure, const std::string& name) {
+  if (structure == nullptr) throw Error(file.string(), fmt::format("{} is NULL", name), header);
+  if (structure->size < sizeof(T)) {
+    throw Error(file.string(),
+                fmt::format("the size of {} is {} and not {}", name, structure->size, sizeof(T)),
+                fmt::format("set its `size` to sizeof; {}", header));
+  }
+}
+
+template <class T>
+void require(const std::filesystem::path& file, T* pointer, const std::string& name) {
+  if (pointer == nullptr) throw Error(file.string(), fmt::format("{} is NULL", name), header);
+}
+
+const assay_plugin* checked(const std::filesystem::path& file, const assay_plugin* plugin) {
+  require(file, plugin, "what assay_plugin_v1() returns");
+  if (plugin->abi != ASSAY_PLUGIN_ABI) {
+    throw Error(file.string(),
+                fmt::format("was made for version {} of the interface, and this program knows version {}",
+                            plugin->abi, ASSAY_PLUGIN_ABI),
+                "compile it with the assay/plugin.h of this program");
+  }
+  require_whole(file, plugin, "the plug-in");
+  if (plugin->operation_count > 0) require(file, plugin->operations, "the list of operations");
+  if (plugin->kernel_count > 0) require(file, plugin->kernels, "the list of kernels");
+  for (std::size_t i = 0; i < plugin->operation_count; ++i) {
+    const assay_operation* operation = plugin->operations[i];
+    require_whole(file, operation, fmt::format("operation {}", i));
+    require(file, operation->name, fmt::format("the name of operation {}", i));
+    require(file, operation->describe, fmt::format("describe of operation {}", operation->name));
+    require(file, operation->reference, fmt::format("reference of operation {}", operation->name));
+    if (operation->rule_count > 0)
+      require(file, operation->rules, fmt::format("the rules of {}", operation->name));
+    if (operation->corner_case_count == 0) {
+      throw Error(file.string(), fmt::format("operation {} has no corner case", operation->name),
+                  "name problems by which every kernel is checked, such as `m=1,n=17`");
+    }
+    require(file, operation->corner_cases, fmt::format("the list of corner cases of {}", operation->name));
+  }
+  for (std::size_t i = 0; i < plugin->kernel_count; ++i) {
+    const assay_kernel* kernel = plugin->kernels[i];
+    require_whole(file, kernel, fmt::format("kernel {}", i));
+    require(file, kernel->operation, fmt::format("the operation of kernel {}", i));
+    require(file, kernel->name, fmt::format("the name of kernel {}", i));
+    require(file, kernel->run, fmt::format("run of kernel {}/{}", kernel->operation, kernel->name));
+  }
+  return plugin;
+}
+
+const assay_plugin* loaded(const std::filesystem::path& file) {
+  // Without a slash it would be looked for among the system's libraries.
+  void* library = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw Error(file.string(), fmt::format("cannot be loaded: {}", text_of(dlerror())),
+                "build it as a shared library for this machine, with all that it needs");
+  }
+  using Entry = const assay_plugin* (*)();
+  const auto entry = std::bit_cast<Entry>(dlsym(library, "assay_plugin_v1"));
+  if (entry == nullptr) {
+    throw Error(file.string(), "is no plug-in: it has no function assay_plugin_v1",
+                fmt::format("export it with C linkage; {}", header));
+  }
+  return checked(file, entry());
+}
+
+PluginContent content_of(const assay_plugin& plugin) {
+  PluginContent out{.provider = text_of(plugin.provider), .revision = text_of(plugin.revision)};
+  for (std::size_t i = 0; i < plugin.operation_count; ++i) {
+    const assay_operation& from = *plugin.operations[i];
+    PluginOperation to{.name = from.name,
+                       .about = text_of(from.about),
+                       .version = from.version,
+                       .relative = from.relative,
+                       .absolute = from.absolute,
+                       .exact = from.exact != 0,
+                       .has_bound = from.bound != nullptr};
+    for (std::size_t r = 0; r < from.rule_count; ++r) {
+      const assay_rule& rule = from.rules[r];
+      to.rules.push_back({text_of(rule.name), rule.low, rule.high,
+                          rule.optional != 0 ? std::optional(Index{rule.fallback}) : std::nullopt});
+    }
+    for (std::size_t c = 0; c < from.corner_case_count; ++c) {
+      to.corner_cases.push_back(text_of(from.corner_cases[c]));
+    }
+    out.operations.push_back(std::move(to));
+  }
+  for (std::size_t i = 0; i < plugin.kernel_count; ++i) {
+    const assay_kernel& from = *plugin.kernels[i];
+    out.kernels.push_back({.operation = from.operation,
+                           .name = from.name,
+                           .summary = text_of(from.summary),
+                           .precision = text_of(from.precision),
+                           .libraries = words_of(from.libraries),
+                           .threaded = from.threaded != 0,
+                           .own_clock = from.seconds != nullptr,
+                           .has_unfit = from.unfit != nullptr});
+  }
+  return out;
+}
+
+/// Throws Error unless the tensors of a problem make sense; `where` names library, operation and problem.
+void require_sense(const std::string& where, int count, const std::vector<PluginTensor>& tensors) {
+  const auto refuse = [&](const std::string& what) { throw Error(where, "describe() " + what, header); };
+  if (count < 0) refuse(fmt::format("returned {}: the problem makes no sense to it", count));
+  if (count > ASSAY_MOST_TENSORS)
+    refuse(fmt::format("returned {} tensors, and {} are the most", count, ASSAY_MOST_TENSORS));
+  bool written = false;
+  std::set<std::string> names;
+  double elements = 0;
+  for (const PluginTensor& tensor : tensors) {
+    if (tensor.name.empty()) refuse("left a tensor without a name");
+    if (!names.insert(tensor.name).second) refuse(fmt::format("named two tensors {}", tensor.name));
+    if (tensor.type < ASSAY_F32 || tensor.type > ASSAY_U8)
+      refuse(fmt::format("gave {} the type {}, which is none", tensor.name, tensor.type));
+    if (tensor.use < ASSAY_INPUT || tensor.use > ASSAY_INOUT)
+      refuse(fmt::format("gave {} the use {}, which is none", tensor.name, tensor.use));
+    double size = 1;
+    for (const Index extent : tensor.extents) {
+      if (extent < 0) refuse(fmt::format("gave {} an extent of {}", tensor.name, extent));
+      size *= static_cast<double>(extent);
+    }
+    elements += size;
+    if (elements > 0x1p40) refuse(fmt::format("asks for more than 2^40 elements, with {}", tensor.name));
+    if (!tensor.is_number() && tensor.is_read() && tensor.low > tensor.high)
+      refuse(fmt::format("gave {} numbers from {} to {}", tensor.name, tensor.low, tensor.high));
+    if (written && tensor.is_read()) refuse(fmt::format("named the input {} after an output", tensor.name));
+    written = written || !tensor.is_read();
+  }
+  if (!written) refuse("named no output");
+}
+
+Tensor::Use use_of(int use) {
+  switch (use) {
+    case ASSAY_CONSTANT: return Tensor::Use::constant;
+    case ASSAY_OUTPUT: return Tensor::Use::output;
+    case ASSAY_INOUT: return Tensor::Use::updated;
+    default: return Tensor::Use::input;
+  }
+}
+
+int c_use(Tensor::Use use) {
+  for (const int out : {ASSAY_INPUT, ASSAY_CONSTANT, ASSAY_OUTPUT, ASSAY_INOUT}) {
+    if (use_of(out) == use) return out;
+  }
+  return ASSAY_INPUT;
+}
+
+/// Tensors as the library is told of them; names in `names`, which is to outlive them.
+std::vector<assay_tensor> c_tensors(std::span<const Tensor> tensors, const std::vector<PluginTensor>* shapes,
+                                    std::vector<std::string>& names) {
+  names.clear();
+  for (const Tensor& tensor : tensors) names.emplace_back(tensor.name);
+  std::vector<assay_tensor> out;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& from = tensors[i];
+    assay_tensor to{};
+    to.name = names[i].c_str();
+    to.type = static_cast<int32_t>(from.type);
+    to.use = c_use(from.use);
+    to.width = static_cast<int64_t>(from.width);
+    to.size = from.size;
+    to.axes = 1;
+    to.extent[0] = from.size;
+    to.data = from.data;
+    if (shapes != nullptr) {
+      const PluginTensor& shape = (*shapes)[i];
+      to.axes = static_cast<int32_t>(shape.extents.size());
+      std::ranges::copy(shape.extents, to.extent);
+      to.low = shape.low;
+      to.high = shape.high;
+    }
+    out.push_back(to);
+  }
+  return out;
+}
+
+/// A kernel that was prepared, until it is released.
+class Prepared {
+ public:
+  Prepared(const assay_kernel& kernel, std::span<const NamedValue> values, int threads,
+           const std::vector<PluginTensor>* shapes)
+      : kernel_(kernel), problem_(values, threads), shapes_(shapes) {}
+  ~Prepared() {
+    if (prepared_ && kernel_.release != nullptr) kernel_.release(state_);
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  void prepare(std::span<const Tensor> inputs) {
+    if (kernel_.prepare == nullptr) return;
+    tensors_ = c_tensors(inputs, shapes_, names_);
+    state_ = kernel_.prepare(problem_.get(), tensors_.data(), tensors_.size());
+    prepared_ = true;
+    tensors_.clear();
+  }
+  void run(std::span<const Tensor> tensors) {
+    if (tensors_.size() != tensors.size()) tensors_ = c_tensors(tensors, shapes_, names_);
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors_[i].data = tensors[i].data;
+    require_zero("run", kernel_.run(state_, problem_.get(), tensors_.data(), tensors_.size()));
+  }
+  void synchronize() const { require_zero("synchronize", kernel_.synchronize(state_)); }
+  double seconds() const { return kernel_.seconds(state_); }
+
+ private:
+  void require_zero(const char* function, int code) const {
+    if (code == 0) return;
+    const char* why = kernel_.failure == nullptr ? nullptr : kernel_.failure(state_);
+    if (why != nullptr) throw std::runtime_error(fmt::format("{}() failed: {}", function, why));
+    throw std::runtime_error(fmt::format("{}() returned {} and not 0", function, code));
+  }
+  const assay_kernel& kernel_;
+  CProblem problem_;
+  const std::vector<PluginTensor>* shapes_;
+  void* state_ = nullptr;
+  bool prepared_ = false;
+  std::vector<std::string> names_;
+  std::vector<assay_tensor> tensors_;
+};
+
+template <class T>
+T from_text(const std::string& text, const std::filesystem::path& file) {
+  const Json answer = parse_json(text, file.string());
+  return value_from<T>(JsonField(answer, file.string(), header));
+}
+
+}  // namespace
+
+Index PluginTensor::size() const {
+  Index out = 1;
+  for (const Index extent : extents) out *= extent;
+  return out;
+}
+
+bool is_shared_library(const std::filesystem::path& file) {
+  if (file.filename().string().find(".so") == std::string::npos) return false;
+  std::ifstream stream(file, std::ios::binary);
+  Elf64_Ehdr head{};
+  if (!stream.read(reinterpret_cast<char*>(&head), sizeof head)) return false;
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_type != ET_DYN) return false;
+  for (int i = 0; i < head.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    stream.seekg(static_cast<std::streamoff>(head.e_phoff) + i * std::streamoff{head.e_phentsize});
+    if (!stream.read(reinterpret_cast<char*>(&part), sizeof part)) return false;
+    if (part.p_type == PT_INTERP) return false;  // a program
+  }
+  return true;
+}
+
+PluginLibrary::PluginLibrary(std::filesystem::path file) : file_(std::move(file)) {
+  if (!std::filesystem::exists(file_)) {
+    throw Error(file_.string(), "there is no such file", "name a shared library with kernels");
+  }
+  const auto answer = [&] { return to_value(content_of(*found())).dump(); };
+  content_ = from_text<PluginContent>(asked("assay_plugin_v1()", answer), file_);
+}
+
+PluginLibrary::PluginLibrary(std::string name, const assay_plugin& given)
+    : file_(std::move(name)), given_(&given), content_(content_of(*found())) {}
+
+const assay_plugin* PluginLibrary::found() const {
+  return given_ != nullptr ? checked(file_, given_) : loaded(file_);
+}
+
+void PluginLibrary::load() const {
+  if (plugin_ == nullptr) plugin_ = found();
+}
+
+/// The answer of a process that has the library loaded: this one, if it runs kernels.
+std::string PluginLibrary::asked(const std::string& what, const std::function<std::string()>& answer) const {
+  if (plugin_ != nullptr || runs_kernels()) return answer();
+  std::string out;
+  const ContainedSteps steps{.count = 1,
+                             .work =
+                                 [&](std::size_t step, const StepReporter& reporter) {
+                                   std::string found, failed;
+                                   reporter.call(step, patience, [&] {
+                                     try {
+                                       found = answer();
+                                     } catch (const Error& error) {
+                                       failed = error.what();  // is no fault of a kernel
+                                     }
+                                   });
+                                   return failed.empty() ? "=" + found : "!" + failed;
+                                 },
+                             .take = [&](std::size_t, const std::string& found) { out = found; },
+                             .fail =
+                                 [&](const FailedStep& failed) {
+                                   throw Error(file_.string(),
+                                               fmt::format("{} {}", what, failed.failure.reason),
+                                               "nothing of it can be used before that is mended");
+                                 }};
+  do_steps(steps, {.own_process = true}, {});
+  if (out.starts_with('!')) {
+    const std::size_t colon = out.find(": "), line = out.find("\n  ");
+    const std::string remedy = line == std::string::npos ? "" : out.substr(line + 3);
+    throw Error(out.substr(1, colon - 1), out.substr(colon + 2, line - colon - 2), remedy);
+  }
+  if (out.empty()) throw Stopped{};
+  return out.substr(1);
+}
+
+const PluginProblem& PluginLibrary::problem(std::size_t operation, std::span<const NamedValue> values) const {
+  const std::string& name = content_.operations.at(operation).name;
+  const std::string key = fmt::format("{}/{}", name, in_words(values));
+  if (const auto found = problems_.find(key); found != problems_.end()) return found->second;
+  const std::string where = fmt::format("{}: {}", file_.string(), key);
+  const auto answer = [&] {
+    load();
+    const assay_operation& own = *plugin_->operations[operation];
+    const CProblem problem(values, 1);
+    std::vector<assay_tensor> tensors(ASSAY_MOST_TENSORS);
+    const int count = own.describe(problem.get(), tensors.data(), tensors.size());
+    PluginProblem out;
+    for (int i = 0; i < std::min(count, ASSAY_MOST_TENSORS); ++i) {
+      const assay_tensor& tensor = tensors[static_cast<std::size_t>(i)];
+      if (tensor.axes < 0 || tensor.axes > ASSAY_MOST_AXES) {
+        throw Error(where, fmt::format("describe() gave {} {} axes", text_of(tensor.name), tensor.axes),
+                    fmt::format("{} are the most", ASSAY_MOST_AXES));
+      }
+      out.tensors.push_back({text_of(tensor.name),
+                             tensor.type,
+                             tensor.use,
+                             {tensor.extent, tensor.extent + tensor.axes},
+                             tensor.low,
+                             tensor.high});
+    }
+    require_sense(where, count, out.tensors);
+    for (const PluginTensor& tensor : out.tensors) {
+      static constexpr double widths[] = {4, 8, 2, 2, 4, 8, 1};
+      const double bytes = widths[tensor.type] * static_cast<double>(tensor.size());
+      if (tensor.use != ASSAY_OUTPUT) out.bytes_read += bytes;
+      if (!tensor.is_read()) out.bytes_written += bytes;
+    }
+    if (own.cost != nullptr) own.cost(problem.get(), &out.flops, &out.bytes_read, &out.bytes_written);
+    for (const double figure : {out.flops, out.bytes_read, out.bytes_written}) {
+      if (!std::isfinite(figure) || figure < 0)
+        throw Error(where, fmt::format("cost() gave {}", figure), "work is a number from 0 on");
+    }
+    return to_value(out).dump();
+  };
+  return problems_[key] =
+             from_text<PluginProblem>(asked(fmt::format("describe() of {}", key), answer), file_);
+}
+
+std::optional<std::string> PluginLibrary::unfit(std::size_t kernel, std::span<const NamedValue> values,
+                                                const Context& context) const {
+  const PluginKernel& known = content_.kernels.at(kernel);
+  if (!known.has_unfit) return std::nullopt;
+  const auto answer = [&] {
+    load();
+    const CProblem problem(values, context.threads);
+    const char* reason = plugin_->kernels[kernel]->unfit(problem.get());
+    return reason == nullptr ? std::string("-") : fmt::format("+{}", reason);
+  };
+  const std::string what = fmt::format("unfit() of {}/{}/{}", known.operation, known.name, in_words(values));
+  const std::string reason = asked(what, answer);
+  return reason == "-" ? std::nullopt : std::optional(reason.substr(1));
+}
+
+UntypedVariant::Ready PluginLibrary::ready(std::size_t kernel, std::span<const NamedValue> values,
+                                           std::span<const Tensor> inputs, const Context& context,
+                                           const std::vector<PluginTensor>* shapes) const {
+  load();
+  const assay_kernel& own = *plugin_->kernels[kernel];
+  const auto prepared = std::make_shared<Prepared>(own, values, context.threads, shapes);
+  prepared->prepare(inputs);
+  UntypedVariant::Ready out{.call = [prepared](std::span<const Tensor> tensors) { prepared->run(tensors); },
+                            .finish = {},
+                            .seconds = {}};
+  if (own.synchronize != nullptr) out.finish = [prepared] { prepared->synchronize(); };
+  if (own.seconds != nullptr) out.seconds = [prepared] { return prepared->seconds(); };
+  return out;
+}
+
+void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue> values, Doubles& numbers,
+                              Doubles* bounds) const {
+  load();
+  const PluginProblem& shapes = problem(operation, values);
+  const assay_operation& own = *plugin_->operations[operation];
+  const std::string where =
+      fmt::format("{}: {}/{}", file_.string(), content_.operations[operation].name, in_words(values));
+  const CProblem problem(values, 1);
+  // Integers come as they are: doubles hold those of 32 bits, and as many of 64 as anybody counts to.
+  std::vector<std::vector<std::int64_t>> integers(numbers.size());
+  std::vector<std::vector<std::byte>> narrow(numbers.size());
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const PluginTensor& shape = shapes.tensors[i];
+    Tensor tensor{.name = shape.name,
+                  .type = ElementType::f64,
+                  .use = use_of(shape.use),
+                  .width = sizeof(double),
+                  .size = shape.size(),
+                  .data = numbers[i].data()};
+    if (!shape.is_number()) {
+      tensor.type = static_cast<ElementType>(shape.type);
+      tensor.width = shape.type == ASSAY_I64 ? 8 : shape.type == ASSAY_I32 ? 4 : 1;
+      narrow[i].resize(tensor.width * static_cast<std::size_t>(tensor.size));
+      for (std::size_t at = 0; at < numbers[i].size(); ++at) {
+        const auto value =
+            static_cast<std::int64_t>(numbers[i][at]);  // little-endian: narrower ones come first
+        std::memcpy(narrow[i].data() + at * tensor.width, &value, tensor.width);
+      }
+      tensor.data = narrow[i].data();
+    }
+    tensors.push_back(tensor);
+  }
+  const auto widen = [&](Doubles& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      if (shapes.tensors[i].is_number()) continue;
+      const std::size_t width = tensors[i].width;
+      for (std::size_t at = 0; at < to[i].size(); ++at) {
+        std::int64_t value = 0;
+        std::memcpy(&value, narrow[i].data() + at * width, width);
+        if (shapes.tensors[i].type == ASSAY_I32) value = static_cast<std::int32_t>(value);
+        to[i][at] = static_cast<double>(value);
+      }
+    }
+  };
+  std::vector<std::string> names;
+  const auto call = [&](const char* what, auto* function) {
+    auto list = c_tensors(tensors, &shapes.tensors, names);
+    const int code = function(problem.get(), list.data(), list.size());
+    if (code != 0) throw OperationFault(where, fmt::format("{}() returned {} and not 0", what, code), header);
+  };
+  call("reference", own.reference);
+  widen(numbers);
+  if (bounds == nullptr || own.bound == nullptr) return;
+  *bounds = numbers;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (shapes.tensors[i].is_number()) tensors[i].data = (*bounds)[i].data();
+  }
+  call("bound", own.bound);
+}
+
+std::string PluginLibrary::code() const {
+  if (given_ != nullptr) return "";
+  const ElfOutcome outcome = read_elf(file_);
+  if (!outcome.unreadable.empty()) return "";
+  std::string bytes;
+  for (const ElfSection& section : outcome.file.sections) {
+    // What says where the file was built from is no code, and what the loader reads follows from the rest.
+    if ((section.flags & SHF_ALLOC) == 0 || section.type == SHT_NOTE) continue;
+    bytes += section.name;
+    bytes += section.bytes;
+  }
+  return fmt::format("{:016x}", fnv1a(bytes));
+}
+
+std::optional<std::vector<Calls>> PluginLibrary::calls() const {
+  if (given_ != nullptr) return std::nullopt;
+  const ElfOutcome outcome = read_elf(file_);
+  if (!outcome.unreadable.empty()) return std::nullopt;
+  std::set<std::string> imported;
+  for (const ElfSymbol& symbol : outcome.file.dynamic_symbols) {
+    if (symbol.section == SHN_UNDEF && !symbol.name.empty()) imported.insert(std::string(symbol.name));
+  }
+  return calls_of(imported);
+}
+
+}  // namespace assay

@@ -1,0 +1,109 @@
+/// A shared library with kernels (assay/plugin.h). It is loaded in processes that run kernels; all others ask
+/// such a process what it has, and are unharmed by what it does.
+#pragma once
+
+#include "assay/operation.hpp"
+#include "assay/plugin.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What it says of a tensor of one of its operations, for one problem.
+struct PluginTensor {
+  std::string name;
+  int type = ASSAY_F32, use = ASSAY_INPUT;
+  std::vector<Index> extents;
+  Index low = 0, high = 0;
+
+  Index size() const;
+  bool is_read() const { return use == ASSAY_INPUT || use == ASSAY_CONSTANT; }
+  bool is_number() const { return type <= ASSAY_BF16; }
+};
+
+struct PluginProblem {
+  std::vector<PluginTensor> tensors;
+  double flops = 0, bytes_read = 0, bytes_written = 0;
+};
+
+struct PluginRule {
+  std::string name;
+  Index low = 1, high = largest_extent;
+  std::optional<Index> fallback;
+};
+
+/// An operation of its own.
+struct PluginOperation {
+  std::string name, about;
+  int version = 1;
+  std::vector<PluginRule> rules;
+  std::vector<std::string> corner_cases;
+  double relative = 0, absolute = 0;
+  bool exact = false, has_bound = false;
+};
+
+struct PluginKernel {
+  std::string operation, name, summary, precision;
+  std::vector<std::string> libraries;
+  bool threaded = false, own_clock = false, has_unfit = false;
+};
+
+struct PluginContent {
+  std::string provider, revision;
+  std::vector<PluginOperation> operations;
+  std::vector<PluginKernel> kernels;
+};
+
+/// Whether a file is a shared library that is no program.
+bool is_shared_library(const std::filesystem::path& file);
+
+class PluginLibrary {
+ public:
+  /// Throws Error naming the file when it is no plug-in, or one of another version, or makes no sense, and
+  /// when it crashes or hangs while it is asked.
+  explicit PluginLibrary(std::filesystem::path file);
+  /// Of an interpreter that embeds this program; `name` is for messages. It must outlive this.
+  PluginLibrary(std::string name, const assay_plugin& given);
+
+  const std::filesystem::path& file() const { return file_; }
+  const PluginContent& content() const { return content_; }
+  /// Loads it into this process, which is one that runs kernels from now on.
+  void load() const;
+
+  /// The tensors and the work of a problem of its operation. Throws Error when they make no sense.
+  const PluginProblem& problem(std::size_t operation, std::span<const NamedValue> values) const;
+  std::optional<std::string> unfit(std::size_t kernel, std::span<const NamedValue> values,
+                                   const Context& context) const;
+  /// A kernel made ready in this process. `shapes` are the tensors' extents, where they are known.
+  UntypedVariant::Ready ready(std::size_t kernel, std::span<const NamedValue> values,
+                              std::span<const Tensor> inputs, const Context& context,
+                              const std::vector<PluginTensor>* shapes) const;
+  /// The result of a reference: of numbers, in double precision, one list per tensor. Lists of what is read,
+  /// and of what is updated, hold their values before. `bounds` becomes what bound() makes of the result.
+  using Doubles = std::vector<std::vector<double>>;
+  void reference(std::size_t operation, std::span<const NamedValue> values, Doubles& numbers,
+                 Doubles* bounds) const;
+
+  /// A hash of all code and constants in the file; empty when it cannot be read.
+  std::string code() const;
+  /// What it imports from elsewhere; nothing when it cannot be read.
+  std::optional<std::vector<Calls>> calls() const;
+
+ private:
+  const assay_plugin* found() const;
+  std::string asked(const std::string& what, const std::function<std::string()>& answer) const;
+
+  std::filesystem::path file_;
+  const assay_plugin* given_ = nullptr;  ///< and no file
+  mutable const assay_plugin* plugin_ = nullptr;
+  PluginContent content_;
+  mutable std::map<std::string, PluginProblem> problems_;
+};
+
+}  // namespace assay

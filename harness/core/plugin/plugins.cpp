@@ -1,0 +1,109 @@
+#include "core/plugin/plugins.hpp"
+
+#include "assay/error.hpp"
+#include "core/plugin/described.hpp"
+#include "core/plugin/library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+/// Errors of a registry say what is wrong with a name; this says whose it is.
+template <class Add>
+void add_from(const PluginLibrary& library, const Add& add) {
+  try {
+    add();
+  } catch (const Error& error) {
+    throw Error(library.file().string(), error.what(), "");
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> plugins_here() {
+  std::vector<std::filesystem::path> out;
+  const char* text = std::getenv(plugins_variable);
+  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    if (!one.empty()) out.emplace_back(one);
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  return out;
+}
+
+namespace {
+
+void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& library) {
+  const PluginContent& content = library->content();
+  const VariantInfo origin{.code = library->code(), .calls = library->calls()};
+  const auto own = [&](const std::string& operation) {
+    const auto found = std::ranges::find(content.operations, operation, &PluginOperation::name);
+    return found == content.operations.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - content.operations.begin()));
+  };
+  const auto has_naive = [&](const std::string& operation) {
+    return std::ranges::any_of(content.kernels, [&](const PluginKernel& kernel) {
+      return kernel.operation == operation && kernel.name == "naive";
+    });
+  };
+  for (std::size_t i = 0; i < content.operations.size(); ++i) {
+    add_from(*library, [&] {
+      const std::string& name = content.operations[i].name;
+      const auto known = registry.operations();
+      if (std::ranges::find(known, name, &Operation::name) != known.end()) {
+        throw Error(name, "two contracts have this name",
+                    "rename yours, or leave it away and add kernels to the one there is");
+      }
+      auto operation = std::make_unique<DescribedOperation>(library, i);
+      if (!has_naive(name)) operation->add(operation->naive(), origin);
+      static_cast<void>(operation->corner_cases());  // throws for those that are none
+      registry.put(std::move(operation));
+    });
+  }
+  for (std::size_t k = 0; k < content.kernels.size(); ++k) {
+    const PluginKernel& kernel = content.kernels[k];
+    const auto operation = own(kernel.operation);
+    UntypedVariant variant{.name = kernel.name,
+                           .summary = kernel.summary,
+                           .precision = kernel.precision,
+                           .libraries = kernel.libraries,
+                           .threaded = kernel.threaded,
+                           .own_clock = kernel.own_clock};
+    // A reference in double precision says nothing of how many digits a kernel may have.
+    if (operation && !has_naive(kernel.operation) && variant.precision.empty()) {
+      variant.precision = "what the bound allows";
+    }
+    variant.prepare = [library, k, operation](std::span<const NamedValue> values,
+                                              std::span<const Tensor> inputs, const Context& context) {
+      const auto* shapes = operation ? &library->problem(*operation, values).tensors : nullptr;
+      return library->ready(k, values, inputs, context, shapes);
+    };
+    if (kernel.has_unfit) {
+      variant.unfit = [library, k](std::span<const NamedValue> values, const Context& context) {
+        return library->unfit(k, values, context);
+      };
+    }
+    add_from(*library, [&] { registry.add(kernel.operation, std::move(variant), origin); });
+  }
+}
+
+}  // namespace
+
+void add_plugin(Registry& registry, const std::filesystem::path& file, bool runs_kernels) {
+  const auto library = std::make_shared<const PluginLibrary>(file);
+  if (runs_kernels) library->load();
+  add_all(registry, library);
+}
+
+void add_plugin(Registry& registry, const std::string& name, const assay_plugin& given) {
+  add_all(registry, std::make_shared<const PluginLibrary>(name, given));
+}
+
+}  // namespace assay

@@ -1,0 +1,620 @@
+"""Python functions, checked, timed and compared as compiled kernels are. One file, which needs no other package.
+
+    import assay
+
+    assay.compare(f, g, x, y)               # is g faster than f, and does it compute the same?
+
+    @assay.variant("layernorm")             # a kernel for an operation of assay, judged by its oracle
+    def mine(x, gamma, beta, y, mean, rstd, rows, cols): ...
+
+    assay.main()                            # this script is a program of assay now:
+                                            #   python3 mine.py check -k layernorm/mine
+                                            #   python3 mine.py run layernorm/rows=512,cols=768
+
+A function is called by the names of its parameters: tensors of the operation, and fields of its problem. Tensors are
+numpy arrays where numpy is installed, and memoryviews elsewhere; arrays="torch" gives tensors. Those of an operation
+of assay are flat. Outputs that are no parameters are what the function returns, one or a tuple in their order; they
+are copied, inside the time.
+
+The library libassay.so does the work. It is looked for at $ASSAY_LIBRARY, beside this file, in build/release of the
+project that this file lies in, and where libraries are installed.
+"""
+
+import ctypes
+import ctypes.util
+import glob
+import inspect
+import json
+import os
+import pickle
+import re
+import signal
+import sys
+import tempfile
+
+__version__ = "0.1.0"
+__all__ = ["compare", "variant", "operation", "main", "Comparison", "AssayError"]
+
+_ABI = 1
+_MOST_AXES = 8
+F32, F64, F16, BF16, I32, I64, U8, OTHER = range(8)
+_INPUT, _CONSTANT, _OUTPUT, _INOUT = range(4)
+_USES = {"input": _INPUT, "constant": _CONSTANT, "output": _OUTPUT, "inout": _INOUT}
+_TYPES = {"f32": F32, "f64": F64, "f16": F16, "bf16": BF16, "i32": I32, "i64": I64, "u8": U8}
+_NUMPY = {F32: "float32", F64: "float64", F16: "float16", I32: "int32", I64: "int64", U8: "uint8"}
+_FORMATS = {F32: "f", F64: "d", F16: "e", I32: "i", I64: "q", U8: "B"}
+_WIDTHS = {F32: 4, F64: 8, F16: 2, BF16: 2, I32: 4, I64: 8, U8: 1}
+
+
+class AssayError(Exception):
+    """What cannot be used: an option, a function, an environment. The text says what to do."""
+
+
+# The structures of assay/plugin.h. Each has its size in it, by which the library sees when they differ.
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("use", ctypes.c_int32),
+                ("width", ctypes.c_int64), ("size", ctypes.c_int64), ("axes", ctypes.c_int32),
+                ("reserved", ctypes.c_int32), ("extent", ctypes.c_int64 * _MOST_AXES), ("low", ctypes.c_int64),
+                ("high", ctypes.c_int64), ("data", ctypes.c_void_p)]
+
+
+class _Field(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_int64)]
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("threads", ctypes.c_int32), ("field_count", ctypes.c_size_t),
+                ("fields", ctypes.POINTER(_Field))]
+
+
+_ProblemPointer, _TensorPointer = ctypes.POINTER(_Problem), ctypes.POINTER(_Tensor)
+_Unfit = ctypes.CFUNCTYPE(ctypes.c_void_p, _ProblemPointer)  # a text that this script keeps
+_Prepare = ctypes.CFUNCTYPE(ctypes.c_void_p, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
+_Run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
+_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_Synchronize = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_Seconds = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p)
+_Failure = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_OfTensors = ctypes.CFUNCTYPE(ctypes.c_int, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
+_Cost = ctypes.CFUNCTYPE(None, _ProblemPointer, *[ctypes.POINTER(ctypes.c_double)] * 3)
+
+
+class _Kernel(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("threaded", ctypes.c_int32), ("operation", ctypes.c_char_p),
+                ("name", ctypes.c_char_p), ("summary", ctypes.c_char_p), ("libraries", ctypes.c_char_p),
+                ("precision", ctypes.c_char_p), ("unfit", _Unfit), ("prepare", _Prepare), ("run", _Run),
+                ("release", _Release), ("synchronize", _Synchronize), ("seconds", _Seconds), ("failure", _Failure)]
+
+
+class _Rule(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("low", ctypes.c_int64), ("high", ctypes.c_int64),
+                ("optional", ctypes.c_int32), ("reserved", ctypes.c_int32), ("fallback", ctypes.c_int64)]
+
+
+class _Operation(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("version", ctypes.c_int32), ("name", ctypes.c_char_p),
+                ("about", ctypes.c_char_p), ("rule_count", ctypes.c_size_t), ("rules", ctypes.POINTER(_Rule)),
+                ("corner_case_count", ctypes.c_size_t), ("corner_cases", ctypes.POINTER(ctypes.c_char_p)),
+                ("describe", _OfTensors), ("reference", _OfTensors), ("bound", _OfTensors),
+                ("relative", ctypes.c_double), ("absolute", ctypes.c_double), ("exact", ctypes.c_int32),
+                ("reserved", ctypes.c_int32), ("cost", _Cost)]
+
+
+class _Plugin(ctypes.Structure):
+    _fields_ = [("abi", ctypes.c_uint32), ("size", ctypes.c_uint32), ("provider", ctypes.c_char_p),
+                ("revision", ctypes.c_char_p), ("operation_count", ctypes.c_size_t),
+                ("operations", ctypes.POINTER(ctypes.POINTER(_Operation))), ("kernel_count", ctypes.c_size_t),
+                ("kernels", ctypes.POINTER(ctypes.POINTER(_Kernel)))]
+
+
+def _library():
+    here = os.path.dirname(os.path.abspath(__file__))
+    named = os.environ.get("ASSAY_LIBRARY")
+    places = [named] if named else [
+        os.path.join(here, "libassay.so"), os.path.join(here, "..", "..", "build", "release", "libassay.so"),
+        os.path.join(sys.prefix, "lib", "libassay.so"), *sorted(glob.glob("/usr/local/lib*/libassay.so")),
+        ctypes.util.find_library("assay")]
+    for place in filter(None, places):
+        try:
+            return ctypes.CDLL(place)
+        except OSError as reason:
+            if named:
+                raise AssayError(f"$ASSAY_LIBRARY: {reason}") from None
+    raise AssayError("libassay.so is not found: build the project (./ci/bench.sh), install it, or set "
+                     "ASSAY_LIBRARY to the file")
+
+
+# Buffers as arrays.
+
+
+class _Arrays:
+    """Makes arrays of one kind of C buffers. The same buffer gives the same array, which costs little."""
+
+    def __init__(self, kind):
+        if kind not in (None, "numpy", "torch", "memoryview"):
+            raise AssayError(f"arrays={kind!r} is not known: numpy, torch or memoryview")
+        self._kind, self._made = kind, {}
+
+    def _numpy(self):
+        if self._kind in (None, "numpy"):
+            try:
+                import numpy
+                self._kind = "numpy"
+                return numpy
+            except ImportError:
+                if self._kind == "numpy":
+                    raise AssayError("arrays='numpy', and numpy is not installed") from None
+                self._kind = "memoryview"
+        return None
+
+    def of(self, tensor, flat=False):
+        extents = tuple(tensor.extent[:tensor.axes])
+        key = (tensor.data, tensor.type, extents)
+        if key not in self._made:
+            if len(self._made) > 64:
+                self._made.clear()
+            self._made[key] = self._make(tensor, extents)
+        return self._made[key]
+
+    def _make(self, tensor, extents):
+        size = max(tensor.size, 0) * tensor.width
+        memory = (ctypes.c_char * size).from_address(tensor.data) if size else bytearray(0)
+        numpy = self._numpy()
+        if numpy is not None:
+            if tensor.type not in _NUMPY:  # bfloat16 and structures: bits
+                dtype = "uint16" if tensor.type == BF16 else f"V{tensor.width}"
+            else:
+                dtype = _NUMPY[tensor.type]
+            return numpy.frombuffer(memory, dtype=dtype, count=tensor.size).reshape(extents)
+        if self._kind == "torch":
+            import torch
+            types = {F32: torch.float32, F64: torch.float64, F16: torch.float16, BF16: torch.bfloat16,
+                     I32: torch.int32, I64: torch.int64, U8: torch.uint8}
+            if tensor.type not in types:
+                raise AssayError(f"tensor {tensor.name.decode()} has a type that torch does not know")
+            if size == 0:
+                return torch.empty(extents, dtype=types[tensor.type])
+            return torch.frombuffer(memory, dtype=types[tensor.type]).reshape(extents)
+        view = memoryview(memory).cast("B")
+        return view.cast(_FORMATS[tensor.type]) if tensor.type in _FORMATS else view
+
+
+def _copy(result, into, name):
+    """Copies what a function returned into an output of ours."""
+    shape = getattr(into, "shape", None)
+    own = getattr(result, "shape", None)
+    if own is None and not hasattr(result, "__len__"):  # a number
+        if hasattr(into, "fill_"):
+            into.fill_(result)
+        elif hasattr(into, "fill"):
+            into.fill(result)
+        else:
+            for i in range(len(into)):
+                into[i] = result
+        return
+    count = 1
+    for extent in own if own is not None else (len(result),):
+        count *= int(extent)
+    wanted = 1
+    for extent in shape:
+        wanted *= int(extent)
+    if count != wanted:
+        raise ValueError(f"returned {count} elements for {name}, which has {wanted}")
+    if hasattr(into, "copy_"):
+        into.copy_(result.reshape(into.shape))
+    elif hasattr(into, "flat"):
+        into.flat = result.ravel() if hasattr(result, "ravel") else list(result)
+    else:
+        into[:] = memoryview(result) if into.format == getattr(result, "typecode", None) else _as_view(result, into)
+
+
+def _as_view(result, into):
+    import array
+    return memoryview(array.array(into.format, result))
+
+
+class _Function:
+    """A Python function as a kernel or a reference."""
+
+    def __init__(self, function, where, arrays=None):
+        self._function, self._where, self._arrays = function, where, _Arrays(arrays)
+        self.failure = None
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):
+            raise AssayError(f"{where}: the parameters of {function!r} are not known: wrap it in a def") from None
+        self._all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        self._needed = [p.name for p in parameters if p.default is p.empty and p.name in self._names]
+        self._last = None
+
+    def _arguments(self, problem, tensors, count):
+        """Arguments by name, and the outputs that are to be returned. As they were, if buffers are."""
+        key = tuple(tensors[i].data for i in range(count))
+        if self._last is not None and self._last[0] == key:
+            return self._last[1], self._last[2]
+        known, returned = {}, []
+        for i in range(problem.field_count):
+            known[problem.fields[i].name.decode()] = problem.fields[i].value
+        known["threads"] = problem.threads
+        for i in range(count):
+            name = tensors[i].name.decode()
+            known[name] = self._arrays.of(tensors[i])
+            if tensors[i].use in (_OUTPUT, _INOUT) and not self._all and name not in self._names:
+                returned.append((name, known[name]))
+        missing = [name for name in self._needed if name not in known]
+        if missing:
+            raise TypeError(f"has a parameter {missing[0]}, and there are {', '.join(known)}")
+        arguments = known if self._all else {name: known[name] for name in self._names if name in known}
+        self._last = (key, arguments, returned)
+        return arguments, returned
+
+    def __call__(self, problem, tensors, count):
+        self.failure = None
+        try:
+            arguments, returned = self._arguments(problem[0], tensors, count)
+            result = self._function(**arguments)
+            if returned:
+                results = result if isinstance(result, tuple) else (result,)
+                if len(results) != len(returned):
+                    raise ValueError(f"returned {len(results)} results for {', '.join(n for n, _ in returned)}")
+                for (name, into), one in zip(returned, results):
+                    _copy(one, into, name)
+            return 0
+        except SystemExit as leave:  # ends this process alone, and is named for it
+            os._exit(leave.code if isinstance(leave.code, int) else 1)
+        except BaseException as reason:
+            self.failure = f"{type(reason).__name__}: {reason}"
+            return 1
+
+
+class _Program:
+    """What this script has: operations and kernels, in C structures that stay alive."""
+
+    def __init__(self):
+        self.operations, self.kernels, self._kept = [], [], []
+
+    def keep(self, thing):
+        self._kept.append(thing)
+        return thing
+
+    def add_kernel(self, operation, name, function, summary="", threaded=False, libraries=None, precision=None,
+                   unfit=None, synchronize=None, seconds=None, arrays=None):
+        where = f"{operation}/{name}"
+        if any((k.operation, k.name) == (operation.encode(), name.encode()) for k in self.kernels):
+            raise AssayError(f"{where} is registered twice: give one of them another name=")
+        call = self.keep(_Function(function, where, arrays))
+
+        def text(said):
+            return ctypes.addressof(self.keep(ctypes.create_string_buffer(said.encode()))) if said else None
+
+        def failure(_):
+            return text(call.failure)
+
+        def reason(problem):
+            fields = {problem[0].fields[i].name.decode(): problem[0].fields[i].value
+                      for i in range(problem[0].field_count)}
+            return text(unfit(**fields))
+
+        kernel = _Kernel(size=ctypes.sizeof(_Kernel), threaded=int(threaded), operation=operation.encode(),
+                         name=name.encode(), summary=(summary or "a Python function").encode(),
+                         libraries=libraries.encode() if libraries else None,
+                         precision=precision.encode() if precision else None,
+                         run=_Run(lambda _, problem, tensors, count: call(problem, tensors, count)),
+                         failure=_Failure(failure))
+        if unfit is not None:
+            kernel.unfit = _Unfit(reason)
+        if synchronize is not None:
+            kernel.synchronize = _Synchronize(lambda _: int(synchronize() or 0))
+        if seconds is not None:
+            kernel.seconds = _Seconds(lambda _: float(seconds()))
+        self.kernels.append(kernel)
+
+    def add_operation(self, name, about, fields, describe, reference, cases, version=1, relative=0, absolute=0,
+                      exact=False, cost=None, arrays=None):
+        call = self.keep(_Function(reference, name, arrays))
+
+        def values(problem):
+            return {problem[0].fields[i].name.decode(): problem[0].fields[i].value
+                    for i in range(problem[0].field_count)}
+
+        def describe_c(problem, tensors, capacity):
+            try:
+                told = describe(**values(problem))
+                for i, (tensor, (kind, use, extents, *limits)) in enumerate(told.items()):
+                    if i >= capacity or len(extents) > _MOST_AXES:
+                        return -1
+                    to = tensors[i]
+                    to.name = self.keep(tensor.encode())
+                    to.type, to.use, to.axes = _TYPES[kind], _USES[use], len(extents)
+                    for axis, extent in enumerate(extents):
+                        to.extent[axis] = int(extent)
+                    to.low, to.high = limits[0] if limits else (0, 0)
+                return len(told)
+            except Exception as wrong:
+                print(f"assay: describe() of {name}: {type(wrong).__name__}: {wrong}", file=sys.stderr)
+                return -1
+
+        def reference_c(problem, tensors, count):
+            code = call(problem, tensors, count)
+            if code:
+                print(f"assay: reference of {name}: {call.failure}", file=sys.stderr)
+            return code
+
+        rules = []
+        for field, rule in fields.items():
+            low, high, *fallback = rule
+            rules.append(_Rule(name=self.keep(field.encode()), low=low, high=high, optional=int(bool(fallback)),
+                               fallback=fallback[0] if fallback else 0))
+        operation = _Operation(size=ctypes.sizeof(_Operation), version=version, name=name.encode(),
+                               about=about.encode(), rule_count=len(rules),
+                               rules=self.keep((_Rule * max(len(rules), 1))(*rules)),
+                               corner_case_count=len(cases),
+                               corner_cases=self.keep((ctypes.c_char_p * len(cases))(*[c.encode() for c in cases])),
+                               describe=_OfTensors(describe_c), reference=_OfTensors(reference_c),
+                               relative=relative, absolute=absolute, exact=int(exact))
+        if cost is not None:
+            def cost_c(problem, flops, read, written):
+                flops[0], read[0], written[0] = cost(**values(problem))
+            operation.cost = _Cost(cost_c)
+        self.operations.append(operation)
+
+    def run(self, arguments, anew):
+        """Runs the command line in this process, and returns the exit code."""
+        def pointers(structures, kind):
+            return (ctypes.POINTER(kind) * max(len(structures), 1))(*map(ctypes.pointer, structures))
+        plugin = _Plugin(abi=_ABI, size=ctypes.sizeof(_Plugin), provider=b"Python",
+                         operation_count=len(self.operations), operations=pointers(self.operations, _Operation),
+                         kernel_count=len(self.kernels), kernels=pointers(self.kernels, _Kernel))
+        words = [w.encode() for w in ["assay", *arguments]]
+        again = [w.encode() for w in anew] + [None] if anew else None
+        sys.stdout.flush()
+        sys.stderr.flush()
+        main_of = _library().assay_main
+        main_of.restype = ctypes.c_int
+        return main_of(ctypes.byref(plugin), (ctypes.c_char_p * len(again))(*again) if again else None,
+                       len(words), (ctypes.c_char_p * len(words))(*words))
+
+
+_script = _Program()
+
+
+def variant(operation, function=None, *, name=None, summary="", threaded=False, libraries=None, precision=None,
+            unfit=None, synchronize=None, seconds=None, arrays=None):
+    """Adds a kernel for an operation of assay, or of this script, by the name of the function. Also a decorator.
+
+    unfit(**fields) returns why it cannot run a problem, or None. seconds() returns the time, by a clock of its own,
+    of all calls since it was last asked; synchronize() waits for what calls started."""
+    def add(f):
+        own = name or re.sub(r"[^a-z0-9_]", "_", getattr(f, "__name__", "function").lower()).strip("_") or "function"
+        _script.add_kernel(operation, own, f, summary, threaded, libraries, precision, unfit, synchronize, seconds,
+                           arrays)
+        return f
+    return add if function is None else add(function)
+
+
+def operation(name, *, about, fields, describe, reference, cases, version=1, relative=0.0, absolute=0.0, exact=False,
+              cost=None, arrays=None):
+    """Adds an operation of this script's own.
+
+    fields: {"n": (low, high)} or (low, high, fallback). describe(**fields) returns its tensors, inputs first:
+    {"x": ("f32", "input", (n,)), "z": ("f32", "output", (n,))}; integers that are read have limits: ("i32", "input",
+    (n,), (0, 9)). reference(...) is called like a kernel, with all numbers as float64. cases: ["n=1", "n=17"].
+    cost(**fields) returns FLOPs, bytes read and bytes written. Tolerances are those of torch.testing.assert_close,
+    unless given; exact: small whole numbers give the same bits in every order."""
+    _script.add_operation(name, about, fields, describe, reference, cases, version, relative, absolute, exact, cost,
+                          arrays)
+
+
+def main(arguments=None):
+    """Makes the script a program of assay: reads the command line, and ends the process with the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    script = os.path.abspath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
+    anew = [sys.executable, script] if os.path.isfile(script) else None
+    try:
+        code = _script.run(given, anew)
+    except AssayError as reason:
+        print(f"assay: {reason}", file=sys.stderr)
+        code = 2
+    sys.stdout.flush()
+    sys.exit(code)
+
+
+class Comparison:
+    """What compare() found: `word` ("same", "faster", "slower", "undecided", "wrong", ...), how many times as long a
+    call of the second function takes (`ratio`, within `low` and `high`), and `text`, the report."""
+
+    def __init__(self, word, ratio, low, high, text, data):
+        self.word, self.ratio, self.low, self.high, self.text, self.data = word, ratio, low, high, text, data
+
+    def __repr__(self):
+        figures = "" if self.ratio is None else f" ratio={self.ratio:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return f"<assay.Comparison {self.word}{figures}>"
+
+    def __str__(self):
+        return self.text
+
+
+def _in_child(function):
+    """What the function returns in a copy of this process, which keeps its threads to itself."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            answer = pickle.dumps((True, function()))
+        except BaseException as reason:
+            answer = pickle.dumps((False, f"{type(reason).__name__}: {reason}"))
+        with os.fdopen(write, "wb") as file:
+            file.write(answer)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        answer = file.read()
+    os.waitpid(child, 0)
+    if not answer:
+        raise AssayError("the first function ended its process")
+    passed, value = pickle.loads(answer)
+    if not passed:
+        raise AssayError(f"the first function raised {value}")
+    return value
+
+
+def _kind_of(array):
+    """The type of an array's elements, and its extents; None of what is no array."""
+    if type(array).__module__.split(".")[0] == "torch" and hasattr(array, "dtype"):
+        kinds = {"float32": F32, "float64": F64, "float16": F16, "bfloat16": BF16, "int32": I32, "int64": I64,
+                 "uint8": U8}
+        return kinds.get(str(array.dtype).split(".")[-1]), tuple(array.shape)
+    if hasattr(array, "dtype") and hasattr(array, "shape"):
+        kinds = {n: t for t, n in _NUMPY.items()}
+        return kinds.get(str(array.dtype)), tuple(array.shape)
+    try:
+        view = memoryview(array)
+    except TypeError:
+        return None
+    kinds = {f: t for t, f in _FORMATS.items()}
+    return kinds.get({"l": "q"}.get(view.format, view.format)), tuple(view.shape)
+
+
+def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.0, seed=42, quiet=False):
+    """Is g faster or slower than f, and does it compute the same? Both are called with arguments like these.
+
+    Arrays among the arguments show types and shapes: their contents are drawn anew, floating-point numbers from
+    [-1, 1), integers from those that are there. Other arguments are handed over as they are. Results are compared
+    with those of f, by the tolerances of torch.testing.assert_close unless given. f and g run in processes of their
+    own that take turns, as builds do in `assay gate`; start no threads before, of a library that cannot bear a fork.
+
+    Returns a Comparison. Raises AssayError where nothing can be compared."""
+    if not callable(f) or not callable(g):
+        raise AssayError("compare(f, g, ...): both are to be functions")
+    kinds = [_kind_of(a) for a in arguments]
+    for i, kind in enumerate(kinds):
+        if kind is not None and kind[0] is None:
+            raise AssayError(f"argument {i} of compare() is an array of a type that is not known here")
+    is_torch = any(type(a).__module__.split(".")[0] == "torch" for a in arguments)
+    arrays = "torch" if is_torch else None
+    places = [i for i, kind in enumerate(kinds) if kind is not None]
+
+    def shapes_of_results():
+        results = f(*arguments)
+        results = results if isinstance(results, tuple) else (results,)
+        out = []
+        for one in results:
+            kind = _kind_of(one)
+            if kind is None and isinstance(one, (int, float)):
+                kind = (F64, (1,))
+            if kind is not None and kind[0] is None:
+                raise TypeError("returned an array of a type that is not known here")
+            out.append(kind)
+        return out
+
+    results = _in_child(shapes_of_results)
+    kept = [k for k in results if k is not None]
+    names = {t: n for n, t in _TYPES.items()}
+
+    def describe(n):
+        out = {}
+        for i in places:
+            kind, extents = kinds[i]
+            limits = ()
+            if kind in (I32, I64, U8):
+                flat = arguments[i].reshape(-1) if hasattr(arguments[i], "reshape") else arguments[i]
+                numbers = [int(x) for x in flat]
+                limits = ((min(numbers, default=0), max(numbers, default=0)),)
+            out[f"argument{i}"] = (names[kind], "input", extents or (1,), *limits)
+        if not out:
+            out["call"] = ("f32", "input", (1,))
+        for i, (kind, extents) in enumerate(kept):
+            out[f"result{i}"] = (names[kind], "output", extents or (1,))
+        if not kept:
+            out["done"] = ("u8", "output", (1,))
+        return out
+
+    def called(function):
+        def call(**tensors):
+            given = list(arguments)
+            for i in places:
+                array = tensors[f"argument{i}"]
+                given[i] = array if kinds[i][1] else array.reshape(())
+            back = function(*given)
+            back = back if isinstance(back, tuple) else (back,)
+            back = [b for b, kind in zip(back, results) if kind is not None] if len(back) == len(results) else back
+            if len(back) != len(kept):
+                raise ValueError(f"returned {len(back)} results, and the first function {len(kept)}")
+            for i, one in enumerate(back):
+                _copy(one, tensors[f"result{i}"], f"result {i}")
+            if not kept:
+                tensors["done"][0] = 1
+        return call
+
+    def reference(**tensors):
+        lowered = {}
+        for name, array in tensors.items():
+            lowered[name] = array
+        for i in places:  # f is written for its own types, and not for float64
+            like = arguments[i]
+            if hasattr(like, "dtype") and hasattr(tensors[f"argument{i}"], "astype"):
+                lowered[f"argument{i}"] = tensors[f"argument{i}"].astype(like.dtype)
+            elif hasattr(like, "dtype") and hasattr(tensors[f"argument{i}"], "to"):
+                lowered[f"argument{i}"] = tensors[f"argument{i}"].to(like.dtype)
+        called(f)(**lowered)
+
+    libc = ctypes.CDLL(None)
+    libc.getenv.restype = ctypes.c_char_p
+
+    def of_this_side(**tensors):
+        (sides[1] if libc.getenv(b"ASSAY_SIDE") == b"g" else sides[0])(**tensors)
+
+    sides = called(f), called(g)
+    program = _Program()
+    program.add_operation("compare", "two Python functions", {"n": (1, 1, 1)}, describe, reference, ["n=1"],
+                          relative=relative, absolute=absolute, arrays=arrays)
+    program.add_kernel("compare", "function", of_this_side, "the one that is compared", arrays=arrays)
+    with tempfile.TemporaryDirectory(prefix="assay") as folder:
+        found, said = os.path.join(folder, "r.json"), os.path.join(folder, "text")
+        command = ["gate", "--base", "@f", "--head", "@g", "-s", "compare/n=1", "-k", "compare/function",
+                   "--threads", "1", "--budget", str(budget), "--seed", str(seed), "--json", found]
+        if limit is not None:
+            command += ["--limit", str(limit)]
+        # The report is written by C: it goes to a file, by the descriptors.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(said, "wb") as file:
+            before = os.dup(1), os.dup(2)
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            try:
+                code = program.run(command, None)
+            finally:
+                for kept_descriptor, number in zip(before, (1, 2)):
+                    os.dup2(kept_descriptor, number)
+                    os.close(kept_descriptor)
+        with open(said, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if code == 130 or code == 128 + signal.SIGINT:
+            raise KeyboardInterrupt
+        if not os.path.exists(found):
+            raise AssayError(text.strip() or f"the comparison ended with exit code {code}")
+        with open(found, encoding="utf-8") as file:
+            data = json.load(file)
+    out = _comparison(data, text)
+    if not quiet:
+        print(text, end="")
+    return out
+
+
+def _comparison(data, text):
+    for trial in data.get("trials", []):
+        if "/function/" in trial.get("key", ""):
+            ratio = trial.get("ratio") or {}
+            return Comparison(trial.get("standing", "unknown"), ratio.get("median"), ratio.get("low"),
+                              ratio.get("high"), text, data)
+    raise AssayError(text.strip())
+
+
+if __name__ == "__main__":
+    # `python3 -m assay ...` is the program itself.
+    sys.exit(_Program().run(sys.argv[1:], [sys.executable, "-m", "assay"]))
