@@ -71,16 +71,19 @@ if(NOT CMAKE_CROSSCOMPILING)
   install(FILES ${pages}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/${zsh_completions} RENAME _assay)
   install(FILES ${pages}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME assay.fish)
 endif()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES LICENSE ci/cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR TGZ)
 if(ASSAY_DPKG_DEB)
   list(APPEND CPACK_GENERATOR DEB)
 endif()
-set(CPACK_PACKAGE_CONTACT "whoever built it")  # cpack -D CPACK_PACKAGE_CONTACT='A Name <an@address>'
+# Whoever hands packages on names themselves: cpack -D CPACK_PACKAGE_CONTACT='A Name <an@address>'.
+set(CPACK_PACKAGE_CONTACT "whoever built it")
 string(TOLOWER assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_PACKAGE_FILE_NAME)
-set(CPACK_PACKAGE_DESCRIPTION "Checks variants of a kernel against an oracle, times those that agree, and says whether a build is slower
-than another one. With the program come the libraries, headers and CMake files by which a project adds kernels of its own.")
+set(CPACK_PACKAGE_DESCRIPTION [[
+Checks variants of a kernel against an oracle, times those that agree, and
+says whether a build is slower than another one. With the program come the
+libraries, headers and CMake files by which a project adds its own kernels.]])
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 # What the program links is found by dpkg-shlibdeps. Besides: what a project needs to link the libraries, and what builds
@@ -89,7 +92,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libbenchmark-dev, libfmt-dev, libhwy-dev, zlib1g-dev")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, git, ninja-build")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas-dev")
-# The archives pack as well, and five times as fast as with xz.
+# Nothing is stripped, since gates name functions by their symbols. xz takes twice the time, for three fifths of the size.
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 set(CPACK_VERBATIM_VARIABLES ON)
 include(CPack)
