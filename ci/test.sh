@@ -18,9 +18,10 @@ ci/install_packages.sh build test
 stage "1 of 6: building for measurement what is not built yet" $release_build
 cmake --preset release -DASSAY_WARNINGS_AS_ERRORS=ON
 cmake --build --preset release
-stage "2 of 6: checking every variant, and a foreign project against the installed package, about a minute"
+stage "2 of 6: checking every variant, and a foreign project against what is installed and packed, about a minute"
 build/release/assay check
 ci/consumer/test.sh build/release
+ci/package_test.sh build/release
 stage "3 of 6: building with the thread sanitizer" $tsan_build
 cmake --preset tsan
 cmake --build --preset tsan

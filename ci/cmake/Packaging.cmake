@@ -1,4 +1,5 @@
-# cmake --install: the executable, the libraries as a CMake package that may be moved elsewhere, and the suites.
+# cmake --install: the executable, the libraries as a package for CMake and pkg-config that may be moved elsewhere, the
+# suites, the manual page, completions, and gate.sh. cpack: the same as a tarball, and as a .deb where dpkg-deb is.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
@@ -33,5 +34,66 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/assayConfigVersion.cmake 
 install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake
   ci/cmake/AddKernels.cmake ci/cmake/CodeTable.cmake ci/cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
 
+# For whoever builds without CMake. What they link has no table of code, so that the calls of their variants are unknown.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+  OUTPUT_VARIABLE pc_prefix)
+configure_file(ci/cmake/assay.pc.in ${PROJECT_BINARY_DIR}/assay.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 install(DIRECTORY suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/suites FILES_MATCHING PATTERN "*.json")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(PROGRAMS ci/gate.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci)
+install(FILES ci/gitlab/assay.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci/gitlab)
+
+# zsh of Debian and Ubuntu looks elsewhere.
+find_program(ASSAY_DPKG_DEB dpkg-deb)
+mark_as_advanced(ASSAY_DPKG_DEB)
+set(zsh_completions zsh/site-functions)
+if(ASSAY_DPKG_DEB)
+  set(zsh_completions zsh/vendor-completions)
+endif()
+
+# Pages that the program writes itself, when it is installed: none can be older than its options.
+set(pages ${PROJECT_BINARY_DIR}/pages)
+if(NOT CMAKE_CROSSCOMPILING)
+  install(CODE "
+    file(MAKE_DIRECTORY \"${pages}\")
+    execute_process(COMMAND \"$<TARGET_FILE:assay>\" man OUTPUT_FILE \"${pages}/assay.1\" COMMAND_ERROR_IS_FATAL ANY)
+    foreach(shell bash zsh fish)
+      execute_process(COMMAND \"$<TARGET_FILE:assay>\" completions \${shell}
+        OUTPUT_FILE \"${pages}/\${shell}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
+    # Without name and time, so that equal pages are equal files.
+    execute_process(COMMAND gzip -9nf \"${pages}/assay.1\" COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND gzip -9nc \"${PROJECT_SOURCE_DIR}/ci/CHANGELOG.md\"
+      OUTPUT_FILE \"${pages}/changelog.gz\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${pages}/assay.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${pages}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES ${pages}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME assay)
+  install(FILES ${pages}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/${zsh_completions} RENAME _assay)
+  install(FILES ${pages}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME assay.fish)
+endif()
+install(FILES LICENSE ci/cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR TGZ)
+if(ASSAY_DPKG_DEB)
+  list(APPEND CPACK_GENERATOR DEB)
+endif()
+# Whoever hands packages on names themselves: cpack -D CPACK_PACKAGE_CONTACT='A Name <an@address>'.
+set(CPACK_PACKAGE_CONTACT "whoever built it")
+string(TOLOWER assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_PACKAGE_FILE_NAME)
+set(CPACK_PACKAGE_DESCRIPTION [[
+Checks variants of a kernel against an oracle, times those that agree, and
+says whether a build is slower than another one. With the program come the
+libraries, headers and CMake files by which a project adds its own kernels.]])
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+# What the program links is found by dpkg-shlibdeps. Besides: what a project needs to link the libraries, and what builds
+# the revisions of a gate.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libbenchmark-dev, libfmt-dev, libhwy-dev, zlib1g-dev")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, git, ninja-build")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas-dev")
+# Nothing is stripped, since gates name functions by their symbols. xz takes twice the time, for three fifths of the size.
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: starter.sh PREFIX WORK
 # What `assay init` of the installation PREFIX makes is built and checked, and held against its own history as its user
-# would: an edit of a comment measures nothing, a slower kernel is named, and so it is by a bundle that was prepared.
+# would: an edit of a comment measures nothing, a slower kernel is named, and so it is by a bundle that was prepared, and
+# by gate.sh.
 set -eu
 prefix=$1 work=$2
 command -v git >/dev/null || { echo 'starter: skipped, since there is no git here' >&2; exit 0; }
@@ -48,6 +49,9 @@ run 0 build/kernels prepare --base HEAD~1 --layouts 2 -o "$work/a bundle"
 run 1 "$prefix/bin/assay" gate --bundle "$work/a bundle" --budget 60
 says 'rmsnorm/four_sums'
 
-# The program that is installed builds both sides.
-run 1 "$prefix/bin/assay" gate --base HEAD~1 --budget 60 --layouts 2
+# The program that is installed builds both sides, as a CI job asks it to.
+run 1 env ASSAY="$prefix/bin/assay" ASSAY_REPORT="$work/report" \
+  "$prefix/share/assay/ci/gate.sh" HEAD~1 --budget 60 --layouts 2
 says 'rmsnorm/four_sums'
+grep -q '<failure' "$work/report/junit.xml" || fail 'junit.xml has no failure'
+grep -q 'rmsnorm/four_sums' "$work/report/comment.md" || fail 'comment.md does not name what is slower'

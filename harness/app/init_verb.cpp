@@ -46,7 +46,8 @@ std::vector<StarterFile> files_of(const std::string& source) {
           {beside("kernel.cpp"), filled(starter::kernel, source)},
           {beside("kernels.json"), filled(starter::suite, source)},
           {"assay.json", filled(starter::project, source)},
-          {".github/workflows/kernels.yml", filled(starter::workflow, source)},
+          {".github/workflows/kernels.yml", filled(starter::measuring, source)},
+          {".github/workflows/kernels_comment.yml", filled(starter::commenting, source)},
           {".gitignore", filled(starter::ignored, source)}};
 }
 

@@ -28,8 +28,8 @@ TEST(Init, MakesAProjectInANewFolder) {
   const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "new" / "kernels";
   EXPECT_THAT(said({.folder = folder}), HasSubstr("gate --base HEAD"));
-  for (const char* file :
-       {"CMakeLists.txt", "kernel.cpp", "kernels.json", ".gitignore", ".github/workflows/kernels.yml"})
+  for (const char* file : {"CMakeLists.txt", "kernel.cpp", "kernels.json", ".gitignore",
+                           ".github/workflows/kernels.yml", ".github/workflows/kernels_comment.yml"})
     EXPECT_TRUE(fs::exists(folder / file)) << file;
   const Project project = project_in(folder);
   EXPECT_EQ(project.source, ".");

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
 namespace assay {
@@ -139,13 +140,50 @@ std::string_view Option::long_name() const {
   return names.substr(begin, names.find(',', begin) - begin);
 }
 
+std::vector<std::string_view> Option::all_names() const {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin < names.size(); begin += out.back().size() + 1)
+    out.push_back(names.substr(begin, names.find(',', begin) - begin));
+  return out;
+}
+
 bool Option::is_named(std::string_view name) const {
-  for (std::size_t begin = 0; begin < names.size();) {
-    const std::string_view one = names.substr(begin, names.find(',', begin) - begin);
-    if (one == name) return true;
-    begin += one.size() + 1;
-  }
-  return false;
+  const std::vector<std::string_view> all = all_names();
+  return std::ranges::find(all, name) != all.end();
+}
+
+std::string Option::type() const {
+  const auto with_range = [](const char* name, auto low, auto high, bool bounded) {
+    return bounded
+               ? fmt::format("{} in [{:g} - {:g}]", name, static_cast<double>(low), static_cast<double>(high))
+               : std::string(name);
+  };
+  return std::visit(
+      [&](const auto& one) -> std::string {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, bool*>) {
+          return "";
+        } else if constexpr (std::is_same_v<T, Choice>) {
+          std::string words;
+          for (const std::string_view word : one.words) {
+            if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : "|", word);
+          }
+          return words;
+        } else if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
+                             std::is_same_v<T, std::vector<double>*>) {
+          return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
+        } else if constexpr (std::is_same_v<T, std::string*> ||
+                             std::is_same_v<T, std::vector<std::string>*>) {
+          return "TEXT";
+        } else if constexpr (std::is_same_v<T, std::filesystem::path*> ||
+                             std::is_same_v<T, std::vector<std::filesystem::path>*>) {
+          return "PATH";
+        } else {
+          return with_range("INT", rule.low, rule.high,
+                            rule.low != OptionRule{}.low && rule.high != OptionRule{}.high);
+        }
+      },
+      value);
 }
 
 std::vector<std::string> Option::texts() const { return std::visit(Texts{}, value); }

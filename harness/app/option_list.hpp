@@ -72,7 +72,10 @@ struct Option {
   std::string name() const { return std::string(names.substr(0, names.find(','))); }
   /// The one that begins with two dashes, where there is one.
   std::string_view long_name() const;
+  std::vector<std::string_view> all_names() const;
   bool is_named(std::string_view name) const;  ///< by one of its names
+  /// What its value is, as the help has it: `PATH`, `warn|fail`, `INT in [1 - 64]`; empty for a flag.
+  std::string type() const;
   bool is_positional() const { return !names.starts_with('-'); }
   /// The value as it would be typed, one text per time the option is given; none where there is no value.
   std::vector<std::string> texts() const;

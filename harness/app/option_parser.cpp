@@ -6,45 +6,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t help_column = 34;
-
-std::string type_of(const Option& option) {
-  const OptionRule& rule = option.rule;
-  const auto with_range = [](const char* type, auto low, auto high, bool bounded) {
-    return bounded
-               ? fmt::format("{} in [{:g} - {:g}]", type, static_cast<double>(low), static_cast<double>(high))
-               : std::string(type);
-  };
-  return std::visit(
-      [&](const auto& value) -> std::string {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, Choice>) {
-          std::string words;
-          for (const std::string_view word : value.words) {
-            if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : "|", word);
-          }
-          return words;
-        } else if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
-                             std::is_same_v<T, std::vector<double>*>) {
-          return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
-        } else if constexpr (std::is_same_v<T, std::string*> ||
-                             std::is_same_v<T, std::vector<std::string>*>) {
-          return "TEXT";
-        } else if constexpr (std::is_same_v<T, std::filesystem::path*> ||
-                             std::is_same_v<T, std::vector<std::filesystem::path>*>) {
-          return "PATH";
-        } else {
-          return with_range("INT", rule.low, rule.high,
-                            rule.low != OptionRule{}.low && rule.high != OptionRule{}.high);
-        }
-      },
-      option.value);
-}
 
 bool takes_commas(const Option& option) {
   return std::holds_alternative<std::vector<int>*>(option.value) ||
@@ -58,7 +24,7 @@ CLI::Option* declare(CLI::App& app, const Option& option) {
   if (std::holds_alternative<bool*>(option.value)) return app.add_flag(names, about);
   CLI::Option* out = app.add_option(
       names, [](const CLI::results_t&) { return true; }, about);
-  out->type_name(type_of(option));
+  out->type_name(option.type());
   const bool paths = std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
   if (paths && (option.rule.several || option.is_positional())) {
     out->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();

@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 2> detections{"", "auto"};
 constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
 constexpr std::array<std::string_view, 4> benchmark_formats{"", "json", "console", "csv"};
+constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 
 void suite(OptionList& o, std::filesystem::path& value, bool required = true) {
   o("--suite,-s,suite", &value,
@@ -379,6 +380,10 @@ void describe(OptionList& o, SchemaOptions& options) {
   o("format", &options.format, "suite, results, gate, …; all are listed where it is none",
     {.required = true});
 }
+void describe(OptionList& o, CompletionsOptions& options) {
+  o("shell", choice_of(options.shell, shells), "the shell that is to complete", {.required = true});
+}
+void describe(OptionList&, ManOptions&) {}
 void describe(OptionList& o, RemedyOptions& options) {
   o("--openblas-remedy", &options.openblas_remedy,
     "print only the setting that gives OpenBLAS its best kernels, if one is needed");

@@ -228,6 +228,11 @@ struct InitOptions {
 struct SchemaOptions {
   std::string format;
 };
+enum class Shell { bash, zsh, fish };
+struct CompletionsOptions {
+  Shell shell = Shell::bash;
+};
+struct ManOptions {};
 struct RemedyOptions {
   bool openblas_remedy = false;
 };
@@ -333,6 +338,8 @@ void describe(OptionList& o, ReportOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
 void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);
+void describe(OptionList& o, CompletionsOptions& options);
+void describe(OptionList& o, ManOptions& options);
 void describe(OptionList& o, RemedyOptions& options);
 void describe(OptionList& o, JobFacts& options);
 void describe(OptionList& o, PredictOptions& options);

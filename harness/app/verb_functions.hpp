@@ -40,6 +40,8 @@ int doctor_verb(const DoctorOptions& options);
 int remedy_verb(const RemedyOptions& options);
 int init_verb(const InitOptions& options);
 int schema_verb(const SchemaOptions& options);
+int completions_verb(const CompletionsOptions& options);
+int man_verb(const ManOptions& options);
 int launch_verb(const ServedOptions& options, const Registry& registry);
 int turns_verb(const ServedOptions& options, const Registry& registry);
 int describe_verb(const ServedOptions& options, const Registry& registry);

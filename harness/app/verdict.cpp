@@ -89,7 +89,8 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
   put(options.json, text + next_commands(run, comparison) + verdict.outcome.text(), to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  if (!options.markdown.empty()) write_file(options.markdown, two_builds_markdown(run, verdict.ruling));
+  if (!options.markdown.empty())
+    write_file(options.markdown, github_comment(two_builds_markdown(run, verdict.ruling)));
   put_ci_outputs(options.junit, options.json,
                  {.comparison = comparison,
                   .before = base_results(run),

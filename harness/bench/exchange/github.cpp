@@ -75,10 +75,10 @@ std::size_t count_of(std::string_view text, std::string_view what) {
   return count;
 }
 
-/// Keeps whole lines only, and closes what is open.
-std::string shortened(const std::string& text, std::size_t room) {
-  constexpr std::string_view note =
-      "\nThe rest is cut off, since a summary is limited in size: see the results.\n";
+/// Keeps whole lines only, and closes what is open. `what` is limited in size.
+std::string shortened(const std::string& text, std::size_t room, std::string_view what) {
+  const std::string note =
+      fmt::format("\nThe rest is cut off, since a {} is limited in size: see the results.\n", what);
   constexpr std::size_t for_closing = 100;
   if (text.size() <= room) return text;
   if (room < note.size() + for_closing) return "";
@@ -122,7 +122,11 @@ std::string github_summary(const Comparison& comparison, const Results& before, 
   const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, bytes_there);
   // A blank line before it: what stands there may end in a paragraph.
   return shortened("\n" + comparison_markdown(comparison, before, after) + commands(comparison, command),
-                   room);
+                   room, "summary");
+}
+
+std::string github_comment(const std::string& markdown) {
+  return shortened(markdown, most_comment_bytes, "comment");
 }
 
 std::string github_outputs(const Comparison& comparison, const std::string& verdict) {

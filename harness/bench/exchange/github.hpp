@@ -17,6 +17,9 @@ inline constexpr std::size_t most_annotations = 9;
 /// GitHub refuses a summary of more than 1,024 KiB, and shows none of it then.
 inline constexpr std::size_t most_summary_bytes = 900 * 1024;
 
+/// GitHub refuses a comment of more than 65,536 characters.
+inline constexpr std::size_t most_comment_bytes = 60'000;
+
 /// One error for each of the worst rows: wrong, impossible and failed ones, then slower ones by how much, and
 /// for each objection. `command` repeats the run; `-k` is to follow. Empty when there is no such row and
 /// nothing ran out.
@@ -27,6 +30,9 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
 /// where it would exceed the limit together with the `bytes_there` of the file that it is appended to.
 std::string github_summary(const Comparison& comparison, const Results& before, const Results& after,
                            const std::string& command, std::size_t bytes_there);
+
+/// Markdown that may be a comment of a pull request: cut with a note where it would exceed the limit.
+std::string github_comment(const std::string& markdown);
 
 /// Lines `verdict=` and `regressions=`: for the file of outputs. `verdict` is one word.
 std::string github_outputs(const Comparison& comparison, const std::string& verdict);

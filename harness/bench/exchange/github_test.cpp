@@ -137,6 +137,17 @@ TEST(GithubSummary, IsCutAtTheLimitWithANoteAndNothingLeftOpen) {
   EXPECT_THAT(github_summary(large, {}, {}, "assay gate", 10 * most_summary_bytes), IsEmpty());
 }
 
+TEST(GithubComment, IsCutAtTheLimitWithANote) {
+  EXPECT_EQ(github_comment("### fine\n"), "### fine\n");
+  std::string rows;
+  while (rows.size() <= most_comment_bytes) rows += "| a row |\n";
+  const std::string text = github_comment(rows);
+  EXPECT_LE(text.size(), most_comment_bytes);
+  EXPECT_THAT(
+      text,
+      EndsWith("| a row |\n\nThe rest is cut off, since a comment is limited in size: see the results.\n"));
+}
+
 TEST(GithubOutputs, AreALineEach) {
   EXPECT_EQ(github_outputs(sample_comparison(), "wrong"), "verdict=wrong\nregressions=2\n");
 }

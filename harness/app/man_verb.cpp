@@ -1,0 +1,157 @@
+// The manual page, from the table of verbs, in roff.
+
+#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
+#include "assay/outcome.hpp"
+#include "core/machine/build_info.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::pair<int, std::string_view>, 7> exit_codes_told{
+    {{exit_code::passed, "passed"},
+     {exit_code::found,
+      "found: a disagreement, a regression, a time that no kernel can reach, or an error where there was a "
+      "time "
+      "before"},
+     {exit_code::unusable, "unusable: the request or the environment cannot be used"},
+     {exit_code::undecided, "undecided: nothing was measured, compared or decided that should have been"},
+     {exit_code::crashed, "a kernel crashed or hung, or an internal error"},
+     {exit_code::all_skipped, "nothing that was selected runs on this machine"},
+     {exit_code::interrupted, "interrupted; the partial result is valid and marked"}}};
+
+/// The code point that begins there, and how many bytes it takes.
+std::pair<unsigned, std::size_t> code_point(std::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return static_cast<unsigned>(static_cast<unsigned char>(text[at]));
+  };
+  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  if (length == 1 || length > text.size()) return {byte(0), 1};
+  unsigned out = byte(0) & (0xffU >> (length + 1));
+  for (std::size_t at = 1; at < length; ++at) out = (out << 6U) | (byte(at) & 0x3fU);
+  return {out, length};
+}
+
+/// The text as it is: no dash is broken at, no backslash escapes, no line is a request, and nothing is beyond
+/// ASCII.
+std::string roff(std::string_view text) {
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? R"(\&)" : "";
+  while (!text.empty()) {
+    const auto [point, length] = code_point(text);
+    switch (point) {
+      case '\\': out += R"(\e)"; break;
+      case '-': out += R"(\-)"; break;
+      case '\'': out += R"(\(aq)"; break;
+      case '`': out += R"(\(ga)"; break;
+      case '^': out += R"(\(ha)"; break;
+      case '~': out += R"(\(ti)"; break;
+      default:
+        out += point < 0x80 ? std::string(1, static_cast<char>(point)) : fmt::format("\\[u{:04X}]", point);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string bold(std::string_view text) { return R"(\fB)" + roff(text) + R"(\fR)"; }
+std::string italic(std::string_view text) { return R"(\fI)" + roff(text) + R"(\fR)"; }
+
+/// An entry whose text is indented below its head.
+std::string entry(const std::string& head, std::string_view text) {
+  return fmt::format(".TP\n{}\n{}\n", head, roff(text));
+}
+
+std::string head_of(const Option& option) {
+  if (option.is_positional()) return italic(option.name());
+  std::vector<std::string> names;
+  for (const std::string_view name : option.all_names()) {
+    if (name.starts_with('-')) names.push_back(bold(name));
+  }
+  const std::string type = option.type();
+  return fmt::format("{}{}", fmt::join(names, ", "), type.empty() ? "" : " " + italic(type));
+}
+
+std::string section_of(const Verb& verb) {
+  std::string out = fmt::format(".SS \"{}\"\n{}.\n", roff(verb.title()), roff(verb.about));
+  const Call call = verb.make();
+  for (const Option& option : call.options.all()) {
+    if (!option.rule.hidden) out += entry(head_of(option), option.about);
+  }
+  return out;
+}
+
+/// Variables that stand for options: the options, and the verbs that read them.
+std::string variables_of_options() {
+  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> read;
+  for (const Verb& verb : verbs()) {
+    const Call call = verb.make();
+    for (const Option& option : call.options.all()) {
+      for (const std::string_view name : option.rule.variables) {
+        auto& [options, readers] = read[std::string(name)];
+        options.emplace(option.long_name());
+        readers.emplace(verb.name);
+      }
+    }
+  }
+  std::string out;
+  for (const auto& [name, known] : read) {
+    out += entry(bold(name), fmt::format("{}, where it is not given to {}", fmt::join(known.first, " or "),
+                                         fmt::join(known.second, ", ")));
+  }
+  return out;
+}
+
+std::string manual() {
+  std::string verb_sections, codes;
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) verb_sections += section_of(verb);
+  }
+  for (const auto& [code, meaning] : exit_codes_told) codes += entry(bold(std::to_string(code)), meaning);
+  return fmt::format(R"(.TH ASSAY 1 "" "assay {}" "User Commands"
+.SH NAME
+assay \- check, time and compare the hot paths of neural\-network training
+.SH SYNOPSIS
+.B assay
+.I VERB
+.RI [ OPTION "]..."
+.br
+.B assay
+.RI [ VERB ]
+.B \-\-help
+.br
+.B assay \-\-version
+.SH DESCRIPTION
+Checks variants of a kernel against an oracle, times those that agree, compares the times with an earlier build, and
+tells what they mean for an epoch.
+Where a verb is listed several times, the options in its title choose between them.
+.SH VERBS
+{}.SH EXIT STATUS
+{}.SH ENVIRONMENT
+Options win over variables.
+{}.SH FILES
+.TP
+.I assay.json
+in the root of a repository: how gates build its revisions
+)",
+                     roff(build_info().version), verb_sections, codes, variables_of_options());
+}
+
+}  // namespace
+
+int man_verb(const ManOptions&) {
+  fmt::print("{}", manual());
+  return exit_code::passed;
+}
+
+}  // namespace assay
