@@ -1,4 +1,5 @@
-# cmake --install: the executable, the libraries as a CMake package that may be moved elsewhere, and the suites.
+# cmake --install: the executable, the libraries as a CMake package that may be moved elsewhere, the suites, and the
+# scripts that divide a run among machines.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
@@ -33,4 +34,6 @@ install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_BINARY_DIR}/assa
   ci/cmake/AddKernels.cmake ci/cmake/CodeTable.cmake ci/cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
 
 install(DIRECTORY suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/suites FILES_MATCHING PATTERN "*.json")
+install(PROGRAMS ci/cluster/parallel.sh ci/cluster/slurm.sh ci/cluster/shards.sh
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/cluster)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

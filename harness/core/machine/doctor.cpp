@@ -130,13 +130,12 @@ std::optional<Finding> of_node(const Allotment& a) {
   if (is_part(a.allowed, a)) {
     return shared(fmt::format("this process may run on {} {}: others may use the rest", a.allowed, of_all),
                   a.slurm_job.empty()
-                      ? "measure without taskset or a CPU set (docker --cpuset-cpus), or while "
-                        "nothing runs on the rest"
+                      ? "leave out taskset or the CPU set (docker --cpuset-cpus), or keep the rest idle"
                       : "ask for the whole node: sbatch --exclusive");
   }
   if (a.quota && is_part(*a.quota, a)) {
     return shared(fmt::format("a control group grants the time of {:.3g} {}", *a.quota, of_all),
-                  "measure without a quota (docker --cpus, a limit of the pod): it stops whoever exceeds it");
+                  "measure without it (docker --cpus, a pod's limit): it stops whoever exceeds it");
   }
   if (a.slurm_job.empty()) return std::nullopt;
   return Finding{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,

@@ -175,6 +175,7 @@ TEST(Doctor, KeepsToTheWidthOfATerminalWhateverTheNames) {
   s.machine.caches.assign(20, {1, 49152, 1});
   s.allotment = {.processors_of_machine = 64, .slurm_job = std::string(300, '1'), .slurm_processors = 4};
   Examination examination{.findings = diagnose(s)};
+  for (const Finding& f : {node({.allowed = 4}), node({.quota = 2.5})}) examination.findings.push_back(f);
   for (const auto& f : examination.findings) EXPECT_LE(f.text.size(), 90U);
   std::istringstream text(to_text(examination));
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
