@@ -1,5 +1,6 @@
 # cmake --install: the executable, the libraries as a package for CMake and pkg-config that may be moved elsewhere, the
-# suites, the manual page, completions, and gate.sh. cpack: the same as a tarball, and as a .deb where dpkg-deb is.
+# suites, the manual page, completions, gate.sh, and the scripts that divide a run among machines. cpack: the same as a
+# tarball, and as a .deb where dpkg-deb is.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
@@ -42,6 +43,8 @@ install(FILES ${PROJECT_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 
 install(DIRECTORY suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/suites FILES_MATCHING PATTERN "*.json")
 install(PROGRAMS ci/gate.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci)
+install(PROGRAMS ci/cluster/parallel.sh ci/cluster/slurm.sh ci/cluster/shards.sh
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/cluster)
 install(FILES ci/gitlab/assay.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci/gitlab)
 
 # zsh of Debian and Ubuntu looks elsewhere.

@@ -62,10 +62,54 @@ TEST_F(Engine, RunsAShardOnEachOfTwoJobsAndMergesThem) {
     EXPECT_EQ(refused.exit_code, 2) << option;
     EXPECT_THAT(refused.errors, HasSubstr("is for shards of a gate of two builds")) << option;
   }
+}
+
+TEST_F(Engine, MergesNothingWhileShardsAreMissingAndSaysHowToRunThem) {
+  const std::string measure = std::string("run --launches 2") + few_of_tiny;
+  ASSERT_EQ(run(measure + "--shard-count 2 --shard-index 1 -o s1.json").exit_code, 0);
   const Finished lacking = run("merge s1.json -o less.json");
-  EXPECT_EQ(lacking.exit_code, 2);
-  EXPECT_THAT(lacking.errors, HasSubstr("lacks shard 0 of 0 to 1"));
+  EXPECT_EQ(lacking.exit_code, 3) << "incomplete";
+  EXPECT_THAT(lacking.errors, AllOf(HasSubstr("lacks shard 0 of 0 to 1"), HasSubstr("--array=0")));
   EXPECT_THAT(folder_.listing(), Not(HasSubstr("less.json")));
+  const std::size_t command = lacking.errors.find("  assay run");
+  ASSERT_NE(command, std::string::npos) << lacking.errors;
+  const std::string arguments =
+      lacking.errors.substr(command + 8, lacking.errors.find('\n', command) - command - 8);
+  ASSERT_EQ(run(arguments).exit_code, 0) << arguments;
+  EXPECT_EQ(run("merge s0.json s1.json -o all.json").exit_code, 0);
+
+  ASSERT_EQ(run(measure + "--seed 7 --shard-count 2 --shard-index 0 -o foreign.json").exit_code, 0);
+  const Finished foreign = run("merge foreign.json s1.json -o less.json");
+  EXPECT_EQ(foreign.exit_code, 2);
+  EXPECT_THAT(foreign.errors, HasSubstr("s1.json: has the seed '42', and foreign.json has '7'"));
+  const Finished twice = run("merge s0.json s1.json s1.json -o less.json");
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.errors, HasSubstr("is shard 1 of 0 to 1, and so is s1.json"));
+}
+
+TEST_F(Engine, BalancesShardsByTheTimesOfAnEarlierRun) {
+  const std::string measure = std::string("run --launches 1") + few_of_tiny;
+  ASSERT_EQ(run(measure + "-o before.json").exit_code, 0);
+  const std::string balanced = " --shard-durations before.json --shard-count 3 --shard-index ";
+  std::vector<std::string> all;
+  for (const char* index : {"0", "1", "2"}) {
+    const std::string file = std::string(" -o b") + index + ".json";
+    ASSERT_EQ(run(measure + balanced + index + file).exit_code, 0);
+    EXPECT_EQ(keys(std::string("b") + index + ".json").size(), 2U) << "three cases are one for each of three";
+    EXPECT_EQ(run("check" + std::string(few_of_tiny) + balanced + index).exit_code, 0);
+  }
+  ASSERT_EQ(run("merge b0.json b1.json b2.json -o all.json").exit_code, 0);
+  EXPECT_EQ(keys("all.json"), keys("before.json"));
+  EXPECT_THAT(run("merge b0.json b2.json -o less.json").errors,
+              HasSubstr("--shard-index 1 --shard-durations before.json -o b1.json"));
+
+  folder_.write("bad.json", "{}");
+  const Finished bad = run(measure + "--shard-durations bad.json --shard-count 3 --shard-index 0");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.errors, HasSubstr("bad.json"));
+  const Finished alone = run(measure + "--shard-durations before.json");
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.errors, HasSubstr("--shard-durations: balances shards"));
 }
 
 TEST_F(Engine, WithholdsSecondsOfShardsFromDifferentMachines) {

@@ -5,6 +5,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
+#include "bench/gate/durations.hpp"
 #include "core/json/fields.hpp"
 #include "core/plan/shapes.hpp"
 
@@ -130,7 +131,8 @@ Checks check_suite(const CheckSuiteOptions& options, const Registry& registry, c
   const Selection selection{.filter = options.check.filter,
                             .threads = options.threads,
                             .seed = options.check.seed,
-                            .shard = shard_of_this_process(options.shard)};
+                            .shard = shard_of_this_process(options.shard),
+                            .durations = durations_in(options.shard.durations)};
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, suite, selection, machine);
   auto agreements = check(plan, options.check.seed, hooks, containment_of(options.check), Sizes::and_beside);

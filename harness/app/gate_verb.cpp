@@ -6,6 +6,7 @@
 #include "app/verdict.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/baseline_gate.hpp"
+#include "bench/gate/durations.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -80,6 +81,7 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
   const std::optional<Shard> shard = shard_of_this_process(options.shard);
   require_whole_for_records(options, shard);
   request.run.selection.shard = shard;
+  request.run.selection.durations = durations_in(options.shard.durations);
   const BaselineGate gate = [&] {
     Progress progress;
     return gate_against_baseline(request, registry, sample_in_new_process, progress.hooks());

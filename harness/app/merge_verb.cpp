@@ -7,6 +7,7 @@
 #include "bench/gate/two_builds_shards.hpp"
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "bench/measure/shards_of_one_run.hpp"
 #include "core/json/json.hpp"
 
 #include <fmt/format.h>
@@ -53,9 +54,7 @@ std::string doubt_about(const Results& results) {
                      results.commit);
 }
 
-}  // namespace
-
-int merge_verb(const MergeOptions& options) {
+int merge(const MergeOptions& options) {
   const std::filesystem::path& output = options.verdict.output;
   for (const auto& file : options.shards) {
     std::error_code ignored;
@@ -77,6 +76,18 @@ int merge_verb(const MergeOptions& options) {
   if (outcome.word != Word::measured) text += outcome.text();
   put(options.verdict.json, doubt_about(results) + text, to_json(results));
   return outcome.exit_code();
+}
+
+}  // namespace
+
+/// What is merged of a part would be taken for the whole: nothing is written, and the request was no fault.
+int merge_verb(const MergeOptions& options) {
+  try {
+    return merge(options);
+  } catch (const MissingShards& failure) {
+    fmt::print(stderr, "assay: {}\n", failure.what());
+    return exit_code::undecided;
+  }
 }
 
 }  // namespace assay

@@ -83,6 +83,9 @@ void shard(OptionList& o, ShardOptions& value) {
   o("--shard-index", &value.index, "which of them this one is, from 0", {.repeated = false});
   o("--shard", choice_of(value.detect, detections),
     "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say", {.repeated = false});
+  o("--shard-durations", &value.durations,
+    "balance the shards by the times in these earlier results: the same file for all of them",
+    {.repeated = false});
 }
 void record_step(OptionList& o, bool& value) {
   o("--record-step", &value, "add this step to the ledger when the gate passes",

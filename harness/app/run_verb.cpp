@@ -7,6 +7,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
 #include "bench/exchange/google_benchmark.hpp"
+#include "bench/gate/durations.hpp"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ RunRequest request_of(const RunOptions& options, const Registry& registry) {
   if (flags.repetitions) out.measuring.slices = *flags.repetitions;
   if (!flags.min_time.empty()) apply_min_time(out.measuring, flags.min_time);
   out.selection.shard = shard_of_this_process(options.shard);
+  out.selection.durations = durations_in(options.shard.durations);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "app/verdict.hpp"
 #include "assay/error.hpp"
 #include "bench/gate/builds_gate.hpp"
+#include "bench/gate/durations.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
@@ -166,12 +167,15 @@ std::filesystem::path suite_of_repository(bool built) {
 struct Selected {
   Suite suite;
   std::optional<Shard> shard;
+  Durations durations;
 };
 
 /// What costs no build and no measurement is refused here, before there is any.
 Selected selected_by(const BuildsOptions& options, const Registry& registry) {
   const VerdictOptions& verdict = options.programs.verdict;
-  Selected out{.suite = {}, .shard = shard_of_this_process(options.shard)};
+  Selected out{.suite = {},
+               .shard = shard_of_this_process(options.shard),
+               .durations = durations_in(options.shard.durations)};
   if (verdict.record_step)
     require_whole(out.shard, "--record-step", "record the step in a job without shards");
   out.suite = load_suite(verdict.suite, registry);
@@ -191,6 +195,7 @@ TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bun
                          .suites_around = suites_beside(verdict.suite, selected.suite, registry),
                          .threads = options.threads,
                          .shard = selected.shard,
+                         .durations = selected.durations,
                          .identical_too = options.identical_too,
                          .time_limit = options.time_limit,
                          .judging = judging_of(verdict),

@@ -69,7 +69,7 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   note_occurrences(run.trials, request.suites_around);
-  if (request.shard) keep_shard(run, *request.shard);
+  if (request.shard) keep_shard(run, *request.shard, request.durations);
   const PairedPrograms sampled{
       .base = base.links,
       .head = head.links,

@@ -20,6 +20,7 @@ struct BuildsGateRequest {
   std::vector<Suite> suites_around;
   std::vector<int> threads;
   std::optional<Shard> shard;
+  Durations durations;         ///< that balance the shards
   bool identical_too = false;  ///< identical machine code is measured as well
   double time_limit = 0;       ///< seconds that a kernel may take; 0: by what naive takes
   Judging judging;

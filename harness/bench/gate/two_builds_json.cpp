@@ -106,8 +106,7 @@ void describe(Fields& f, PairedTrial& trial) {
 }
 
 void describe(Fields& f, ComparedShard& shard) {
-  f("count", shard.shard.count, {.low = 1});
-  f("index", shard.shard.index, {.low = 0, .high = f.reads() ? shard.shard.count - 1 : most});
+  describe_shard(f, shard.shard);
   f("trials", shard.trials, {.low = 0, .high = most});
   f("fingerprint", shard.fingerprint);
 }

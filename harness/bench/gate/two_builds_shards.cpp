@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "bench/measure/shards_of_one_run.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,11 +18,20 @@ namespace {
 constexpr const char* one_run =
     "merge shards of one gate: one suite, filter, seed, pair of builds and policy";
 
-std::string fingerprint_of(const TwoBuilds& run) {
+std::string case_of(const PairedTrial& trial) { return trial.trial.operation + "/" + trial.trial.problem; }
+
+std::vector<std::string> cases_of(const TwoBuilds& run) {
+  std::set<std::string> out;
+  for (const PairedTrial& trial : run.trials) out.insert(case_of(trial));
+  return {out.begin(), out.end()};
+}
+
+std::string fingerprint_of(const TwoBuilds& run, const Shard& shard) {
   std::string all;
   for (const PairedTrial& trial : run.trials) {
     all += fmt::format("{}\n{}\n{}\n", trial.trial.key, trial.base_code, trial.head_code);
   }
+  for (const auto& [name, place] : shard.places) all += fmt::format("{}@{}\n", name, place);
   return fmt::format("{:016x}", fnv1a(all));
 }
 
@@ -63,7 +73,9 @@ void put_in_order(std::vector<GateFile>& files) {
   std::ranges::stable_sort(files, {}, [](const GateFile& file) { return file.run.shard->shard.index; });
   std::vector<NamedShard> shards;
   for (const GateFile& file : files) shards.push_back({file.name, file.run.shard->shard});
-  require_each_once(shards);
+  const TwoBuilds& run = files.front().run;
+  const std::string filter = run.filter.empty() ? "" : " -k " + shell_word(run.filter);
+  require_each_once(shards, run.command + filter);
 }
 
 void require_every_trial_once(const TwoBuilds& run, std::size_t expected) {
@@ -108,8 +120,10 @@ void take_worse(Weather& weather, const Weather& other) {
 
 }  // namespace
 
-void keep_shard(TwoBuilds& run, const Shard& shard) {
-  run.shard = ComparedShard{.shard = shard, .trials = run.trials.size(), .fingerprint = fingerprint_of(run)};
+void keep_shard(TwoBuilds& run, const Shard& unplaced, const Durations& durations) {
+  const Shard shard = balanced(unplaced, cases_of(run), durations);
+  run.shard =
+      ComparedShard{.shard = shard, .trials = run.trials.size(), .fingerprint = fingerprint_of(run, shard)};
   run.policy.family = static_cast<std::size_t>(std::ranges::count_if(run.trials, &PairedTrial::tested));
   std::erase_if(run.trials, [&](const PairedTrial& trial) {
     return !contains(shard, trial.trial.operation, trial.trial.problem);

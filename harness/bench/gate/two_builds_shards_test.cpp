@@ -62,7 +62,7 @@ TwoBuilds sampled(TwoBuilds run) {
 
 TwoBuilds shard(int index) {
   TwoBuilds out = whole();
-  keep_shard(out, {index, count});
+  keep_shard(out, {index, count}, {});
   return sampled(std::move(out));
 }
 
@@ -110,6 +110,27 @@ TEST(ShardsOfAGate, PutTogetherSayWhatOneJobWouldHaveSaid) {
   EXPECT_EQ(ruling.comparison.count(Standing::same), alone.comparison.count(Standing::same));
 }
 
+TEST(ShardsOfAGate, AreBalancedByTheTimesOfAnEarlierOne) {
+  Durations durations{.file = "before.json"};
+  for (int i = 1; i <= 8; ++i) durations.seconds[fmt::format("gemm/m={}", i)] = i == 5 ? 7 : 1;
+  std::vector<GateFile> files;
+  for (const int index : {0, 1}) {
+    TwoBuilds run = whole();
+    keep_shard(run, {index, 2}, durations);
+    const std::string name = fmt::format("{}.json", index);
+    files.push_back({name, two_builds_from_json(to_json(sampled(std::move(run))), name)});
+  }
+  ASSERT_EQ(files[0].run.trials.size(), 1U) << "m=5 takes as long as all others";
+  EXPECT_EQ(files[0].run.trials[0].trial.problem, "m=5");
+  EXPECT_EQ(files[1].run.trials.size(), 7U);
+  EXPECT_FALSE(contains(files[1].run.shard->shard, "gemm", "m=5")) << "in the file as well";
+  EXPECT_EQ(ruling_of(merged(files)).comparison.count(Standing::slower), 1U);
+  durations.seconds["gemm/m=1"] = 2;
+  files[1].run = whole();
+  keep_shard(files[1].run, {1, 2}, durations);
+  EXPECT_THAT(refusal(std::move(files)), HasSubstr("fingerprint of all trials"));
+}
+
 TEST(ShardsOfAGate, AreUnfitTogetherWhenOneOfThemIs) {
   std::vector<GateFile> files = shards();
   for (GateFile& file : files) {
@@ -149,7 +170,11 @@ TEST(ShardsOfAGate, AreTheSameFromOlderFilesWhoseCommandsHoldTheShard) {
 TEST(ShardsOfAGate, AreRefusedUnlessEachIsThereOnce) {
   std::vector<GateFile> two = shards();
   two.pop_back();
-  EXPECT_THAT(refusal(two), HasSubstr("lacks shard 1 of 0 to 2"));
+  two[0].run.filter = two[1].run.filter = "gemm|conv";
+  EXPECT_THAT(refusal(two),
+              AllOf(HasSubstr("lacks shard 1 of 0 to 2"),
+                    HasSubstr("assay gate -k 'gemm|conv' --shard-count 3 --shard-index 1 -o 1.json")));
+  two[0].run.filter = two[1].run.filter = "";
   two.push_back({"again.json", shard(0)});
   EXPECT_THAT(refusal(two),
               AllOf(HasSubstr("again.json"), HasSubstr("is shard 0 of 0 to 2, and so is 0.json")));

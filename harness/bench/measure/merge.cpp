@@ -78,7 +78,7 @@ void put_in_order(std::vector<ShardFile>& files) {
   std::ranges::stable_sort(files, {}, [](const ShardFile& f) { return f.results.shard->shard.index; });
   std::vector<NamedShard> shards;
   for (const ShardFile& file : files) shards.push_back({file.name, file.results.shard->shard});
-  require_each_once(shards);
+  require_each_once(shards, files.front().results.command);
 }
 
 /// The trials of all shards, each case at its place in the selection.

@@ -144,10 +144,18 @@ void describe(Fields& f, VariantCalls& one) {
           {.terse = true, .about = "functions by what they belong to: threads, system, or a library"});
 }
 
+void describe_shard(Fields& f, Shard& shard) {
+  f("count", shard.count, {.low = 1});
+  const Index last = f.reads() ? shard.count - 1 : std::numeric_limits<int>::max();
+  f("index", shard.index, {.low = 0, .high = last});
+  f("durations", shard.durations, {.terse = true, .about = "the earlier results that balanced the shards"});
+  f("places", shard.places,
+    {.terse = true, .low = 0, .high = last, .about = "the shard of each case, where durations decided"});
+}
+
 void describe(Fields& f, ShardRecord& record) {
   constexpr Index most = std::numeric_limits<int>::max();
-  f("count", record.shard.count, {.low = 1});
-  f("index", record.shard.index, {.low = 0, .high = f.reads() ? record.shard.count - 1 : most});
+  describe_shard(f, record.shard);
   f("selection", record.selection, {.about = "filter and thread counts as on the command line"});
   f("fingerprint", record.fingerprint, {.about = "equal in all shards of one whole"});
   f("cases", record.cases, {.low = 1, .high = most, .about = "of all shards"});

@@ -8,6 +8,8 @@
 namespace assay {
 
 void describe(Fields& f, Audit& audit);
+/// The fields of a shard, which stand among those of what is recorded of it.
+void describe_shard(Fields& f, Shard& shard);
 void describe(Fields& f, Results& results);
 
 /// Describes the fields of a trial that every file has.

@@ -1,6 +1,7 @@
 /// Checks that files of shards have in common what they must, and that each shard is there once.
 #pragma once
 
+#include "assay/error.hpp"
 #include "assay/shard.hpp"
 
 #include <span>
@@ -25,8 +26,14 @@ struct NamedShard {
   Shard shard;
 };
 
-/// Shards of one count, in the order of their index. Throws Error naming the file for one that is there
-/// twice, and naming the merge for those that are missing.
-void require_each_once(std::span<const NamedShard> shards);
+/// The shards that are there belong together, and others are missing: with the commands that run these.
+class MissingShards : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Shards of one count, in the order of their index; `command` runs all of them in one go. Throws Error
+/// naming the file for one that is there twice, and MissingShards.
+void require_each_once(std::span<const NamedShard> shards, const std::string& command);
 
 }  // namespace assay

@@ -112,6 +112,36 @@ Finding of_counters(const Symptoms& s) {
                                   s.counters.software ? "available" : "not available")};
 }
 
+bool is_part(double processors, const Allotment& a) {
+  return a.processors_of_machine > 0 && processors < a.processors_of_machine;
+}
+
+// Nothing is to be said of a process that may use the whole machine and was given it by nobody.
+std::optional<Finding> of_node(const Allotment& a) {
+  const std::string of_all = fmt::format("of {}", counted(a.processors_of_machine, "processor"));
+  const auto shared = [](std::string text, std::string remedy) {
+    return Finding{"node", shortened(std::move(text)), Severity::warning, std::move(remedy)};
+  };
+  if (!a.slurm_job.empty() && a.slurm_processors && is_part(*a.slurm_processors, a)) {
+    return shared(fmt::format("Slurm job {} has {} {}: other jobs may run on the rest", a.slurm_job,
+                              *a.slurm_processors, of_all),
+                  "ask for the whole node: sbatch --exclusive");
+  }
+  if (is_part(a.allowed, a)) {
+    return shared(fmt::format("this process may run on {} {}: others may use the rest", a.allowed, of_all),
+                  a.slurm_job.empty()
+                      ? "leave out taskset or the CPU set (docker --cpuset-cpus), or keep the rest idle"
+                      : "ask for the whole node: sbatch --exclusive");
+  }
+  if (a.quota && is_part(*a.quota, a)) {
+    return shared(fmt::format("a control group grants the time of {:.3g} {}", *a.quota, of_all),
+                  "measure without it (docker --cpus, a pod's limit): it stops whoever exceeds it");
+  }
+  if (a.slurm_job.empty()) return std::nullopt;
+  return Finding{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,
+                                               counted(a.processors_of_machine, "processor")))};
+}
+
 Finding of_noise(const Symptoms& s) {
   const Weather& w = s.noise.weather;
   // A twentieth of all processors is more than a system left alone uses; a hundredth stolen already shows.
@@ -122,7 +152,9 @@ Finding of_noise(const Symptoms& s) {
   Finding out{"noise", shortened(fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text))};
   if (w.other_busy_share > busy) {
     out.severity = Severity::warning;
-    out.remedy = "something else is running: stop it, or expect wider intervals";
+    out.remedy = s.allotment.slurm_job.empty()
+                     ? "something else is running: stop it, or expect wider intervals"
+                     : "others use this node: ask for all of it with sbatch --exclusive";
   } else if (w.steal_share > stolen) {
     out.severity = Severity::warning;
     out.remedy = "the host runs others on our processors: measure later, or on a machine of its own";
@@ -187,8 +219,10 @@ std::optional<int> tightest_gate_percent(double smallest_visible) {
 }
 
 std::vector<Finding> diagnose(const Symptoms& s) {
-  std::vector<Finding> out{of_processor(s), of_memory(s),   of_build(s), of_threads(s),
-                           of_openblas(s),  of_counters(s), of_noise(s)};
+  std::vector<Finding> out{of_processor(s), of_memory(s),   of_build(s),
+                           of_threads(s),   of_openblas(s), of_counters(s)};
+  if (auto node = of_node(s.allotment)) out.push_back(*std::move(node));
+  out.push_back(of_noise(s));
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
   if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
   out.push_back(of_gate(s.noise));
@@ -199,13 +233,15 @@ Examination examine() {
   // Long enough for some hundred slices of each level, and for two dozen groups of
   // the probe's slowest kernel.
   constexpr double roof_seconds = 1, lines_seconds = 0.3, probe_seconds = 2;
-  Symptoms s{.machine = this_machine(),
-             .processor = this_processor(),
-             .build = build_info(),
-             .openblas = linked_openblas(),
-             .counters = available_counters(),
-             .omp_num_threads = variable("OMP_NUM_THREADS"),
-             .openblas_coretype = variable("OPENBLAS_CORETYPE")};
+  Symptoms s{
+      .machine = this_machine(),
+      .processor = this_processor(),
+      .build = build_info(),
+      .openblas = linked_openblas(),
+      .counters = available_counters(),
+      .allotment = allotment(try_read, variable, cores_allowed_by_affinity(), control_group_limits(try_read)),
+      .omp_num_threads = variable("OMP_NUM_THREADS"),
+      .openblas_coretype = variable("OPENBLAS_CORETYPE")};
   s.roofs.push_back(measure_roof(s.machine, 1, roof_seconds));
   if (s.machine.cores > 1) s.roofs.push_back(measure_roof(s.machine, s.machine.cores, roof_seconds));
   s.random_lines = measure_random_lines(s.machine.memory_bytes, lines_seconds);

@@ -4,6 +4,7 @@
 #include "assay/machine.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/counters.hpp"
+#include "core/machine/limits.hpp"
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/machine/random_lines.hpp"
@@ -20,14 +21,15 @@ struct Symptoms {
   BuildInfo build;
   OpenBlas openblas;
   Counters counters;
+  Allotment allotment;
   std::optional<std::string> omp_num_threads, openblas_coretype;  // of the environment
   std::vector<Roof> roofs;                                        // one thread, then all
   RandomLines random_lines;
   NoiseProbe noise;
 };
 
-// Returns findings in the order processor, build, threads, OpenBLAS, counters, noise, roofs, random lines
-// where they were measured, gate.
+// Returns findings in the order processor, build, threads, OpenBLAS, counters, node where a part of the
+// machine or a job of Slurm is all there is, noise, roofs, random lines where they were measured, gate.
 std::vector<Finding> diagnose(const Symptoms& symptoms);
 
 // The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10

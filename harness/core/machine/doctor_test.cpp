@@ -98,10 +98,52 @@ TEST(Doctor, NamesTheSettingThatHelpsOpenBlas) {
   EXPECT_EQ(finding(s, "OpenBLAS").severity, Severity::note);
 }
 
+/// `node` of a machine with 64 processors.
+Finding node(Allotment allotment) {
+  Symptoms s = healthy();
+  allotment.processors_of_machine = 64;
+  if (allotment.allowed == 0) allotment.allowed = 64;
+  s.allotment = allotment;
+  return finding(s, "node");
+}
+
+TEST(Doctor, WarnsOfAJobThatHasAPartOfANode) {
+  const Finding part = node({.slurm_job = "17", .slurm_processors = 4});
+  EXPECT_EQ(part.severity, Severity::warning);
+  EXPECT_EQ(part.text, "Slurm job 17 has 4 of 64 processors: other jobs may run on the rest");
+  EXPECT_EQ(part.remedy, "ask for the whole node: sbatch --exclusive");
+  EXPECT_THAT(node({.allowed = 4, .slurm_job = "17"}).remedy, HasSubstr("--exclusive"))
+      << "confined, though the variables do not say so";
+  const Finding whole = node({.slurm_job = "17", .slurm_processors = 64});
+  EXPECT_EQ(whole.severity, Severity::fine);
+  EXPECT_EQ(whole.text, "Slurm job 17 has all 64 processors");
+}
+
+TEST(Doctor, WarnsOfACpuSetAndOfAQuota) {
+  const Finding set = node({.allowed = 4});
+  EXPECT_EQ(set.severity, Severity::warning);
+  EXPECT_EQ(set.text, "this process may run on 4 of 64 processors: others may use the rest");
+  EXPECT_THAT(set.remedy, HasSubstr("--cpuset-cpus"));
+  const Finding quota = node({.quota = 2.5});
+  EXPECT_EQ(quota.severity, Severity::warning);
+  EXPECT_EQ(quota.text, "a control group grants the time of 2.5 of 64 processors");
+  EXPECT_THAT(node({.quota = 64.0}).text, IsEmpty());
+  EXPECT_THAT(node({}).text, IsEmpty()) << "the whole machine, given by nobody";
+}
+
+TEST(Doctor, SaysNothingOfAPartWhereTheMachineCannotBeSeen) {
+  Symptoms s = healthy();
+  s.allotment = {.allowed = 4, .quota = 2.0};
+  EXPECT_THAT(finding(s, "node").text, IsEmpty());
+}
+
 TEST(Doctor, WarnsOfNeighbours) {
   Symptoms s = healthy();
   s.noise.weather.other_busy_share = 0.3;
   EXPECT_EQ(finding(s, "noise").severity, Severity::warning);
+  EXPECT_THAT(finding(s, "noise").remedy, HasSubstr("stop it"));
+  s.allotment.slurm_job = "17";
+  EXPECT_THAT(finding(s, "noise").remedy, HasSubstr("--exclusive")) << "it is not ours to stop";
   s = healthy();
   s.noise.weather.steal_share = 0.05;
   EXPECT_EQ(finding(s, "noise").severity, Severity::warning);
@@ -131,7 +173,9 @@ TEST(Doctor, KeepsToTheWidthOfATerminalWhateverTheNames) {
   s.omp_num_threads = std::string(300, '1');
   s.openblas_coretype = "Haswell";
   s.machine.caches.assign(20, {1, 49152, 1});
+  s.allotment = {.processors_of_machine = 64, .slurm_job = std::string(300, '1'), .slurm_processors = 4};
   Examination examination{.findings = diagnose(s)};
+  for (const Finding& f : {node({.allowed = 4}), node({.quota = 2.5})}) examination.findings.push_back(f);
   for (const auto& f : examination.findings) EXPECT_LE(f.text.size(), 90U);
   std::istringstream text(to_text(examination));
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;

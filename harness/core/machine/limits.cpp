@@ -88,6 +88,14 @@ double pages(int name) {
   return count > 0 && size > 0 ? static_cast<double>(count) * static_cast<double>(size) : 0;
 }
 
+// `4`, or `4(x2)` for two nodes of four each; nothing where nodes differ, since the text does not say which
+// of them this one is.
+std::optional<int> processors_per_node(const std::string& text) {
+  const auto count = number(text.substr(0, text.find('(')));
+  if (text.find(',') != std::string::npos || !count || *count < 1) return std::nullopt;
+  return static_cast<int>(*count);
+}
+
 double within(double bytes, std::optional<double> limit) { return limit ? std::min(bytes, *limit) : bytes; }
 
 }  // namespace
@@ -138,6 +146,20 @@ int cores_allowed_by_affinity() {
     if (count > 0) return count;
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allowed, const Limits& limits) {
+  Allotment out{.processors_of_machine = count_in_list(read("/sys/devices/system/cpu/online").value_or("")),
+                .allowed = allowed,
+                .quota = limits.processors,
+                .slurm_job = value_of("SLURM_JOB_ID").value_or(""),
+                .slurm_processors = std::nullopt};
+  if (out.slurm_job.empty()) return out;
+  out.slurm_processors = processors_per_node(value_of("SLURM_CPUS_ON_NODE").value_or(""));
+  if (!out.slurm_processors) {
+    out.slurm_processors = processors_per_node(value_of("SLURM_JOB_CPUS_PER_NODE").value_or(""));
+  }
+  return out;
 }
 
 double available_memory(const ReadFile& read, const Limits& limits) {

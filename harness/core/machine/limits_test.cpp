@@ -79,6 +79,34 @@ TEST(Limits, SurviveOddText) {
   }
 }
 
+/// On a machine of eight processors.
+Allotment given(const Planted& variables) {
+  return allotment(reader({{"/sys/devices/system/cpu/online", "0-7\n"}}),
+                   [&](const char* name) {
+                     const auto found = variables.find(name);
+                     return found == variables.end() ? std::nullopt : std::optional(found->second);
+                   },
+                   8, {.processors = 6});
+}
+
+TEST(Allotment, IsWhatSlurmSaysOfThisNode) {
+  const Allotment job = given({{"SLURM_JOB_ID", "17"}, {"SLURM_CPUS_ON_NODE", "2"}});
+  EXPECT_EQ(job.processors_of_machine, 8);
+  EXPECT_EQ(job.allowed, 8);
+  EXPECT_EQ(job.quota, 6.0);
+  EXPECT_EQ(job.slurm_job, "17");
+  EXPECT_EQ(job.slurm_processors, 2);
+  EXPECT_EQ(given({{"SLURM_JOB_ID", "17"}, {"SLURM_JOB_CPUS_PER_NODE", "4(x2)"}}).slurm_processors, 4);
+}
+
+TEST(Allotment, IsNotKnownWhereNodesDifferOrNobodySaysIt) {
+  for (const char* text : {"4,2", "4(x2),2", "", "x"}) {
+    EXPECT_FALSE(given({{"SLURM_JOB_ID", "17"}, {"SLURM_JOB_CPUS_PER_NODE", text}}).slurm_processors) << text;
+  }
+  EXPECT_FALSE(given({{"SLURM_CPUS_ON_NODE", "2"}}).slurm_processors) << "outside of any job";
+  EXPECT_EQ(allotment(reader({}), [](const char*) { return std::nullopt; }, 8, {}).processors_of_machine, 0);
+}
+
 TEST(Limits, BoundTheMemoryThatMeminfoOffers) {
   const auto read = reader({{"/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable: 1000 kB\n"}});
   EXPECT_EQ(available_memory(read, {}), 1000.0 * 1024);

@@ -65,6 +65,13 @@ std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& 
   return out;
 }
 
+/// The shard of a selection that has one, with the places of these cases.
+Shard placed_shard(const Selection& selection, const std::vector<SelectedCase>& cases) {
+  std::vector<std::string> names;
+  for (const SelectedCase& one : cases) names.push_back(one.row->operation + "/" + one.row->problem);
+  return balanced(*selection.shard, names, selection.durations);
+}
+
 std::string selection_text(const Selection& selection) {
   std::string out;
   if (!selection.filter.empty()) out = fmt::format("-k '{}'", selection.filter);
@@ -81,10 +88,13 @@ std::string workload_hash(const Operation& operation, std::string_view problem, 
 
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,
                              const Machine& machine) {
+  std::vector<SelectedCase> cases = selected_cases(registry, suite, selection, machine);
+  std::optional<Shard> shard;
+  if (selection.shard) shard = placed_shard(selection, cases);
   std::vector<Trial> plan;
-  for (SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+  for (SelectedCase& one : cases) {
     const Case& row = *one.row;
-    if (selection.shard && !contains(*selection.shard, row.operation, row.problem)) continue;
+    if (shard && !contains(*shard, row.operation, row.problem)) continue;
     require_memory(row, registry.at(row.operation), machine);
     std::ranges::move(one.trials, std::back_inserter(plan));
   }
@@ -94,14 +104,16 @@ std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const
 std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
                                         const Selection& selection, const Machine& machine) {
   if (!selection.shard) return std::nullopt;
-  ShardRecord out{.shard = *selection.shard, .selection = selection_text(selection)};
+  const auto cases = selected_cases(registry, suite, selection, machine);
+  ShardRecord out{.shard = placed_shard(selection, cases), .selection = selection_text(selection)};
   std::string all = fmt::format("{}/{}", suite.name, suite.steps_per_epoch);
-  for (const SelectedCase& one : selected_cases(registry, suite, selection, machine)) {
+  for (const SelectedCase& one : cases) {
     const Case& row = *one.row;
     all += fmt::format("\n{}/{}", one.trials.front().workload, row.per_step);
     if (contains(out.shard, row.operation, row.problem)) out.positions.push_back(out.cases);
     ++out.cases;
   }
+  for (const auto& [name, place] : out.shard.places) all += fmt::format("\n{}@{}", name, place);
   out.fingerprint = fmt::format("{:016x}", fnv1a(all));
   return out;
 }

@@ -95,6 +95,27 @@ TEST(Plan, GivesAShardItsCasesWithAllTheirVariants) {
               ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
 }
 
+// By their names both cases are in one of two shards.
+TEST(Plan, GivesAShardTheCasesThatDurationsPlaceThere) {
+  const Durations durations{.file = "before.json",
+                            .seconds = {{"doubling/rows=1,columns=2", 1}, {"doubling/rows=3,columns=4", 2}}};
+  const auto flat = [&](int index) {
+    return keys({.filter = "flat", .shard = Shard{index, 2}, .durations = durations});
+  };
+  EXPECT_THAT(flat(0), ElementsAre("doubling/naive/rows=3,columns=4#1", "doubling/flat/rows=3,columns=4#1"));
+  EXPECT_THAT(flat(1), ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1"));
+  const Registry registry = three_variants();
+  const auto record = [&](const Durations& given) {
+    return *shard_record(registry, two_cases(), {.shard = Shard{0, 2}, .durations = given}, four_cores());
+  };
+  EXPECT_THAT(record(durations).positions, ElementsAre(1));
+  EXPECT_EQ(record(durations).shard.places.size(), 2U);
+  Durations others = durations;
+  others.seconds["doubling/rows=1,columns=2"] = 3;
+  EXPECT_NE(record(durations).fingerprint, record(others).fingerprint)
+      << "shards of other places do not make one whole";
+}
+
 TEST(Plan, OfAShardWithoutCasesIsEmptyButASelectionOfNothingIsRefused) {
   EXPECT_THAT(keys({.shard = Shard{0, 2}}), IsEmpty());
   EXPECT_THAT(

@@ -3,12 +3,14 @@
 
 #include "assay/error.hpp"
 #include "assay/random.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
-#include <limits>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -78,10 +80,12 @@ std::optional<Source> gitlab(const Environment& environment) {
   return out;
 }
 
-/// Array indices may begin anywhere: `--array=10-13` has four.
-std::optional<Source> slurm(const Environment& environment) {
+/// Array indices may begin anywhere: `--array=10-13` has four. Shards that were lost are run again as an
+/// array of fewer tasks than the shards that are asked for, such as `--array=3,7`.
+std::optional<Source> slurm(const Environment& environment, std::optional<std::int64_t> asked) {
   auto out = pair_of(environment, {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"});
   if (!out) return out;
+  if (asked && out->count->value != *asked) return Source{.index = out->index, .count = std::nullopt};
   const auto least = variable(environment, "SLURM_ARRAY_TASK_MIN");
   const auto most = variable(environment, "SLURM_ARRAY_TASK_MAX");
   if (!least || out->index->value < least->value) {
@@ -92,7 +96,8 @@ std::optional<Source> slurm(const Environment& environment) {
     throw Error("SLURM_ARRAY_TASK_MAX",
                 fmt::format("is {}, so the {} tasks from {} have gaps between them", most->value,
                             out->count->value, least->value),
-                fmt::format("submit with --array=0-{}", out->count->value - 1));
+                fmt::format("submit with --array=0-{}, or say with --shard-count how many shards there are",
+                            out->count->value - 1));
   }
   out->index->value -= least->value;
   return out;
@@ -129,7 +134,7 @@ std::vector<Source> sources_of(const ShardOptions& options, const Environment& e
   collect(out, gitlab(environment));
   collect(out, pair_of(environment, {"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL"}));
   collect(out, pair_of(environment, {"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT"}));
-  collect(out, slurm(environment));
+  collect(out, slurm(environment, options.count));
   collect(out, kubernetes(environment));
   collect(out, aws_batch(environment));
   const bool runner = before > (options.index || options.count ? 1U : 0U);
@@ -159,6 +164,27 @@ std::optional<Said> agreed(const std::vector<Source>& sources, std::optional<Sai
   return out;
 }
 
+/// Those that the file knows keep their seconds, and others get the median of these.
+std::vector<std::pair<std::string, double>> with_seconds(const std::vector<std::string>& cases,
+                                                         const Durations& durations) {
+  std::vector<std::pair<std::string, double>> out;
+  std::vector<double> known;
+  for (const std::string& name : cases) {
+    const auto found = durations.seconds.find(name);
+    if (found != durations.seconds.end()) known.push_back(found->second);
+  }
+  if (known.empty()) {
+    throw Error(durations.file, "holds a time of none of the cases that are selected",
+                "name results of this suite with --shard-durations, or leave it out");
+  }
+  const double usual = median(known);
+  for (const std::string& name : cases) {
+    const auto found = durations.seconds.find(name);
+    out.emplace_back(name, found == durations.seconds.end() ? usual : found->second);
+  }
+  return out;
+}
+
 }  // namespace
 
 int shard_of(std::string_view operation, std::string_view problem, int count) {
@@ -167,7 +193,29 @@ int shard_of(std::string_view operation, std::string_view problem, int count) {
 }
 
 bool contains(const Shard& shard, std::string_view operation, std::string_view problem) {
+  if (!shard.places.empty()) {
+    const auto placed = shard.places.find(fmt::format("{}/{}", operation, problem));
+    if (placed != shard.places.end()) return placed->second == shard.index;
+  }
   return shard_of(operation, problem, shard.count) == shard.index;
+}
+
+Shard balanced(Shard shard, const std::vector<std::string>& cases, const Durations& durations) {
+  if (durations.file.empty()) return shard;
+  auto longest_first = with_seconds(cases, durations);
+  std::ranges::sort(longest_first, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  // Seconds, and the number of cases for those that take none. Of several that have the least, the first.
+  std::vector<std::pair<double, int>> loads(static_cast<std::size_t>(shard.count));
+  for (const auto& [name, seconds] : longest_first) {
+    const auto least = std::ranges::min_element(loads);
+    least->first += seconds;
+    ++least->second;
+    shard.places[name] = static_cast<int>(least - loads.begin());
+  }
+  shard.durations = durations.file;
+  return shard;
 }
 
 ShardChoice chosen_shard(const ShardOptions& options, const Environment& environment) {
@@ -177,7 +225,11 @@ ShardChoice chosen_shard(const ShardOptions& options, const Environment& environ
     if (file != nullptr && *file != '\0') out.status_files.emplace_back(file);
   }
   const auto sources = sources_of(options, environment);
-  if (sources.empty()) return out;
+  if (sources.empty()) {
+    if (options.durations.empty()) return out;
+    throw Error("--shard-durations", "balances shards, and nothing says that there are any",
+                "give --shard-count and --shard-index, or leave it out");
+  }
   const auto index = agreed(sources, &Source::index, "shard index"),
              count = agreed(sources, &Source::count, "shard count");
   if (!index) throw Error(count->name, "is given without an index", "add --shard-index, from 0");
@@ -196,8 +248,12 @@ ShardChoice chosen_shard(const ShardOptions& options, const Environment& environ
   return out;
 }
 
-std::string to_options(const Shard& shard) {
-  return fmt::format("--shard-count {} --shard-index {}", shard.count, shard.index);
+std::string to_options(const Shard& shard) { return to_options(shard, std::to_string(shard.index)); }
+
+std::string to_options(const Shard& shard, std::string_view index) {
+  const std::string balance =
+      shard.durations.empty() ? "" : " --shard-durations " + shell_word(shard.durations);
+  return fmt::format("--shard-count {} --shard-index {}{}", shard.count, index, balance);
 }
 
 std::string in_words(const ShardRecord& record) {

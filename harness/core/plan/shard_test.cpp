@@ -64,6 +64,58 @@ TEST(Shard, PutsEveryCaseIntoExactlyOne) {
   }
 }
 
+/// Cases of the shard `index` of these seconds.
+std::vector<std::string> held(int index, int count, const std::vector<std::string>& cases,
+                              std::map<std::string, double> seconds) {
+  const Shard shard = balanced({index, count}, cases, {.file = "before.json", .seconds = std::move(seconds)});
+  EXPECT_EQ(shard.durations, "before.json");
+  std::vector<std::string> out;
+  for (const std::string& name : cases) {
+    if (contains(shard, name.substr(0, 2), name.substr(3))) out.push_back(name.substr(3));
+  }
+  return out;
+}
+
+// 7, 6, 5, 4 and 3 go into shard 0, 1, 2, 2 and 1 of three: to 7, 9 and 9 seconds.
+TEST(Shard, IsBalancedByTheDurationsOfItsCases) {
+  const std::vector<std::string> cases{"op/3", "op/4", "op/5", "op/6", "op/7"};
+  const std::map<std::string, double> seconds{{"op/3", 3}, {"op/4", 4}, {"op/5", 5},
+                                              {"op/6", 6}, {"op/7", 7}, {"op/other", 100}};
+  EXPECT_THAT(held(0, 3, cases, seconds), ElementsAre("7"));
+  EXPECT_THAT(held(1, 3, cases, seconds), ElementsAre("3", "6"));
+  EXPECT_THAT(held(2, 3, cases, seconds), ElementsAre("4", "5"));
+}
+
+TEST(Shard, IsTheSameWhateverTheOrderOfItsCases) {
+  const std::map<std::string, double> equal{{"op/a", 1}, {"op/b", 1}, {"op/c", 1}, {"op/d", 1}};
+  EXPECT_THAT(held(0, 2, {"op/a", "op/b", "op/c", "op/d"}, equal), ElementsAre("a", "c"));
+  EXPECT_THAT(held(0, 2, {"op/d", "op/c", "op/b", "op/a"}, equal), ElementsAre("c", "a"));
+}
+
+// The median of 1, 2 and 9 is 2: 9 into shard 0; new, known, then 1 into shard 1.
+TEST(Shard, TakesACaseWithoutADurationForTheMedian) {
+  const std::vector<std::string> cases{"op/known", "op/long", "op/new", "op/short"};
+  const std::map<std::string, double> seconds{{"op/short", 1}, {"op/known", 2}, {"op/long", 9}};
+  EXPECT_THAT(held(0, 2, cases, seconds), ElementsAre("long"));
+  EXPECT_THAT(held(1, 2, cases, seconds), ElementsAre("known", "new", "short"));
+  EXPECT_THAT([&] { held(0, 2, {"op/new"}, seconds); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("before.json: holds a time of none of the cases"),
+                                         HasSubstr("--shard-durations"))));
+}
+
+TEST(Shard, GoesByNamesWhereNoDurationPlacedACase) {
+  EXPECT_EQ(balanced({1, 3}, {"foo/bar"}, {}), (Shard{1, 3}));
+  const Shard placed = balanced({0, 5}, {"op/a"}, {.file = "f", .seconds = {{"op/a", 1}}});
+  EXPECT_FALSE(contains(placed, "foo", "bar"));
+  EXPECT_TRUE(contains({.index = 4, .count = 5, .durations = "f", .places = {{"op/a", 0}}}, "foo", "bar"));
+}
+
+TEST(Shard, IsSpelledWithWhatBalancedIt) {
+  EXPECT_EQ(to_options({1, 3}), "--shard-count 3 --shard-index 1");
+  EXPECT_EQ(to_options({1, 3, "my file", {}}, "$i"),
+            "--shard-count 3 --shard-index $i --shard-durations 'my file'");
+}
+
 TEST(ShardChoice, IsTheWholeWhenNobodySpeaksOfShards) {
   EXPECT_EQ(text(choice({})), "whole");
   EXPECT_EQ(text(choice({{"GTEST_TOTAL_SHARDS", ""}, {"GTEST_SHARD_INDEX", ""}})), "whole")
@@ -130,6 +182,19 @@ TEST(ShardChoice, CountsSlurmTasksFromTheLeast) {
   EXPECT_THAT([&] { detected(task); }, ThrowsMessage<Error>(HasSubstr("SLURM_ARRAY_TASK_MIN")));
 }
 
+// --array=3,7 of eight shards.
+TEST(ShardChoice, TakesAnArrayOfFewerTasksThanShardsForThoseThatWereLost) {
+  const Variables task{{"SLURM_ARRAY_TASK_ID", "7"},
+                       {"SLURM_ARRAY_TASK_COUNT", "2"},
+                       {"SLURM_ARRAY_TASK_MIN", "3"},
+                       {"SLURM_ARRAY_TASK_MAX", "7"}};
+  EXPECT_EQ(text(detected(task, {.index = {}, .count = 8})), "7/8");
+  EXPECT_THAT([&] { detected(task, {.index = {}, .count = 7}); },
+              ThrowsMessage<Error>(HasSubstr("SLURM_ARRAY_TASK_ID: makes the shard 7 of 7")));
+  EXPECT_THAT([&] { detected(task); },
+              ThrowsMessage<Error>(HasSubstr("say with --shard-count how many shards there are")));
+}
+
 TEST(ShardChoice, AsksForTheCountWhereTheEngineHasOnlyAnIndex) {
   const Variables pod{{"JOB_COMPLETION_INDEX", "3"}}, child{{"AWS_BATCH_JOB_ARRAY_INDEX", "3"}};
   for (const Variables& one : {pod, child}) {
@@ -174,6 +239,12 @@ TEST(ShardChoice, RefusesHalfOfAPair) {
         detected({{"CIRCLE_NODE_TOTAL", "3"}});
       },
       ThrowsMessage<Error>(HasSubstr("CIRCLE_NODE_TOTAL: is set, but CIRCLE_NODE_INDEX is not")));
+}
+
+TEST(ShardChoice, RefusesDurationsWhereThereAreNoShards) {
+  expect_refused({}, {.index = {}, .count = {}, .durations = "before.json"}, "--shard-durations",
+                 "nothing says that there are any");
+  EXPECT_EQ(text(choice({}, {.index = 1, .count = 2, .durations = "before.json"})), "1/2");
 }
 
 TEST(ShardChoice, RefusesWhatIsNoNumber) {

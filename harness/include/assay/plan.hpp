@@ -28,6 +28,7 @@ struct Selection {
   std::vector<int> threads;  ///< counts for threaded variants; empty means 1 and all cores
   std::uint64_t seed = 42;
   std::optional<Shard> shard;  ///< only its cases of what is selected
+  Durations durations{};       ///< that balance the shards
 };
 
 /// All trials of the suite that the selection names, case by case, `naive` first. A case of which any variant

@@ -1,0 +1,15 @@
+/// The time that each case took once, by which shards are balanced.
+#pragma once
+
+#include "assay/shard.hpp"
+
+#include <filesystem>
+
+namespace assay {
+
+/// Of what `run`, `gate` or `merge` wrote: the seconds in which all trials of a case were timed, launch by
+/// launch. Cases without a time are left out. No file gives no durations. Throws Error naming the file when
+/// it is none of these, or holds no time at all.
+Durations durations_in(const std::filesystem::path& file);
+
+}  // namespace assay
