@@ -1,7 +1,7 @@
 // A program of Google Benchmark that knows nothing of assay, with benchmarks of every kind that there is.
-// ASSAY_PLANT makes `moved` take one and a half times as long (slower), report an error (errors), crash or
-// hang. What it does is work, not a wait for a time: it takes as much processor time however often it is
-// interrupted.
+// FOREIGN_PLANT makes `moved` take one and a half times as long (slower), report an error (errors), crash
+// (crashes) or hang (hangs). What it does is work and no wait: it takes as much processor time however often
+// it is interrupted.
 
 #include <benchmark/benchmark.h>
 
@@ -14,7 +14,7 @@
 namespace {
 
 bool planted(std::string_view what) {
-  const char* const plant = std::getenv("ASSAY_PLANT");
+  const char* const plant = std::getenv("FOREIGN_PLANT");
   return plant != nullptr && std::string_view(plant).starts_with(what);
 }
 
