@@ -163,34 +163,6 @@ TEST_F(TwoBuilds, RefuseOptionsThatTheyWouldIgnore) {
   }
 }
 
-TEST_F(TwoBuilds, NameAProgramOfGoogleBenchmarkThatFailsAsTheUserDid) {
-  const auto old =
-      folder_.write("old", "#!/bin/sh\ncase \"$*\" in *list_tests*) echo steady ;; *) exit 3 ;; esac\n");
-  std::filesystem::permissions(old, std::filesystem::perms::owner_all);
-  const Finished done = run_program("gate --base ./old --head '" FOREIGN_BENCHMARK "'", folder_.path());
-  EXPECT_EQ(done.exit_code, 2) << done.output;
-  EXPECT_THAT(done.errors, HasSubstr("./old: as base:"));
-}
-
-TEST_F(TwoBuilds, MayBeProgramsOfGoogleBenchmark) {
-  const auto base =
-      folder_.write("old", "#!/bin/sh\nunset ASSAY_PLANT\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
-  std::filesystem::permissions(base, std::filesystem::perms::owner_all);
-  const std::string gate = "gate --base ./old --head '" FOREIGN_BENCHMARK "'";
-  const Finished none = run_program(gate + " -k no_such_benchmark", folder_.path());
-  EXPECT_EQ(none.exit_code, 2) << none.output;
-  EXPECT_THAT(none.errors, HasSubstr("selects nothing that both programs have"));
-
-  const Finished done = run_program(gate + " --json verdicts.json", folder_.path(), "slower=2");
-  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
-  EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
-  const Json verdicts = Json::parse(folder_.read("verdicts.json")).at("verdicts");
-  EXPECT_EQ(verdicts.at(0).at("key"), "steady");
-  EXPECT_NE(verdicts.at(0).at("standing"), "slower");
-  EXPECT_EQ(verdicts.at(1).at("standing"), "slower");
-  EXPECT_NEAR(verdicts.at(1).at("ratio").at("middle").get<double>(), 1.5, 0.1);
-}
-
 TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
   const Finished done = run_program(
       "selftest --suite tiny.json -k 'packed|flat' --runs 0 --planted-runs 1 --plant 2 -o raw.jsonl --md "

@@ -228,6 +228,13 @@ std::string command_text(const std::string& verb, const OptionList& options, con
     const Option& option = options.all()[i];
     const std::vector<std::string> texts = option.texts();
     if (!option.rule.repeated || texts == usual.all()[i].texts()) continue;
+    if (option.rule.behind_dashes) {
+      out += " --";
+      for (const std::string& word : *std::get<std::vector<std::string>*>(option.value)) {
+        out += " " + shell_word(word);
+      }
+      continue;
+    }
     for (const std::string& text : texts) out += " " + typed(option, text);
   }
   return out;

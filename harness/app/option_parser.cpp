@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t help_column = 34;
 
 bool takes_commas(const Option& option) {
+  if (option.rule.behind_dashes) return false;
   return std::holds_alternative<std::vector<int>*>(option.value) ||
          std::holds_alternative<std::vector<Index>*>(option.value) ||
          std::holds_alternative<std::vector<double>*>(option.value) ||
@@ -26,7 +27,7 @@ CLI::Option* declare(CLI::App& app, const Option& option) {
       names, [](const CLI::results_t&) { return true; }, about);
   out->type_name(option.type());
   const bool paths = std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
-  if (paths && (option.rule.several || option.is_positional())) {
+  if ((paths && (option.rule.several || option.is_positional())) || option.rule.behind_dashes) {
     out->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
   } else if (paths || takes_commas(option)) {
     out->expected(1)->take_all();
@@ -48,7 +49,7 @@ struct Declared {
     app.allow_extras();
     for (const Option& option : options.all()) {
       theirs.push_back(declare(app, option));
-      if (option.rule.required) theirs.back()->required();
+      if (option.rule.required && !option.rule.behind_dashes) theirs.back()->required();
       if (option.rule.hidden) theirs.back()->group("");
     }
     for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -60,6 +61,23 @@ struct Declared {
   CLI::App app;
   std::vector<CLI::Option*> theirs;
 };
+
+/// Takes what stands behind `--` out of the arguments, where an option is there for it: CLI11 would split
+/// words at commas, and take its own options out of those of another program.
+void take_behind_dashes(OptionList& options, const std::string& program,
+                        std::vector<std::string>& arguments) {
+  const auto taker =
+      std::ranges::find_if(options.all(), [](const Option& one) { return one.rule.behind_dashes; });
+  if (taker == options.all().end()) return;
+  const auto dashes = std::ranges::find(arguments, "--");
+  const std::vector<std::string> words(dashes == arguments.end() ? dashes : dashes + 1, arguments.end());
+  if (words.empty() || words.front().empty()) {
+    throw Error(program, fmt::format("names no {}", taker->name()),
+                fmt::format("write it behind --, as `{} -- ./program --its-options`", program));
+  }
+  taker->read(words);
+  arguments.erase(dashes, arguments.end());
+}
 
 /// The variable that gave the option its value; empty when none did.
 std::string read_variables(Option& option, const Environment& environment) {
@@ -90,6 +108,7 @@ void require_not_excluded(const Option& given_by_variable, const std::string& va
 std::vector<std::string> read_options(const std::string& program, OptionList& options,
                                       std::vector<std::string> arguments, const Environment& environment) {
   Declared declared(program, "", options);
+  take_behind_dashes(options, program, arguments);
   try {
     std::ranges::reverse(arguments);  // as CLI11 wants them
     declared.app.parse(arguments);
@@ -99,6 +118,11 @@ std::vector<std::string> read_options(const std::string& program, OptionList& op
   for (std::size_t i = 0; i < declared.theirs.size(); ++i) {
     Option& option = options.all()[i];
     const CLI::Option& theirs = *declared.theirs[i];
+    if (option.rule.behind_dashes) {
+      if (theirs.count() == 0) continue;
+      throw Error(program, fmt::format("\"{}\" was not expected before --", theirs.results().front()),
+                  fmt::format("write the whole {} behind --", option.name()));
+    }
     if (theirs.count() == 0) {
       const std::string variable = read_variables(option, environment);
       if (!variable.empty()) require_not_excluded(option, variable, declared, options);

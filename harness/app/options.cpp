@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisec
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
 constexpr std::array<std::string_view, 4> benchmark_formats{"", "json", "console", "csv"};
 constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
+constexpr std::array<std::string_view, 5> units{"", "s", "ms", "us", "ns"};
 
 void suite(OptionList& o, std::filesystem::path& value, bool required = true) {
   o("--suite,-s,suite", &value,
@@ -32,9 +33,10 @@ void threads(OptionList& o, Threads& value) {
 void seed(OptionList& o, std::uint64_t& value) {
   o("--seed", &value, "seed of the inputs (default 42)", {.low = 0});
 }
-void time_limit(OptionList& o, double& value) {
-  o("--time-limit", &value, "seconds that a kernel may take (default 20 times what naive takes, at least 10)",
-    {.least = 0.001, .most = 1e6});
+void time_limit(OptionList& o, double& value,
+                std::string_view about =
+                    "seconds that a kernel may take (default 20 times what naive takes, at least 10)") {
+  o("--time-limit", &value, about, {.least = 0.001, .most = 1e6});
 }
 void strict(OptionList& o, bool& value) {
   o("--strict", &value,
@@ -142,8 +144,8 @@ void describe_sides(OptionList& o, ProgramsOptions& options, std::string_view ba
   o("--base", &options.base, base, {.required = true, .not_empty = true});
   o("--head", &options.head, "the build that is judged, if not this one", {.not_empty = true});
 }
-void describe_budget(OptionList& o, ProgramsOptions& options) {
-  limit(o, &options.limit, "time ratio that is still the same (default 1.01)");
+void describe_budget(OptionList& o, ProgramsOptions& options, std::string_view about_limit) {
+  limit(o, &options.limit, about_limit);
   budget(o, options.budget_seconds, "seconds that both are measured for (default 300)");
   seed(o, options.seed);
 }
@@ -168,13 +170,28 @@ void describe_builds(OptionList& o, BuildsOptions& options) {
   suite(o, programs.verdict.suite, /*required=*/false);
   filter(o, programs.filter);
   threads(o, options.threads);
-  time_limit(o, options.time_limit);
+  time_limit(o, programs.time_limit);
   o("--identical", &options.identical_too, "measure variants whose machine code is identical, too");
-  describe_budget(o, programs);
+  describe_budget(o, programs, "time ratio that is still the same (default 1.01)");
   describe(o, programs.verdict.judging);
   record_step(o, programs.verdict.record_step);
   shard(o, options.shard);
   describe_outputs(o, programs.verdict);
+}
+constexpr std::string_view limit_of_programs = "time ratio that is still the same (default 1.03)";
+
+void describe_timing(OptionList& o, CommandTiming& timing) {
+  o("--match", &timing.match,
+    "judge a number that the command prints: 'time: ([0-9.]+) ms'; with two groups, a name and its number");
+  o("--unit", choice_of(timing.unit, units), "of that number (default: as the command prints it, else s)",
+    {.needs = "--match"});
+  o("--rate", &timing.rate, "that number is a rate: more of it is better", {.needs = "--match"});
+  o("--cpu", &timing.processor, "processor time of the command and its children, instead of wall time",
+    {.excludes = "--match"});
+  o("--name", &timing.name, "of what is timed, in results (default: the program's)");
+  o("--warmup", &timing.warmups, "runs that are not counted (default 1)", {.low = 1, .high = 1000});
+  time_limit(o, timing.time_limit,
+             "seconds that a run may take (default 20 times what the first one took, at least 10)");
 }
 }  // namespace
 
@@ -296,8 +313,10 @@ void describe(OptionList& o, GateOptions& options) {
 
 void describe(OptionList& o, ProgramsOptions& options) {
   describe_sides(o, options, "a program of Google Benchmark, interleaved with the head");
-  filter(o, options.filter);
-  describe_budget(o, options);
+  o("-k,--filter,--benchmark_filter", &options.filter, "only benchmarks that match this regular expression",
+    {.variables = {"TESTBRIDGE_TEST_ONLY"}});
+  time_limit(o, options.time_limit, "seconds that a benchmark may take in a launch (default 60)");
+  describe_budget(o, options, limit_of_programs);
   describe(o, options.verdict.judging);
   describe_outputs(o, options.verdict);
 }
@@ -314,6 +333,27 @@ void describe(OptionList& o, PrepareOptions& options) {
   describe_built_sides(o, options.builds);
   o("-o,--output", &options.output, "the folder that is to hold both builds and their layouts",
     {.required = true, .writes = Writes::folder});
+}
+
+void describe(OptionList& o, CommandsOptions& options) {
+  ProgramsOptions& programs = options.programs;
+  o("--base", &programs.base, "a command as a shell takes it, in turns with the head",
+    {.required = true, .not_empty = true});
+  o("--head", &programs.head, "the command that is judged", {.required = true, .not_empty = true});
+  filter(o, programs.filter);
+  describe_timing(o, options.timing);
+  describe_budget(o, programs, limit_of_programs);
+  describe(o, programs.verdict.judging);
+  describe_outputs(o, programs.verdict);
+}
+void describe(OptionList& o, CommandOptions& options) {
+  describe_timing(o, options.timing);
+  o("--launches", &options.launches, "runs to time (default 32)", {.low = 1, .high = 100000});
+  budget(o, options.budget_seconds, "seconds after which no run is begun (default 300)");
+  results(o, options.output);
+  json(o, options.json);
+  o("command", &options.command, "the program and its arguments, behind --",
+    {.required = true, .behind_dashes = true});
 }
 
 void describe(OptionList& o, ReanalyzeOptions& options) {

@@ -5,6 +5,7 @@
 #include "app/option_list.hpp"
 #include "assay/compare.hpp"
 #include "assay/shard.hpp"
+#include "bench/gate/wrapped_commands.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/tune/threshold_rounds.hpp"
 #include "training/tune/rounds.hpp"
@@ -152,19 +153,23 @@ struct VerdictOptions {
   std::string json;
 };
 
-/// `gate` of two programs of Google Benchmark, and what gates of two builds have in common with it.
+/// Time ratio that is still the same for programs and commands that take no turns of assay's.
+inline constexpr double usual_limit_of_programs = 1.03;
+
+/// `gate` of two programs of Google Benchmark, and what gates of two builds and of commands have in common
+/// with it.
 struct ProgramsOptions {
   std::string base, head;  ///< a program, or a git revision to build; empty head is this program
   std::string filter;
   std::optional<double> limit;
   double budget_seconds = 300;
+  double time_limit = 0;
   std::uint64_t seed = 42;
   VerdictOptions verdict;
 };
 struct BuildsOptions {
   ProgramsOptions programs;
   std::vector<int> threads;
-  double time_limit = 0;
   std::optional<int> layouts;  ///< links of a side that is built from a revision
   bool merge_base = false;     ///< of base and head (else HEAD), instead of the base
   bool identical_too = false;  ///< identical machine code is measured as well
@@ -187,6 +192,21 @@ struct ReanalyzeOptions {
 struct MergeOptions {
   std::vector<std::filesystem::path> shards;
   VerdictOptions verdict;
+};
+
+/// `wrap` of two commands: base and head are lines of a shell.
+struct CommandsOptions {
+  ProgramsOptions programs;
+  CommandTiming timing;
+};
+/// `wrap` of one command.
+struct CommandOptions {
+  std::vector<std::string> command;
+  CommandTiming timing;
+  int launches = 32;
+  double budget_seconds = ProgramsOptions{}.budget_seconds;
+  std::filesystem::path output;
+  std::string json;
 };
 
 struct SelftestOptions {
@@ -331,6 +351,8 @@ void describe(OptionList& o, BundleOptions& options);
 void describe(OptionList& o, PrepareOptions& options);
 void describe(OptionList& o, ReanalyzeOptions& options);
 void describe(OptionList& o, MergeOptions& options);
+void describe(OptionList& o, CommandsOptions& options);
+void describe(OptionList& o, CommandOptions& options);
 void describe(OptionList& o, SelftestOptions& options);
 void describe(OptionList& o, SelftestAgainOptions& options);
 void describe(OptionList& o, CompareOptions& options);

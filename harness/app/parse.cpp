@@ -107,9 +107,11 @@ CommandLine parse(const Words& arguments) {
     const std::size_t words = words_of(verb, arguments);
     if (words == 0) continue;
     const Words rest(arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end());
+    // What stands behind -- is another program's.
+    const Words own(rest.begin(), std::ranges::find(rest, "--"));
     const bool is_meant =
-        std::ranges::all_of(verb.chosen_by, [&](std::string_view option) { return gives(rest, option); });
-    if (asks_for_help(rest)) {
+        std::ranges::all_of(verb.chosen_by, [&](std::string_view option) { return gives(own, option); });
+    if (asks_for_help(own)) {
       Call call = verb.make();
       help += (help.empty() ? "" : "\n") + help_of(verb.title(), std::string(verb.about), call.options);
     } else if (is_meant) {

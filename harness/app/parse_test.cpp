@@ -80,6 +80,13 @@ TEST(CommandLine, MapsEveryMistakeToExitCodeTwo) {
            {"selftest", "--again", "kept.jsonl", "--runs", "3"},
            {"selftest", "--again", "kept.jsonl", "--suite", "s.json"},
            {"selftest", "--again", "kept.jsonl", "-o", "kept.jsonl"},
+           {"wrap"},
+           {"wrap", "ls"},
+           {"wrap", "--"},
+           {"wrap", "--rate", "--", "ls"},
+           {"wrap", "--cpu", "--match", "(x)", "--", "ls"},
+           {"wrap", "--base", "ls", "--", "ls"},
+           {"wrap", "--base", "ls", "--head", "ls", "--", "ls"},
            {"compare", "one.json"}}) {
     const CommandLine line = parsed(bad);
     EXPECT_FALSE(line.call.has_value()) << (bad.empty() ? "nothing" : bad.back());
@@ -198,6 +205,15 @@ TEST(Options, ReadEveryKindOfValue) {
 
   const auto library = read<LibraryOptions>({"-s", "s.json", "--core-types", "Haswell,SkylakeX"});
   EXPECT_THAT(library.core_types, ElementsAre("Haswell", "SkylakeX"));
+}
+
+TEST(Options, LeaveWhatStandsBehindDashesToTheCommand) {
+  const auto wrap = read<CommandOptions>({"--launches", "8", "--", "./x", "--launches=3", "a,b", "--", "-h"});
+  EXPECT_EQ(wrap.launches, 8);
+  EXPECT_THAT(wrap.command, ElementsAre("./x", "--launches=3", "a,b", "--", "-h"));
+  EXPECT_EQ(command_of("wrap", wrap), "assay wrap --launches 8 -- ./x --launches=3 a,b -- -h");
+  EXPECT_TRUE(parsed({"wrap", "--", "ls", "--base", "b", "--head", "h", "--help"}).call.has_value());
+  EXPECT_THAT(parsed({"wrap", "--help"}).output, HasSubstr("assay wrap --base --head"));
 }
 
 TEST(Options, KeepTheirDefaults) {

@@ -9,7 +9,6 @@
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
 #include "core/files/this_program.hpp"
-#include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/plugin/library.hpp"
 #include "core/plugin/plugins.hpp"
@@ -18,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace assay {
@@ -26,27 +24,6 @@ namespace {
 
 /// Differently ordered links of a side that is built, where nobody says how many.
 constexpr int usual_layouts = 8;
-
-SequentialPolicy policy_of(const ProgramsOptions& options) {
-  SequentialPolicy out;
-  if (options.limit) {
-    out.same_limit += *options.limit - out.margin;
-    out.margin = *options.limit;
-  }
-  return out;
-}
-
-TwoBuilds run_of(const ProgramsOptions& options, std::string command) {
-  return {.base = {.name = options.base},
-          .head = {.name = options.head.empty() ? "this program" : options.head},
-          .machine = this_machine(),
-          .date = utc_now(),
-          .seed = options.seed,
-          .command = std::move(command),
-          .filter = options.filter,
-          .policy = policy_of(options),
-          .budget_seconds = options.budget_seconds};
-}
 
 /// Whether a file that does not load was meant as a suite. Results and baselines may lie beside suites.
 bool is_meant_as_suite(const std::filesystem::path& file) {
@@ -138,8 +115,7 @@ Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
       .head = this_program ? programs_of_this(layouts, hooks) : programs_of(head, ".", "", layouts, hooks)};
   if (out.base.links.empty() || out.head.links.empty()) throw Stopped{};
   if (!revision) {
-    out.base.layout_remark = out.head.layout_remark =
-        "one layout only, since programs are compared as they were linked";
+    out.base.layout_remark = out.head.layout_remark = layout_of_programs;
   }
   return out;
 }
@@ -188,7 +164,7 @@ TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bun
                      std::string command, const Registry& registry, const Hooks& hooks) {
   const ProgramsOptions& programs = options.programs;
   const VerdictOptions& verdict = programs.verdict;
-  TwoBuilds run = run_of(programs, std::move(command));
+  TwoBuilds run = new_run(programs, std::move(command), SequentialPolicy{}.margin);
   return gate_of_builds({.base = std::move(sides.base),
                          .head = std::move(sides.head),
                          .suite = selected.suite,
@@ -197,7 +173,7 @@ TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bun
                          .shard = selected.shard,
                          .durations = selected.durations,
                          .identical_too = options.identical_too,
-                         .time_limit = options.time_limit,
+                         .time_limit = programs.time_limit,
                          .judging = judging_of(verdict),
                          .run = std::move(run)},
                         registry, hooks);
@@ -206,17 +182,8 @@ TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bun
 TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
   ProgramsOptions repeated = options;
   repeated.filter.clear();
-  return gate_of_benchmarks(options.base, options.head, run_of(options, command_of("gate", repeated)), hooks);
-}
-
-/// Samples, and ends with a verdict.
-int ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate) {
-  TwoBuilds run;
-  {
-    Progress progress;
-    run = gate(progress.hooks());
-  }
-  return end_two_builds(options, run);
+  return gate_of_benchmarks(options.base, options.head, options.time_limit,
+                            new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
 }
 
 }  // namespace
@@ -229,7 +196,7 @@ int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   std::filesystem::path& suite = options.programs.verdict.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(options.programs));
   const Selected selected = selected_by(options, registry);
-  return ended(options.programs.verdict, [&](const Hooks& hooks) {
+  return measured_and_ended(options.programs.verdict, [&](const Hooks& hooks) {
     Bundle sides = sides_of(options, hooks);
     std::string command = command_without_filter(options, sides);
     return gate_sides(options, selected, std::move(sides), std::move(command), registry, hooks);
@@ -246,7 +213,7 @@ int bundle_verb(const BundleOptions& given, const Registry& registry) {
   repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;
   programs.head = sides.head.name;
-  return ended(programs.verdict, [&](const Hooks& hooks) {
+  return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
     return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
                       hooks);
   });
@@ -271,7 +238,8 @@ int two_programs_verb(const ProgramsOptions& options) {
     throw Error("--suite", "is missing",
                 "name a suite, or two programs of Google Benchmark with --base and --head");
   }
-  return ended(options.verdict, [&](const Hooks& hooks) { return gate_benchmarks(options, hooks); });
+  return measured_and_ended(options.verdict,
+                            [&](const Hooks& hooks) { return gate_benchmarks(options, hooks); });
 }
 
 int reanalyze_verb(const ReanalyzeOptions& options) {

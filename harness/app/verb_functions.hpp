@@ -22,6 +22,8 @@ int two_builds_verb(const BuildsOptions& options, const Registry& registry);
 int bundle_verb(const BundleOptions& options, const Registry& registry);
 int prepare_verb(const PrepareOptions& options);
 int two_programs_verb(const ProgramsOptions& options);
+int commands_verb(const CommandsOptions& options);
+int command_verb(const CommandOptions& options);
 int reanalyze_verb(const ReanalyzeOptions& options);
 int selftest_verb(const SelftestOptions& options, const Registry& registry);
 int selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry);

@@ -61,6 +61,8 @@ std::span<const Verb> verbs() {
       {"gate", {"--bundle"}, "judge two builds that `prepare` made", call<bundle_verb>},
       {"gate", {}, "check, measure, compare with this machine's baseline", call<gate_verb>},
       {"prepare", {}, "build both sides of a gate for jobs elsewhere", call<prepare_verb>},
+      {"wrap", {"--base", "--head"}, "time and judge any two commands in turns", call<commands_verb>},
+      {"wrap", {}, "time any command, and say what a gate of it could see", call<command_verb>},
       {"compare", {}, "two result files: ours, or Google Benchmark's JSON", call<compare_verb>},
       {"merge", {}, "results of all shards of one selection into one file", call<merge_verb>},
       {"predict", {}, "seconds of an epoch: of a suite, or of any training job", call<predict_verb>},

@@ -1,11 +1,13 @@
 #include "app/verdict.hpp"
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/today.hpp"
 #include "assay/error.hpp"
 #include "bench/exchange/github.hpp"
 #include "bench/exchange/junit.hpp"
 #include "bench/gate/two_builds_verdict.hpp"
+#include "core/machine/clock.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -79,6 +82,27 @@ Judging judging_of(const JudgingOptions& options, const std::filesystem::path& s
 
 Judging judging_of(const VerdictOptions& options) {
   return judging_of(options.judging, options.suite, options.record_step);
+}
+
+TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
+  return {.base = {.name = options.base},
+          .head = {.name = options.head.empty() ? "this program" : options.head},
+          .machine = this_machine(),
+          .date = utc_now(),
+          .seed = options.seed,
+          .command = std::move(command),
+          .filter = options.filter,
+          .policy = policy_with(options.limit.value_or(usual_limit)),
+          .budget_seconds = options.budget_seconds};
+}
+
+int measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate) {
+  TwoBuilds run;
+  {
+    Progress progress;
+    run = gate(progress.hooks());
+  }
+  return end_two_builds(options, run);
 }
 
 int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {

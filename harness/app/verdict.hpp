@@ -8,12 +8,20 @@
 #include "bench/gate/two_builds.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace assay {
 
 Judging judging_of(const JudgingOptions& options, const std::filesystem::path& suite, bool record_step);
 Judging judging_of(const VerdictOptions& options);
+
+/// A run of a gate of two builds, of which nothing was measured yet: `command` repeats it, but for the
+/// filter, and `usual_limit` is the time ratio that is still the same where the user gave none.
+TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit);
+
+/// Lets `gate` measure under a line that shows how far it is, and ends with the verdict.
+int measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate);
 
 /// Judges a gate of two builds, prints the verdict, writes the samples where `-o` says and the other files,
 /// and returns the exit code: the same for samples just taken and for stored ones.

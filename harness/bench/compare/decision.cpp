@@ -1,6 +1,7 @@
 #include "bench/compare/decision.hpp"
 
 #include "bench/compare/judge.hpp"
+#include "bench/compare/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,7 +151,7 @@ class Decision {
   std::vector<std::string> variants_that_are(Standing standing) const {
     std::vector<std::string> out;
     for (const Verdict& verdict : comparison_.verdicts) {
-      if (verdict.standing != standing) continue;
+      if (verdict.standing != standing || reports_an_error(verdict)) continue;
       std::string name = variant_of(verdict.key);
       if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
@@ -159,9 +160,17 @@ class Decision {
   std::string_view of_the_head() const { return judgement_.against == Against::base ? " of the head" : ""; }
 
   std::string disagreement() const {
-    const auto variants = variants_that_are(Standing::wrong);
-    return fmt::format("{}{} disagree{} with the oracle and {} not timed", fmt::join(variants, ", "),
-                       of_the_head(), variants.size() == 1 ? "s" : "", variants.size() == 1 ? "was" : "were");
+    std::vector<std::string> found;
+    if (const auto variants = variants_that_are(Standing::wrong); !variants.empty()) {
+      found.push_back(fmt::format("{}{} disagree{} with the oracle and {} not timed",
+                                  fmt::join(variants, ", "), of_the_head(), variants.size() == 1 ? "s" : "",
+                                  variants.size() == 1 ? "was" : "were"));
+    }
+    for (const Verdict& verdict : comparison_.verdicts) {
+      if (!reports_an_error(verdict)) continue;
+      found.push_back(fmt::format("{}{} {}", verdict.key, of_the_head(), verdict.why));
+    }
+    return fmt::format("{}", fmt::join(found, "; "));
   }
 
   std::string impossibility() const {

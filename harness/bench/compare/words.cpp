@@ -95,8 +95,14 @@ std::string in_words(const Verdict& verdict) {
 
 std::string limit_in_words(const Verdict& verdict) { return factor(verdict.limit, verdict.limit); }
 
+bool reports_an_error(const Verdict& verdict) {
+  return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
+}
+
 std::string verdict_sentence(const Comparison& comparison) {
-  const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong),
+  const auto reported =
+      static_cast<std::size_t>(std::ranges::count_if(comparison.verdicts, reports_an_error));
+  const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong) - reported,
                     impossible = comparison.count(Standing::impossible),
                     slower = comparison.count(Standing::slower),
                     accepted = comparison.count(Standing::accepted),
@@ -107,6 +113,9 @@ std::string verdict_sentence(const Comparison& comparison) {
   if (total == 0) return "Nothing was compared: there are no trials";
   if (wrong > 0) {
     out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  }
+  if (reported > 0) {
+    out += fmt::format("{} of {} trials report{} an error; ", reported, total, reported == 1 ? "s" : "");
   }
   if (impossible > 0) {
     out += fmt::format("{} of {} trials {} faster than any kernel can be; ", impossible, total,

@@ -16,6 +16,10 @@ std::string interval_in_words(const Verdict& verdict);
 /// "1.05", or "1.010" where ratios have three decimals as well.
 std::string limit_in_words(const Verdict& verdict);
 
+/// Whether it is wrong since its program says so. Programs that are not assay's have no oracle, and tell that
+/// in words of their own.
+bool reports_an_error(const Verdict& verdict);
+
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string verdict_sentence(const Comparison& comparison);
 

@@ -100,7 +100,8 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
                                  command_text(message)));
   };
   for (const Verdict* row : worst(comparison)) {
-    add(row->standing == Standing::wrong        ? "disagreement"
+    add(reports_an_error(*row)                  ? "error"
+        : row->standing == Standing::wrong      ? "disagreement"
         : row->standing == Standing::impossible ? "impossible time"
         : row->standing == Standing::crashed    ? "crash"
         : row->standing == Standing::timed_out  ? "hang"

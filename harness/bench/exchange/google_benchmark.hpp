@@ -16,8 +16,9 @@ std::string google_benchmark_json(const Results& results);
 std::string google_benchmark_csv(const Results& results);
 std::string google_benchmark_console(const Results& results);
 
-/// Each repetition as a launch of one slice; aggregates are passed over, they are no measurements. A bare NaN
-/// or Infinity, which counters may hold and JSON may not, counts as null. Throws Error.
+/// Each repetition as a launch of one slice. Aggregates are no measurements and passed over, but for the
+/// median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold and JSON
+/// may not, counts as null. Throws Error.
 Results results_from_google_benchmark(const std::string& text, const std::string& where);
 
 }  // namespace assay

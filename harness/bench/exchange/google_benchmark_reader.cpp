@@ -173,12 +173,21 @@ Results results_from_google_benchmark(const std::string& text, const std::string
   Names names;
   for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
   std::map<std::string, std::size_t> position;
-  for (const JsonField& benchmark : benchmarks) {
-    if (!is_measurement(benchmark, names)) continue;
+  const auto add = [&](const JsonField& benchmark) -> TrialResult& {
     const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
     const auto [at, is_new] = position.try_emplace(name, results.trials.size());
     if (is_new) results.trials.push_back(trial_of(benchmark, name));
-    add_repetition(results.trials[at->second], benchmark);
+    TrialResult& trial = results.trials[at->second];
+    add_repetition(trial, benchmark);
+    return trial;
+  };
+  for (const JsonField& benchmark : benchmarks) {
+    if (is_measurement(benchmark, names)) add(benchmark);
+  }
+  for (const JsonField& benchmark : benchmarks) {
+    if (benchmark.text_or("aggregate_name", "") != "median") continue;
+    if (position.contains(benchmark.text_or("run_name", ""))) continue;
+    add(benchmark).remark = "reports aggregates alone, of which the median counts as a launch";
   }
   if (results.trials.empty()) {
     file.at("benchmarks").refuse("holds no measurement: aggregates alone cannot be compared");

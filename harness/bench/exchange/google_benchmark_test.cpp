@@ -110,6 +110,23 @@ TEST(GoogleBenchmarkJson, KnowsAggregatesByTheirNamesWhereNoTypeIsWritten) {
   EXPECT_EQ(results.trials[1].key, "harmonic_mean") << "no benchmark is called harmonic";
 }
 
+TEST(GoogleBenchmarkJson, TakesTheMedianOfWhatReportsAggregatesAlone) {
+  const Results results = results_from_google_benchmark(R"({"context": {}, "benchmarks": [
+    {"name": "A_mean", "run_name": "A", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5},
+    {"name": "A_median", "run_name": "A", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4},
+    {"name": "B", "run_name": "B", "run_type": "iteration", "real_time": 1},
+    {"name": "B_median", "run_name": "B", "run_type": "aggregate", "aggregate_name": "median", "real_time": 2}]})",
+                                                        "f.json");
+  ASSERT_EQ(results.trials.size(), 2U);
+  EXPECT_EQ(results.trials[0].key, "B");
+  ASSERT_EQ(results.trials[0].launches.size(), 1U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[0][0].seconds, 1e-9);
+  EXPECT_EQ(results.trials[1].key, "A");
+  ASSERT_EQ(results.trials[1].launches.size(), 1U);
+  EXPECT_DOUBLE_EQ(results.trials[1].launches[0][0].seconds, 4e-9);
+  EXPECT_THAT(results.trials[1].remark, HasSubstr("aggregates alone"));
+}
+
 TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMachine) {
   const auto of = [](const std::string& type) {
     return results_from_google_benchmark(R"({"context": {"library_build_type": ")" + type +

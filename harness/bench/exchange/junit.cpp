@@ -72,6 +72,7 @@ std::string failure(const Verdict& verdict, const std::string& command) {
   return fmt::format("<failure type=\"{}\" message=\"{}\">\n{}</failure>",
                      slower                                     ? "regression"
                      : verdict.standing == Standing::impossible ? "impossible"
+                     : reports_an_error(verdict)                ? "error"
                                                                 : "disagreement",
                      xml(message), body);
 }

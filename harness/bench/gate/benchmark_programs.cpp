@@ -2,137 +2,449 @@
 
 #include "assay/error.hpp"
 #include "bench/exchange/google_benchmark.hpp"
+#include "bench/measure/free_core.hpp"
+#include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <cmath>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 namespace assay {
 namespace {
 
-constexpr int repetitions = 3;
-constexpr std::array side_names{"base", "head", "control"};
-constexpr std::array there_and_back{0, 1, 2, 2, 1, 0};
+namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
 
-/// Names in a filter stand for themselves.
-std::string literally(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
-    out += c;
+/// The least that a repetition takes: longer ones show the same, and shorter ones are spent on switching.
+constexpr double repetition_seconds = 0.005;
+/// Of each side, benchmark and launch: fewer repetitions of longer iterations.
+constexpr double benchmark_seconds = 0.04;
+constexpr double most_repetitions = benchmark_seconds / repetition_seconds;
+/// The cost of a repetition per second that is timed: looking for the number of iterations, and starting.
+constexpr double repetition_overhead = 1.3;
+/// The share of the budget by whose end all benchmarks should have been screened.
+constexpr double share_for_screen = 0.5;
+/// Benchmarks of one start: their names have to fit into one argument.
+constexpr std::size_t most_in_a_start = 64;
+
+template <class T>
+T number_in(std::string_view text) {
+  T out{};
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+double size_of_file(const fs::path& file) {
+  std::error_code none;
+  const auto size = fs::file_size(file, none);
+  return none ? 0 : static_cast<double>(size);
+}
+
+/// Tells when none of these files has grown for too long.
+class Silence {
+ public:
+  Silence(std::vector<fs::path> files, double limit) : files_(std::move(files)), limit_(limit) {}
+  bool is_too_long() {
+    double size = 0;
+    for (const fs::path& file : files_) size += size_of_file(file);
+    const auto now = Steady::now();
+    if (size != size_) since_ = now;
+    size_ = size;
+    return std::chrono::duration<double>(now - since_).count() > limit_;
+  }
+
+ private:
+  std::vector<fs::path> files_;
+  double limit_, size_ = 0;
+  Steady::time_point since_ = Steady::now();
+};
+
+/// What the program says when it is asked to list its benchmarks; nothing where it does not take the
+/// question.
+std::optional<std::string> listing_of(const fs::path& program, const std::string& filter,
+                                      const std::string& suffix, const Hooks& hooks) {
+  const ScratchFolder scratch;
+  const auto output = scratch.path() / "names.txt";
+  std::vector<std::string> words{program.string(), "--benchmark_list_tests=true",
+                                 fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix)};
+  if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
+  const pid_t child = start_child({.words = words}, {.output = output});
+  Silence silence({}, usual_benchmark_limit);
+  const ChildEnd end =
+      wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return silence.is_too_long(); }});
+  if (hooks.stopped()) throw Stopped{};
+  std::string text = read_file(output);
+  // Programs that do not mind unknown options go on with what they take for usual.
+  const bool misunderstood = text.find("is expected to be a double") != std::string::npos;
+  if (!end.passed() || misunderstood || text.empty()) return std::nullopt;
+  return text;
+}
+
+/// Benchmarks of one start: all of one kind, with as many repetitions.
+struct Batch {
+  bool together = true;
+  int repetitions = 1;
+  std::vector<std::size_t> trials;
+};
+
+/// Seconds that a repetition of the trial takes, by its first launch.
+double repetition_of(const PairedTrial& trial, const BenchmarkSettings& settings) {
+  const double call = trial.launches.empty() ? 0 : median(trial.launches.front().base);
+  if (settings.iterations > 0) return std::max(repetition_seconds, settings.iterations * call);
+  return std::max({repetition_seconds, settings.min_seconds, call});
+}
+
+/// The first launch learns how long iterations are, with one repetition of each.
+std::vector<Batch> batches_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+  std::vector<double> wanted;
+  double all = 0;
+  for (const std::size_t i : trials) {
+    const PairedTrial& trial = run.trials[i];
+    const BenchmarkSettings settings = settings_of(trial.trial.key);
+    const double seconds = repetition_of(trial, settings);
+    const double count = trial.launches.empty()
+                             ? 1
+                             : std::clamp(std::floor(benchmark_seconds / seconds), 1.0, most_repetitions);
+    wanted.push_back(count);
+    const double taken = settings.repetitions > 0 ? settings.repetitions : count;
+    all += repetition_overhead * static_cast<double>(launch_sides) * taken * seconds;
+  }
+  const double affordable =
+      share_for_screen * run.budget_seconds / static_cast<double>(run.policy.screen) / all;
+  std::map<std::pair<bool, unsigned>, std::vector<std::size_t>> kinds;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const double count = std::max(1.0, wanted[i] * std::min(1.0, affordable));
+    const bool together = settings_of(run.trials[trials[i]].trial.key).shares_core();
+    kinds[{!together, std::bit_floor(static_cast<unsigned>(count))}].push_back(trials[i]);
+  }
+  std::vector<Batch> out;
+  for (const auto& [kind, members] : kinds) {
+    for (std::size_t begin = 0; begin < members.size(); begin += most_in_a_start) {
+      const auto from = members.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto count = std::min(most_in_a_start, members.size() - begin);
+      out.push_back({.together = !kind.first,
+                     .repetitions = static_cast<int>(kind.second),
+                     .trials = {from, from + static_cast<std::ptrdiff_t>(count)}});
+    }
   }
   return out;
 }
 
-std::string filter_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
-  std::string out;
-  for (const std::size_t i : trials) out += (out.empty() ? "^(" : "|") + literally(run.trials[i].trial.key);
-  return out + ")$";
-}
+/// A start that did not come to its end, for which a benchmark is to blame.
+struct BenchmarkFault {
+  std::size_t side;
+  std::size_t trial;
+  Failure failure;
+};
 
-/// `named` is what the user called the program: `program` is a copy that is gone when this is read.
-std::map<std::string, std::vector<double>> run_once(const std::filesystem::path& program,
-                                                    const std::string& named, const char* side,
-                                                    const std::string& filter, double seconds,
-                                                    const ScratchFolder& scratch, const Hooks& hooks) {
-  const auto results = scratch.path() / "results.json", output = scratch.path() / "output.txt";
-  std::filesystem::remove(results);
-  const pid_t child =
-      start_child({.words = {program.string(), "--benchmark_filter=" + filter,
-                             fmt::format("--benchmark_min_time={:g}", seconds),
-                             fmt::format("--benchmark_repetitions={}", repetitions),
-                             "--benchmark_enable_random_interleaving=true",
-                             "--benchmark_out=" + results.string(), "--benchmark_out_format=json"}},
-                  {.fixed_addresses = true, .output = output});
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
-  if (hooks.stopped()) return {};
-  if (!end.passed() || !std::filesystem::exists(results)) {
-    throw Error(named, fmt::format("as {}: {}", side, end.text()),
-                fmt::format("run it by hand with --benchmark_filter='{}'", filter));
+class BenchmarkLaunch {
+ public:
+  BenchmarkLaunch(TwoBuilds& run, std::array<const BenchmarkProgram*, launch_sides> programs, int launch,
+                  double limit, const Hooks& hooks)
+      : run_(run), programs_(programs), limit_(limit), hooks_(hooks), rng_(draw_of(run.seed, launch)) {
+    padding_ = drawn_padding(rng_);
+    for (const std::size_t side : drawn_permutation(launch_sides, rng_)) {
+      if (copied()) fs::copy_file(programs_[side]->program, file('p', side));
+    }
   }
-  std::map<std::string, std::vector<double>> out;
-  for (const TrialResult& trial : results_from_google_benchmark(read_file(results), named).trials) {
-    for (const Launch& repetition : trial.launches) out[trial.key].push_back(repetition.front().seconds);
+
+  void sample(const std::vector<std::size_t>& trials) {
+    for (Batch& batch : batches_of(run_, trials)) {
+      while (!batch.trials.empty()) {
+        try {
+          LaunchReports reports = reports_of(batch);
+          if (hooks_.stopped()) return;
+          add_launch(run_, batch.trials, std::move(reports));
+          break;
+        } catch (const BenchmarkFault& fault) {
+          leave_out(batch, fault);
+        }
+      }
+    }
   }
-  return out;
-}
+
+ private:
+  /// Names of equal length, since a program's own path lies on its stack.
+  fs::path file(char kind, std::size_t side) const {
+    return scratch_.path() / fmt::format("{}{}", kind, side);
+  }
+  bool copied() const {
+    return std::ranges::all_of(programs_, [](const BenchmarkProgram* one) { return one->runs_copied; });
+  }
+
+  LaunchReports reports_of(const Batch& batch) {
+    LaunchReports out;
+    auto sides = drawn_permutation(launch_sides, rng_);
+    if (batch.together) {
+      start(sides, batch, batch.repetitions, out);
+      return out;
+    }
+    // There and back, so that drift falls on all sides alike.
+    const int passes = std::min(2, batch.repetitions);
+    for (int pass = 0; pass < passes && !hooks_.stopped(); ++pass) {
+      for (const std::size_t side : sides) start({side}, batch, batch.repetitions / passes, out);
+      std::ranges::reverse(sides);
+    }
+    return out;
+  }
+
+  std::vector<std::string> words_for(std::size_t side, const Batch& batch, int repetitions) const {
+    const BenchmarkProgram& program = *programs_[side];
+    return {(copied() ? file('p', side) : fs::absolute(program.program)).string(),
+            "--benchmark_filter=" + filter_for(batch),
+            fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, program.seconds_suffix),
+            fmt::format("--benchmark_repetitions={}", repetitions),
+            "--benchmark_out=" + file('r', side).string(),
+            "--benchmark_out_format=json"};
+  }
+  std::string filter_for(const Batch& batch) const {
+    std::vector<std::string> names;
+    for (const std::size_t i : batch.trials) names.push_back(run_.trials[i].trial.key);
+    return filter_of(names);
+  }
+
+  /// Runs these sides at the same time and appends what they report. Throws BenchmarkFault, and Error where
+  /// no benchmark is to blame.
+  void start(const std::vector<std::size_t>& sides, const Batch& batch, int repetitions,
+             LaunchReports& reports) {
+    if (hooks_.stopped()) return;
+    const std::optional<int> core = batch.together ? std::optional(freest_core()) : std::nullopt;
+    std::vector<pid_t> children;
+    std::vector<fs::path> results;
+    for (const std::size_t side : sides) {
+      for (const char kind : {'r', 'o'}) fs::remove(file(kind, side));
+      results.push_back(file('r', side));
+      children.push_back(start_child({.words = words_for(side, batch, repetitions)},
+                                     {.environment = {{padding_.first, padding_.second}},
+                                      .fixed_addresses = true,
+                                      .output = file('o', side),
+                                      .core = core}));
+    }
+    Silence silence(results, limit_);
+    const ChildEnd end = wait_for_children(
+        children, {.stopped = hooks_.stop, .overdue = [&] { return silence.is_too_long(); }});
+    if (hooks_.stopped()) return;
+    if (!end.passed()) {
+      const auto ended = std::ranges::find(children, end.child);
+      blame(end.overdue ? last_of(sides) : sides[static_cast<std::size_t>(ended - children.begin())], batch,
+            end);
+    }
+    for (const std::size_t side : sides) append(reports[side], reported_by(side));
+  }
+
+  ReportedTimes reported_by(std::size_t side) const {
+    const fs::path results = file('r', side);
+    if (size_of_file(results) == 0) return {};
+    return times_in(read_file(results), programs_[side]->program.string());
+  }
+
+  /// Of sides that all hang, the base: a benchmark that hangs there, too, is not what the head did.
+  std::size_t last_of(std::vector<std::size_t> sides) const {
+    std::ranges::sort(sides);
+    return *std::ranges::min_element(sides, {}, [&](std::size_t side) { return reported_by(side).size(); });
+  }
+
+  [[noreturn]] void blame(std::size_t side, const Batch& batch, const ChildEnd& end) const {
+    const std::string how = end.overdue ? fmt::format("did not end within {:g} s", limit_) : end.text();
+    if (size_of_file(file('r', side)) > 0) {
+      // Results are written benchmark by benchmark, in their order.
+      const ReportedTimes done = reported_by(side);
+      const auto running = std::ranges::find_if(
+          batch.trials, [&](std::size_t i) { return !done.contains(run_.trials[i].trial.key); });
+      if (running != batch.trials.end()) {
+        throw BenchmarkFault{
+            side,
+            *running,
+            {end.overdue ? Failure::Kind::timed_out : Failure::Kind::crashed, how + last_words(side)}};
+      }
+    }
+    const std::string where = programs_[side]->program.string(),
+                      what = fmt::format("as {}: {}{}", side == head_side ? "head" : "base", how,
+                                         last_words(side)),
+                      remedy = fmt::format("run it by hand with --benchmark_filter='{}'", filter_for(batch));
+    if (end.signal != 0 && !end.overdue) throw ChildCrash(where, what, remedy);
+    throw Error(where, what, remedy);
+  }
+
+  /// The last line that the side printed, unless it is of the table of benchmarks that came to their end.
+  std::string last_words(std::size_t side) const {
+    if (size_of_file(file('o', side)) == 0) return "";
+    const std::string line = last_lines(file('o', side), 1);
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) return "";
+    const std::string said = line.substr(begin);
+    const bool of_table = said.starts_with("---") || said.starts_with("Benchmark ") ||
+                          std::ranges::any_of(run_.trials, [&](const PairedTrial& one) {
+                            return said.starts_with(one.trial.key);
+                          });
+    return of_table ? "" : ": " + said;
+  }
+
+  /// A benchmark that ends the base as well is not what the head did wrong.
+  void leave_out(Batch& batch, const BenchmarkFault& fault) {
+    PairedTrial& trial = run_.trials[fault.trial];
+    const bool of_head = fault.side == head_side;
+    const bool base_too =
+        of_head && ends_alone(base_side, {.together = batch.together, .trials = {fault.trial}});
+    trial.left_out = of_head && !base_too ? standing_of(fault.failure) : Standing::not_comparable;
+    trial.why_left_out = fmt::format("{}the {} {}", base_too ? "ends both programs: " : "",
+                                     of_head ? "head" : "base", fault.failure.reason);
+    trial.launches.clear();
+    std::erase(batch.trials, fault.trial);
+  }
+
+  bool ends_alone(std::size_t side, const Batch& batch) {
+    LaunchReports ignored;
+    try {
+      start({side}, batch, 1, ignored);
+      return false;
+    } catch (const BenchmarkFault&) {
+      return true;
+    } catch (const Error&) {
+      return true;
+    }
+  }
+
+  TwoBuilds& run_;
+  std::array<const BenchmarkProgram*, launch_sides> programs_;
+  double limit_;
+  const Hooks& hooks_;
+  Rng rng_;
+  ScratchFolder scratch_;
+  std::pair<std::string, std::string> padding_;
+};
 
 }  // namespace
 
-std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::path& program,
-                                                      const std::string& filter, const Hooks& hooks) {
-  const ScratchFolder scratch;
-  const auto output = scratch.path() / "names.txt";
-  std::vector<std::string> words{program.string(), "--benchmark_list_tests=true"};
-  if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
-  const pid_t child = start_child({.words = words}, {.output = output});
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop});
-  if (hooks.stopped()) throw Stopped{};
-  if (!end.passed()) return std::nullopt;
-  const std::string text = read_file(output);
-  if (text.empty())
-    return std::nullopt;  // passes whatever it is asked; Google Benchmark says when nothing matches
-  std::vector<std::string> names;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && !line.starts_with("Failed to match")) names.push_back(line);
-  }
-  return names;
-}
-
-std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head) {
-  std::vector<PairedTrial> out;
-  const auto add = [&](const std::string& name, const std::vector<std::string>& other, Standing left_out,
-                       const char* why) {
-    PairedTrial& trial = out.emplace_back();
-    trial.trial.key = trial.trial.operation = name;
-    if (std::ranges::find(other, name) != other.end()) return;
-    trial.left_out = left_out;
-    trial.why_left_out = why;
+std::vector<std::string> names_in(const std::string& listing, const std::string& chatter) {
+  const auto lines_of = [](const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && !line.starts_with("Failed to match")) out.push_back(line);
+    }
+    return out;
   };
-  for (const std::string& name : head) add(name, base, Standing::added, "the base does not have it");
-  for (const std::string& name : base) {
-    if (std::ranges::find(head, name) == head.end())
-      add(name, head, Standing::gone, "the head does not have it");
+  std::vector<std::string> out = lines_of(listing);
+  for (const std::string& line : lines_of(chatter)) {
+    const auto found = std::ranges::find(out, line);
+    if (found != out.end()) out.erase(found);
   }
   return out;
 }
 
-PairedSample benchmark_launches(std::filesystem::path base, std::filesystem::path head, double seconds,
+std::optional<BenchmarkProgram> asked(const fs::path& program, const std::string& filter,
+                                      const Hooks& hooks) {
+  if (!fs::is_regular_file(program)) {
+    throw Error(program.string(), "is no file", "name a program that was built with Google Benchmark");
+  }
+  const ScratchFolder scratch;
+  const fs::path copy = scratch.path() / "p";
+  fs::copy_file(program, copy);
+  const auto ask = [&](const fs::path& file, bool is_copy) -> std::optional<BenchmarkProgram> {
+    for (const char* suffix : {"s", ""}) {
+      const auto listing = listing_of(file, filter, suffix, hooks);
+      if (!listing) continue;
+      const auto chatter = listing_of(file, "^$", suffix, hooks);
+      return BenchmarkProgram{.program = program,
+                              .benchmarks = names_in(*listing, chatter.value_or("")),
+                              .seconds_suffix = suffix,
+                              .runs_copied = is_copy};
+    }
+    return std::nullopt;
+  };
+  if (auto out = ask(copy, true)) return out;
+  // Libraries beside it, which it finds by where it lies, are not beside its copy.
+  return ask(fs::absolute(program), false);
+}
+
+BenchmarkSettings settings_of(const std::string& name) {
+  BenchmarkSettings out;
+  std::istringstream parts(name);
+  for (std::string part; std::getline(parts, part, '/');) {
+    const std::size_t colon = part.find(':');
+    const std::string_view setting = std::string_view(part).substr(0, colon);
+    const std::string_view value = colon == std::string::npos ? "" : std::string_view(part).substr(colon + 1);
+    if (part == "real_time") out.clock = BenchmarkClock::real;
+    if (part == "manual_time") out.clock = BenchmarkClock::manual;
+    if (part == "process_time") out.whole_process = true;
+    if (setting == "threads") out.threads = std::max(1, number_in<int>(value));
+    if (setting == "repeats") out.repetitions = std::max(0, number_in<int>(value));
+    if (setting == "min_time") out.min_seconds = number_in<double>(value);
+    if (setting == "iterations") out.iterations = number_in<double>(value);
+  }
+  if (out.threads > 1 && out.clock == BenchmarkClock::processor) out.clock = BenchmarkClock::real;
+  return out;
+}
+
+std::string filter_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "^(" : "|") + expression_for(name);
+  return out + ")$";
+}
+
+std::string timing_of(const std::vector<PairedTrial>& trials) {
+  std::size_t together = 0, whole = 0, real = 0, manual = 0;
+  for (const PairedTrial& trial : trials) {
+    if (!trial.tested()) continue;
+    const BenchmarkSettings settings = settings_of(trial.trial.key);
+    ++(settings.shares_core()                        ? together
+       : settings.clock == BenchmarkClock::manual    ? manual
+       : settings.clock == BenchmarkClock::processor ? whole
+                                                     : real);
+  }
+  std::string out, apart;
+  if (together > 0) out = fmt::format("processor time of {}, all sides at once on one core", together);
+  for (const auto& [count, what] : {std::pair{real, "real time of"}, std::pair{manual, "manual time of"},
+                                    std::pair{whole, "processor time of the whole process of"}}) {
+    if (count > 0) apart += fmt::format("{}{} {}", apart.empty() ? "" : ", ", what, count);
+  }
+  if (!apart.empty()) {
+    out += fmt::format("{}{}, one side after the other", out.empty() ? "" : "; ", apart);
+  }
+  return out;
+}
+
+ReportedTimes times_in(const std::string& results, const std::string& where) {
+  // The end of the last benchmark that was written whole; what follows it is the same in every file.
+  constexpr std::string_view end_of_benchmark = "\n    }";
+  const std::size_t end = results.rfind(end_of_benchmark);
+  if (end == std::string::npos) return {};
+  const std::string whole = results.substr(0, end).append(end_of_benchmark).append("\n  ]\n}\n");
+  ReportedTimes out;
+  for (const TrialResult& trial : results_from_google_benchmark(whole, where).trials) {
+    Reported& one = out[trial.key];
+    one.error = trial.skipped;
+    one.failed = trial.failed;
+    const bool by_processor = settings_of(trial.key).clock == BenchmarkClock::processor;
+    for (const Launch& repetition : trial.launches) {
+      const double seconds = by_processor ? repetition.front().cpu_seconds : repetition.front().seconds;
+      if (seconds > 0 && std::isfinite(seconds)) one.seconds.push_back(seconds);
+    }
+  }
+  return out;
+}
+
+PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, double time_limit,
                                 const Hooks& hooks) {
-  return [=](TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
+  return [base = std::move(base), head = std::move(head), limit = time_limit, hooks](
+             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
     hooks.say(fmt::format("launch {}: {} of {} benchmarks", launch + 1, trials.size(), run.trials.size()));
-    const ScratchFolder scratch;
-    std::array<std::filesystem::path, 3> programs;
-    for (std::size_t side = 0; side < programs.size(); ++side) {
-      programs[side] = scratch.path() / fmt::format("p{}", side);
-      std::filesystem::copy_file(side == 1 ? head : base, programs[side]);
-    }
-    const std::string filter = filter_of(run, trials);
-    std::array<std::map<std::string, std::vector<double>>, 3> seen;
-    for (const int turn : there_and_back) {
-      const auto side = static_cast<std::size_t>(turn);
-      for (auto& [name, slices] : run_once(programs[side], (side == 1 ? head : base).string(),
-                                           side_names[side], filter, seconds, scratch, hooks)) {
-        seen[side][name].insert(seen[side][name].end(), slices.begin(), slices.end());
-      }
-      if (hooks.stopped()) return;
-    }
-    for (const std::size_t i : trials) {
-      const std::string& name = run.trials[i].trial.key;
-      if (std::ranges::any_of(seen, [&](const auto& side) { return !side.contains(name); })) {
-        run.trials[i].left_out = Standing::not_comparable;
-        run.trials[i].why_left_out = "one of the programs reported no time for it";
-        continue;
-      }
-      run.trials[i].launches.push_back(
-          {.base = seen[0][name], .head = seen[1][name], .control = seen[2][name]});
-    }
+    BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, hooks)
+        .sample(trials);
   };
 }
 

@@ -1,27 +1,67 @@
 /// Any two programs that were built with Google Benchmark, gated against each other.
+///
+/// Such a program times by itself, so that its slices cannot be handed turns. Where processor time is asked
+/// for, all sides are started together on one core instead: the system gives each a few milliseconds in turn,
+/// which is as long as a repetition, and what slows the core down slows all of them down. Real time would
+/// count the turns of the others, and threads need cores of their own: such benchmarks run one side after the
+/// other.
 #pragma once
 
-#include "bench/gate/two_builds.hpp"
+#include "bench/gate/reported_times.hpp"
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay {
 
-/// The names of the benchmarks of a program that `filter`, an expression of Google Benchmark, selects;
-/// nothing when it is no program of Google Benchmark. Throws Error when it cannot be started, and Stopped
-/// after an interrupt.
-std::optional<std::vector<std::string>> benchmarks_of(const std::filesystem::path& program,
-                                                      const std::string& filter, const Hooks& hooks);
+/// What a program answered when it was asked for its benchmarks.
+struct BenchmarkProgram {
+  std::filesystem::path program;
+  std::vector<std::string> benchmarks;  ///< in the order in which they run
+  /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions ask for "s".
+  std::string seconds_suffix;
+  bool runs_copied = true;  ///< a copy of the file runs elsewhere, too
+};
 
-/// The benchmarks of both as trials; those that one side lacks are left out with the reason.
-std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head);
+/// Seconds that go by without a benchmark coming to its end, where nobody says how many may.
+inline constexpr double usual_benchmark_limit = 60;
 
-/// Launches of short runs there and back: base, head, a copy of the base, and the same in reverse. Their
-/// slices cannot be interleaved more finely, since each program times by itself: expect less of them than of
-/// builds of assay. `seconds` is the least that each benchmark runs for in each of these runs.
-PairedSample benchmark_launches(std::filesystem::path base, std::filesystem::path head, double seconds,
+/// Asks a program which benchmarks `filter`, an expression of Google Benchmark, selects. Returns nothing when
+/// it is no such program. Throws Error when it cannot be started, and Stopped after an interrupt.
+std::optional<BenchmarkProgram> asked(const std::filesystem::path& program, const std::string& filter,
+                                      const Hooks& hooks);
+
+/// `listing` without the lines of `chatter`, what the program says when nothing is selected.
+std::vector<std::string> names_in(const std::string& listing, const std::string& chatter);
+
+/// What the name of a benchmark says of it, since Google Benchmark adds its settings to it.
+enum class BenchmarkClock { processor, real, manual };
+struct BenchmarkSettings {
+  BenchmarkClock clock = BenchmarkClock::processor;
+  int threads = 1;
+  bool whole_process = false;              ///< processor time of all threads, whoever made them
+  double min_seconds = 0, iterations = 0;  ///< of a repetition, which no option changes; 0: options do
+  int repetitions = 0;                     ///< likewise
+
+  bool shares_core() const { return clock == BenchmarkClock::processor && threads == 1 && !whole_process; }
+};
+BenchmarkSettings settings_of(const std::string& name);
+
+/// An expression that selects these benchmarks and no others.
+std::string filter_of(const std::vector<std::string>& names);
+
+/// Which clocks these benchmarks are timed by, in words.
+std::string timing_of(const std::vector<PairedTrial>& trials);
+
+/// The times in a results file, of the clock that each benchmark asked for. A file that breaks off, since its
+/// program did, gives those of the benchmarks before. Throws Error naming `where`.
+ReportedTimes times_in(const std::string& results, const std::string& where);
+
+/// Launches of base, head and a copy of the base, from fresh copies of their files. A benchmark that ends its
+/// program, or with which nothing goes on for `time_limit` seconds, is left out, and the others go on.
+PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, double time_limit,
                                 const Hooks& hooks);
 
 }  // namespace assay

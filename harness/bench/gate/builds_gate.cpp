@@ -6,7 +6,10 @@
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/pointers.hpp"
 #include "bench/gate/two_builds_shards.hpp"
+#include "core/files/child_process.hpp"
 #include "core/plan/filter.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -16,9 +19,6 @@ namespace {
 /// Launches of every trial where sums since a release are tested: five steps of 1 % are then told from 3 %,
 /// which is the limit, through launches that deviate by 1 %.
 constexpr std::size_t launches_for_sums = 16;
-
-/// The time of each benchmark of a foreign program, in each of the six short runs of a launch.
-constexpr double benchmark_seconds = 0.005;
 
 /// Of the revision that was built, where there was one.
 std::string commit_of(const Programs& programs, const Description& description) {
@@ -42,11 +42,24 @@ void require_recordable_step(const Judging& judging, const std::optional<StoredL
                      ledger ? step_end(*ledger, base) : base, run.head.commit);
 }
 
-std::vector<std::string> benchmarks_or_error(const std::filesystem::path& program, const std::string& filter,
-                                             const Hooks& hooks) {
-  if (auto names = benchmarks_of(program, filter, hooks)) return *std::move(names);
+BenchmarkProgram asked_or_error(const std::filesystem::path& program, const std::string& filter,
+                                const Hooks& hooks) {
+  if (auto out = asked(program, filter, hooks)) return *std::move(out);
   throw Error(program.string(), "is no program of Google Benchmark: it does not know --benchmark_list_tests",
-              "without --suite, --base and --head name such programs; builds of assay need --suite");
+              "without --suite, --base and --head name such programs; builds of assay need --suite, and any "
+              "other command `assay wrap`");
+}
+
+/// What makes launches of these programs differ by more than they would elsewhere.
+std::string restriction_on(const BenchmarkProgram& base, const BenchmarkProgram& head) {
+  if (!can_fix_addresses()) return addresses_move;
+  for (const BenchmarkProgram* program : {&base, &head}) {
+    if (program->runs_copied) continue;
+    return fmt::format(
+        "{} runs where it lies alone, so that launches share where the pages of both files are",
+        program->program.string());
+  }
+  return "";
 }
 
 }  // namespace
@@ -84,16 +97,21 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
 }
 
 TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
-                             TwoBuilds run, const Hooks& hooks) {
+                             double time_limit, TwoBuilds run, const Hooks& hooks) {
   run.suite = head.filename().string();
-  const auto of_base = benchmarks_or_error(base, run.filter, hooks),
-             of_head = benchmarks_or_error(head, run.filter, hooks);
-  run.trials = matched(of_base, of_head);
+  BenchmarkProgram of_base = asked_or_error(base, run.filter, hooks),
+                   of_head = asked_or_error(head, run.filter, hooks);
+  run.trials = matched(of_base.benchmarks, of_head.benchmarks);
   if (run.trials.empty()) {
     throw Error("filter '" + run.filter + "'", "selects nothing that both programs have",
                 head.string() + " --benchmark_list_tests shows its benchmarks");
   }
-  sample_two_builds(run, benchmark_launches(base, head, benchmark_seconds, hooks), hooks);
+  for (PairedTrial& trial : run.trials) trial.trial.threads = settings_of(trial.trial.key).threads;
+  run.timing = timing_of(run.trials);
+  run.restriction = restriction_on(of_base, of_head);
+  run.base.layout_remark = run.head.layout_remark = layout_of_programs;
+  sample_two_builds(run, benchmark_launches(std::move(of_base), std::move(of_head), time_limit, hooks),
+                    hooks);
   return run;
 }
 

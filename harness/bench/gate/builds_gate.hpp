@@ -32,8 +32,9 @@ struct BuildsGateRequest {
 /// measured, and for a program that cannot be started.
 TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, const Hooks& hooks);
 
-/// Two programs that were built with Google Benchmark. Throws Error as gate_of_builds() does.
+/// Two programs that were built with Google Benchmark; `time_limit` is in seconds, 0: the usual one. Throws
+/// Error as gate_of_builds() does.
 TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
-                             TwoBuilds run, const Hooks& hooks);
+                             double time_limit, TwoBuilds run, const Hooks& hooks);
 
 }  // namespace assay

@@ -14,8 +14,6 @@
 namespace assay {
 namespace {
 
-enum : std::size_t { base_side, head_side, control_side };
-
 /// Copies of programs that may be built anew while they are measured. Those with several links are kept ones,
 /// which nobody overwrites.
 struct Snapshot {
@@ -155,10 +153,7 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   return [programs = std::move(programs), snapshot, hooks](
              TwoBuilds& run, const std::vector<std::size_t>& wanted, int launch) {
     std::vector<std::size_t> trials = wanted;
-    if (launch == 0 && !can_fix_addresses()) {
-      run.restriction =
-          "address randomization stays on here (containers forbid turning it off): launches differ by more";
-    }
+    if (launch == 0 && !can_fix_addresses()) run.restriction = addresses_move;
     hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
     auto sides = samples_of(run, trials, launch, programs, *snapshot, hooks);
     if (sides.empty()) return;

@@ -162,6 +162,13 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
 
 }  // namespace
 
+SequentialPolicy policy_with(double margin) {
+  SequentialPolicy out;
+  out.same_limit += margin - out.margin;
+  out.margin = margin;
+  return out;
+}
+
 Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
   Rulings out{.trials = std::vector<SequentialRuling>(trials.size()),
               .family = std::max(trials.size(), policy.family)};

@@ -51,6 +51,9 @@ struct SequentialPolicy {
   std::vector<std::size_t> looks{16, 21, 28, 42, 63, 95, 143};
 };
 
+/// The usual rules with another margin; what `same` excludes lies as far above it.
+SequentialPolicy policy_with(double margin);
+
 /// Logarithms of head / base, and of control / base, one per launch.
 struct TrialLogs {
   std::vector<double> head, control;

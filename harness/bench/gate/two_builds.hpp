@@ -17,6 +17,14 @@
 
 namespace assay {
 
+/// Build::layout_remark of programs that were not linked here.
+inline constexpr const char* layout_of_programs =
+    "one layout only, since programs are compared as they were linked";
+
+/// TwoBuilds::restriction where address randomization cannot be turned off.
+inline constexpr const char* addresses_move =
+    "address randomization stays on here (containers forbid turning it off): launches differ by more";
+
 /// One of the two builds.
 struct Build {
   std::string name;  ///< as the user called it
@@ -25,6 +33,10 @@ struct Build {
   std::size_t links = 1;      ///< differently ordered links that took turns
   std::string layout_remark;  ///< what a single link leaves open, or why there are fewer than asked for
 };
+
+/// The sides of a launch: the control is a copy of the base.
+enum LaunchSide : std::size_t { base_side, head_side, control_side };
+inline constexpr std::size_t launch_sides = 3;
 
 /// One launch of one trial: seconds per call of the slices of each side, slice by slice together.
 struct PairedLaunch {
@@ -75,9 +87,10 @@ struct TwoBuilds {
   std::string filter;
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;
-  double screen_seconds = 0;           ///< the part of `seconds` that the screen took; 0: not known
-  bool partial = false;                ///< interrupted
-  std::string restriction;             ///< what the method asks for and this machine does not allow
+  double screen_seconds = 0;  ///< the part of `seconds` that the screen took; 0: not known
+  bool partial = false;       ///< interrupted
+  std::string restriction;    ///< what the method asks for and this machine does not allow
+  std::string timing;         ///< how programs that are not assay's were timed; empty for builds of assay
   std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
   int merged_shards = 0;               ///< put together from so many
   /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.

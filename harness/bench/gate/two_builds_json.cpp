@@ -141,6 +141,7 @@ void describe(Fields& f, TwoBuilds& run) {
   f("mixed_machines", run.mixed_machines, {.terse = true});
   f("unfit_shard", run.unfit_shard, {.terse = true});
   f("restriction", run.restriction, {.terse = true});
+  f("timing", run.timing, {.terse = true, .about = "of programs that are not assay's"});
   const auto key = [](const PairedTrial& one) -> const std::string& { return one.trial.key; };
   f.unique("trials", run.trials, key, "repeats the trial");
 }

@@ -25,6 +25,14 @@ constexpr std::array shown{Standing::crashed, Standing::timed_out, Standing::wro
                            Standing::slower,  Standing::accepted,  Standing::undecided, Standing::faster,
                            Standing::added,   Standing::gone};
 
+/// Of programs that are not assay's also what cannot be compared: there may be few trials, each with a reason
+/// of its own.
+std::vector<Standing> standings_of(const TwoBuilds& run) {
+  std::vector<Standing> out(shown.begin(), shown.end());
+  if (!run.timing.empty()) out.insert(out.end(), {Standing::not_comparable, Standing::skipped});
+  return out;
+}
+
 struct Row {
   const PairedTrial* trial;
   const Verdict* verdict;
@@ -144,6 +152,12 @@ std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out =
       fmt::format("control (a copy of the base): {} to {} times the base, median {}",
                   factor(quantile(moved, 0.05)), factor(quantile(moved, 0.95)), factor(median(moved)));
+  if (ruling.visible.size() == 1) {
+    const double visible = ruling.visible.front();
+    return out + (visible > 0 ? fmt::format("\nsmallest slow-down that would have been seen: {}",
+                                            percent_text(visible - 1))
+                              : "\nwould have seen no slow-down: its launches are too few");
+  }
   const auto seen = [&](double ratio) {
     return std::ranges::count_if(ruling.visible, [&](double v) { return v > 0 && v <= ratio; });
   };
@@ -151,7 +165,9 @@ std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
                            seen(1.02), seen(1.03), seen(1.05), ruling.visible.size());
 }
 
+/// Empty for commands, which have no links.
 std::string layout_line(const TwoBuilds& run) {
+  if (!run.timing.empty() && run.base.layout_remark.empty()) return "";
   std::vector<double> moved;
   for (const PairedTrial& trial : run.trials) {
     if (const double one = moved_by_layout(trial); trial.launches.size() > 1) moved.push_back(one);
@@ -184,10 +200,12 @@ std::string shard_line(const TwoBuilds& run) {
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
                                 printable(side_text(run.head), width - 5));
+  if (!run.timing.empty()) out += wrapped("times: " + run.timing, width) + "\n";
   if (run.partial) out += interrupted_sentence(run) + "\n";
   for (const std::string& line : doubts(run, ruling)) out += "  " + printable(line, width - 2) + "\n";
-  out += control_line(run, ruling) + "\n" + wrapped(layout_line(run), width) + "\n";
-  for (const Standing standing : shown) {
+  out += control_line(run, ruling) + "\n";
+  if (const std::string line = layout_line(run); !line.empty()) out += wrapped(line, width) + "\n";
+  for (const Standing standing : standings_of(run)) {
     const std::vector<Row> rows = rows_of(run, ruling, standing);
     for (std::size_t i = 0; i < std::min(rows.size(), rows_on_screen); ++i) {
       const Row& row = rows[i];
@@ -221,12 +239,13 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
   const std::vector<std::string> doubtful = doubts(run, ruling);
   for (const std::string& line : doubtful) out += fmt::format("- {}\n", escaped(line));
   if (!doubtful.empty()) out += "\n";
-  out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}</sub>\n\n",
+  out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}{}</sub>\n\n",
                      escaped(side_text(run.base)), escaped(side_text(run.head)), run.seconds,
+                     run.timing.empty() ? "" : "times: " + escaped(run.timing) + " · ",
                      escaped(control_line(run, ruling)));
   std::string rows;
   std::size_t count = 0;
-  for (const Standing standing : shown) {
+  for (const Standing standing : standings_of(run)) {
     for (const Row& row : rows_of(run, ruling, standing)) {
       if (++count > most_rows) continue;
       const double seconds = seconds_of_base(run, *row.trial);
@@ -243,7 +262,9 @@ std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) 
   if (!rows.empty())
     out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
   if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
-  out += fmt::format("\n{}. {}.\n", escaped(count_line(run, ruling)), escaped(layout_line(run)));
+  out += fmt::format("\n{}.", escaped(count_line(run, ruling)));
+  if (const std::string line = layout_line(run); !line.empty()) out += fmt::format(" {}.", escaped(line));
+  out += "\n";
   if (const std::string line = shard_line(run); !line.empty()) out += "\n" + escaped(line);
   return out;
 }

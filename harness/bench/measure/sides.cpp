@@ -22,12 +22,10 @@
 namespace assay {
 namespace {
 
-/// The most bytes that pad the environment, whose size moves the stack: drawn per launch, equal on all sides.
-constexpr Index most_padding = 4096;
 constexpr const char* padding = "ASSAY_PADDING";
 
 Variables common_environment(Rng& rng) {
-  return {{padding, std::string(static_cast<std::size_t>(rng.integer(0, most_padding)), 'x')},
+  return {drawn_padding(rng),
           // Pools of threads look for work between calls of a slice, some 50 to 100 us, and sleep when it is
           // over: one that looked on would run on the cores of the side whose turn it is.
           {"GOMP_SPINCOUNT", "3000"},
@@ -132,6 +130,11 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
     std::swap(out[i - 1], out[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
   }
   return out;
+}
+
+std::pair<std::string, std::string> drawn_padding(Rng& rng) {
+  constexpr Index most = 4096;  // bytes: a page
+  return {padding, std::string(static_cast<std::size_t>(rng.integer(0, most)), 'x')};
 }
 
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {

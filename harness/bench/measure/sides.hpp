@@ -58,6 +58,10 @@ std::uint64_t draw_of(std::uint64_t seed, int launch);
 /// 0 to count - 1 in an order that is drawn.
 std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 
+/// A variable that pads the environment, whose size moves the stack: another one in each launch, and equal on
+/// all sides.
+std::pair<std::string, std::string> drawn_padding(Rng& rng);
+
 /// The samples of each side. Throws SideFailure where a kernel is at fault, and Error naming the side when
 /// one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);

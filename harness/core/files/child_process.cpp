@@ -7,9 +7,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +105,7 @@ struct Launch {
   Words words, environment;
   fs::path folder;
   bool fixed_addresses;
+  std::optional<int> core;
   int input, output, errors;  ///< -1 leaves a stream as it is
 };
 
@@ -121,6 +124,12 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
 
 [[noreturn]] void become(const Launch& launch, int tell) {
   if (launch.fixed_addresses) personality(ADDR_NO_RANDOMIZE);
+  if (launch.core) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(*launch.core), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) fail(tell);
   for (const auto& [from, to] :
        {std::pair{launch.input, STDIN_FILENO}, std::pair{launch.output, STDOUT_FILENO},
@@ -155,15 +164,41 @@ void kill_descendants() {
   } while (waitpid(-1, nullptr, 0) > 0 || errno != ECHILD);
 }
 
+/// How long the program of a keeper took.
+struct Took {
+  double seconds = 0, cpu_seconds = 0;
+};
+
+/// Memory in which a keeper tells it.
+class SharedTook {
+ public:
+  SharedTook()
+      : told_(mmap(nullptr, sizeof(Took), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (told_ == MAP_FAILED) throw Error("memory of a child", reason(errno), "free memory");
+  }
+  ~SharedTook() { munmap(told_, sizeof(Took)); }
+  SharedTook(const SharedTook&) = delete;
+  SharedTook& operator=(const SharedTook&) = delete;
+  Took& told() const { return *static_cast<Took*>(told_); }
+
+ private:
+  void* told_;
+};
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
 /// In a keeper: starts the program, and ends as it did. On SIGTERM, which the end of the parent sends as
 /// well, asks it to end, and kills what is left of it and of all that it started when the grace is over.
-[[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told) {
+[[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told, Took& took) {
   sigset_t awaited, before;
   sigemptyset(&awaited);
   for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&awaited, signal);
   sigprocmask(SIG_BLOCK, &awaited, &before);
   join_parent(parent, SIGTERM);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const auto start = Clock::now();
   const pid_t keeper = getpid(), program = fork();
   if (program < 0) fail(told.value());
   if (program == 0) {
@@ -183,9 +218,12 @@ void kill_descendants() {
       last = Clock::now() + Patience{}.grace;
     }
     int found_status = 0;
+    rusage used{};
     pid_t found = 0;
-    while ((found = waitpid(-1, &found_status, WNOHANG)) > 0) {
+    while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
+      took.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      took.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
       ended = true;
       status = found_status;
     }
@@ -195,15 +233,15 @@ void kill_descendants() {
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-enum class Keeping { none, all_descendants };
-
-pid_t start(const Command& command, const Variables& environment, bool fixed_addresses, int output,
-            int errors, Keeping keeping = Keeping::none) {
+/// With a place for what a keeper tells, there is one, and all descendants are kept.
+pid_t start(const Command& command, const ChildSetting& setting, int output, int errors,
+            Took* kept = nullptr) {
   const OpenFile nothing("/dev/null", O_RDONLY);
   const Launch launch{.words = Words(command.words),
-                      .environment = Words(environment_with(environment)),
+                      .environment = Words(environment_with(setting.environment)),
                       .folder = command.folder,
-                      .fixed_addresses = fixed_addresses,
+                      .fixed_addresses = setting.fixed_addresses,
+                      .core = setting.core,
                       .input = nothing.value(),
                       .output = output,
                       .errors = errors};
@@ -212,7 +250,7 @@ pid_t start(const Command& command, const Variables& environment, bool fixed_add
   OpenFile heard(ends[0], "a pipe"), told(ends[1], "a pipe");
   const pid_t parent = getpid(), child = forked();
   if (child == 0) {
-    if (keeping == Keeping::all_descendants) keep(launch, parent, told);
+    if (kept != nullptr) keep(launch, parent, told, *kept);
     join_parent(parent);
     become(launch, told.value());
   }
@@ -298,15 +336,18 @@ constexpr std::array git_variables{
     "GIT_DIR",    "GIT_WORK_TREE",  "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",  "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
 
-int run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors, const Hooks& hooks) {
+/// Returns the exit code, and what the keeper told in `took`.
+int run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors, const Hooks& hooks,
+                 Took& took) {
   if (hooks.stopped()) throw Stopped{};
-  Variables without_git;
-  for (const char* name : git_variables) without_git.emplace_back(name, std::nullopt);
-  const pid_t keeper = start(command, without_git, /*fixed_addresses=*/false, output.value(), errors.value(),
-                             Keeping::all_descendants);
+  ChildSetting without_git;
+  for (const char* name : git_variables) without_git.environment.emplace_back(name, std::nullopt);
+  const SharedTook shared;
+  const pid_t keeper = start(command, without_git, output.value(), errors.value(), &shared.told());
   // The keeper has a grace for the command.
   const ChildEnd end = wait_for_children({keeper}, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
   if (end.child == 0) throw Stopped{};
+  took = shared.told();
   return end.signal == 0 ? end.exit_code : 128 + end.signal;
 }
 
@@ -316,7 +357,7 @@ pid_t start_child(const Command& command, const ChildSetting& setting) {
   std::optional<OpenFile> output;
   if (!setting.output.empty()) output.emplace(setting.output, O_WRONLY | O_CREAT | O_APPEND);
   const int said = output ? output->value() : -1;
-  return start(command, setting.environment, setting.fixed_addresses, said, said);
+  return start(command, setting, said, said);
 }
 
 pid_t fork_child(const std::function<int()>& work) {
@@ -376,13 +417,15 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
 
 int run_child(const Command& command, const fs::path& log, const Hooks& hooks) {
   const OpenFile said(log, O_WRONLY | O_CREAT | O_APPEND);
-  return run_and_wait(command, said, said, hooks);
+  Took took;
+  return run_and_wait(command, said, said, hooks, took);
 }
 
 Answer ask_child(const Command& command, const Hooks& hooks) {
   const OpenFile output, errors;
-  const int exit_code = run_and_wait(command, output, errors, hooks);
-  return {exit_code, output.content(), errors.content()};
+  Took took;
+  const int exit_code = run_and_wait(command, output, errors, hooks, took);
+  return {exit_code, output.content(), errors.content(), took.seconds, took.cpu_seconds};
 }
 
 std::string last_lines(const fs::path& file, int lines) {

@@ -37,7 +37,8 @@ struct ChildSetting {
   Variables environment;
   bool fixed_addresses = false;  ///< address randomization off
   std::filesystem::path
-      output;  ///< standard output and error are appended here; empty leaves them as they are
+      output;               ///< standard output and error are appended here; empty leaves them as they are
+  std::optional<int> core;  ///< the only one that it may run on, and what it starts
 };
 
 /// Throws Error when it cannot be started.
@@ -92,9 +93,11 @@ int run_child(const Command& command, const std::filesystem::path& log, const Ho
 struct Answer {
   int exit_code = 0;
   std::string output, errors;
+  double seconds = 0;      ///< from its start to its end
+  double cpu_seconds = 0;  ///< of processors, those of its children that it waited for included
 };
 
-/// The same for a command whose output is wanted.
+/// The same for a command whose output is wanted, or its time.
 Answer ask_child(const Command& command, const Hooks& hooks);
 
 /// The last lines of a file, each indented; no more than `lines`.

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <sched.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -54,6 +55,28 @@ TEST_F(ChildProcess, RunsInItsFolderAndSaysWithWhatItEnded) {
   EXPECT_EQ(answer.output, folder.string() + "\n");
   EXPECT_EQ(answer.errors, "no\n");
   EXPECT_EQ(ask_child(sh("kill -9 $$"), Hooks{}).exit_code, 128 + SIGKILL);
+}
+
+TEST_F(ChildProcess, SaysWhatItTookWithItsChildren) {
+  const Answer busy = ask_child(sh("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done | cat"), Hooks{});
+  EXPECT_GT(busy.cpu_seconds, 0);
+  EXPECT_GT(busy.seconds, 0);
+  const Answer idle = ask_child(sh("sleep 0.2"), Hooks{});
+  EXPECT_LT(idle.cpu_seconds, idle.seconds);
+}
+
+TEST_F(ChildProcess, MayBeKeptToOneCore) {
+  cpu_set_t mine;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  int core = CPU_SETSIZE - 1;
+  while (core > 0 && CPU_ISSET(static_cast<std::size_t>(core), &mine) == 0) --core;
+  const pid_t child = start_child(sh("sed -n 's/Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"),
+                                  {.output = folder / "out", .core = core});
+  EXPECT_TRUE(wait_for_children({child}).passed());
+  EXPECT_EQ(read_file(folder / "out"), std::to_string(core) + "\n");
+  cpu_set_t after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&mine, &after));
 }
 
 TEST_F(ChildProcess, GetsItsWordsAsTheyAre) {

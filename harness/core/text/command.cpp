@@ -16,14 +16,20 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-std::string repeat_command(const std::string& command, const std::string& key) {
-  std::string expression = "^";
-  for (const char c : key) {
+std::string expression_for(std::string_view text) {
+  // Brackets that close are special to nobody, and behind a backslash an error to some libraries.
+  constexpr std::string_view special = ".[()*+?{|^$\\";
+  std::string out;
+  for (const char c : text) {
     const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (std::string_view(".[]()*+?{}|^$\\").find(c) != std::string_view::npos) expression += '\\';
-    expression += control ? '.' : c;  // a point matches it
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += control ? '.' : c;  // a point matches it
   }
-  return command + " -k " + shell_word(expression + "$");
+  return out;
+}
+
+std::string repeat_command(const std::string& command, const std::string& key) {
+  return command + " -k " + shell_word("^" + expression_for(key) + "$");
 }
 
 }  // namespace assay

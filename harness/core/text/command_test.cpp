@@ -14,6 +14,7 @@ TEST(RepeatCommand, QuotesAHostileKeyForTheShellAndTheExpression) {
   EXPECT_EQ(repeat_command("a", "x'; rm -rf ~; '"), "a -k '^x'\\''; rm -rf ~; '\\''$'");
   EXPECT_EQ(repeat_command("a", "a.b|c(d"), "a -k '^a\\.b\\|c\\(d$'");
   EXPECT_EQ(repeat_command("a", "one\ntwo"), "a -k '^one.two$'");
+  EXPECT_EQ(repeat_command("a", "odd[1]{2}"), "a -k '^odd\\[1]\\{2}$'");
 }
 
 TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {

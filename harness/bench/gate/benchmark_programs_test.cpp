@@ -1,0 +1,104 @@
+// What programs of Google Benchmark say, without starting one.
+#include "bench/gate/benchmark_programs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <regex>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(BenchmarkNames, AreWhatAListingHasBesidesWhatIsAlwaysSaid) {
+  EXPECT_THAT(
+      names_in("hello\nBM_a\nhello\nBM_b/8\n\n", "hello\nFailed to match any benchmarks against regex: ^$\n"),
+      ElementsAre("BM_a", "hello", "BM_b/8"));
+  EXPECT_THAT(names_in("", "hello\n"), IsEmpty());
+}
+
+TEST(BenchmarkSettings, AreReadFromTheName) {
+  const BenchmarkSettings plain = settings_of("BM_copy/8/real");
+  EXPECT_EQ(plain.clock, BenchmarkClock::processor);
+  EXPECT_TRUE(plain.shares_core());
+  const BenchmarkSettings all =
+      settings_of("BM/8/min_time:2.500/iterations:3/repeats:10/process_time/real_time/threads:4");
+  EXPECT_EQ(all.clock, BenchmarkClock::real);
+  EXPECT_EQ(all.threads, 4);
+  EXPECT_EQ(all.min_seconds, 2.5);
+  EXPECT_EQ(all.iterations, 3);
+  EXPECT_EQ(all.repetitions, 10);
+  EXPECT_EQ(settings_of("BM/manual_time").clock, BenchmarkClock::manual);
+  EXPECT_EQ(settings_of("BM/threads:2").clock, BenchmarkClock::real) << "threads wait for each other";
+  EXPECT_EQ(settings_of("BM/threads:1").clock, BenchmarkClock::processor);
+  EXPECT_FALSE(settings_of("BM/process_time").shares_core());
+  EXPECT_EQ(settings_of("BM/threads:many").threads, 1) << "a part of a name may look like a setting";
+}
+
+TEST(BenchmarkFilter, SelectsNamesAsTheyAre) {
+  const std::vector<std::string> names{"odd [1]{2}|(3).*+?^$\\ \"x\"", "BM_a/8"};
+  const std::regex filter(filter_of(names), std::regex::extended);
+  for (const std::string& name : names) EXPECT_TRUE(std::regex_search(name, filter)) << name;
+  for (const char* other : {"BM_a/80", "xBM_a/8", "BM_a", "odd 1"}) {
+    EXPECT_FALSE(std::regex_search(other, filter)) << other;
+  }
+}
+
+TEST(BenchmarkTiming, SaysWhichClockIsTaken) {
+  EXPECT_EQ(timing_of(matched({"a", "b"}, {"a", "b"})), "processor time of 2, all sides at once on one core");
+  const std::vector<std::string> names{"a", "b/real_time", "c/threads:2", "d/manual_time", "e/process_time"};
+  EXPECT_EQ(timing_of(matched(names, names)),
+            "processor time of 1, all sides at once on one core; real time of 2, manual time of 1, processor "
+            "time of the whole process of 1, one side after the other");
+}
+
+constexpr const char* whole = R"({
+  "context": {
+    "executable": "./b",
+    "caches": [
+      {
+        "type": "Data"
+      }
+    ]
+  },
+  "benchmarks": [
+    {
+      "name": "A", "run_name": "A", "run_type": "iteration", "real_time": 3.0, "cpu_time": 2.0, "c": NaN,
+      "time_unit": "us"
+    },
+    {
+      "name": "B/real_time", "run_name": "B/real_time", "run_type": "iteration",
+      "real_time": 3.0, "cpu_time": 2.0, "time_unit": "us"
+    },
+    {
+      "name": "C", "run_name": "C", "run_type": "iteration", "error_occurred": true, "error_message": "boom",
+      "real_time": 0, "cpu_time": 0, "time_unit": "us"
+    },
+    {
+      "name": "D", "run_name": "D", "run_type": "iteration", "real_time": 3.0, "cpu_time": NaN, "time_unit": "us"
+    }
+  ]
+}
+)";
+
+TEST(BenchmarkTimes, AreOfTheClockThatIsAskedFor) {
+  const ReportedTimes times = times_in(whole, "b");
+  EXPECT_THAT(times.at("A").seconds, ElementsAre(2e-6));
+  EXPECT_THAT(times.at("B/real_time").seconds, ElementsAre(3e-6));
+  EXPECT_EQ(times.at("C").error, "reports an error: boom");
+  EXPECT_TRUE(times.at("C").failed);
+  EXPECT_THAT(times.at("D").seconds, IsEmpty());
+}
+
+TEST(BenchmarkTimes, OfAProgramThatBrokeOffAreThoseBefore) {
+  const std::string text = whole;
+  const ReportedTimes times = times_in(text.substr(0, text.find("\"C\"")), "b");
+  EXPECT_EQ(times.size(), 2U);
+  EXPECT_TRUE(times.contains("B/real_time"));
+  EXPECT_THAT(times_in(text.substr(0, text.find("\"A\"")), "b"), IsEmpty());
+  EXPECT_THAT(times_in("", "b"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay

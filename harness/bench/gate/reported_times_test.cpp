@@ -1,0 +1,79 @@
+// Names of programs that are not assay's as trials, and what their sides report as launches.
+#include "bench/gate/reported_times.hpp"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(ReportedTimes, MatchNamesAndLeaveOutWhatMeansSeveralThings) {
+  const auto trials = matched({"a", "gone", "twice"}, {"twice", "a", "added", "twice"});
+  ASSERT_EQ(trials.size(), 4U);
+  EXPECT_EQ(trials[0].trial.key, "twice");
+  EXPECT_EQ(trials[0].left_out, Standing::not_comparable);
+  EXPECT_TRUE(trials[1].tested());
+  EXPECT_EQ(trials[2].left_out, Standing::added);
+  EXPECT_EQ(trials[3].left_out, Standing::gone);
+}
+
+class ReportedLaunch : public ::testing::Test {
+ protected:
+  ReportedLaunch() { run.trials = matched({"a"}, {"a"}); }
+  const PairedTrial& after(Reported base, Reported head, Reported control) {
+    add_launch(run, {0}, {{{{"a", std::move(base)}}, {{"a", std::move(head)}}, {{"a", std::move(control)}}}});
+    return run.trials[0];
+  }
+  const Reported timed{.seconds = {1, 2}}, nothing{};
+  const Reported error{.error = "reports an error: boom", .failed = true},
+      absent{.error = "reports: no device"};
+  TwoBuilds run;
+};
+
+TEST_F(ReportedLaunch, HasTheTimesOfAllSides) {
+  const PairedTrial& trial = after(timed, {.seconds = {3}}, timed);
+  EXPECT_TRUE(trial.tested());
+  ASSERT_EQ(trial.launches.size(), 1U);
+  EXPECT_THAT(trial.launches[0].base, ElementsAre(1, 2));
+  EXPECT_THAT(trial.launches[0].head, ElementsAre(3));
+}
+
+TEST_F(ReportedLaunch, IsWrongWhereTheHeadAloneReportsAnError) {
+  after(timed, timed, timed);
+  const PairedTrial& trial = after(timed, error, timed);
+  EXPECT_EQ(trial.left_out, Standing::wrong);
+  EXPECT_EQ(trial.why_left_out, "reports an error: boom");
+  EXPECT_TRUE(trial.launches.empty());
+  const GateRuling ruling = ruling_of(run);
+  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::wrong);
+}
+
+TEST_F(ReportedLaunch, CannotBeComparedWhereTheBaseHasNoTime) {
+  EXPECT_EQ(after(error, timed, error).why_left_out, "the base reports an error: boom");
+  EXPECT_EQ(run.trials[0].left_out, Standing::not_comparable);
+}
+
+TEST_F(ReportedLaunch, IsSkippedWhereBothSaySo) {
+  EXPECT_EQ(after(absent, absent, absent).left_out, Standing::skipped);
+  EXPECT_EQ(run.trials[0].why_left_out, "did not run here, in either program: reports: no device");
+}
+
+TEST_F(ReportedLaunch, SaysWhoReportedNothing) {
+  EXPECT_EQ(after(timed, nothing, timed).why_left_out, "the head reported no time for it");
+  EXPECT_EQ(after(nothing, nothing, nothing).why_left_out, "neither program reported a time for it");
+  EXPECT_EQ(after(timed, absent, timed).why_left_out, "the head reports: no device");
+}
+
+TEST(ReportedTimes, OfSeveralStartsAreOneUnlessOneReportsAnError) {
+  ReportedTimes all;
+  append(all, {{"a", {.seconds = {1}}}, {"b", {.seconds = {1}}}});
+  append(all, {{"a", {.seconds = {2}}}, {"b", {.error = "reports an error: boom", .failed = true}}});
+  append(all, {{"b", {.seconds = {2}}}});
+  EXPECT_THAT(all["a"].seconds, ElementsAre(1, 2));
+  EXPECT_TRUE(all["b"].seconds.empty());
+  EXPECT_TRUE(all["b"].failed);
+}
+
+}  // namespace
+}  // namespace assay
