@@ -195,9 +195,15 @@ exits 0 "$program" prepare --base ./side --head ./side -o 'a bundle'
 exits 2 sh -c "$again"
 says 'or of other programs'
 
-# A run.
+# A run, at first of a suite that does not exist.
 set --
-[ "$scheduler" = parallel ] || set -- --wait
+if [ "$scheduler" = parallel ]; then
+  exits 3 "$here/parallel.sh" run 2 'a run' -- --suite none.json
+  says 'none of the 2 shards is there'
+  says 'none.json: cannot be read'
+else
+  set -- --wait
+fi
 exits 1 "$program" run --suite pair.json -k planted
 verdict=$(tail -n 1 said)
 exits 1 "$here/$scheduler.sh" run 2 'a run' "$@" -- --suite pair.json -k planted

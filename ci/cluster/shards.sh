@@ -52,7 +52,8 @@ begin() {  # COMMAND BUNDLE|run SHARDS OUT [OPTION of the scheduler]… [-- OPTI
   in_place="cd$(quoted "$PWD") &&$(quoted "$program")"
   printf '%s\n' "# $programs" "shards=$shards" "shard() { $in_place $verb$of_shard \"\$@\"; }" \
     "merge() { $in_place merge \"\$@\"$of_merge; }" >"$out/command.new"
-  if [ ! -e "$out/command" ]; then
+  set -- "$out"/shard-*.json
+  if [ ! -e "$1" ]; then
     mv "$out/command.new" "$out/command"
   elif cmp -s "$out/command.new" "$out/command"; then
     rm "$out/command.new"
