@@ -3,6 +3,7 @@
 #include "assay/random.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
+#include "core/plugin/library.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ struct Snapshot {
                                         const std::string& name) {
     if (links.size() != 1 || is_embedded_side(links.front())) return links;
     // A shared library is known by its name.
-    const auto copy = folder.path() / (name + links.front().extension().string());
+    const auto copy = folder.path() / (is_shared_library(links.front()) ? name + ".so" : name);
     std::filesystem::copy_file(links.front(), copy);
     return {copy};
   }

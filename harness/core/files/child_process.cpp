@@ -185,7 +185,7 @@ class SharedTook {
   void* told_;
 };
 
-double seconds_of(const timeval& time) {
+double seconds_in(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
@@ -223,7 +223,7 @@ double seconds_of(const timeval& time) {
     while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
       took.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      took.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+      took.cpu_seconds = seconds_in(used.ru_utime) + seconds_in(used.ru_stime);
       ended = true;
       status = found_status;
     }
