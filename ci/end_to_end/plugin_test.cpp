@@ -107,7 +107,7 @@ TEST(Plugin, IsComparedWithAnotherBuildOfIt) {
       std::string(ASSAY_PROGRAM) + " gate --base ./base.so --head ./head.so --budget 20 -s scale/n=64";
   const Finished same = run_shell(base + gate, folder.path());
   EXPECT_NE(same.exit_code, 1) << same.output << same.errors;
-  EXPECT_THAT(same.output, HasSubstr("identical code")) << same.errors;
+  EXPECT_THAT(same.output, HasSubstr("identical machine code")) << same.errors;
   const Finished alone =
       run_shell(std::string(ASSAY_PROGRAM) + " gate --base ./base.so -s scale/n=64", folder.path());
   EXPECT_EQ(alone.exit_code, 2);

@@ -11,10 +11,11 @@ sys.path.insert(0, os.environ.get("ASSAY_PYTHON", ""))
 import assay
 
 
-@assay.variant("elementwise_add", name="python", arrays="memoryview")
-def add(x, y, z):
-    for i in range(len(z)):
-        z[i] = x[i] + y[i]
+@assay.variant("elementwise_add_backward", name="python", arrays="memoryview")
+def add_backward(dz, dx, dy, alpha):
+    for i in range(len(dz)):
+        dx[i] = dz[i]
+        dy[i] = alpha * dz[i]
 
 
 # An operation of this script's own, its reference called with numbers of double precision.

@@ -1,8 +1,8 @@
-// A plug-in in Rust, without any crate: a kernel for elementwise_add of assay.
+// A plug-in in Rust, without any crate: a kernel for elementwise_add_backward of assay.
 //
 //     rustc --edition 2021 --crate-type cdylib -O -o libexample.so example.rs
-//     assay --plugin ./libexample.so check -k elementwise_add/rust
-use std::ffi::{c_char, c_int, c_void};
+//     assay --plugin ./libexample.so check -k elementwise_add_backward/rust
+use std::ffi::{c_char, c_int, c_void, CStr};
 use std::ptr::null;
 
 // The structures of assay/plugin.h, of which a kernel needs these fields.
@@ -21,11 +21,16 @@ struct Tensor {
     data: *mut c_void,
 }
 #[repr(C)]
+struct Field {
+    name: *const c_char,
+    value: i64,
+}
+#[repr(C)]
 struct Problem {
     size: u32,
     threads: i32,
     field_count: usize,
-    fields: *const c_void,
+    fields: *const Field,
 }
 type Absent = *const c_void; // a function that may be NULL and is
 #[repr(C)]
@@ -57,18 +62,27 @@ struct Plugin {
     kernels: *const *const Kernel,
 }
 
-/// z = x + y; a panic must not leave a function of the C ABI, and slices of the right size do not panic.
-extern "C" fn add(_: *mut c_void, _: *const Problem, tensors: *const Tensor, count: usize) -> c_int {
+/// The field of that name; 1 where there is none.
+unsafe fn field(problem: *const Problem, name: &str) -> f32 {
+    let fields = std::slice::from_raw_parts((*problem).fields, (*problem).field_count);
+    let found = fields.iter().find(|one| CStr::from_ptr(one.name).to_bytes() == name.as_bytes());
+    found.map_or(1.0, |one| one.value as f32)
+}
+
+/// dx = dz, dy = alpha dz. A panic must not leave a function of the C ABI: slices of one length do not panic.
+extern "C" fn add_backward(_: *mut c_void, problem: *const Problem, tensors: *const Tensor, count: usize) -> c_int {
     if count != 3 {
         return 1;
     }
     unsafe {
         let t = std::slice::from_raw_parts(tensors, count);
-        let x = std::slice::from_raw_parts(t[0].data as *const f32, t[0].size as usize);
-        let y = std::slice::from_raw_parts(t[1].data as *const f32, t[1].size as usize);
-        let z = std::slice::from_raw_parts_mut(t[2].data as *mut f32, t[2].size as usize);
-        for ((z, x), y) in z.iter_mut().zip(x).zip(y) {
-            *z = x + y;
+        let dz = std::slice::from_raw_parts(t[0].data as *const f32, t[0].size as usize);
+        let dx = std::slice::from_raw_parts_mut(t[1].data as *mut f32, t[1].size as usize);
+        let dy = std::slice::from_raw_parts_mut(t[2].data as *mut f32, t[2].size as usize);
+        let alpha = field(problem, "alpha");
+        for ((dx, dy), dz) in dx.iter_mut().zip(dy).zip(dz) {
+            *dx = *dz;
+            *dy = alpha * dz;
         }
     }
     0
@@ -80,14 +94,14 @@ unsafe impl<T> Sync for Shared<T> {} // nobody writes to it
 static KERNEL: Shared<Kernel> = Shared(Kernel {
     size: std::mem::size_of::<Kernel>() as u32,
     threaded: 0,
-    operation: "elementwise_add\0".as_ptr() as *const c_char,
+    operation: "elementwise_add_backward\0".as_ptr() as *const c_char,
     name: "rust\0".as_ptr() as *const c_char,
     summary: "a zip of slices, vectorised by rustc\0".as_ptr() as *const c_char,
     libraries: null(),
     precision: null(),
     unfit: null(),
     prepare: null(),
-    run: add,
+    run: add_backward,
     release: null(),
     synchronize: null(),
     seconds: null(),

@@ -28,13 +28,13 @@ expect() {
 
 cc -std=c11 -Wall -Wextra -Werror -O3 -fPIC -shared -I "$include" -o "$scratch/libc.so" example.c -lm
 expect 0 'row_loop' "$assay" --plugin "$scratch/libc.so" check -k 'gemm/row_loop|swiglu'
-expect 0 'swiglu/naive' "$assay" --plugin="$scratch/libc.so" run swiglu/n=4096
+expect 0 'swiglu/n=4096' "$assay" --plugin="$scratch/libc.so" run swiglu/n=4096
 c++ -std=c++20 -Wall -Wextra -Werror -O3 -fPIC -shared -I "$include" -o "$scratch/libcpp.so" example.cpp
 expect 0 'two_passes' "$assay" --plugin "$scratch/libcpp.so" check -k layernorm/two_passes
 expect 0 'row_loop' "$assay" --plugin "$scratch/libc.so" --plugin "$scratch/libcpp.so" check -k 'row_loop|two_passes'
 if command -v rustc >/dev/null; then
   rustc --edition 2021 --crate-type cdylib -O -o "$scratch/librust.so" example.rs
-  expect 0 'rust' "$assay" --plugin "$scratch/librust.so" check -k elementwise_add/rust
+  expect 0 'rust' "$assay" --plugin "$scratch/librust.so" check -k elementwise_add_backward/rust
 else
   echo "ci/plugin/test.sh: no rustc here: the example in Rust is not built"
 fi
@@ -45,11 +45,11 @@ sed 's/z\[i\] = x\[i\] \/ (1 + expf(-x\[i\])) \* y\[i\];/z[i] = x[i] \/ (1 + exp
 cc -std=c11 -O3 -fPIC -shared -I "$include" -o "$scratch/slower.so" "$scratch/slower.c" -lm
 cp "$scratch/libc.so" "$scratch/same.so"
 expect 1 'swiglu/naive' "$assay" gate --base "$scratch/libc.so" --head "$scratch/slower.so" -s swiglu/n=4096 --budget 60
-expect 0 'identical code' "$assay" gate --base "$scratch/libc.so" --head "$scratch/same.so" -s swiglu/n=4096
+expect 0 'identical machine code' "$assay" gate --base "$scratch/libc.so" --head "$scratch/same.so" -s swiglu/n=4096
 
 command -v python3 >/dev/null || { echo "ci/plugin/test.sh: no python3 here: assay.py is not tried"; exit 0; }
-expect 0 'python' python3 example.py check -k 'elementwise_add/python|twice'
-expect 0 'twice/returned' python3 example.py run twice/n=64 -k 'naive|returned'
+expect 0 'python' python3 example.py check -k 'elementwise_add_backward/python|twice'
+expect 0 'returned  ' python3 example.py run twice/n=64 -k 'naive|returned'
 for fault in 'raises:ValueError: no such tile' 'hangs:did not end within' 'exits:called exit(3)' \
   'shorter:returned .* elements for y' 'is wrong:compared elements disagree'; do
   said=${fault#*:}

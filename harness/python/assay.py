@@ -593,7 +593,8 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
                     os.dup2(kept_descriptor, number)
                     os.close(kept_descriptor)
         with open(said, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+            # The command that repeats it would need this process.
+            text = "".join(line for line in file if not line.startswith("again:"))
         if code == 130 or code == 128 + signal.SIGINT:
             raise KeyboardInterrupt
         if not os.path.exists(found):
@@ -607,11 +608,10 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
 
 
 def _comparison(data, text):
-    for trial in data.get("trials", []):
-        if "/function/" in trial.get("key", ""):
-            ratio = trial.get("ratio") or {}
-            return Comparison(trial.get("standing", "unknown"), ratio.get("median"), ratio.get("low"),
-                              ratio.get("high"), text, data)
+    for verdict in data.get("verdicts", []):
+        if verdict["key"].startswith("compare/function"):
+            ratio = verdict["ratio"] if verdict["standing"] in ("same", "slower", "faster", "undecided") else {}
+            return Comparison(verdict["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
     raise AssayError(text.strip())
 
 

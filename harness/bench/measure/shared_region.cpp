@@ -17,6 +17,9 @@ namespace {
 /// Far from where Linux puts programs, heaps, libraries and stacks, and from what sanitizers reserve.
 constexpr std::uintptr_t address = 0x2000'0000'0000;
 
+/// Bytes that the process has mapped there, of which this one may be a copy.
+std::size_t inherited = 0;
+
 [[noreturn]] void fail(const char* what) {
   throw Error("shared memory", std::string(what) + ": " + std::strerror(errno),
               "free memory, or lift the limit on address space (ulimit -v)");
@@ -28,6 +31,7 @@ SharedRegion::SharedRegion(int descriptor, std::size_t bytes) : descriptor_(desc
   void* found = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
   if (found == MAP_FAILED) fail("cannot be mapped at its address");
+  inherited = bytes;
   data_ = static_cast<std::byte*>(found);
 }
 
@@ -37,7 +41,10 @@ SharedRegion::SharedRegion(SharedRegion&& other) noexcept
       bytes_(other.bytes_) {}
 
 SharedRegion::~SharedRegion() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr) {
+    munmap(data_, bytes_);
+    inherited = 0;
+  }
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -54,6 +61,7 @@ SharedRegion SharedRegion::made(std::size_t bytes) {
 SharedRegion SharedRegion::mapped(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) fail("is not what was handed over");
+  if (inherited > 0) munmap(reinterpret_cast<void*>(address), inherited);
   return {descriptor, static_cast<std::size_t>(status.st_size)};
 }
 
