@@ -22,6 +22,7 @@ stage "2 of 6: checking every variant, and a foreign project against what is ins
 build/release/assay check
 ci/consumer/test.sh build/release
 ci/package_test.sh build/release
+ci/plugin/test.sh build/release
 stage "3 of 6: building with the thread sanitizer" $tsan_build
 cmake --preset tsan
 cmake --build --preset tsan

@@ -42,6 +42,7 @@ configure_file(ci/cmake/assay.pc.in ${PROJECT_BINARY_DIR}/assay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/suites FILES_MATCHING PATTERN "*.json")
+install(FILES harness/python/assay.py DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/python)
 install(PROGRAMS ci/gate.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci)
 install(PROGRAMS ci/cluster/parallel.sh ci/cluster/slurm.sh ci/cluster/shards.sh
   DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/cluster)

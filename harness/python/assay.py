@@ -114,8 +114,10 @@ def _library():
     named = os.environ.get("ASSAY_LIBRARY")
     places = [named] if named else [
         os.path.join(here, "libassay.so"), os.path.join(here, "..", "..", "build", "release", "libassay.so"),
-        os.path.join(sys.prefix, "lib", "libassay.so"), *sorted(glob.glob("/usr/local/lib*/libassay.so")),
-        ctypes.util.find_library("assay")]
+        # Installed: this file is PREFIX/share/assay/python/assay.py, or what pip put beside other packages.
+        *sorted(glob.glob(os.path.join(here, "..", "..", "..", "lib*", "libassay.so"))),
+        *sorted(glob.glob(os.path.join(here, "..", "..", "..", "lib", "*-linux-gnu", "libassay.so"))),
+        os.path.join(sys.prefix, "lib", "libassay.so"), ctypes.util.find_library("assay")]
     for place in filter(None, places):
         try:
             return ctypes.CDLL(place)
@@ -412,7 +414,7 @@ def main(arguments=None):
     """Makes the script a program of assay: reads the command line, and ends the process with the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     script = os.path.abspath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
-    anew = [sys.executable, script] if os.path.isfile(script) else None
+    anew = [sys.executable, script] if os.path.isfile(script) else None  # else copies of this process do
     try:
         code = _script.run(given, anew)
     except AssayError as reason:
@@ -617,4 +619,4 @@ def _comparison(data, text):
 
 if __name__ == "__main__":
     # `python3 -m assay ...` is the program itself.
-    sys.exit(_Program().run(sys.argv[1:], [sys.executable, "-m", "assay"]))
+    main()
