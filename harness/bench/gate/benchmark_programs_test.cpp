@@ -53,7 +53,7 @@ TEST(BenchmarkTiming, SaysWhichClockIsTaken) {
             "time of the whole process of 1, one side after the other");
 }
 
-constexpr const char* whole = R"({
+constexpr const char* whole_file = R"({
   "context": {
     "executable": "./b",
     "caches": [
@@ -83,7 +83,7 @@ constexpr const char* whole = R"({
 )";
 
 TEST(BenchmarkTimes, AreOfTheClockThatIsAskedFor) {
-  const ReportedTimes times = times_in(whole, "b");
+  const ReportedTimes times = times_in(whole_file, "b");
   EXPECT_THAT(times.at("A").seconds, ElementsAre(2e-6));
   EXPECT_THAT(times.at("B/real_time").seconds, ElementsAre(3e-6));
   EXPECT_EQ(times.at("C").error, "reports an error: boom");
@@ -92,7 +92,7 @@ TEST(BenchmarkTimes, AreOfTheClockThatIsAskedFor) {
 }
 
 TEST(BenchmarkTimes, OfAProgramThatBrokeOffAreThoseBefore) {
-  const std::string text = whole;
+  const std::string text = whole_file;
   const ReportedTimes times = times_in(text.substr(0, text.find("\"C\"")), "b");
   EXPECT_EQ(times.size(), 2U);
   EXPECT_TRUE(times.contains("B/real_time"));

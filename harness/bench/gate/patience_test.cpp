@@ -124,7 +124,9 @@ TEST(PatiencePlans, GrantAlikeLaunchAfterLaunch) {
   for (std::size_t launch = 3; launch < 28; ++launch) {
     plan.plan(run, {0}, launch, left);
     const double seconds = 0.1 + 4 * usual * run.trials[0].patience;
-    if (launch > 10) EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.6) << "launch " << launch;
+    if (launch > 10) {
+      EXPECT_NEAR(run.trials[0].patience, 1 + 2.596 / 2, 0.6) << "launch " << launch;
+    }
     plan.took(seconds);
     left -= seconds;
   }

@@ -185,8 +185,9 @@ class SharedTook {
   void* told_;
 };
 
-double seconds_in(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+double processor_seconds(const rusage& used) {
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 /// In a keeper: starts the program, and ends as it did. On SIGTERM, which the end of the parent sends as
@@ -223,7 +224,7 @@ double seconds_in(const timeval& time) {
     while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
       took.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      took.cpu_seconds = seconds_in(used.ru_utime) + seconds_in(used.ru_stime);
+      took.cpu_seconds = processor_seconds(used);
       ended = true;
       status = found_status;
     }
