@@ -6,7 +6,9 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
 
 install(TARGETS assay)
-install(TARGETS assay_shared LIBRARY)
+if(TARGET assay_shared)
+  install(TARGETS assay_shared LIBRARY)
+endif()
 install(TARGETS assay_core assay_bench assay_training assay_app assay_harness_main assay_reference assay_reference_archive EXPORT assayTargets
   FILE_SET HEADERS)
 # Reads machine code while a program of assay_add_kernels() is built.
