@@ -75,6 +75,15 @@ TEST_F(ForeignPrograms, OfGoogleBenchmarkFailWithABenchmarkThatReportsAnErrorInT
   EXPECT_THAT(done.last_lines(1), HasSubstr("WRONG: moved of the head reports an error: boom"));
 }
 
+TEST_F(ForeignPrograms, OfGoogleBenchmarkRunWhereTheyLieWhenACopyDoesNot) {
+  folder_.write("library", "");
+  program("here", "[ -e \"${0%/*}/library\" ] || exit 1\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
+  const Finished done =
+      run_program("gate --base ./old --head ./here -k '^steady$' --budget 4", folder_.path());
+  EXPECT_THAT(done.exit_code, ::testing::AnyOf(0, undecided)) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("./here runs where it lies alone"));
+}
+
 TEST_F(ForeignPrograms, OfGoogleBenchmarkAreNamedAsTheUserDidWhenTheyFail) {
   program("fails",
           "case \"$*\" in *'filter=^$'*) ;; *list_tests*) echo steady ;; *) echo no such device; exit 3 ;; "

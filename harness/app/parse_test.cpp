@@ -168,6 +168,8 @@ TEST(CommandLine, ChoosesTheRowByWhatIsGiven) {
   EXPECT_TRUE(
       runs({"gate", "--base", "b", "-ss.json", "--budget", "9", "--shard=auto", "--exit-code=bisect"}));
   EXPECT_TRUE(runs({"gate", "--base", "b", "--head", "h"}));
+  EXPECT_TRUE(runs({"gate", "--base", "b", "--head", "h", "--benchmark_filter=conv", "--time-limit", "9"}));
+  EXPECT_TRUE(runs({"wrap", "--base", "b", "--head", "h", "--match", "(x)", "--unit", "ms", "--rate"}));
   EXPECT_TRUE(runs({"record", "--suite", "s.json", "--withdraw", ""}));
   EXPECT_TRUE(runs({"selftest", "--again", "a", "b", "--md", "m"}));
 }
