@@ -101,9 +101,6 @@ Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
   require_file_if_path(base);
   require_file_if_path(given_head);
   require_revisions(options);
-  if (is_plugin(base) && given_head.empty()) {
-    throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
-  }
   const bool revision = has_revision(options.programs);
   const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
   const std::string head = given_head.empty() ? "HEAD" : given_head;
@@ -190,6 +187,9 @@ TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
 
 int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   BuildsOptions options = given;
+  if (is_plugin(options.programs.base) && options.programs.head.empty()) {
+    throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
+  }
   Registry with_plugin;
   if (is_plugin(options.programs.head)) with_plugin = registry_of(options.programs);
   const Registry& registry = is_plugin(options.programs.head) ? with_plugin : linked;
