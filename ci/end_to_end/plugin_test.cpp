@@ -29,7 +29,7 @@ TEST(Plugin, IsCheckedAndMeasured) {
   EXPECT_THAT(check.output, AllOf(HasSubstr("plain"), HasSubstr("fears the number 13")));
   const Finished run = with_fault("", "run scale/n=64 -o r.json", folder);
   ASSERT_EQ(run.exit_code, 0) << run.output << run.errors;
-  EXPECT_THAT(run.output, HasSubstr("scale/plain"));
+  EXPECT_THAT(run.output, HasSubstr("  plain  "));
   const Json results = Json::parse(folder.read("r.json"));
   ASSERT_EQ(results.at("trials").size(), 2U);
   for (const Json& trial : results.at("trials")) EXPECT_FALSE(trial.at("launches").empty());

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -70,7 +72,13 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
   }
   results.weather = station.since();
   results.partial = hooks.stopped();
-  for (TrialResult* trial : wanted) trial->remark = remark_of(*trial);
+  for (TrialResult* trial : wanted) {
+    std::string remark = remark_of(*trial);
+    if (trial->remark.starts_with(own_clock)) {
+      remark = std::string(own_clock) + (remark.empty() ? "" : "; ") + remark;
+    }
+    trial->remark = std::move(remark);
+  }
 }
 
 }  // namespace assay

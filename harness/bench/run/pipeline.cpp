@@ -13,12 +13,6 @@
 namespace assay {
 namespace {
 
-/// What reports say of a trial's case, and of whose clock its times are.
-std::string note_of(const Trial& trial) {
-  if (!trial.operation->variants()[trial.variant].own_clock) return trial.row.note;
-  return fmt::format("{}{}timed by its own clock", trial.row.note, trial.row.note.empty() ? "" : "; ");
-}
-
 TrialResult result_of(const Trial& trial, Checked checked) {
   return {.key = trial.key,
           .operation = std::string(trial.operation->name()),
@@ -26,12 +20,13 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .problem = trial.row.problem,
           .threads = trial.context.threads,
           .per_step = trial.row.per_step,
-          .note = note_of(trial),
+          .note = trial.row.note,
           .workload = trial.workload,
           .cost = trial.operation->cost_of(trial.variant, trial.row.problem),
           .skipped = trial.skipped,
           .agreement = checked,
-          .failure = std::move(checked.failure)};
+          .failure = std::move(checked.failure),
+          .remark = trial.operation->variants()[trial.variant].own_clock ? std::string(own_clock) : ""};
 }
 
 /// What is known of the calls of each variant in the plan, once.
