@@ -66,8 +66,12 @@ std::vector<FirstWord> first_words() {
     const Call call = verb.make();
     for (const Option& option : call.options.all()) {
       const auto known = std::ranges::find(named.options, option.name(), &Option::name);
-      if (option.rule.hidden || option.is_positional() || known != named.options.end()) continue;
-      named.options.push_back(option);
+      if (option.rule.hidden || option.is_positional()) continue;
+      if (known == named.options.end()) {
+        named.options.push_back(option);
+      } else if (option.all_names().size() > known->all_names().size()) {
+        *known = option;  // rows may have further names for it
+      }
     }
   }
   return out;

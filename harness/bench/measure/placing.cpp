@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace assay {
@@ -89,7 +91,12 @@ int Placing::place(int threads, const std::function<void()>& work) const {
   allow(0, cores_);
   const auto before = times_of_others();
   work();
-  const std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
+  std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
+  // A thread that has been joined is listed for a moment yet.
+  constexpr std::chrono::milliseconds moment{1};
+  if (!helpers.empty()) std::this_thread::sleep_for(moment);
+  const auto after = times_of_others();
+  std::erase_if(helpers, [&](int helper) { return !after.contains(helper); });
   if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
   allow(0, {cores_.front()});
   std::size_t place = 0;
