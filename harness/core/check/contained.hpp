@@ -46,6 +46,7 @@ class SharedRecord {
 class OperationFault : public Error {
  public:
   using Error::Error;
+  explicit OperationFault(const Error& error) : Error(error) {}
 };
 
 /// The side of the process that calls kernels.

@@ -21,11 +21,6 @@ using Op = DescribedOp;
 /// What no reference writes.
 constexpr std::uint64_t unwritten = 0x7ff8dead7ff8dead;
 
-std::size_t width_of(int type) {
-  static constexpr std::size_t widths[] = {4, 8, 2, 2, 4, 8, 1};
-  return widths[type];
-}
-
 std::string_view kind_of(const PluginTensor& tensor) {
   static constexpr std::string_view changing[] = {"f32", "f64", "f16", "bf16", "i32", "i64", "u8"};
   static constexpr std::string_view constant[] = {"constant_word", "constant_wide", "constant_half",
@@ -57,10 +52,8 @@ std::vector<Op::Place> places_of(const Op::Problem& problem, const Counts& count
   return out;
 }
 
-float drawn(Setting& setting) { return setting.draw(); }
-
-void store(int type, void* at, double value) {
-  switch (type) {
+void store(const PluginTensor& tensor, void* at, double value) {
+  switch (tensor.type) {
     case ASSAY_F32: {
       const auto x = static_cast<float>(value);
       std::memcpy(at, &x, sizeof x);
@@ -70,13 +63,13 @@ void store(int type, void* at, double value) {
     case ASSAY_F16:
     case ASSAY_BF16: {
       const auto x = static_cast<float>(value);
-      const std::uint16_t bits = type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
+      const std::uint16_t bits = tensor.type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
       std::memcpy(at, &bits, sizeof bits);
       break;
     }
     default: {  // little-endian: the lower bytes come first
       const auto x = static_cast<std::int64_t>(value);
-      std::memcpy(at, &x, width_of(type));
+      std::memcpy(at, &x, tensor.width());
     }
   }
 }
@@ -103,8 +96,7 @@ double value_at(int type, const void* at) {
 std::vector<double> values_at(const PluginTensor& tensor, const void* data) {
   std::vector<double> out(static_cast<std::size_t>(tensor.size()));
   const auto* bytes = static_cast<const std::byte*>(data);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = value_at(tensor.type, bytes + i * width_of(tensor.type));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = value_at(tensor.type, bytes + i * tensor.width());
   return out;
 }
 
@@ -112,9 +104,9 @@ void fill(const PluginTensor& tensor, void* data, Setting& setting) {
   auto* bytes = static_cast<std::byte*>(data);
   for (Index i = 0; i < tensor.size(); ++i) {
     const double value = tensor.is_number()
-                             ? drawn(setting)
+                             ? setting.draw()
                              : static_cast<double>(setting.rng.integer(tensor.low, tensor.high));
-    store(tensor.type, bytes + static_cast<std::size_t>(i) * width_of(tensor.type), value);
+    store(tensor, bytes + static_cast<std::size_t>(i) * tensor.width(), value);
   }
 }
 
@@ -216,7 +208,7 @@ double DescribedOp::footprint(const Problem& problem) {
   double out = 0;
   for (const PluginTensor& tensor : problem.shapes().tensors) {
     const auto size = static_cast<double>(tensor.size());
-    out += size * static_cast<double>(width_of(tensor.type)) * (is_updated(tensor) ? 2 : 1) + 24 * size;
+    out += size * static_cast<double>(tensor.width()) * (is_updated(tensor) ? 2 : 1) + 24 * size;
   }
   return out;
 }
@@ -257,9 +249,9 @@ template <class T>
 void DescribedOp::salt(const Problem&, const Input&, std::string_view part, Index, T& element,
                        Setting& setting) {
   if constexpr (std::is_same_v<T, std::uint16_t>) {
-    element = part == "f16" ? to_f16(drawn(setting)) : to_bf16(drawn(setting));
+    element = part == "f16" ? to_f16(setting.draw()) : to_bf16(setting.draw());
   } else {
-    element = static_cast<T>(drawn(setting));
+    element = static_cast<T>(setting.draw());
   }
 }
 
@@ -352,11 +344,8 @@ std::vector<Tensor> DescribedOp::tensors(const Problem& problem, const Input& in
     const Place& place = *std::ranges::find(places, &tensor, &Place::tensor);
     out.push_back({.name = tensor.name,
                    .type = static_cast<ElementType>(tensor.type),
-                   .use = tensor.use == ASSAY_CONSTANT ? Tensor::Use::constant
-                          : tensor.is_read()           ? Tensor::Use::input
-                          : is_updated(tensor)         ? Tensor::Use::updated
-                                                       : Tensor::Use::output,
-                   .width = width_of(tensor.type),
+                   .use = static_cast<Tensor::Use>(tensor.use),
+                   .width = tensor.width(),
                    .size = tensor.size(),
                    .data = tensor.is_read() ? data_of(input, place, false) : data_of(*output, place)});
   }
@@ -433,7 +422,7 @@ UntypedVariant DescribedOperation::naive() const {
                 if (shapes[i].is_read()) continue;
                 auto* bytes = static_cast<std::byte*>(tensors[i].data);
                 for (std::size_t at = 0; at < numbers[i].size(); ++at) {
-                  store(shapes[i].type, bytes + at * width_of(shapes[i].type), numbers[i][at]);
+                  store(shapes[i], bytes + at * shapes[i].width(), numbers[i][at]);
                 }
               }
             },

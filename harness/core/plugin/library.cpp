@@ -75,6 +75,14 @@ void describe(Fields& f, PluginContent& content) {
 
 namespace {
 
+// Types and uses have the same numbers on both sides.
+static_assert(static_cast<int>(ElementType::f32) == ASSAY_F32 &&
+              static_cast<int>(ElementType::other) == ASSAY_OTHER &&
+              static_cast<int>(Tensor::Use::input) == ASSAY_INPUT &&
+              static_cast<int>(Tensor::Use::constant) == ASSAY_CONSTANT &&
+              static_cast<int>(Tensor::Use::output) == ASSAY_OUTPUT &&
+              static_cast<int>(Tensor::Use::updated) == ASSAY_INOUT);
+
 /// Seconds that anything but a kernel may take.
 constexpr double patience = 10;
 constexpr const char* header = "see assay/plugin.h";
@@ -249,22 +257,6 @@ void require_sense(const std::string& where, int count, const std::vector<Plugin
   if (!written) refuse("named no output");
 }
 
-Tensor::Use use_of(int use) {
-  switch (use) {
-    case ASSAY_CONSTANT: return Tensor::Use::constant;
-    case ASSAY_OUTPUT: return Tensor::Use::output;
-    case ASSAY_INOUT: return Tensor::Use::updated;
-    default: return Tensor::Use::input;
-  }
-}
-
-int c_use(Tensor::Use use) {
-  for (const int out : {ASSAY_INPUT, ASSAY_CONSTANT, ASSAY_OUTPUT, ASSAY_INOUT}) {
-    if (use_of(out) == use) return out;
-  }
-  return ASSAY_INPUT;
-}
-
 /// Tensors as the library is told of them; names in `names`, which is to outlive them.
 std::vector<assay_tensor> c_tensors(std::span<const Tensor> tensors, const std::vector<PluginTensor>* shapes,
                                     std::vector<std::string>& names) {
@@ -276,7 +268,7 @@ std::vector<assay_tensor> c_tensors(std::span<const Tensor> tensors, const std::
     assay_tensor to{};
     to.name = names[i].c_str();
     to.type = static_cast<int32_t>(from.type);
-    to.use = c_use(from.use);
+    to.use = static_cast<int32_t>(from.use);
     to.width = static_cast<int64_t>(from.width);
     to.size = from.size;
     to.axes = 1;
@@ -351,6 +343,11 @@ Index PluginTensor::size() const {
   return out;
 }
 
+std::size_t PluginTensor::width() const {
+  static constexpr std::size_t widths[] = {4, 8, 2, 2, 4, 8, 1};
+  return widths[type];
+}
+
 bool is_shared_library(const std::filesystem::path& file) {
   if (file.filename().string().find(".so") == std::string::npos) return false;
   std::ifstream stream(file, std::ios::binary);
@@ -392,15 +389,15 @@ std::string PluginLibrary::asked(const std::string& what, const std::function<st
   const ContainedSteps steps{.count = 1,
                              .work =
                                  [&](std::size_t step, const StepReporter& reporter) {
-                                   std::string found, failed;
+                                   std::string found;
                                    reporter.call(step, patience, [&] {
                                      try {
                                        found = answer();
                                      } catch (const Error& error) {
-                                       failed = error.what();  // is no fault of a kernel
+                                       throw OperationFault(error);
                                      }
                                    });
-                                   return failed.empty() ? "=" + found : "!" + failed;
+                                   return found;
                                  },
                              .take = [&](std::size_t, const std::string& found) { out = found; },
                              .fail =
@@ -410,13 +407,8 @@ std::string PluginLibrary::asked(const std::string& what, const std::function<st
                                                "nothing of it can be used before that is mended");
                                  }};
   do_steps(steps, {.own_process = true}, {});
-  if (out.starts_with('!')) {
-    const std::size_t colon = out.find(": "), line = out.find("\n  ");
-    const std::string remedy = line == std::string::npos ? "" : out.substr(line + 3);
-    throw Error(out.substr(1, colon - 1), out.substr(colon + 2, line - colon - 2), remedy);
-  }
   if (out.empty()) throw Stopped{};
-  return out.substr(1);
+  return out;
 }
 
 const PluginProblem& PluginLibrary::problem(std::size_t operation, std::span<const NamedValue> values) const {
@@ -446,8 +438,7 @@ const PluginProblem& PluginLibrary::problem(std::size_t operation, std::span<con
     }
     require_sense(where, count, out.tensors);
     for (const PluginTensor& tensor : out.tensors) {
-      static constexpr double widths[] = {4, 8, 2, 2, 4, 8, 1};
-      const double bytes = widths[tensor.type] * static_cast<double>(tensor.size());
+      const double bytes = static_cast<double>(tensor.width()) * static_cast<double>(tensor.size());
       if (tensor.use != ASSAY_OUTPUT) out.bytes_read += bytes;
       if (!tensor.is_read()) out.bytes_written += bytes;
     }
@@ -501,20 +492,19 @@ void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue>
       fmt::format("{}: {}/{}", file_.string(), content_.operations[operation].name, in_words(values));
   const CProblem problem(values, 1);
   // Integers come as they are: doubles hold those of 32 bits, and as many of 64 as anybody counts to.
-  std::vector<std::vector<std::int64_t>> integers(numbers.size());
   std::vector<std::vector<std::byte>> narrow(numbers.size());
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const PluginTensor& shape = shapes.tensors[i];
     Tensor tensor{.name = shape.name,
                   .type = ElementType::f64,
-                  .use = use_of(shape.use),
+                  .use = static_cast<Tensor::Use>(shape.use),
                   .width = sizeof(double),
                   .size = shape.size(),
                   .data = numbers[i].data()};
     if (!shape.is_number()) {
       tensor.type = static_cast<ElementType>(shape.type);
-      tensor.width = shape.type == ASSAY_I64 ? 8 : shape.type == ASSAY_I32 ? 4 : 1;
+      tensor.width = shape.width();
       narrow[i].resize(tensor.width * static_cast<std::size_t>(tensor.size));
       for (std::size_t at = 0; at < numbers[i].size(); ++at) {
         const auto value =

@@ -23,6 +23,7 @@ struct PluginTensor {
   Index low = 0, high = 0;
 
   Index size() const;
+  std::size_t width() const;  ///< bytes of an element
   bool is_read() const { return use == ASSAY_INPUT || use == ASSAY_CONSTANT; }
   bool is_number() const { return type <= ASSAY_BF16; }
 };
