@@ -145,7 +145,9 @@ class PlantedWorkload final : public Workload {
     auto timed = real_->timed(variant, context);
     return variant == variant_ ? wrap_(std::move(timed)) : std::move(timed);
   }
-  double changes_that_show(int tries) override { return real_->changes_that_show(tries); }
+  double changes_that_show(std::uint64_t seed, int tries) override {
+    return real_->changes_that_show(seed, tries);
+  }
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
     return real_->faults_of_units(seed, tries);
   }

@@ -356,9 +356,9 @@ class Workload {
   virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
-  /// Returns the share of `tries` changes of one element of the input after which the answer from before is
-  /// judged to be wrong. 1 where nothing of the input changes.
-  virtual double changes_that_show(int tries) = 0;
+  /// Returns the share of `tries` seeded changes of one element of the input after which the answer from
+  /// before is judged to be wrong. 1 where nothing of the input changes.
+  virtual double changes_that_show(std::uint64_t seed, int tries) = 0;
   /// Makes `tries` changes of the input, and of each part of a correct output, and returns where a judgement
   /// in units differs from that of the whole output. None where the contract defines no units().
   virtual std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) = 0;

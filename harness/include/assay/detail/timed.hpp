@@ -242,14 +242,15 @@ class TypedTimed final : public Timed {
   }
 
   /// As Workload::changes_that_show().
-  double changes_that_show(int tries) {
+  double changes_that_show(std::uint64_t seed, int tries) {
+    Rng rng(seed);
     int shown = 0;
     for (int i = 0; i < tries; ++i) {
-      arm(secret(), false);
+      arm(rng.next(), false);
       runner_(output_, 1);
       if (salt_ == nullptr) return 1;
       (this->*salt_)();
-      if (!settle(secret()).agrees) ++shown;
+      if (!settle(rng.next()).agrees) ++shown;
     }
     return static_cast<double>(shown) / tries;
   }
@@ -259,22 +260,23 @@ class TypedTimed final : public Timed {
     int whole = 0, touched = 0;
   };
   /// Looks at `tries` changes of one element of the input.
-  Seen changes_seen(int tries) requires JudgedInUnits<Op> {
+  Seen changes_seen(std::uint64_t seed, int tries) requires JudgedInUnits<Op> {
+    Rng rng(seed);
     Seen out;
     for (int i = 0; i < tries; ++i) {
       put_back();
-      setting_.rng = Rng(secret());
+      setting_.rng = Rng(rng.next());
       setting_.timed = false;
       choose_part();
       if (salt_ == nullptr) return out;
       copy_start();
       runner_(output_, 1);
       (this->*salt_)();
-      if (judged_in(shared_, output_, {}, secret()).agrees) continue;
+      if (judged_in(shared_, output_, {}, rng.next()).agrees) continue;
       ++out.whole;
       std::vector<Index> touched;
       for (int draw = 0; draw < 8; ++draw) touched.push_back(touched_by(setting_.rng));
-      if (!judged_in(shared_, output_, increasing(std::move(touched)), secret()).agrees) ++out.touched;
+      if (!judged_in(shared_, output_, increasing(std::move(touched)), rng.next()).agrees) ++out.touched;
     }
     put_back();
     salt_ = nullptr;

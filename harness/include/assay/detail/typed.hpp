@@ -95,11 +95,11 @@ class TypedWorkload final : public Workload {
     return std::make_unique<TypedTimed<Op>>(variants_.at(variant), context, case_, *shared_output_, rng);
   }
 
-  double changes_that_show(int tries) override {
+  double changes_that_show(std::uint64_t seed, int tries) override {
     Output output = fresh_output();
-    Rng rng(secret());
+    Rng rng(seed);
     TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
-    return naive.changes_that_show(tries);
+    return naive.changes_that_show(rng.next(), tries);
   }
 
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
@@ -108,7 +108,7 @@ class TypedWorkload final : public Workload {
       Output output = fresh_output();
       Rng rng(seed);
       TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
-      const auto seen = naive.changes_seen(tries);
+      const auto seen = naive.changes_seen(rng.next(), tries);
       if (2 * seen.touched < seen.whole) {
         faults.push_back("of " + std::to_string(seen.whole) + " changes of the input that show, " +
                          std::to_string(seen.touched) + " show in units that touched() draws");
