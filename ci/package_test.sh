@@ -26,7 +26,7 @@ root="$work/a root"
 dpkg-deb -x "$deb" "$root"
 
 depends=$(dpkg-deb -f "$deb" Depends)
-for library in libc6 libbenchmark1 libfmt libbenchmark-dev libhwy-dev; do
+for library in libc6 libbenchmark1 libfmt libbenchmark-dev libhwloc-dev libhwloc15 libhwy-dev; do
   case $depends in *$library*) ;; *) fail "does not depend on $library: $depends" ;; esac
 done
 for file in bin/assay share/man/man1/assay.1.gz share/doc/assay/copyright share/doc/assay/changelog.gz \

@@ -35,7 +35,8 @@ configure_package_config_file(ci/cmake/assayConfig.cmake.in ${PROJECT_BINARY_DIR
 # Until 1.0 a minor version may break callers.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake
-  ci/cmake/AddKernels.cmake ci/cmake/CodeTable.cmake ci/cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
+  ci/cmake/AddKernels.cmake ci/cmake/CodeTable.cmake ci/cmake/FindOpenBLAS.cmake ci/cmake/Findhwloc.cmake
+  DESTINATION ${package_dir})
 
 # For whoever builds without CMake. What they link has no table of code, so that the calls of their variants are unknown.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
@@ -96,7 +97,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 # What the program links is found by dpkg-shlibdeps. Besides: what a project needs to link the libraries, and what builds
 # the revisions of a gate.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libbenchmark-dev, libfmt-dev, libhwy-dev, zlib1g-dev")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libbenchmark-dev, libfmt-dev, libhwloc-dev, libhwy-dev, zlib1g-dev")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, git, ninja-build")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas-dev")
 # Nothing is stripped, since gates name functions by their symbols. xz takes twice the time, for three fifths of the size.

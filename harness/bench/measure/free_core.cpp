@@ -1,9 +1,11 @@
 #include "bench/measure/free_core.hpp"
 
-#include <sched.h>
+#include "core/files/processor_set.hpp"
+#include "core/machine/topology.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -11,16 +13,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto probe = std::chrono::milliseconds(2);
 /// A large machine need not be searched whole.
-constexpr int most_cores = 16;
+constexpr std::size_t most_cores = 16;
 /// Between two looks at the clock passes much less, unless something else ran.
 constexpr auto gap = std::chrono::microseconds(1);
 
-/// Time that passed elsewhere while this thread looked at the clock on that core.
-Clock::duration taken_on(std::size_t core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) return Clock::duration::max();
+/// Time that passed elsewhere while this thread looked at the clock on that processor.
+Clock::duration taken_on(int processor) {
+  if (!ProcessorSet({processor}).give_to(0)) return Clock::duration::max();
   Clock::duration taken{};
   const auto start = Clock::now();
   for (auto last = start; last - start < probe;) {
@@ -31,24 +30,28 @@ Clock::duration taken_on(std::size_t core) {
   return taken;
 }
 
+/// At most so many of them, from all parts of the machine: neighbours often belong to one job.
+std::vector<int> spread_over(const std::vector<int>& processors, std::size_t most) {
+  if (processors.size() <= most) return processors;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < most; ++i) out.push_back(processors[i * processors.size() / most]);
+  return out;
+}
+
 }  // namespace
 
 int freest_core() {
-  cpu_set_t all;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return 0;
+  const ProcessorSet all = ProcessorSet::of_thread();
   int freest = 0;
   Clock::duration least = Clock::duration::max();
-  int probed = 0;
-  for (std::size_t core = 0; core < CPU_SETSIZE && probed < most_cores; ++core) {
-    if (!CPU_ISSET(core, &all)) continue;
-    ++probed;
-    const Clock::duration taken = taken_on(core);
+  for (const int processor : spread_over(fast_cores(this_topology(), all.numbers()), most_cores)) {
+    const Clock::duration taken = taken_on(processor);
     if (taken < least) {
       least = taken;
-      freest = static_cast<int>(core);
+      freest = processor;
     }
   }
-  sched_setaffinity(0, sizeof all, &all);
+  all.give_to(0);
   return freest;
 }
 

@@ -3,8 +3,8 @@
 
 namespace assay {
 
-/// Returns the core, of those that this process may use, that took least of a short probe's time for
-/// something else. Takes about two milliseconds per core.
+/// Returns the processor, one of each fast core that this process may use, that took least of a short probe's
+/// time for something else. Takes about two milliseconds each, for at most sixteen of them.
 int freest_core();
 
 }  // namespace assay

@@ -1,6 +1,8 @@
 #include "bench/measure/placing.hpp"
 
-#include <sched.h>
+#include "core/files/processor_set.hpp"
+#include "core/machine/topology.hpp"
+
 #include <time.h>
 #include <unistd.h>
 
@@ -61,34 +63,25 @@ std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::s
   return out;
 }
 
-void allow(int thread, const std::vector<int>& cores) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
-  sched_setaffinity(thread, sizeof set, &set);
-}
+void allow(int thread, const std::vector<int>& processors) { ProcessorSet(processors).give_to(thread); }
 
 }  // namespace
 
-Placing::Placing(int core) {
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  sched_getaffinity(0, sizeof all, &all);
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(static_cast<std::size_t>(i), &all)) cores_.push_back(i);
-  const auto own = std::ranges::find(cores_, core);
-  if (own != cores_.end()) std::rotate(cores_.begin(), own, cores_.end());
+Placing::Placing(int processor) {
+  const std::vector<int> allowed = ProcessorSet::of_thread().numbers();
+  const bool has_it = std::ranges::find(allowed, processor) != allowed.end();
+  processors_ = placing_order(this_topology(), allowed, has_it ? processor : -1);
 }
 
-void Placing::lift() const { allow(0, cores_); }
+void Placing::lift() const { allow(0, processors_); }
 
 int Placing::place(int threads, const std::function<void()>& work) const {
   if (threads == 1) {
-    allow(0, {cores_.front()});
+    allow(0, {processors_.front()});
     work();
     return 1;
   }
-  allow(0, cores_);
+  allow(0, processors_);
   const auto before = times_of_others();
   work();
   std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
@@ -98,13 +91,13 @@ int Placing::place(int threads, const std::function<void()>& work) const {
   const auto after = times_of_others();
   std::erase_if(helpers, [&](int helper) { return !after.contains(helper); });
   if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
-  allow(0, {cores_.front()});
+  allow(0, {processors_.front()});
   std::size_t place = 0;
   for (const int helper : helpers) {
-    place = (place + 1) % cores_.size();
-    allow(helper, {cores_[place]});
+    place = (place + 1) % processors_.size();
+    allow(helper, {processors_[place]});
   }
-  return std::min(threads, static_cast<int>(cores_.size()));
+  return std::min(threads, static_cast<int>(processors_.size()));
 }
 
 }  // namespace assay

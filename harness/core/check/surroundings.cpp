@@ -153,16 +153,13 @@ void FloatEnvironment::restore() const {
 
 Affinity Affinity::now() {
   Affinity out;
-  sched_getaffinity(0, sizeof out.processors_, &out.processors_);
+  out.processors_ = ProcessorSet::of_thread();
   return out;
 }
 
-bool Affinity::changed() const {
-  const Affinity present = now();
-  return CPU_EQUAL(&present.processors_, &processors_) == 0;
-}
+bool Affinity::changed() const { return ProcessorSet::of_thread() != processors_; }
 
-void Affinity::restore() const { sched_setaffinity(0, sizeof processors_, &processors_); }
+void Affinity::restore() const { processors_.give_to(0); }
 
 Surroundings Surroundings::now() {
   constexpr double patience = 0.05;

@@ -1,7 +1,8 @@
 /// What a kernel shares with everything that runs after it in the same process, and has to leave as it was.
 #pragma once
 
-#include <sched.h>
+#include "core/files/processor_set.hpp"
+
 #include <signal.h>
 
 #include <array>
@@ -33,7 +34,7 @@ class Affinity {
   void restore() const;
 
  private:
-  cpu_set_t processors_{};
+  ProcessorSet processors_;
 };
 
 /// What belongs to the calling thread and the process, in some microseconds: the floating-point environment,

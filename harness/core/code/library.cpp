@@ -1,14 +1,15 @@
 #include "core/code/library.hpp"
 
+#include "assay/files.hpp"
 #include "assay/random.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -53,9 +54,9 @@ std::vector<std::string> members_of(std::string_view archive) {
 }  // namespace
 
 CodeLibrary library_of(const std::filesystem::path& archive, std::string& unknown) {
-  std::ifstream file(archive, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || !bytes.starts_with(archive_magic)) {
+  std::error_code missing;
+  const std::string bytes = std::filesystem::is_regular_file(archive, missing) ? read_file(archive) : "";
+  if (!bytes.starts_with(archive_magic)) {
     unknown = fmt::format("{} is no archive that can be read", archive.string());
     return {};
   }

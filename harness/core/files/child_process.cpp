@@ -1,6 +1,7 @@
 #include "core/files/child_process.hpp"
 
 #include "assay/error.hpp"
+#include "core/files/processor_set.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,10 +126,9 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
 [[noreturn]] void become(const Launch& launch, int tell) {
   if (launch.fixed_addresses) personality(ADDR_NO_RANDOMIZE);
   if (launch.core) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(*launch.core), &one);
-    sched_setaffinity(0, sizeof one, &one);
+    ProcessorSet one;
+    one.add(*launch.core);
+    one.give_to(0);
   }
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) fail(tell);
   for (const auto& [from, to] :

@@ -1,9 +1,11 @@
 #include "core/machine/doctor.hpp"
 
+#include "core/files/processor_set.hpp"
 #include "core/machine/text_fields.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,6 +34,27 @@ Finding of_processor(const Symptoms& s) {
   }
   text += fmt::format(", {}, {}", counted(s.machine.cores, "core"), spoken_features(s.processor.features));
   return {"CPU", shortened(text)};
+}
+
+// What is said of the order holds a screen's line.
+Finding of_cores(const Symptoms& s) {
+  constexpr std::size_t most_named = 8;
+  std::vector<int> order = placing_order(s.topology, s.processors);
+  const bool cut = order.size() > most_named;
+  if (cut) order.resize(most_named);
+  Finding out{"cores",
+              shortened(fmt::format("{}; threads are placed on {}{}", topology_text(s.topology, s.processors),
+                                    fmt::join(order, " "), cut ? " ..." : ""))};
+  const int cores = cores_of(s.topology, s.processors);
+  if (s.topology.empty()) {
+    out.severity = Severity::note;
+    out.remedy = "hwloc could not tell which processors share a core: each is taken for one";
+  } else if (cores < static_cast<int>(s.processors.size())) {
+    out.severity = Severity::note;
+    out.remedy =
+        fmt::format("processors share cores: expect no gain from more than {}", counted(cores, "thread"));
+  }
+  return out;
 }
 
 Finding of_memory(const Symptoms& s) {
@@ -219,7 +242,7 @@ std::optional<int> tightest_gate_percent(double smallest_visible) {
 }
 
 std::vector<Finding> diagnose(const Symptoms& s) {
-  std::vector<Finding> out{of_processor(s), of_memory(s),   of_build(s),
+  std::vector<Finding> out{of_processor(s), of_cores(s),    of_memory(s),  of_build(s),
                            of_threads(s),   of_openblas(s), of_counters(s)};
   if (auto node = of_node(s.allotment)) out.push_back(*std::move(node));
   out.push_back(of_noise(s));
@@ -240,6 +263,8 @@ Examination examine() {
       .openblas = linked_openblas(),
       .counters = available_counters(),
       .allotment = allotment(try_read, variable, cores_allowed_by_affinity(), control_group_limits(try_read)),
+      .topology = this_topology(),
+      .processors = ProcessorSet::of_thread().numbers(),
       .omp_num_threads = variable("OMP_NUM_THREADS"),
       .openblas_coretype = variable("OPENBLAS_CORETYPE")};
   s.roofs.push_back(measure_roof(s.machine, 1, roof_seconds));

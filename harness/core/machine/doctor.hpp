@@ -8,6 +8,7 @@
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/machine/random_lines.hpp"
+#include "core/machine/topology.hpp"
 
 #include <optional>
 #include <string>
@@ -22,14 +23,16 @@ struct Symptoms {
   OpenBlas openblas;
   Counters counters;
   Allotment allotment;
+  Topology topology;
+  std::vector<int> processors;                                    // numbers of those that may be used
   std::optional<std::string> omp_num_threads, openblas_coretype;  // of the environment
   std::vector<Roof> roofs;                                        // one thread, then all
   RandomLines random_lines;
   NoiseProbe noise;
 };
 
-// Returns findings in the order processor, build, threads, OpenBLAS, counters, node where a part of the
-// machine or a job of Slurm is all there is, noise, roofs, random lines where they were measured, gate.
+// Returns findings in the order processor, cores, build, threads, OpenBLAS, counters, node where a part of
+// the machine or a job of Slurm is all there is, noise, roofs, random lines where they were measured, gate.
 std::vector<Finding> diagnose(const Symptoms& symptoms);
 
 // The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10

@@ -26,6 +26,8 @@ Symptoms healthy() {
                        .chooses_core = true,
                        .core = "SkylakeX",
                        .configuration = "OpenBLAS 0.3.21 DYNAMIC_ARCH"},
+          .topology = {{.number = 0, .core = 0}, {.number = 1, .core = 1}},
+          .processors = {0, 1},
           .omp_num_threads = "2",
           .roofs = {{.threads = 1, .flops_per_second = 270e9}, {.threads = 2, .flops_per_second = 540e9}},
           .noise = {.spread = 0.01, .smallest_visible = 0.02}};
@@ -46,8 +48,8 @@ TEST(Doctor, HasNothingToSayAgainstAHealthyMachine) {
     EXPECT_THAT(f.remedy, IsEmpty()) << f.text;
     topics.push_back(f.topic);
   }
-  EXPECT_THAT(topics, ElementsAre("CPU", "memory", "build", "threads", "OpenBLAS", "counters", "noise",
-                                  "roof", "roof", "can see"));
+  EXPECT_THAT(topics, ElementsAre("CPU", "cores", "memory", "build", "threads", "OpenBLAS", "counters",
+                                  "noise", "roof", "roof", "can see"));
 }
 
 TEST(Doctor, SaysHowManySmallRecordsCanBeGatheredAtMost) {
@@ -59,6 +61,18 @@ TEST(Doctor, SaysHowManySmallRecordsCanBeGatheredAtMost) {
 TEST(Doctor, MeasuresRandomLinesWhereThereIsMemoryForIt) {
   EXPECT_GT(measure_random_lines(0x1p34, 0).per_second, 0);
   EXPECT_EQ(measure_random_lines(0x1p30, 0).per_second, 0);
+}
+
+TEST(Doctor, SaysWhereThreadsArePlacedAndWhichProcessorsShareACore) {
+  EXPECT_EQ(finding(healthy(), "cores").text, "2 processors on 2 cores, 1 memory; threads are placed on 0 1");
+  Symptoms s = healthy();
+  s.topology = topology_of("core:8 pu:2");
+  for (int number = 2; number < 16; ++number) s.processors.push_back(number);
+  EXPECT_EQ(finding(s, "cores").text,
+            "16 processors on 8 cores, 1 memory; threads are placed on 0 2 4 6 8 10 12 14 ...");
+  EXPECT_THAT(finding(s, "cores").remedy, HasSubstr("no gain from more than 8 threads"));
+  s.topology.clear();
+  EXPECT_THAT(finding(s, "cores").remedy, HasSubstr("hwloc could not tell"));
 }
 
 TEST(Doctor, WarnsOfABuildThatIsNotRelease) {

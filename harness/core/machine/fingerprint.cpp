@@ -1,12 +1,14 @@
 // this_machine(): everything that makes two results comparable or not, as named facts.
 
 #include "assay/machine.hpp"
+#include "core/files/processor_set.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/caches.hpp"
 #include "core/machine/limits.hpp"
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/machine/text_fields.hpp"
+#include "core/machine/topology.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -148,6 +150,7 @@ Machine this_machine() {
   add_environment(facts);
   const double memory = total_memory(try_read, limits);
   const std::vector<Fact> others = {
+      {"topology", topology_text(this_topology(), ProcessorSet::of_thread().numbers()), false},
       {"memory", memory > 0 ? bytes_text(memory) : not_visible, false},
       {"assay", fmt::format("{} ({})", build.version, build.commit), false},
       {"system", kernel_release(), false},

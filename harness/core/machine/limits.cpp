@@ -1,8 +1,8 @@
 #include "core/machine/limits.hpp"
 
+#include "core/files/processor_set.hpp"
 #include "core/machine/text_fields.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -135,17 +135,8 @@ int usable_cores(int allowed_by_affinity, std::optional<double> quota) {
 }
 
 int cores_allowed_by_affinity() {
-  // The kernel refuses a set smaller than its own: machines with more than 1,024 processors exist.
-  for (int room = 1024; room <= 1024 * 64; room *= 2) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(room));
-    if (set == nullptr) break;
-    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
-    const bool read = sched_getaffinity(0, bytes, set) == 0;
-    const int count = read ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (count > 0) return count;
-  }
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto allowed = static_cast<int>(ProcessorSet::of_thread().numbers().size());
+  return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allowed, const Limits& limits) {

@@ -1,6 +1,7 @@
 #include "core/machine/team.hpp"
 
-#include <sched.h>
+#include "core/files/processor_set.hpp"
+#include "core/machine/topology.hpp"
 
 #include <exception>
 #include <mutex>
@@ -16,26 +17,6 @@ void relax() {
 #elif defined(__aarch64__)
   __asm__ __volatile__("yield");
 #endif
-}
-
-std::vector<int> allowed_processors() {
-  std::vector<int> out;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  // Fails where there are more than 1,024 processors: nothing is pinned then.
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return out;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) out.push_back(cpu);
-  }
-  return out;
-}
-
-void pin_to(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
-  sched_setaffinity(0, sizeof set,
-                    &set);  // A refusal leaves the thread where it is, which is as good as can be.
 }
 
 }  // namespace
@@ -59,12 +40,14 @@ void Barrier::arrive_and_wait() {
 void run_team(int threads, const std::function<void(int)>& work) {
   std::exception_ptr fault;
   std::mutex guard;
-  const auto cpus = threads > 1 ? allowed_processors() : std::vector<int>();
+  const auto order =
+      threads > 1 ? placing_order(this_topology(), ProcessorSet::of_thread().numbers()) : std::vector<int>();
   std::vector<std::jthread> team;
   for (int index = 0; index < threads; ++index) {
     team.emplace_back([&, index] {
       try {
-        if (!cpus.empty()) pin_to(cpus[static_cast<std::size_t>(index) % cpus.size()]);
+        // A refusal leaves the thread where it is, which is as good as can be.
+        if (!order.empty()) ProcessorSet({order[static_cast<std::size_t>(index) % order.size()]}).give_to(0);
         work(index);
       } catch (...) {
         const std::scoped_lock lock(guard);

@@ -21,8 +21,8 @@ class Barrier {
 
 // Runs `work(index)` on `threads` threads and returns when all are done; the first exception is thrown again.
 // One thread is left to the scheduler, which moves it away from a busy processor. Several are pinned to one
-// processor each: two that spin on the same one would measure half of the machine for as long as the
-// scheduler lets them.
+// processor each, on cores of their own as far as there are any: two that spin on the same one would measure
+// half of the machine for as long as the scheduler lets them.
 void run_team(int threads, const std::function<void(int index)>& work);
 
 }  // namespace assay

@@ -6,8 +6,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <system_error>
 
 namespace assay {
@@ -59,7 +59,15 @@ std::string beginning_of(const std::filesystem::path& file, std::size_t most) {
 
 std::string unpacked(const std::filesystem::path& file) {
   GzipStream in(file);
-  return {std::istreambuf_iterator<char>(&in), std::istreambuf_iterator<char>()};
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  std::string out;
+  for (std::streamsize count = 1; count > 0;) {
+    const std::size_t before = out.size();
+    out.resize(before + piece);
+    count = in.sgetn(out.data() + before, static_cast<std::streamsize>(piece));
+    out.resize(before + static_cast<std::size_t>(std::max<std::streamsize>(0, count)));
+  }
+  return out;
 }
 
 }  // namespace assay

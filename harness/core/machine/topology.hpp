@@ -1,0 +1,43 @@
+/// Which processors of a machine share a core or a memory, and which of them are fast.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What the system schedules a thread on: a core, or one of the hardware threads that share it.
+struct LogicalProcessor {
+  int number = 0;   ///< as the system numbers them
+  int core = 0;     ///< siblings have the same
+  int sibling = 0;  ///< 0 for the first of its core, 1 for the next
+  int node = 0;     ///< of memory (NUMA)
+  int kind =
+      0;  ///< the larger, the faster: efficiency cores have 0, and so has everything where all are alike
+  bool operator==(const LogicalProcessor&) const = default;
+};
+
+/// In ascending order of their numbers; none where hwloc could not read them.
+using Topology = std::vector<LogicalProcessor>;
+
+/// This machine's, read once.
+const Topology& this_topology();
+/// That of a description as hwloc has them, such as `numa:2 core:4 pu:2`, whose first `efficient` processors
+/// are of a slower kind than the others.
+Topology topology_of(const std::string& description, int efficient = 0);
+
+/// The order in which threads are given processors, out of those `allowed`: `first`, which must be one of
+/// them, or -1 for the best; then one processor of each core before their siblings, fast cores before slow
+/// ones, and before cores of another memory than the first's. Processors that the topology does not know
+/// count as cores of their own.
+std::vector<int> placing_order(const Topology& topology, const std::vector<int>& allowed, int first = -1);
+
+/// One processor of each core of the fastest kind, of those allowed.
+std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& allowed);
+
+/// `16 processors on 8 cores, 1 memory`, and which of the cores are slower; of those allowed.
+std::string topology_text(const Topology& topology, const std::vector<int>& allowed);
+/// The cores that those allowed belong to.
+int cores_of(const Topology& topology, const std::vector<int>& allowed);
+
+}  // namespace assay

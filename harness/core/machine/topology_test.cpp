@@ -1,0 +1,96 @@
+#include "core/machine/topology.hpp"
+
+#include "core/files/processor_set.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<int> first_numbers(int count) {
+  std::vector<int> out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+/// Processors 0 and 1 are siblings, and so on.
+Topology two_memories() { return topology_of("numa:2 core:2 pu:2"); }
+
+TEST(PlacingOrder, TakesEachCoreBeforeASibling) {
+  EXPECT_THAT(placing_order(topology_of("core:4 pu:2"), first_numbers(8)),
+              ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
+}
+
+TEST(PlacingOrder, BeginsWithTheOneThatIsAskedForAndStaysInItsMemory) {
+  EXPECT_THAT(placing_order(two_memories(), first_numbers(8), 5), ElementsAre(5, 6, 0, 2, 4, 7, 1, 3));
+}
+
+TEST(PlacingOrder, CountsSiblingsAmongThoseAllowed) {
+  EXPECT_THAT(placing_order(topology_of("core:4 pu:2"), {1, 2, 3}), ElementsAre(1, 2, 3));
+}
+
+TEST(PlacingOrder, TakesFastCoresFirstAndSlowOnesBeforeSiblings) {
+  const Topology hybrid = topology_of("core:4 pu:2", 4);
+  EXPECT_THAT(placing_order(hybrid, first_numbers(8)), ElementsAre(4, 6, 0, 2, 5, 7, 1, 3));
+  EXPECT_THAT(topology_text(hybrid, first_numbers(8)),
+              "8 processors on 4 cores, 1 memory, 2 of the cores slower than the others");
+}
+
+TEST(FastCores, AreOneProcessorOfEach) {
+  EXPECT_THAT(fast_cores(topology_of("core:4 pu:2", 4), first_numbers(8)), ElementsAre(4, 6));
+  EXPECT_THAT(fast_cores(topology_of("core:4 pu:2"), {1, 2, 3, 7}), ElementsAre(1, 2, 7));
+  EXPECT_THAT(fast_cores({}, {3, 5}), ElementsAre(3, 5));
+}
+
+TEST(PlacingOrder, OfProcessorsThatNobodyKnowsIsThatOfTheirNumbers) {
+  EXPECT_THAT(placing_order({}, {3, 5, 9}), ElementsAre(3, 5, 9));
+  EXPECT_THAT(placing_order({}, {3, 5, 9}, 5), ElementsAre(5, 3, 9));
+  EXPECT_THAT(placing_order({}, {}), ElementsAre());
+  EXPECT_EQ(cores_of({}, {3, 5, 9}), 3);
+}
+
+TEST(TopologyTest, KnowsLargeMachines) {
+  const Topology large = topology_of("numa:8 core:128 pu:2");
+  ASSERT_EQ(large.size(), 2048U);
+  const std::vector<int> order = placing_order(large, first_numbers(2048), 2046);
+  EXPECT_EQ(order[0], 2046);
+  EXPECT_EQ(order[1], 1792) << "the first of the same memory";
+  EXPECT_EQ(order[128], 0) << "then another memory, before a sibling";
+  EXPECT_EQ(order[1024], 1793);
+  EXPECT_EQ(topology_text(large, first_numbers(2048)), "2048 processors on 1024 cores, 8 memories");
+}
+
+TEST(TopologyTest, OfThisMachineHasTheProcessorsThatMayBeUsed) {
+  const std::vector<int> allowed = ProcessorSet::of_thread().numbers();
+  ASSERT_FALSE(allowed.empty());
+  ASSERT_GE(this_topology().size(), allowed.size());
+  EXPECT_LE(cores_of(this_topology(), allowed), static_cast<int>(allowed.size()));
+  EXPECT_THAT(topology_text(this_topology(), allowed), HasSubstr(" on "));
+  EXPECT_TRUE(topology_of("no such words").empty());
+}
+
+TEST(ProcessorSet, HoldsMoreThanAThousand) {
+  const ProcessorSet set({0, 1023, 1024, 65535});
+  EXPECT_THAT(set.numbers(), ElementsAre(0, 1023, 1024, 65535));
+  EXPECT_NE(set, ProcessorSet({0}));
+}
+
+TEST(ProcessorSet, MovesAThread) {
+  std::thread([] {
+    const int last = ProcessorSet::of_thread().numbers().back();
+    EXPECT_TRUE(ProcessorSet({last}).give_to(0));
+    EXPECT_THAT(ProcessorSet::of_thread().numbers(), ElementsAre(last));
+    EXPECT_FALSE(ProcessorSet({65535}).give_to(0)) << "which no machine has yet";
+    EXPECT_THAT(ProcessorSet::of_thread().numbers(), ElementsAre(last));
+  }).join();
+}
+
+}  // namespace
+}  // namespace assay
