@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 #include "bench/measure/free_core.hpp"
 #include "bench/measure/shared_region.hpp"
+#include "core/check/contained.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
@@ -25,11 +26,10 @@ namespace {
 constexpr const char* padding = "ASSAY_PADDING";
 
 Variables common_environment(Rng& rng) {
-  return {drawn_padding(rng),
-          // Pools of threads look for work between calls of a slice, some 50 to 100 us, and sleep when it is
-          // over: one that looked on would run on the cores of the side whose turn it is.
-          {"GOMP_SPINCOUNT", "3000"},
-          {"OPENBLAS_THREAD_TIMEOUT", "17"}};
+  // A pool that looked on for work would run on the cores of the side whose turn it is.
+  Variables out = pools_that_rest();
+  out.push_back(drawn_padding(rng));
+  return out;
 }
 
 /// Returns the bytes of the stack that these variables take: name, value, and a pointer to both.

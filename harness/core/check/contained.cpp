@@ -318,6 +318,10 @@ void leave_crashes_to_parent() {
 
 bool runs_kernels() { return is_for_kernels; }
 
+Variables pools_that_rest() {
+  return {{"GOMP_SPINCOUNT", "3000"}, {"KMP_BLOCKTIME", "1"}, {"OPENBLAS_THREAD_TIMEOUT", "17"}};
+}
+
 void look_like_all_others() {
   // OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
   // thread needs. 2^18 cycles still cover back-to-back calls. It is read when a program starts.

@@ -97,6 +97,10 @@ void leave_crashes_to_parent();
 /// Whether this is such a process.
 bool runs_kernels();
 
+/// Pools of threads look for work some 50 to 100 us after a call and then sleep, instead of for milliseconds:
+/// enough between the calls of a slice. They read it when their program starts.
+Variables pools_that_rest();
+
 /// Gives this process the command line and the environment that all have which call kernels: no kernel can
 /// tell by them whether it is checked, measured or compared. Those who read their arguments have done so.
 void look_like_all_others();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 namespace assay {
@@ -57,6 +58,18 @@ pid_t start_this_program(const std::vector<std::string>& arguments, const ChildS
   if (command.words.empty()) command.words.emplace_back("/proc/self/exe");
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   return start_child(command, setting);
+}
+
+void start_anew_with(const Variables& variables, char** arguments) {
+  bool lacks = false;
+  for (const auto& [name, value] : variables) {
+    if (!value || std::getenv(name.c_str()) != nullptr) continue;
+    setenv(name.c_str(), value->c_str(), 1);
+    lacks = true;
+  }
+  std::error_code unknown;
+  const auto file = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (lacks && !unknown) execv(file.c_str(), arguments);
 }
 
 bool is_embedded_side(const std::filesystem::path& program) { return program.string().starts_with('@'); }

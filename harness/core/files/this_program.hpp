@@ -26,6 +26,11 @@ void set_embedding(Embedding embedding);
 /// One more process of this program. Throws Error when it cannot be started.
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting);
 
+/// Starts the program of this process anew in its place, with those of the variables that are not set yet:
+/// for what libraries read when they are loaded. `arguments` are those of main(). Returns where all are set,
+/// or it cannot.
+void start_anew_with(const Variables& variables, char** arguments);
+
 /// A side of a comparison that is no file: `@name` is this program with this variable set to the name, by
 /// which whoever embeds it tells its sides apart.
 inline constexpr const char* side_variable = "ASSAY_SIDE";
