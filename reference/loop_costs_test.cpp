@@ -1,11 +1,13 @@
 // The contracts of what a loop does around its kernels, each on numbers worked by hand.
 
+#include "assay/ops/concatenate.hpp"
 #include "assay/ops/small_products.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace assay {
 namespace {
@@ -17,6 +19,19 @@ Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
   std::ranges::copy(values, out.begin());
   return out;
+}
+
+// Pieces of 1, 2 and 3 numbers, the last of them f64.
+TEST(Concatenate, WidensToTheWiderType) {
+  const Concatenate::Problem p{.pieces = 3, .n = 1, .types = 1};
+  EXPECT_TRUE(p.widens());
+  EXPECT_FALSE((Concatenate::Problem{.pieces = 2, .n = 1, .types = 1}).widens());
+  EXPECT_EQ(p.numbers(false), 3);
+  EXPECT_EQ(p.numbers(true), 3);
+  Concatenate::Input in{numbers({1, 2, 3}), Buffer<double>(3)};
+  std::ranges::copy(std::array{0.1, 0.2, 0.3}, in.wide.begin());
+  Setting setting;
+  EXPECT_THAT(Concatenate::expect(p, in, setting).all, ElementsAre(1, 2, 3, 0.1, 0.2, 0.3));
 }
 
 // Two samples of two rows, one feature and w = 2: products 2, 6 and 20, 40; means 4 and 30.
