@@ -2,6 +2,7 @@
 
 #include "assay/ops/concatenate.hpp"
 #include "assay/ops/small_products.hpp"
+#include "assay/ops/state_buffers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,6 +41,14 @@ TEST(SmallProducts, AreCentredPerSample) {
   const auto want =
       SmallProducts::expect({.samples = 2, .rows = 2}, {numbers({1, 3, 10, 20}), numbers({2})}, setting);
   EXPECT_THAT(want.value, ElementsAre(DoubleEq(-2), DoubleEq(2), DoubleEq(-10), DoubleEq(10)));
+}
+
+// h = 8, then 4 + 8, then 6 + 8.
+TEST(StateBuffers, StartFromZeroInEachBatch) {
+  Setting setting;
+  const auto want =
+      StateBuffers::expect({.samples = 2, .batch = 1, .hidden = 1, .steps = 3}, {numbers({8, 4})}, setting);
+  EXPECT_THAT(want.value, ElementsAre(14, 7));
 }
 
 }  // namespace
