@@ -1,5 +1,6 @@
 // The contracts of what a loop does around its kernels, each on numbers worked by hand.
 
+#include "assay/ops/chunks.hpp"
 #include "assay/ops/concatenate.hpp"
 #include "assay/ops/small_products.hpp"
 #include "assay/ops/state_buffers.hpp"
@@ -15,11 +16,31 @@ namespace {
 
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
   std::ranges::copy(values, out.begin());
   return out;
+}
+
+// Equal tasks leave nothing to gain, which is what a claim of 10 to 20 % has to be held against. Of eight
+// tasks whose last takes nine times as long, the second half has 12 of 16 shares: 1.5 times an equal one.
+TEST(Chunks, LeaveNothingToStealingWithoutSkew) {
+  EXPECT_EQ(chunks::static_loss({.n = 8, .grain = 100}, 2), 1);
+  EXPECT_EQ(chunks::static_loss({.n = 8, .grain = 100, .skew = 2}, 2), 1.5);
+  EXPECT_EQ(chunks::static_loss({.n = 9, .grain = 100}, 2), 10.0 / 9);
+}
+
+TEST(ChunksJudge, NamesATaskThatDidNotRun) {
+  const Chunks::Problem p{.n = 3, .grain = 5};
+  Setting setting;
+  const auto in = Chunks::make_input(p, setting);
+  auto out = Chunks::make_output(p, in, setting);
+  chunks::work(p, in, 0, 2, out);
+  const Agreement outcome = Chunks::judge(p, in, Chunks::expect(p, in, setting), out);
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("value[2] was not written"));
 }
 
 // Pieces of 1, 2 and 3 numbers, the last of them f64.
