@@ -3,6 +3,7 @@
 #include "assay/ops/chunks.hpp"
 #include "assay/ops/concatenate.hpp"
 #include "assay/ops/small_products.hpp"
+#include "assay/ops/staged_copy.hpp"
 #include "assay/ops/state_buffers.hpp"
 
 #include <gmock/gmock.h>
@@ -70,6 +71,12 @@ TEST(StateBuffers, StartFromZeroInEachBatch) {
   const auto want =
       StateBuffers::expect({.samples = 2, .batch = 1, .hidden = 1, .steps = 3}, {numbers({8, 4})}, setting);
   EXPECT_THAT(want.value, ElementsAre(14, 7));
+}
+
+TEST(StagedCopy, WorksOnWhatWasCopied) {
+  Setting setting;
+  EXPECT_THAT(StagedCopy::expect({.batches = 2, .n = 1, .rounds = 3}, {numbers({8, 4})}, setting).value,
+              ElementsAre(14, 7));
 }
 
 }  // namespace
