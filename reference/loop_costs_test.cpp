@@ -5,6 +5,7 @@
 #include "assay/ops/small_products.hpp"
 #include "assay/ops/staged_copy.hpp"
 #include "assay/ops/state_buffers.hpp"
+#include "assay/ops/table_copy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,6 +78,14 @@ TEST(StagedCopy, WorksOnWhatWasCopied) {
   Setting setting;
   EXPECT_THAT(StagedCopy::expect({.batches = 2, .n = 1, .rounds = 3}, {numbers({8, 4})}, setting).value,
               ElementsAre(14, 7));
+}
+
+TEST(TableCopy, LeavesTheOriginalAsItWas) {
+  // Columns (1, 2) and (10, 20), every row: the derived table has (2, 4), (10, 20) and (11, 22).
+  Setting setting;
+  const auto want = TableCopy::expect({.columns = 2, .rows = 2}, {numbers({1, 2, 10, 20})}, setting);
+  EXPECT_THAT(want.original, ElementsAre(1, 2, 10, 20));
+  EXPECT_THAT(want.read, ElementsAre(2, 4, 10, 20, 11, 22));
 }
 
 }  // namespace
