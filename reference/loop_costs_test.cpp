@@ -1,5 +1,6 @@
 // The contracts of what a loop does around its kernels, each on numbers worked by hand.
 
+#include "assay/ops/checkpointing.hpp"
 #include "assay/ops/chunks.hpp"
 #include "assay/ops/concatenate.hpp"
 #include "assay/ops/small_products.hpp"
@@ -24,6 +25,16 @@ Buffer<float> numbers(std::initializer_list<float> values) {
   Buffer<float> out(static_cast<Index>(values.size()));
   std::ranges::copy(values, out.begin());
   return out;
+}
+
+// x = 2, w = (3, -1): a = 2, 6 and f(-6) = -3. Backward from 5: the slope of the last layer is 1/2, so that
+// dw_1 = 5/2 * 6 = 15 and g_1 = 5/2 * -1; then dw_0 = -5/2 * 2 = -5 and dx = -5/2 * 3.
+TEST(Checkpointing, MatchesTwoLayersWorkedByHand) {
+  Setting setting;
+  const auto want =
+      Checkpointing::expect({.layers = 2, .n = 1}, {numbers({2}), numbers({3, -1}), numbers({5})}, setting);
+  EXPECT_THAT(want.dw.value, ElementsAre(-5, 15));
+  EXPECT_THAT(want.dx.value, ElementsAre(-7.5));
 }
 
 // Equal tasks leave nothing to gain, which is what a claim of 10 to 20 % has to be held against. Of eight
