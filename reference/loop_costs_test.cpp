@@ -3,6 +3,7 @@
 #include "assay/ops/checkpointing.hpp"
 #include "assay/ops/chunks.hpp"
 #include "assay/ops/concatenate.hpp"
+#include "assay/ops/loss_readback.hpp"
 #include "assay/ops/small_products.hpp"
 #include "assay/ops/staged_copy.hpp"
 #include "assay/ops/state_buffers.hpp"
@@ -67,6 +68,22 @@ TEST(Concatenate, WidensToTheWiderType) {
   std::ranges::copy(std::array{0.1, 0.2, 0.3}, in.wide.begin());
   Setting setting;
   EXPECT_THAT(Concatenate::expect(p, in, setting).all, ElementsAre(1, 2, 3, 0.1, 0.2, 0.3));
+}
+
+// The reason why half of the reads are not half of the cost: a second read in the same step finds nothing to
+// wait for.
+TEST(LossReadbackQueue, HasNothingLeftForASecondRead) {
+  const std::array<std::uint64_t, 3> seeds{1, 2, 3};
+  loss_readback::Queue queue;
+  queue.restart(seeds.data(), 1000);
+  loss_readback::State want;
+  for (const std::uint64_t seed : seeds) {
+    queue.begin(1);
+    queue.drain();
+    EXPECT_FALSE(queue.drain());
+    want = loss_readback::after(want, seed, 1000);
+    EXPECT_EQ(queue.state(), want);
+  }
 }
 
 // Two samples of two rows, one feature and w = 2: products 2, 6 and 20, 40; means 4 and 30.
