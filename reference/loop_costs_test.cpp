@@ -3,6 +3,7 @@
 #include "assay/ops/checkpointing.hpp"
 #include "assay/ops/chunks.hpp"
 #include "assay/ops/concatenate.hpp"
+#include "assay/ops/logging.hpp"
 #include "assay/ops/loss_readback.hpp"
 #include "assay/ops/small_products.hpp"
 #include "assay/ops/staged_copy.hpp"
@@ -14,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -68,6 +71,33 @@ TEST(Concatenate, WidensToTheWiderType) {
   std::ranges::copy(std::array{0.1, 0.2, 0.3}, in.wide.begin());
   Setting setting;
   EXPECT_THAT(Concatenate::expect(p, in, setting).all, ElementsAre(1, 2, 3, 0.1, 0.2, 0.3));
+}
+
+std::string text_of(const Logging::Problem& p, const Logging::Input& in) {
+  Setting setting;
+  return Logging::expect(p, in, setting).text;
+}
+
+TEST(Logging, WantsTheLineOfTheBatchThatFails) {
+  const Logging::Input in{numbers({0.5, 0.25, -0.125, 1}), nullptr};
+  const std::string second = "batch          2 loss  0.250000\n", third = "batch          3 loss -0.125000\n";
+  EXPECT_EQ(text_of({.batches = 4, .every = 2, .fails = 3}, in), second + third);
+  EXPECT_EQ(text_of({.batches = 3, .every = 2}, in), second + third);
+  EXPECT_EQ(text_of({.batches = 3, .every = 2, .fails = 9}, in), second + third);
+}
+
+TEST(LoggingJudge, NamesALineThatIsMissing) {
+  const Logging::Problem p{.batches = 4, .every = 2, .fails = 3};
+  Setting setting;
+  const auto in = Logging::make_input(p, setting);
+  auto out = Logging::make_output(p, in, setting);
+  const auto want = Logging::expect(p, in, setting);
+  in.file->clear();
+  in.file->append(std::string_view(want.text).substr(0, 32));
+  logging::read_back(p, *in.file, out);
+  const Agreement outcome = Logging::judge(p, in, want, out);
+  EXPECT_FALSE(outcome.agrees);
+  EXPECT_THAT(outcome.detail, HasSubstr("text[1] is missing: 'batch          3"));
 }
 
 // The reason why half of the reads are not half of the cost: a second read in the same step finds nothing to
