@@ -1,4 +1,6 @@
-// Each formula on packs of vectors. Included once per SIMD target, by pointwise/simd.cpp alone.
+// Each formula on packs of vectors. Included once per SIMD target by each file that needs it, after the
+// header that chooses the targets: by pointwise/simd.cpp for all of it, by softmax_cross_entropy and
+// attention for powers.
 //
 // GELU and its gradient are symmetric, gelu(x) = max(x, 0) - a Phi(-a) and gelu'(x) = 1 - gelu'(-x) with a =
 // |x|, so that one polynomial for the tail serves both signs, both and the tanh form alike, and nothing

@@ -1,0 +1,22 @@
+// How the layers of a chain are divided into segments whose first activations are kept.
+#pragma once
+
+#include "assay/problem.hpp"
+
+namespace assay::checkpointing {
+
+struct Segments {
+  Index layers = 1;
+  Index length = 1;  ///< layers of a segment but for the last: the root of their number, rounded up
+
+  explicit constexpr Segments(Index its_layers) : layers(its_layers) {
+    while (length * length < layers) ++length;
+  }
+  constexpr Index count() const { return (layers + length - 1) / length; }
+  /// Activations in memory at once: those before the segments, without x, and those inside of one.
+  constexpr Index kept() const { return count() - 1 + length - 1; }
+  /// Forward steps of one call: up to the last segment's start, and inside each segment.
+  constexpr Index forward_steps() const { return (count() - 1) * length + layers - count(); }
+};
+
+}  // namespace assay::checkpointing

@@ -1,0 +1,145 @@
+// The idea: only lines that are wanted are noted, a batch and its loss, and another thread formats them and
+// hands them to the system, 64 at a time. However the loop is left, the destructor of the log writes what is
+// noted, and the last batch's line, which nobody knew to be the last.
+
+#include "assay/ops/logging.hpp"
+#include "assay/registry.hpp"
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace assay::logging {
+namespace {
+
+struct Note {
+  Index batch = 0;
+  float loss = 0;
+};
+
+/// Formats and writes on a thread of its own. An error of the file reaches who waits.
+class Writer {
+ public:
+  explicit Writer(std::size_t most) {
+    notes_.reserve(most);
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~Writer() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Takes the notes, and leaves an empty list in their place. Waits while earlier ones are not written.
+  void take(LogFile& file, std::vector<Note>& notes) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return notes_.empty(); });
+    notes_.swap(notes);
+    file_ = &file;
+    changed_.notify_all();
+  }
+  void finish() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return notes_.empty(); });
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  void serve() {
+    std::vector<char> text;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return stopping_ || !notes_.empty(); });
+      if (notes_.empty()) return;
+      text.resize(notes_.size() * static_cast<std::size_t>(line_bytes));
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        char* to = text.data();
+        for (const Note& note : notes_) {
+          format(note.batch, note.loss, to);
+          to += line_bytes;
+        }
+        file_->append({text.data(), text.size()});
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      if (failure) failure_ = failure;
+      notes_.clear();
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Note> notes_;
+  LogFile* file_ = nullptr;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+/// One loop's notes.
+class Log {
+ public:
+  Log(Index every, Writer& writer, LogFile& file, std::vector<Note>& notes)
+      : every_(every), writer_(writer), file_(file), notes_(notes) {}
+  ~Log() {
+    if (last_.batch % every_ != 0) notes_.push_back(last_);
+    if (!notes_.empty()) writer_.take(file_, notes_);
+  }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  void operator()(Index batch, float loss) {
+    last_ = {batch, loss};
+    if (batch % every_ != 0) return;
+    notes_.push_back(last_);
+    if (notes_.size() == most) writer_.take(file_, notes_);
+  }
+
+  static constexpr std::size_t most =
+      64;  ///< two pages of lines: what one call to the system may as well take
+
+ private:
+  Index every_;
+  Writer& writer_;
+  LogFile& file_;
+  std::vector<Note>& notes_;
+  Note last_;
+};
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const Logging::Problem& p, const auto&, const Context&) {
+    const auto writer = std::make_shared<Writer>(Log::most + 1);
+    const auto notes = std::make_shared<std::vector<Note>>();
+    notes->reserve(Log::most + 1);
+    return [=](const Logging::Input& in, Logging::Output& out) {
+      in.file->clear();
+      try {
+        Log log(p.every, *writer, *in.file, *notes);
+        train(p, in, log);
+      } catch (const Stopped&) {  // the log has written its tail by now
+      }
+      writer->finish();
+      read_back(p, *in.file, out);
+    };
+  };
+  r.add<Logging>(
+      {.name = "every_nth",
+       .summary = "wanted lines noted, formatted and written by another thread, the tail at the end",
+       .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::logging

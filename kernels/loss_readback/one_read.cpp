@@ -1,0 +1,33 @@
+// The idea that helps little: both numbers are read at once, which halves the reads. The second one found the
+// queue dry and waited for nothing; the first one still waits in each step.
+
+#include "assay/ops/loss_readback.hpp"
+#include "assay/registry.hpp"
+
+#include <memory>
+
+namespace assay::loss_readback {
+namespace {
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const LossReadback::Problem& p, const auto&, const Context&) {
+    return [p, queue = std::make_shared<Queue>()](const LossReadback::Input& in, LossReadback::Output& out) {
+      queue->restart(in.seed.data(), p.grain);
+      std::uint64_t batch = 0;
+      for (Index step = 0; step < p.steps; ++step) {
+        queue->begin(1);
+        queue->drain();
+        const State state = queue->state();
+        out.loss[step / p.every] = state.loss;
+        out.correct[step / p.every] = state.correct;
+        batch = prepared(batch, p.host);
+      }
+      out.batch[0] = batch;
+    };
+  };
+  r.add<LossReadback>(
+      {.name = "one_read", .summary = "waits for the queue once in each step", .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::loss_readback

@@ -1,0 +1,118 @@
+// The idea: operands are rounded to bf16 once per step, which halves what products read, and where the
+// processor has VDPBF16PS each of its instructions does the work of two. Sums and weights stay f32. On other
+// processors operands are widened again inside the product, and the variant is no faster than `f32_products`.
+
+#include "gemm_bf16/blocked.hpp"
+#include "tiers.hpp"
+
+#include "assay/ops/mixed_precision.hpp"
+#include "assay/registry.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "mixed_precision/bf16_master.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::mixed_precision {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The nearest bf16 of `count` finite numbers, ties to even.
+void to_bf16(const float* from, std::uint16_t* to, Index count) {
+  const hn::ScalableTag<std::uint32_t> d;
+  const hn::Rebind<std::uint16_t, hn::ScalableTag<std::uint32_t>> half;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<std::uint32_t>()));
+  const hn::ScalableTag<float> f;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto bits = hn::BitCast(d, hn::LoadU(f, from + i));
+    const auto even = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(even, hn::Set(d, 0x7fff))));
+    hn::StoreU(hn::TruncateTo(half, rounded), half, to + i);
+  }
+  for (; i < count; ++i) to[i] = bf16::round(from[i]);
+}
+
+/// next = w - rate gradient, where next holds the gradient.
+void descend(const float* w, float rate, float* next, Index count) {
+  const hn::ScalableTag<float> d;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, next + i), hn::LoadU(d, w + i)), d, next + i);
+  }
+  for (; i < count; ++i) next[i] = w[i] - rate * next[i];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::mixed_precision
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <memory>
+
+namespace assay::mixed_precision {
+namespace {
+
+HWY_EXPORT(to_bf16);
+HWY_EXPORT(descend);
+
+class Step {
+ public:
+  explicit Step(const MixedPrecision::Problem& p)
+      : p_(p),
+        to_bf16_(best_of(tiers_in(HWY_DISPATCH_TABLE(to_bf16))).function),
+        descend_(best_of(tiers_in(HWY_DISPATCH_TABLE(descend))).function),
+        tier_(best_of(gemm_bf16::tiers())),
+        x_(p.m * p.k),
+        w_(p.k * p.n),
+        dy_(p.m * p.n) {
+    forward_ = {.m = p.m, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
+    gradient_ = {.m = p.k, .n = p.n, .k = p.m, .lda = p.k, .ldb = p.n, .ldc = p.n, .a_transposed = true};
+    space_ = Buffer<float>(std::max(tier_.space_floats(forward_), tier_.space_floats(gradient_)));
+  }
+
+  void run(const MixedPrecision::Input& in, MixedPrecision::Output& out) {
+    to_bf16_(in.x.data(), x_.data(), x_.size());
+    to_bf16_(in.w.data(), w_.data(), w_.size());
+    to_bf16_(in.dy.data(), dy_.data(), dy_.size());
+    gemm_bf16::Product y = forward_, gradient = gradient_;
+    y.a = gradient.a = x_.data();
+    y.b = w_.data();
+    y.c = out.y.data();
+    tier_.multiply(y, space_.data());
+    gradient.b = dy_.data();
+    gradient.c = out.w_next.data();
+    tier_.multiply(gradient, space_.data());
+    descend_(in.w.data(), static_cast<float>(MixedPrecision::rate), out.w_next.data(), out.w_next.size());
+  }
+
+ private:
+  MixedPrecision::Problem p_;
+  void (*to_bf16_)(const float*, std::uint16_t*, Index);
+  void (*descend_)(const float*, float, float*, Index);
+  gemm_bf16::Tier tier_;
+  Buffer<std::uint16_t> x_, w_, dy_;
+  gemm_bf16::Product forward_, gradient_;
+  Buffer<float> space_;
+};
+
+const Register registered{[](Registry& r) {
+  r.add<MixedPrecision>({.name = "bf16_master",
+                         .summary = "operands rounded to bf16, sums and weights f32",
+                         .precision = "products of bf16",
+                         .prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) {
+                           return [step = std::make_shared<Step>(p)](const auto& in, auto& out) {
+                             step->run(in, out);
+                           };
+                         }});
+}};
+
+}  // namespace
+}  // namespace assay::mixed_precision
+#endif

@@ -1,0 +1,49 @@
+// The idea: the products of `gemm`, all in f32. What `bf16_master` is faster than this comes from bf16 alone.
+
+#include "gemm/blocked.hpp"
+#include "tiers.hpp"
+
+#include "assay/ops/mixed_precision.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace assay::mixed_precision {
+namespace {
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) {
+    const blocked::Tier tier = best_of(blocked::tiers());
+    const blocked::Product forward{.m = p.m, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
+    // w_next starts as w, and the product is added with the rate.
+    const blocked::Product update{.m = p.k,
+                                  .n = p.n,
+                                  .k = p.m,
+                                  .lda = p.k,
+                                  .ldb = p.n,
+                                  .ldc = p.n,
+                                  .a_transposed = true,
+                                  .alpha = static_cast<float>(-MixedPrecision::rate),
+                                  .beta = 1};
+    const auto space =
+        std::make_shared<Buffer<float>>(std::max(tier.space_floats(forward), tier.space_floats(update)));
+    return [=](const MixedPrecision::Input& in, MixedPrecision::Output& out) {
+      blocked::Product y = forward, w = update;
+      y.a = in.x.data();
+      y.b = in.w.data();
+      y.c = out.y.data();
+      tier.multiply(y, space->data());
+      std::copy(in.w.begin(), in.w.end(), out.w_next.begin());
+      w.a = in.x.data();
+      w.b = in.dy.data();
+      w.c = out.w_next.data();
+      tier.multiply(w, space->data());
+    };
+  };
+  r.add<MixedPrecision>(
+      {.name = "f32_products", .summary = "the best tier's products of f32", .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::mixed_precision

@@ -1,0 +1,17 @@
+// The idea: the register tiles of `gemm` in the loop over samples. What `one_product` is faster than this
+// comes from batching alone.
+
+#include "small_products/products.hpp"
+
+#include "assay/registry.hpp"
+
+namespace assay::small_products {
+namespace {
+
+const Register registered{[](Registry& r) {
+  r.add<SmallProducts>(
+      {.name = "per_sample", .summary = "a product of the best tier per sample", .prepare = layer_of(1)});
+}};
+
+}  // namespace
+}  // namespace assay::small_products

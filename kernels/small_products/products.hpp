@@ -1,0 +1,66 @@
+// What the variants of small_products share: a product of some samples, and the centring of their rows.
+#pragma once
+
+#include "gemm/blocked.hpp"
+#include "tiers.hpp"
+
+#include "assay/ops/small_products.hpp"
+
+#include <memory>
+
+namespace assay::small_products {
+
+/// The layer over `samples` samples at a time, by the best tier.
+class Layer {
+ public:
+  Layer(const SmallProducts::Problem& p, Index samples)
+      : p_(p), samples_(samples), tier_(best_of(blocked::tiers())) {
+    shape_ = {.m = samples * p.rows, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
+    const bool small = blocked::is_small(shape_.m, shape_.n, shape_.k);
+    multiply_ = small ? tier_.multiply_small : tier_.multiply;
+    space_ = Buffer<float>(small ? tier_.small_space_floats(shape_) : tier_.space_floats(shape_));
+    mean_ = Buffer<float>(p.n);
+  }
+
+  void run(const SmallProducts::Input& in, SmallProducts::Output& out) {
+    for (Index s = 0; s < p_.samples; s += samples_) {
+      blocked::Product product = shape_;
+      product.a = in.x.data() + s * p_.rows * p_.k;
+      product.b = in.w.data();
+      product.c = out.y.data() + s * p_.rows * p_.n;
+      multiply_(product, space_.data());
+      for (Index each = 0; each < samples_; ++each) centre(product.c + each * p_.rows * p_.n);
+    }
+  }
+
+ private:
+  void centre(float* __restrict y) {
+    float* __restrict const mean = mean_.data();
+    const float share = 1 / static_cast<float>(p_.rows);
+    for (Index j = 0; j < p_.n; ++j) mean[j] = 0;
+    for (Index i = 0; i < p_.rows; ++i) {
+      for (Index j = 0; j < p_.n; ++j) mean[j] += y[i * p_.n + j];
+    }
+    for (Index j = 0; j < p_.n; ++j) mean[j] *= share;
+    for (Index i = 0; i < p_.rows; ++i) {
+      for (Index j = 0; j < p_.n; ++j) y[i * p_.n + j] -= mean[j];
+    }
+  }
+
+  SmallProducts::Problem p_;
+  Index samples_;
+  blocked::Tier tier_;
+  blocked::Product shape_;
+  void (*multiply_)(const blocked::Product& product, float* space) = nullptr;
+  Buffer<float> space_, mean_;
+};
+
+/// A variant's prepare() over `samples` samples at a time; 0 stands for all of them.
+inline auto layer_of(Index samples) {
+  return [samples](const SmallProducts::Problem& p, const SmallProducts::Input&, const Context&) {
+    return [layer = std::make_shared<Layer>(p, samples == 0 ? p.samples : samples)](
+               const SmallProducts::Input& in, SmallProducts::Output& out) { layer->run(in, out); };
+  };
+}
+
+}  // namespace assay::small_products

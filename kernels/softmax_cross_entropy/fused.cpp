@@ -1,0 +1,131 @@
+// The idea: a row stays in the first cache from its largest number to its gradient, and has one exponential
+// per element in place of two: softmax, loss and gradient are read off the same powers.
+
+#include "tiers.hpp"
+
+#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/registry.hpp"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "softmax_cross_entropy/fused.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target.h comes first, since it chooses the target that the next two are read for.
+#include "hwy/highway.h"
+#include "pointwise/vector_formulas.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::softmax_cross_entropy {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace vec = pointwise::HWY_NAMESPACE;
+
+/// exp(x - largest), written to `to`.
+template <std::size_t count, class D>
+HWY_INLINE vec::Pack<D, count> powers(D d, const float* x, float largest, float* to) {
+  const vec::PackTag<D, count> tag;
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  vec::Pack<D, count> w;
+  for (std::size_t k = 0; k < count; ++k) {
+    w.v[k] =
+        hn::Mul(hn::Sub(hn::LoadU(d, x + k * lanes), hn::Set(d, largest)), hn::Set(d, pointwise::log2_e));
+  }
+  const auto power = vec::power_of_two(tag, w);
+  for (std::size_t k = 0; k < count; ++k) hn::StoreU(power.v[k], d, to + k * lanes);
+  return power;
+}
+
+/// Writes the gradient of a row, and returns what its loss is made of: the largest of x, the sum of the
+/// powers, and, where every class has a part of the target, the sum of x - largest.
+void row(const float* x, Index cols, float everywhere, float at_label, Index label, float share_of_rows,
+         float* dx, float* largest, float* sum_of_powers, float* sum_of_distances) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  Index j = 0;
+  float top = x[0];
+  auto most = hn::Set(d, x[0]);
+  for (; j + lanes <= cols; j += lanes) most = hn::Max(most, hn::LoadU(d, x + j));
+  top = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (; j < cols; ++j) top = x[j] > top ? x[j] : top;
+
+  // Pairs of vectors in two sums, so that neither exponentials nor additions wait for each other.
+  auto sum = hn::Zero(d), other = hn::Zero(d);
+  j = 0;
+  for (; j + 2 * lanes <= cols; j += 2 * lanes) {
+    const auto power = powers<2>(d, x + j, top, dx + j);
+    sum = hn::Add(sum, power.v[0]);
+    other = hn::Add(other, power.v[1]);
+  }
+  if (j + lanes <= cols) {
+    sum = hn::Add(sum, powers<1>(d, x + j, top, dx + j).v[0]);
+    j += lanes;
+  }
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other)));
+  for (; j < cols; ++j) total += hn::GetLane(powers<1>(one, x + j, top, dx + j).v[0]);
+
+  *sum_of_distances = 0;
+  if (everywhere > 0) {
+    auto distances = hn::Zero(d);
+    for (j = 0; j + lanes <= cols; j += lanes) {
+      distances = hn::Add(distances, hn::Sub(hn::LoadU(d, x + j), hn::Set(d, top)));
+    }
+    float all = hn::GetLane(hn::SumOfLanes(d, distances));
+    for (; j < cols; ++j) all += x[j] - top;
+    *sum_of_distances = all;
+  }
+
+  const float scale = share_of_rows / total, off = everywhere * share_of_rows;
+  const float of_label = dx[label] * scale - (everywhere + at_label) * share_of_rows;
+  for (j = 0; j + lanes <= cols; j += lanes) {
+    hn::StoreU(hn::MulSub(hn::LoadU(d, dx + j), hn::Set(d, scale), hn::Set(d, off)), d, dx + j);
+  }
+  for (; j < cols; ++j) dx[j] = dx[j] * scale - off;
+  dx[label] = of_label;
+  *largest = top;
+  *sum_of_powers = total;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::softmax_cross_entropy
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::softmax_cross_entropy {
+namespace {
+
+HWY_EXPORT(row);
+
+const Register registered{[](Registry& r) {
+  for_each_tier(HWY_DISPATCH_TABLE(row), [&](const std::string& tier, auto* function, const auto& unfit) {
+    const auto prepare = [=](const SoftmaxCrossEntropy::Problem& p, const auto&, const Context&) {
+      return [=](const SoftmaxCrossEntropy::Input& in, SoftmaxCrossEntropy::Output& out) {
+        const auto everywhere = static_cast<float>(p.everywhere()),
+                   at_label = static_cast<float>(p.at_label());
+        for (Index i = 0; i < p.rows; ++i) {
+          const float* x = in.x.data() + i * p.cols;
+          const Index label = in.label[i];
+          float largest = 0, powers = 0, distances = 0;
+          function(x, p.cols, everywhere, at_label, label, 1 / static_cast<float>(p.rows),
+                   out.dx.data() + i * p.cols, &largest, &powers, &distances);
+          const float log_sum = std::log(powers);
+          out.loss[i] = at_label * (log_sum - (x[label] - largest));
+          if (p.smoothing > 0) {
+            out.loss[i] += everywhere * (static_cast<float>(p.cols) * log_sum - distances);
+          }
+        }
+      };
+    };
+    r.add<SoftmaxCrossEntropy>(
+        {.name = "fused@" + tier,
+         .summary = "row after row with one exponential per element, vectors of " + tier,
+         .prepare = prepare,
+         .unfit = [unfit](const auto&, const Context&) { return unfit; }});
+  });
+}};
+
+}  // namespace
+}  // namespace assay::softmax_cross_entropy
+#endif

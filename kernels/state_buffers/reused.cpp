@@ -1,0 +1,29 @@
+// The idea: one state for all batches, made before the first, and as many of its rows zeroed as the batch
+// has: no allocation, and no pages that the system has to zero as well.
+
+#include "assay/ops/state_buffers.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace assay::state_buffers {
+namespace {
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const StateBuffers::Problem& p, const auto&, const Context&) {
+    const auto state = std::make_shared<Buffer<float>>(std::min(p.batch, p.samples) * p.hidden);
+    return [p, state](const StateBuffers::Input& in, StateBuffers::Output& out) {
+      for (Index first = 0; first < p.samples; first += p.batch) {
+        const Index rows = std::min(p.batch, p.samples - first);
+        std::fill_n(state->data(), rows * p.hidden, 0.0F);
+        advance(p, in.x.data() + first * p.hidden, rows, state->data(), out.y.data() + first * p.hidden);
+      }
+    };
+  };
+  r.add<StateBuffers>(
+      {.name = "reused", .summary = "one state for all batches, zeroed for each", .prepare = prepare});
+}};
+
+}  // namespace
+}  // namespace assay::state_buffers

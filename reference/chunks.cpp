@@ -1,0 +1,109 @@
+#include "assay/ops/chunks.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace assay {
+namespace {
+
+using Problem = Chunks::Problem;
+
+std::uint64_t scrambled(std::uint64_t value, Index rounds) {
+  for (Index round = 0; round < rounds; ++round) {
+    value += 0x9e3779b97f4a7c15U;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+    value ^= value >> 31;
+  }
+  return value;
+}
+
+void naive(const Problem& p, const Chunks::Input& in, Chunks::Output& out) {
+  chunks::work(p, in, 0, p.n, out);
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Chunks>({.name = "naive", .summary = "one after the other on one thread", .run = naive});
+}};
+
+}  // namespace
+
+Index Chunks::Problem::rounds(Index i) const {
+  if (skew == 1) return 1 + 2 * grain * i / n;
+  if (skew == 2) return i < n - n / 8 ? grain : 9 * grain;
+  return grain;
+}
+
+auto Chunks::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  for (const Index n : {1, 2, 3, 8, 33, 257}) out.push_back({.n = n, .grain = 20, .skew = n % 3});
+  out.push_back({.n = 1000, .grain = 1, .skew = 2});
+  out.push_back({.n = 1000, .grain = 1});
+  return out;
+}
+
+double Chunks::footprint(const Problem& p) { return 24 * static_cast<double>(p.n); }
+
+auto Chunks::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<std::uint64_t>(p.n)};
+  for (std::uint64_t& seed : in.seed) seed = setting.rng.next();
+  return in;
+}
+
+auto Chunks::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<std::uint64_t>(p.n)};
+}
+
+auto Chunks::expect(const Problem& p, const Input& in, Setting&) -> Expected {
+  Expected want;
+  for (Index i = 0; i < p.n; ++i) want.value.push_back(scrambled(in.seed[i], p.rounds(i)));
+  return want;
+}
+
+Agreement Chunks::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  Agreement outcome{.compared = p.n, .total = p.n};
+  const auto [found, right] = std::mismatch(out.value.begin(), out.value.end(), want.value.begin());
+  if (found == out.value.end()) return outcome;
+  outcome.agrees = false;
+  outcome.detail = "value[" + std::to_string(found - out.value.begin()) + "] " +
+                   (is_poison(*found) ? "was not written: its task did not run"
+                                      : "is " + std::to_string(*found) + ", not " + std::to_string(*right));
+  return outcome;
+}
+
+Cost Chunks::cost(const Problem& p) {
+  return {.bytes_read = 8 * static_cast<double>(p.n),
+          .bytes_written = 8 * static_cast<double>(p.n),
+          .f32 = false};
+}
+
+std::string Chunks::remark(const Problem& p, const Input&, const Expected&, const Output&) {
+  const auto percent = static_cast<Index>(std::lround(100 * (chunks::static_loss(p, 2) - 1)));
+  return "on 2 threads, shares of equal counts take " + std::to_string(percent) +
+         " % longer than equal work would: what stealing can gain at most";
+}
+
+void chunks::work(const Chunks::Problem& p, const Chunks::Input& in, Index begin, Index end,
+                  Chunks::Output& out) {
+  for (Index i = begin; i < end; ++i) out.value[i] = scrambled(in.seed[i], p.rounds(i));
+}
+
+double chunks::static_loss(const Chunks::Problem& p, int threads) {
+  double all = 0, longest = 0;
+  for (int thread = 0; thread < threads; ++thread) {
+    double share = 0;
+    for (Index i = p.n * thread / threads; i < p.n * (thread + 1) / threads; ++i) {
+      share += static_cast<double>(p.rounds(i));
+    }
+    all += share;
+    longest = std::max(longest, share);
+  }
+  return longest * threads / all;
+}
+
+template class detail::TypedOperation<Chunks>;
+
+}  // namespace assay

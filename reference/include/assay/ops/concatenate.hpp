@@ -1,0 +1,101 @@
+/// The contract `concatenate`: pieces one after the other in one array, of one type or of two.
+#pragma once
+
+#include "assay/registry.hpp"
+
+#include <array>
+#include <vector>
+
+namespace assay {
+
+/// Piece i has n + i % 3 numbers. all[size] are the numbers of the pieces in their order.
+///
+/// `types=same`: every piece is f32, and so is all. `types=mixed`: pieces 2, 5, 8, … are f64, the others f32,
+/// and all is f64, the type that holds both, as frameworks promote. Each piece comes dense in the buffer of
+/// its type, `narrow` or `wide`; the result is in the buffer of the same name, and the other one has no
+/// elements.
+///
+/// The result has the same value: widening is exact. An array made for the type of the first piece is not.
+///
+/// Source: the promotion: NumPy, numpy.concatenate and numpy.result_type (Harris et al., Array programming
+/// with NumPy, Nature 585, 2020).
+struct Concatenate {
+  static constexpr std::string_view name = "concatenate";
+  static constexpr std::string_view about =
+      "all = the pieces one after the other, f32, or f64 where a piece is";
+  static constexpr int version = 1;
+  static constexpr std::array<std::string_view, 2> type_words{"same", "mixed"};
+
+  struct Problem {
+    Index pieces = 1, n = 1;
+    Index types = 0;  ///< position in `type_words`
+    static constexpr auto fields() {
+      return std::tuple{option("pieces", &Problem::pieces, 1, 1, 65536), field("n", &Problem::n),
+                        choice("types", &Problem::types, type_words)};
+    }
+    Index length(Index piece) const { return n + piece % 3; }
+    bool is_wide(Index piece) const { return types == 1 && piece % 3 == 2; }
+    /// Whether the result is f64.
+    bool widens() const { return types == 1 && pieces > 2; }
+    /// Numbers in pieces of f64 or of f32.
+    Index numbers(bool wide) const;
+  };
+  struct Input {
+    Buffer<float> narrow;
+    Buffer<double> wide;
+    static constexpr auto parts() {
+      return std::tuple{part("narrow", &Input::narrow), part("wide", &Input::wide)};
+    }
+  };
+  struct Output {
+    Buffer<float> narrow;
+    Buffer<double> wide;
+    static constexpr auto parts() {
+      return std::tuple{part("narrow", &Output::narrow), part("wide", &Output::wide)};
+    }
+  };
+  struct Expected {
+    std::vector<double> all;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+  /// Another number of f64, which f32 does not hold.
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   double& element, Setting& setting);
+};
+
+namespace concatenate {
+
+/// Calls visit(place in the result, numbers, length) for each piece in order; `numbers` points to float or
+/// double.
+template <class Visit>
+void for_each_piece(const Concatenate::Problem& p, const Concatenate::Input& in, const Visit& visit) {
+  const float* narrow = in.narrow.data();
+  const double* wide = in.wide.data();
+  Index place = 0;
+  for (Index piece = 0; piece < p.pieces; ++piece) {
+    const Index length = p.length(piece);
+    if (p.is_wide(piece)) {
+      visit(place, wide, length);
+      wide += length;
+    } else {
+      visit(place, narrow, length);
+      narrow += length;
+    }
+    place += length;
+  }
+}
+
+}  // namespace concatenate
+
+extern template class detail::TypedOperation<Concatenate>;
+
+}  // namespace assay

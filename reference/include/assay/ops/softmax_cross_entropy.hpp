@@ -1,0 +1,84 @@
+/// The contract `softmax_cross_entropy`: loss and gradient of a classifier's last layer in one call.
+#pragma once
+
+#include "assay/ops/expectation.hpp"
+#include "assay/registry.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// loss[i] = -sum_j t_ij log p_ij
+/// dx[i, j] = (p_ij - t_ij) / rows
+/// with p_i = softmax(x_i) = exp(x_ij) / sum_l exp(x_il), t_ij = (1 - e) [j = label_i] + e / cols and e the
+/// label smoothing. x[rows, cols] and dx[rows, cols] are row-major f32, label[rows] holds integers in [0,
+/// cols), loss[rows] is f32. dx is the gradient of the mean loss. x is finite; dx overlaps nothing.
+///
+/// `smoothing`: e in hundredths. `logits`: numbers around 0, or a part of them around 1,000, whose
+/// exponential is infinite unless the largest of the row is subtracted first.
+///
+/// Bound, with u = 2^-24, g(r) = r u / (1 - r u), d_ij = x_ij - max_j x_ij and S_i = sum_j exp(d_ij) >= 1. An
+/// exponential answers to an error of its argument with the same relative error, and is itself within 8 u:
+///   rS = u (2 sum_j p_j |d_j| + 8) + g(cols)                                   relative, of S
+///   |fl(p_j) - p_j| <= p_j (u (4 |d_j| + 3 log S + 8) + rS) + 2^-126           through log p or not
+///   |fl(dx_j) - dx_j| <= (that + 4 u (p_j + t_j)) / rows
+///   |fl(loss) - loss| <= rS + 4 u log S + g(c + 6) sum_j t_j (|d_j| + log S),  c = cols if e > 0, else 1
+///
+/// Source: Bridle, Probabilistic interpretation of feedforward classification network outputs, 1990; label
+/// smoothing: Szegedy et al., Rethinking the Inception architecture, CVPR 2016, section 7; the bound:
+/// Blanchard, Higham and Higham, Accurately computing the log-sum-exp and softmax functions, IMA J. Numer.
+/// Anal. 41, 2021.
+struct SoftmaxCrossEntropy {
+  static constexpr std::string_view name = "softmax_cross_entropy";
+  static constexpr std::string_view about =
+      "loss = -sum_j t_j log softmax(x)_j by rows and dx = (softmax(x) - t) / rows, labels smoothed, f32";
+  static constexpr int version = 1;
+  static constexpr std::array<std::string_view, 2> logits_words{"usual", "large"};
+
+  struct Problem {
+    Index rows = 1, cols = 1;
+    Index smoothing = 0;  ///< hundredths
+    Index logits = 0;     ///< position in `logits_words`
+    static constexpr auto fields() {
+      return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                        option("smoothing", &Problem::smoothing, 0, 0, 99),
+                        choice("logits", &Problem::logits, logits_words)};
+    }
+    /// What every class has of the target, and what the label has besides.
+    double everywhere() const { return 0.01 * static_cast<double>(smoothing) / static_cast<double>(cols); }
+    double at_label() const { return 1 - 0.01 * static_cast<double>(smoothing); }
+  };
+  struct Input {
+    Buffer<float> x;
+    Buffer<Index> label;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("label", &Input::label)}; }
+  };
+  struct Output {
+    Buffer<float> loss, dx;
+    static constexpr auto parts() { return std::tuple{part("loss", &Output::loss), part("dx", &Output::dx)}; }
+  };
+  struct Expected {
+    Expectation loss, dx;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  /// x is read once and dx written once; of the operations those around the exponential.
+  static Cost cost(const Problem& problem);
+  /// Another class.
+  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
+                   Index& element, Setting& setting);
+  /// A unit is a row.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+};
+
+extern template class detail::TypedOperation<SoftmaxCrossEntropy>;
+
+}  // namespace assay

@@ -1,0 +1,75 @@
+/// The contract `staged_copy`: batches that are copied to a staging area before they are used.
+#pragma once
+
+#include "assay/ops/expectation.hpp"
+#include "assay/registry.hpp"
+
+#include <array>
+
+namespace assay {
+
+/// y[b, i] = h_rounds,  h_0 = 0,  h_r = h_{r-1} / 2 + staged[i],  staged = a copy of x[b, :]
+/// for batches b in order, x[batches, n] and y likewise, row-major f32. The copy stands for one to pinned
+/// memory or to a device, which no kernel may leave out; the rounds for what a step does with the batch.
+///
+/// A copy that its consumer needs at once overlaps nothing. One of the next batch does, and takes at best
+/// max(copy, work) in place of their sum; it needs a second staging area while the first is in use.
+///
+/// Bound, with u = 2^-24 and g(r) = r u / (1 - r u): halves are exact, and each round has one sum, so that
+///   |fl(y) - y| <= g(rounds) 2 |x|.
+///
+/// Source: double buffering: Tanenbaum, Modern Operating Systems, 4th ed. (2014), section 5.3.4; overlapped
+/// copies: PyTorch, pin_memory and non_blocking.
+struct StagedCopy {
+  static constexpr std::string_view name = "staged_copy";
+  static constexpr std::string_view about =
+      "each batch copied to a staging area, then worked on from there, f32";
+  static constexpr int version = 1;
+
+  struct Problem {
+    Index batches = 1, n = 1;
+    Index rounds = 1;
+    static constexpr auto fields() {
+      return std::tuple{field("batches", &Problem::batches), field("n", &Problem::n),
+                        option("rounds", &Problem::rounds, 1, 1, 64)};
+    }
+  };
+  struct Input {
+    Buffer<float> x;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x)}; }
+  };
+  struct Output {
+    Buffer<float> y;
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+  };
+  using Expected = Expectation;
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem& problem);
+  static Input make_input(const Problem& problem, Setting& setting);
+  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
+  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
+                         const Output& output);
+  static Cost cost(const Problem& problem);
+  /// A unit is an element of y.
+  static Index units(const Problem& problem);
+  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+};
+
+namespace staged_copy {
+
+/// Works on a batch that is staged, or on `count` numbers of it.
+inline void consume(Index rounds, const float* __restrict staged, Index count, float* __restrict y) {
+  for (Index i = 0; i < count; ++i) y[i] = staged[i];
+  for (Index round = 1; round < rounds; ++round) {
+    for (Index i = 0; i < count; ++i) y[i] = 0.5F * y[i] + staged[i];
+  }
+}
+
+}  // namespace staged_copy
+
+extern template class detail::TypedOperation<StagedCopy>;
+
+}  // namespace assay

@@ -1,0 +1,171 @@
+#include "assay/ops/logging.hpp"
+
+#include "assay/error.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace assay {
+namespace logging {
+namespace {
+
+[[noreturn]] void throw_cannot(const char* what) {
+  throw Error("a log file in $TMPDIR, or /tmp", std::string(what) + ": " + std::strerror(errno),
+              "set TMPDIR to a folder that can be written to and has room");
+}
+
+}  // namespace
+
+void format(Index batch, float loss, char* to) {
+  char line[line_bytes + 32];
+  std::snprintf(line, sizeof line, "batch %10lld loss %9.6f\n", static_cast<long long>(batch),
+                static_cast<double>(loss));
+  std::memcpy(to, line, static_cast<std::size_t>(line_bytes));
+}
+
+LogFile::LogFile() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name =
+      (std::filesystem::path(folder == nullptr ? "/tmp" : folder) / "assay_log_XXXXXX").string();
+  file_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file_ < 0) throw_cannot("cannot be made");
+  ::unlink(name.c_str());
+}
+
+LogFile::~LogFile() { ::close(file_); }
+
+void LogFile::clear() {
+  if (::ftruncate(file_, 0) != 0) throw_cannot("cannot be cleared");
+  size_ = 0;
+}
+
+void LogFile::append(std::string_view lines) {
+  while (!lines.empty()) {
+    const ssize_t written = ::pwrite(file_, lines.data(), lines.size(), size_);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) throw_cannot("cannot be written");
+    size_ += written;
+    lines.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string LogFile::text() const {
+  std::string out(static_cast<std::size_t>(size_), '\0');
+  Index done = 0;
+  while (done < size_) {
+    const ssize_t got = ::pread(file_, out.data() + done, out.size() - static_cast<std::size_t>(done), done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw_cannot("cannot be read");
+    done += got;
+  }
+  return out;
+}
+
+void read_back(const Logging::Problem& p, const LogFile& file, Logging::Output& output) {
+  const std::string text = file.text();
+  constexpr auto width = static_cast<std::size_t>(line_bytes);
+  for (std::size_t at = 0; at + width <= text.size(); at += width) {
+    Index batch = 0;
+    const char* const number = text.data() + text.find_first_not_of(' ', at + 6);
+    std::from_chars(number, text.data() + at + width, batch);
+    if (batch < 1 || batch > p.last() || !p.wants(batch)) continue;
+    std::memcpy(output.text.data() + (batch + p.every - 1) / p.every * line_bytes - line_bytes,
+                text.data() + at, width);
+  }
+}
+
+}  // namespace logging
+
+namespace {
+
+using logging::line_bytes;
+
+void naive(const Logging::Problem& p, const Logging::Input& in, Logging::Output& out) {
+  in.file->clear();
+  const auto log = [&](Index batch, float loss) {
+    char line[line_bytes];
+    logging::format(batch, loss, line);
+    in.file->append({line, sizeof line});
+  };
+  try {
+    logging::train(p, in, log);
+  } catch (const logging::Stopped&) {  // every line is in the file
+  }
+  logging::read_back(p, *in.file, out);
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Logging>({.name = "naive", .summary = "a line formatted and flushed in each batch", .run = naive});
+}};
+
+}  // namespace
+
+auto Logging::corner_cases() -> std::vector<Problem> {
+  return {{.batches = 1},
+          {.batches = 7, .every = 1},
+          {.batches = 100, .every = 2},
+          {.batches = 10, .every = 4},
+          {.batches = 3, .every = 8},
+          {.batches = 300, .every = 1, .fails = 290},
+          {.batches = 20, .every = 3, .fails = 11},
+          {.batches = 8, .every = 4, .fails = 1},
+          {.batches = 8, .every = 4, .fails = 8}};
+}
+
+double Logging::footprint(const Problem& p) {
+  return 4 * static_cast<double>(p.batches) + 2 * line_bytes * static_cast<double>(p.lines());
+}
+
+auto Logging::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.batches), std::make_shared<logging::LogFile>()};
+  for (float& loss : in.loss) loss = setting.draw();
+  return in;
+}
+
+auto Logging::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<std::uint8_t>(p.lines() * line_bytes)};
+}
+
+auto Logging::expect(const Problem& p, const Input& in, Setting&) -> Expected {
+  Expected want;
+  for (Index batch = 1; batch <= p.last(); ++batch) {
+    if (!p.wants(batch)) continue;
+    char line[line_bytes];
+    logging::format(batch, in.loss[batch - 1], line);
+    want.text.append(line, sizeof line);
+  }
+  return want;
+}
+
+Agreement Logging::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  Agreement outcome{.compared = p.lines(), .total = p.lines()};
+  const std::string_view found(reinterpret_cast<const char*>(out.text.data()),
+                               static_cast<std::size_t>(out.text.size()));
+  const auto [at, right] = std::ranges::mismatch(found, want.text);
+  if (at == found.end()) return outcome;
+  constexpr auto width = static_cast<std::size_t>(line_bytes);
+  const std::size_t line = static_cast<std::size_t>(at - found.begin()) / width;
+  const auto text = [&](std::string_view from) { return std::string(from.substr(line * width, width - 1)); };
+  outcome.agrees = false;
+  outcome.detail = "text[" + std::to_string(line) + "] is " +
+                   (is_poison(out.text[static_cast<Index>(line * width)]) ? "missing: '" : "not '") +
+                   text(want.text) + "'";
+  return outcome;
+}
+
+Cost Logging::cost(const Problem& p) {
+  const auto lines = static_cast<double>(p.lines());
+  return {.bytes_read = 4 * lines, .bytes_written = line_bytes * lines, .f32 = false};
+}
+
+template class detail::TypedOperation<Logging>;
+
+}  // namespace assay

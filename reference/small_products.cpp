@@ -1,0 +1,113 @@
+#include "assay/ops/small_products.hpp"
+
+#include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
+
+namespace assay {
+namespace {
+
+using Problem = SmallProducts::Problem;
+
+void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Output& out) {
+  for (Index s = 0; s < p.samples; ++s) {
+    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
+               w = matrix::view(in.w.data(), p.k, p.n);
+    float* const y = out.y.data() + s * p.rows * p.n;
+    for (Index i = 0; i < p.rows; ++i) {
+      for (Index j = 0; j < p.n; ++j) y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
+    }
+    for (Index j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
+      const float mean = sum / static_cast<float>(p.rows);
+      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= mean;
+    }
+  }
+}
+
+double multiply_adds(const Problem& p) {
+  return static_cast<double>(p.samples * p.rows) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+const Register registered{[](Registry& r) {
+  r.add<SmallProducts>({.name = "naive", .summary = "three loops and a mean per sample", .run = naive});
+}};
+
+}  // namespace
+
+auto SmallProducts::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  constexpr std::array<std::array<Index, 4>, 9> extents{{{1, 2, 1, 1},
+                                                         {1, 3, 5, 2},
+                                                         {3, 2, 16, 8},
+                                                         {2, 7, 15, 9},
+                                                         {5, 4, 33, 17},
+                                                         {9, 3, 31, 16},
+                                                         {17, 2, 10, 84},
+                                                         {8, 8, 32, 40},
+                                                         {4, 1, 6, 3}}};
+  for (const auto& [samples, rows, n, k] : extents) {
+    out.push_back({.samples = samples, .rows = rows, .n = n, .k = k});
+  }
+  return out;
+}
+
+double SmallProducts::footprint(const Problem& p) {
+  const double rows = static_cast<double>(p.samples * p.rows), n = static_cast<double>(p.n),
+               k = static_cast<double>(p.k);
+  return 4 * (rows * k + k * n) + 20 * rows * n;
+}
+
+auto SmallProducts::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.samples * p.rows * p.k), setting.buffer<float>(p.k * p.n)};
+  for (float& x : in.x) x = setting.draw();
+  for (float& x : in.w) x = setting.draw();
+  return in;
+}
+
+auto SmallProducts::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.samples * p.rows * p.n)};
+}
+
+auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Index all = p.samples * p.rows;
+  const auto x = matrix::view(in.x.data(), all, p.k), w = matrix::view(in.w.data(), p.k, p.n);
+  const auto rows = static_cast<double>(p.rows);
+  const double factor = matrix::g(static_cast<double>(p.k) + rows + 3);
+  // An element needs the products of all rows of its sample.
+  const double work = multiply_adds(p) * rows;
+  return expect_at(matrix::positions(all * p.n, work, matrix::corners_of(all, p.n), setting),
+                   [&](Index flat) {
+                     const Index row = flat / p.n, j = flat % p.n, first = row / p.rows * p.rows;
+                     double mean = 0, size = 0;
+                     for (Index i = first; i < first + p.rows; ++i) {
+                       mean += matrix::element<double>(x, w, i, j, p.k) / rows;
+                       size += matrix::magnitude(x, w, i, j, p.k) / rows;
+                     }
+                     return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
+                                      factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
+                   });
+}
+
+Agreement SmallProducts::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
+  return within({"y", {p.samples, p.rows, p.n}}, out.y, want);
+}
+
+Cost SmallProducts::cost(const Problem& p) {
+  const double rows = static_cast<double>(p.samples * p.rows), n = static_cast<double>(p.n),
+               k = static_cast<double>(p.k);
+  return {.flops = 2 * multiply_adds(p) + 2 * rows * n,
+          .bytes_read = 4 * (rows * k + k * n),
+          .bytes_written = 4 * rows * n};
+}
+
+Index SmallProducts::units(const Problem& p) { return p.samples * p.rows * p.n; }
+
+Index SmallProducts::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return part == "x" ? matrix::touched_by_a(p.samples * p.rows, p.n, p.k, false, at, rng)
+                     : matrix::touched_by_b(p.samples * p.rows, p.n, p.k, false, at, rng);
+}
+
+template class detail::TypedOperation<SmallProducts>;
+
+}  // namespace assay

@@ -1,0 +1,145 @@
+#include "assay/ops/softmax_cross_entropy.hpp"
+
+#include "assay/ops/matrix.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using Problem = SoftmaxCrossEntropy::Problem;
+
+void naive(const Problem& p, const SoftmaxCrossEntropy::Input& in, SoftmaxCrossEntropy::Output& out) {
+  // log softmax(x), in dx.
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = in.x.data() + i * p.cols;
+    float* logarithm = out.dx.data() + i * p.cols;
+    const float largest = *std::max_element(x, x + p.cols);
+    float sum = 0;
+    for (Index j = 0; j < p.cols; ++j) sum += std::exp(x[j] - largest);
+    for (Index j = 0; j < p.cols; ++j) logarithm[j] = x[j] - largest - std::log(sum);
+  }
+  const auto everywhere = static_cast<float>(p.everywhere()), at_label = static_cast<float>(p.at_label());
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* logarithm = out.dx.data() + i * p.cols;
+    float sum = 0;
+    if (p.smoothing > 0) {
+      for (Index j = 0; j < p.cols; ++j) sum += logarithm[j];
+    }
+    out.loss[i] = 0 - (at_label * logarithm[in.label[i]] + everywhere * sum);
+  }
+  const auto rows = static_cast<float>(p.rows);
+  for (Index i = 0; i < p.rows; ++i) {
+    float* dx = out.dx.data() + i * p.cols;
+    for (Index j = 0; j < p.cols; ++j) {
+      const float target = everywhere + (j == in.label[i] ? at_label : 0);
+      dx[j] = (std::exp(dx[j]) - target) / rows;
+    }
+  }
+}
+
+const Register registered{[](Registry& r) {
+  r.add<SoftmaxCrossEntropy>({.name = "naive",
+                              .summary = "log softmax, loss and gradient, one after the other over all rows",
+                              .run = naive});
+}};
+
+}  // namespace
+
+auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16 and two vectors to a turn.
+  for (const Index cols : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 65, 257}) {
+    out.push_back({.rows = 3, .cols = cols, .smoothing = cols % 2 * 10});
+  }
+  for (const Index cols : {2, 10, 33}) {
+    out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = 1});
+  }
+  out.push_back({.rows = 1, .cols = 10});
+  out.push_back({.rows = 16, .cols = 1000, .smoothing = 10});
+  return out;
+}
+
+double SoftmaxCrossEntropy::footprint(const Problem& p) {
+  return (8 + 16) * static_cast<double>(p.rows) * static_cast<double>(p.cols) +
+         28 * static_cast<double>(p.rows);
+}
+
+auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<Index>(p.rows)};
+  for (float& x : in.x) {
+    x = setting.draw();
+    if (p.logits == 1 && setting.rng.unit() < 0.5) x += 1000;
+  }
+  for (Index& label : in.label) label = setting.rng.integer(0, p.cols - 1);
+  return in;
+}
+
+auto SoftmaxCrossEntropy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
+  return {setting.buffer<float>(p.rows), setting.buffer<float>(p.rows * p.cols)};
+}
+
+auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  constexpr double u = 0x1p-24;
+  using matrix::g;
+  const Positions rows = positions_of(p.rows, setting.units);
+  Expected want{{rows, {}, {}}, {elements_of(rows, p.cols), {}, {}}};
+  const double scale = 1 / static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
+  std::vector<double> power(static_cast<std::size_t>(p.cols));
+  for (Index next = 0; next < rows.size(); ++next) {
+    const Index i = rows[next];
+    const float* x = in.x.data() + i * p.cols;
+    const double largest = *std::max_element(x, x + p.cols);
+    const auto target = [&](Index j) { return p.everywhere() + (j == in.label[i] ? p.at_label() : 0); };
+    double sum = 0, distances = 0;
+    for (Index j = 0; j < p.cols; ++j) {
+      const double d = x[j] - largest;
+      sum += power[static_cast<std::size_t>(j)] = std::exp(d);
+      distances -= power[static_cast<std::size_t>(j)] * d;
+    }
+    const double log_sum = std::log(sum);
+    const double of_sum = u * (2 * distances / sum + 8) + g(cols);
+    double loss = 0, terms = 0;
+    for (Index j = 0; j < p.cols; ++j) {
+      const double d = x[j] - largest, share = power[static_cast<std::size_t>(j)] / sum, t = target(j);
+      loss += t * (log_sum - d);
+      terms += t * (log_sum - d);
+      want.dx.value.push_back(scale * (share - t));
+      want.dx.bound.push_back(
+          scale * (share * (u * (4 * -d + 3 * log_sum + 8) + of_sum) + 4 * u * (share + t) + 0x1p-126));
+    }
+    want.loss.value.push_back(loss);
+    want.loss.bound.push_back(of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * terms);
+  }
+  return want;
+}
+
+Agreement SoftmaxCrossEntropy::judge(const Problem& p, const Input&, const Expected& want,
+                                     const Output& out) {
+  return within({"loss", {p.rows}}, out.loss, want.loss) & within({"dx", {p.rows, p.cols}}, out.dx, want.dx);
+}
+
+Cost SoftmaxCrossEntropy::cost(const Problem& p) {
+  const double elements = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+  return {.flops = 4 * elements,
+          .bytes_read = 4 * elements + 8 * static_cast<double>(p.rows),
+          .bytes_written = 4 * elements + 4 * static_cast<double>(p.rows)};
+}
+
+void SoftmaxCrossEntropy::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,
+                               Setting& setting) {
+  element = setting.rng.integer(0, p.cols - 1);
+}
+
+Index SoftmaxCrossEntropy::units(const Problem& p) { return p.rows; }
+
+Index SoftmaxCrossEntropy::touched(const Problem& p, std::string_view part, Index at, Rng&) {
+  return part == "x" ? at / p.cols : at;
+}
+
+template class detail::TypedOperation<SoftmaxCrossEntropy>;
+
+}  // namespace assay
