@@ -1,8 +1,8 @@
 // Comparisons as tables: Markdown for a pull request, text for the terminal.
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>

@@ -63,7 +63,7 @@ TEST(ComparisonMarkdown, RendersNamesAsTheyAreAndNothingElse) {
   const std::string key = "`` adamw/`x`\\|<b>@me #12 https://e.g/m=1#1 ``";
   EXPECT_THAT(text, HasSubstr("| ? | " + key + " |"));
   EXPECT_THAT(text, HasSubstr("- " + key +
-                              ": because of adamw/\\`x\\`\\|&lt;b\\>@\u200bme \\#\u200b12 https:\u200b//"));
+                              ": because of adamw/\\`x\\`\\|&lt;b>@\u200bme \\#\u200b12 https:\u200b//"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("|")) continue;

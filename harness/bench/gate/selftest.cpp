@@ -1,9 +1,9 @@
 #include "bench/gate/selftest.hpp"
 
+#include "core/markup/escaping.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "core/markup/escaping.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "core/text/markdown.hpp"
 #include "bench/report/suite_template.hpp"
 #include "core/code/calls.hpp"
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
 
 #include "assay/report.hpp"

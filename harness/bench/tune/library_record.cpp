@@ -3,8 +3,8 @@
 #include "bench/compare/row_text.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "core/machine/record.hpp"
 
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 
 #include <fmt/format.h>
 

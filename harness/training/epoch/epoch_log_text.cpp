@@ -1,7 +1,7 @@
+#include "core/markup/escaping.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "training/epoch/epoch_log.hpp"
 
 #include <fmt/format.h>

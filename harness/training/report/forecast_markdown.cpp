@@ -1,5 +1,5 @@
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>

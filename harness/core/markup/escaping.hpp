@@ -1,0 +1,31 @@
+/// Text from outside made safe for the place of a document that it stands in.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+enum class Place {
+  prose,      ///< of Markdown, cells of tables included
+  span,       ///< code between backticks, which are added
+  cell_span,  ///< the same within a table
+  fence,      ///< a line, or part of one, of a fenced block of code
+  html,       ///< content and attributes in quotes
+};
+
+/// Returns text that renders as itself, on one line and within its table cell. Markup, HTML and formulas have
+/// no effect; no name is mentioned, no issue is referred to and no address becomes a link. Characters that
+/// have no glyph become spaces, what is no UTF-8 or changes the direction of writing becomes U+FFFD.
+std::string escaped(std::string_view text, Place place = Place::prose);
+
+std::string code(std::string_view text);
+std::string code_block(std::string_view language, const std::vector<std::string>& lines);
+std::string markdown_table(std::string_view alignment, const std::vector<std::string>& columns,
+                           const std::vector<std::vector<std::string>>& rows);
+std::string fill_template(std::string_view where, std::string_view text,
+                          const std::map<std::string, std::string>& values);
+
+}  // namespace assay
