@@ -94,10 +94,16 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
+  PullRequest change = pull_request_of(
+      gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
+  change.outcome = gate.outcome.line();
+  change.command = command_without_filter(options);
+  change.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
   put_ci_outputs(options.junit, options.json,
                  {.comparison = gate.comparison,
-                  .before = gate.baseline ? gate.baseline->recordings.back().results : Results{},
                   .after = results,
+                  .change = change,
                   .outcome = gate.outcome,
                   .command = command_without_filter(options)});
   return gate.outcome.exit_code();

@@ -13,9 +13,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace assay {
@@ -49,8 +51,9 @@ void put_github_outputs(const std::string& json, const CiVerdict& verdict) {
   fmt::print(json == "-" ? stderr : stdout, "{}",
              github_annotations(comparison, verdict.after.suite, verdict.command));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
-    append(file, github_summary(comparison, verdict.before, verdict.after, verdict.command, size_of(file)),
-           "GITHUB_STEP_SUMMARY");
+    // A blank line before it: what stands there may end in a paragraph.
+    const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
+    append(file, "\n" + pull_request_markdown(verdict.change, room), "GITHUB_STEP_SUMMARY");
   }
   if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
     append(file, github_outputs(comparison, std::string(verdict.outcome.ci_word())), "GITHUB_OUTPUT");
@@ -113,12 +116,16 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
   put(options.json, text + next_commands(run, comparison) + verdict.outcome.text(), to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  if (!options.markdown.empty())
-    write_file(options.markdown, github_comment(two_builds_markdown(run, verdict.ruling)));
+  PullRequest change = pull_request_of(run, verdict.ruling);
+  change.outcome = verdict.outcome.line();
+  change.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
+  std::ranges::copy(verdict.ledger.lines, std::back_inserter(change.remarks));
+  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(change));
   put_ci_outputs(options.junit, options.json,
                  {.comparison = comparison,
-                  .before = base_results(run),
                   .after = head_results(run),
+                  .change = change,
                   .outcome = verdict.outcome,
                   .command = run.command});
   return verdict.outcome.exit_code();

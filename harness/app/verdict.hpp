@@ -30,8 +30,8 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run);
 /// A verdict as CI engines need it.
 struct CiVerdict {
   const Comparison& comparison;
-  const Results& before;  ///< empty where nothing was stored
   const Results& after;
+  const PullRequest& change;
   const Outcome& outcome;
   std::string command;  ///< that repeats it for the rows that a `-k` behind it selects
 };

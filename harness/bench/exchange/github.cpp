@@ -13,9 +13,6 @@
 namespace assay {
 namespace {
 
-/// Commands in the summary; the table above them has all rows.
-constexpr std::size_t most_commands = 10;
-
 /// Wrong, impossible and failed rows, then slower ones, the slowest first.
 std::vector<const Verdict*> worst(const Comparison& comparison) {
   std::vector<const Verdict*> wrong, slower;
@@ -45,50 +42,6 @@ std::string message_of(const Verdict& verdict, const std::string& command) {
   return fmt::format("{} {}\nagain: {}", verdict.key, found, repeat_command(command, verdict.key));
 }
 
-/// For the inside of <pre>, where Markdown has no effect. A blank line would not end it, but a tag would.
-std::string preformatted(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-std::string commands(const Comparison& comparison, const std::string& command) {
-  const auto rows = worst(comparison);
-  if (rows.empty()) return "";
-  std::string lines;
-  for (std::size_t i = 0; i < std::min(rows.size(), most_commands); ++i) {
-    lines += preformatted(repeat_command(command, rows[i]->key)) + '\n';
-  }
-  return fmt::format("\n<details><summary>Repeat</summary>\n\n<pre>\n{}</pre>\n\n</details>\n", lines);
-}
-
-std::size_t count_of(std::string_view text, std::string_view what) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string_view::npos; at += what.size()) ++count;
-  return count;
-}
-
-/// Keeps whole lines only, and closes what is open. `what` is limited in size.
-std::string shortened(const std::string& text, std::size_t room, std::string_view what) {
-  const std::string note =
-      fmt::format("\nThe rest is cut off, since a {} is limited in size: see the results.\n", what);
-  constexpr std::size_t for_closing = 100;
-  if (text.size() <= room) return text;
-  if (room < note.size() + for_closing) return "";
-  const std::size_t end = text.rfind('\n', room - note.size() - for_closing);
-  std::string out = end == std::string::npos ? "" : text.substr(0, end + 1);
-  if (count_of(out, "<pre>") > count_of(out, "</pre>")) out += "</pre>\n";
-  if (count_of(out, "<details>") > count_of(out, "</details>")) out += "\n</details>\n";
-  return out.append(note);
-}
-
 }  // namespace
 
 std::string github_annotations(const Comparison& comparison, const std::string& suite,
@@ -116,18 +69,6 @@ std::string github_annotations(const Comparison& comparison, const std::string& 
                        errors.size() - most_annotations);
   }
   return out;
-}
-
-std::string github_summary(const Comparison& comparison, const Results& before, const Results& after,
-                           const std::string& command, std::size_t bytes_there) {
-  const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, bytes_there);
-  // A blank line before it: what stands there may end in a paragraph.
-  return shortened("\n" + comparison_markdown(comparison, before, after) + commands(comparison, command),
-                   room, "summary");
-}
-
-std::string github_comment(const std::string& markdown) {
-  return shortened(markdown, most_comment_bytes, "comment");
 }
 
 std::string github_outputs(const Comparison& comparison, const std::string& verdict) {

@@ -53,8 +53,6 @@ TEST(GithubAnnotations, TellATimeThatCannotBe) {
       .verdicts = {{.key = "gemm/idle/m=1#1", .standing = Standing::impossible, .why = "took 1 ns"}}};
   EXPECT_THAT(github_annotations(found, "tiny", "a"),
               StartsWith("::error title=impossible time in tiny::gemm/idle/m=1#1 took 1 ns%0Aagain: "));
-  EXPECT_THAT(github_summary(found, {}, {}, "a", 0),
-              HasSubstr("### 1 of 1 trials is faster than any kernel can be; "));
 }
 
 TEST(GithubAnnotations, SayWhichAcceptancesRanOut) {
@@ -87,65 +85,6 @@ TEST(GithubAnnotations, GiveNoNameALineOfItsOwn) {
   EXPECT_THAT(text, Not(HasSubstr("\r")));
   EXPECT_THAT(text, StartsWith("::error title=disagreement in s%2Cfile=x%3A%3Ay%0A%3A%3Aerror%3A%3A::a%0A"));
   EXPECT_THAT(text, HasSubstr("100%250A%0A::set-env"));
-}
-
-TEST(GithubSummary, HasTheVerdictTheTableAndTheCommands) {
-  const std::string text = github_summary(sample_comparison(), {}, {}, "assay gate --suite <tiny>.json", 0);
-  EXPECT_THAT(text, StartsWith("\n### 1 of 4 trials disagrees with the oracle; 2 of 4 trials are slower"));
-  EXPECT_THAT(text, HasSubstr("| 1.50x slower | 1.47 to 1.53 (90 %) | 1.05 |"));
-  EXPECT_THAT(text, EndsWith(R"(
-<details><summary>Repeat</summary>
-
-<pre>
-assay gate --suite &lt;tiny&gt;.json -k '^gemm/odd/m=1#1$'
-assay gate --suite &lt;tiny&gt;.json -k '^gemm/simd/m=1#1$'
-assay gate --suite &lt;tiny&gt;.json -k '^gemm/packed/m=1#1$'
-</pre>
-
-</details>
-)"));
-}
-
-TEST(GithubSummary, LetsNoNameFromOutsideBecomeMarkup) {
-  const std::string key = "a/</pre><img src=x>/b#1";
-  const Comparison hostile{.verdicts = {wrong(key, "</details>@me `x`")}};
-  std::string text = github_summary(hostile, {}, {}, "assay gate", 0);
-  // In code nothing is markup.
-  const std::string in_code = "`" + key + "`";
-  for (std::size_t at = 0; (at = text.find(in_code)) != std::string::npos;) text.erase(at, in_code.size());
-  EXPECT_THAT(text, Not(HasSubstr("<img")));
-  EXPECT_THAT(text, Not(HasSubstr("@me")));
-  EXPECT_THAT(text, HasSubstr("&lt;/pre&gt;&lt;img src=x&gt;"));
-}
-
-TEST(GithubSummary, IsCutAtTheLimitWithANoteAndNothingLeftOpen) {
-  Comparison large = with_slower_rows(100);
-  for (Verdict& verdict : large.verdicts) verdict.why = std::string(30'000, 'x');
-  for (const std::size_t there : {std::size_t{0}, std::size_t{500'000}, most_summary_bytes - 1000}) {
-    const std::string text = github_summary(large, {}, {}, "assay gate", there);
-    EXPECT_LE(text.size() + there, most_summary_bytes) << there;
-    EXPECT_THAT(text, EndsWith("since a summary is limited in size: see the results.\n")) << there;
-    const auto count = [&](const std::string& what) {
-      std::size_t found = 0;
-      for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
-      return found;
-    };
-    EXPECT_EQ(count("<details>"), count("</details>")) << there;
-    EXPECT_EQ(count("<pre>"), count("</pre>")) << there;
-  }
-  EXPECT_THAT(github_summary(large, {}, {}, "assay gate", most_summary_bytes), IsEmpty());
-  EXPECT_THAT(github_summary(large, {}, {}, "assay gate", 10 * most_summary_bytes), IsEmpty());
-}
-
-TEST(GithubComment, IsCutAtTheLimitWithANote) {
-  EXPECT_EQ(github_comment("### fine\n"), "### fine\n");
-  std::string rows;
-  while (rows.size() <= most_comment_bytes) rows += "| a row |\n";
-  const std::string text = github_comment(rows);
-  EXPECT_LE(text.size(), most_comment_bytes);
-  EXPECT_THAT(
-      text,
-      EndsWith("| a row |\n\nThe rest is cut off, since a comment is limited in size: see the results.\n"));
 }
 
 TEST(GithubOutputs, AreALineEach) {

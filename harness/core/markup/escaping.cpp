@@ -51,7 +51,10 @@ std::string cleaned(std::string_view text) {
 /// `before`. GitHub: @name, #12, GH-12, addresses. GitLab: also !12, $12, %12, ~label and &12.
 bool needs_break(std::string_view before, std::string_view after) {
   if (after.empty() || after.front() == ' ') return false;
-  if (std::string_view("@#!$%~&").find(before.back()) != std::string_view::npos) return true;
+  if (std::string_view("@#!$%~&").find(before.back()) != std::string_view::npos) {
+    return is_of_word(after.front()) ||
+           std::string_view("\"'_{").find(after.front()) != std::string_view::npos;
+  }
   if (before.back() == ':') return after.starts_with("//");
   const auto ends_with = [&](std::string_view lower) {
     return before.size() >= lower.size() &&
@@ -64,19 +67,20 @@ bool needs_break(std::string_view before, std::string_view after) {
 
 /// Whether the character at `i` would begin or end markup. What begins a block counts at the start alone, and
 /// brackets only where a link may follow: intervals stay readable in the file, too.
-bool is_markup(std::string_view text, std::size_t i) {
+bool is_markup(std::string_view text, std::size_t i, bool in_a_cell) {
   const char c = text[i];
   const char next = i + 1 < text.size() ? text[i + 1] : ' ';
   if (std::string_view("\\`*|~#").find(c) != std::string_view::npos) return true;
   if (c == '_') return i == 0 || !is_of_word(text[i - 1]) || !is_of_word(next);
   if (c == ']') return std::string_view("([:").find(next) != std::string_view::npos;
+  if (in_a_cell) return c == '[' && i == 0;
   const bool numbered =
       (c == '.' || c == ')') && next == ' ' && i > 0 && std::ranges::all_of(text.substr(0, i), is_digit);
   if (i > 0) return numbered;
   return c == '[' || c == '>' || ((c == '-' || c == '+' || c == '=') && (next == ' ' || next == c));
 }
 
-std::string prose(std::string_view text) {
+std::string prose(std::string_view text, bool in_a_cell) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     switch (const char c = text[i]) {
@@ -84,7 +88,7 @@ std::string prose(std::string_view text) {
       case '&': out += "&amp;"; break;
       case '$': out += "&#36;"; break;  // GitHub takes formulas out before it heeds a backslash
       default:
-        if (is_markup(text, i)) out += '\\';
+        if (is_markup(text, i, in_a_cell)) out += '\\';
         out += c;
     }
     if (needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
@@ -141,7 +145,8 @@ std::string html(std::string_view text) {
 std::string escaped(std::string_view text, Place place) {
   const std::string line = cleaned(text);
   switch (place) {
-    case Place::prose: return prose(line);
+    case Place::prose: return prose(line, false);
+    case Place::cell: return prose(line, true);
     case Place::span: return span(line, false);
     case Place::cell_span: return span(line, true);
     case Place::fence: return fenced(line);

@@ -9,7 +9,8 @@
 namespace assay {
 
 enum class Place {
-  prose,      ///< of Markdown, cells of tables included
+  prose,      ///< of Markdown
+  cell,       ///< prose of a table, where no block begins
   span,       ///< code between backticks, which are added
   cell_span,  ///< the same within a table
   fence,      ///< a line, or part of one, of a fenced block of code

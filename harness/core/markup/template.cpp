@@ -98,6 +98,8 @@ class Preparation {
         place = is_row_ ? Place::cell_span : Place::span;
         out_.pop_back();  // escaping writes as many backticks as it takes
         ++at_;
+      } else if (is_row_) {
+        place = Place::cell;
       }
     }
     out_ += "{{" + with_place(name, place) + "}}";
