@@ -2,11 +2,7 @@
 
 #include "core/text/utf8.hpp"
 
-#include "assay/error.hpp"
-
 #include <algorithm>
-#include <cassert>
-#include <set>
 
 namespace assay {
 namespace {
@@ -153,59 +149,6 @@ std::string escaped(std::string_view text, Place place) {
     case Place::html: return html(line);
   }
   return "";
-}
-
-std::string code(std::string_view text) { return escaped(text, Place::cell_span); }
-
-std::string code_block(std::string_view language, const std::vector<std::string>& lines) {
-  std::string out = "```" + std::string(language) + "\n";
-  for (const std::string& line : lines) out += escaped(line, Place::fence) + "\n";
-  return out + "```";
-}
-
-std::string markdown_table(std::string_view alignment, const std::vector<std::string>& columns,
-                           const std::vector<std::vector<std::string>>& rows) {
-  assert(alignment.size() == columns.size());
-  std::string out = "|";
-  for (const std::string& column : columns) out += " " + column + " |";
-  out += "\n|";
-  for (const char side : alignment) out += side == 'r' ? "---:|" : "---|";
-  for (const auto& row : rows) {
-    assert(row.size() == columns.size());
-    out += "\n|";
-    for (const std::string& cell : row) out += " " + cell + " |";
-  }
-  return out;
-}
-
-std::string fill_template(std::string_view where, std::string_view text,
-                          const std::map<std::string, std::string>& values) {
-  std::string out;
-  std::set<std::string> used;
-  while (true) {
-    const std::size_t open = text.find("{{");
-    out += text.substr(0, open);
-    if (open == std::string_view::npos) break;
-    const std::size_t close = text.find("}}", open);
-    if (close == std::string_view::npos) {
-      throw Error(std::string(where), "a placeholder is not closed", "write {{name}}");
-    }
-    const std::string name(text.substr(open + 2, close - open - 2));
-    const auto value = values.find(name);
-    if (value == values.end()) {
-      throw Error(std::string(where), "unknown placeholder '" + name + "'",
-                  "use one that the report gives a value");
-    }
-    used.insert(name);
-    out += value->second;
-    text.remove_prefix(close + 2);
-  }
-  for (const auto& [name, value] : values) {
-    if (!used.contains(name)) {
-      throw Error(std::string(where), "placeholder '" + name + "' is missing", "add {{" + name + "}}");
-    }
-  }
-  return out;
 }
 
 }  // namespace assay

@@ -1,10 +1,8 @@
 /// Text from outside made safe for the place of a document that it stands in.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace assay {
 
@@ -21,12 +19,5 @@ enum class Place {
 /// no effect; no name is mentioned, no issue is referred to and no address becomes a link. Characters that
 /// have no glyph become spaces, what is no UTF-8 or changes the direction of writing becomes U+FFFD.
 std::string escaped(std::string_view text, Place place = Place::prose);
-
-std::string code(std::string_view text);
-std::string code_block(std::string_view language, const std::vector<std::string>& lines);
-std::string markdown_table(std::string_view alignment, const std::vector<std::string>& columns,
-                           const std::vector<std::vector<std::string>>& rows);
-std::string fill_template(std::string_view where, std::string_view text,
-                          const std::map<std::string, std::string>& values);
 
 }  // namespace assay
