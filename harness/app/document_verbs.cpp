@@ -42,10 +42,10 @@ int compare_verb(const CompareOptions& options) {
   const Outcome outcome =
       decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
   if (options.as_markdown) {
-    PullRequest change = pull_request_of(comparison, before, after);
-    change.outcome = outcome.line();
-    change.kept = "--json FILE writes them";
-    put(options.json, pull_request_markdown(change), to_json(comparison));
+    PullRequest page = pull_request_of(comparison, before, after);
+    page.outcome = outcome.line();
+    page.kept = "--json FILE writes them";
+    put(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
     const std::string text = comparison_text(comparison, before, after);
     put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));

@@ -196,13 +196,22 @@ std::string repeated(const std::string& command, const std::vector<PageRow>& row
   return command;
 }
 
+/// Where nothing was measured, as of identical machine code, the reason says all, once for many trials.
+bool has_line(const PageRow& row) {
+  const Verdict& verdict = *row.verdict;
+  const bool open = verdict.standing == Standing::same || verdict.standing == Standing::undecided ||
+                    verdict.standing == Standing::not_comparable;
+  return verdict.standing != Standing::skipped &&
+         (!open || (verdict.launches > 0 && verdict.ratio.coverage > 0));
+}
+
 /// Each reason once, with the row it holds for or how many.
 Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
   Json out = Json::array();
-  if (standing == Standing::same || standing == Standing::added || standing == Standing::gone) return out;
+  if (standing == Standing::added || standing == Standing::gone) return out;
   std::vector<std::pair<const Verdict*, std::size_t>> known;
   for (const PageRow& row : rows) {
-    if (row.verdict->why.empty()) continue;
+    if (row.verdict->why.empty() || (standing == Standing::same && has_line(row))) continue;
     const auto same = std::ranges::find_if(
         known, [&](const auto& one) { return reason_of(*one.first) == reason_of(*row.verdict); });
     if (same != known.end()) {
@@ -235,9 +244,6 @@ Json row_values(const PageRow& row) {
               {"interval", std::move(interval)},
               {"limit", limit}};
 }
-
-/// Rows that are no verdict need no table: the reason says all.
-bool has_table(Standing standing) { return standing != Standing::skipped; }
 
 }  // namespace
 
@@ -297,9 +303,14 @@ Json pull_request_values(const PullRequest& change, std::size_t most_rows) {
     const std::vector<PageRow> rows = page_rows(change, standing);
     if (rows.empty()) continue;
     Json table = Json::array();
-    for (std::size_t i = 0; has_table(standing) && i < std::min(room, rows.size()); ++i)
-      table.push_back(row_values(rows[i]));
-    if (has_table(standing)) left_out += rows.size() - table.size();
+    for (const PageRow& row : rows) {
+      if (!has_line(row)) continue;
+      if (table.size() < room) {
+        table.push_back(row_values(row));
+      } else {
+        ++left_out;
+      }
+    }
     room -= table.size();
     sections.push_back(Json{{"title", fmt::format("{} {}", rows.size(), to_string(standing))},
                             {"rows", std::move(table)},

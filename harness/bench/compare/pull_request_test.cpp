@@ -89,6 +89,20 @@ TEST(PullRequest, RepeatsAllWithOneCommand) {
   EXPECT_THAT(pull_request_markdown(many), HasSubstr("```sh\nassay gate -k ^gemm/simd\n```"));
 }
 
+TEST(PullRequest, ListsNoTrialsOfWhichNothingWasMeasured) {
+  PullRequest page;
+  for (int i = 0; i < 200; ++i) {
+    page.comparison.verdicts.push_back({.key = fmt::format("gemm/a/m={}#1", i),
+                                        .standing = Standing::same,
+                                        .ratio = {1, 1, 1, 1},
+                                        .why = "identical machine code"});
+  }
+  page.trials.resize(200);
+  const std::string text = pull_request_markdown(page);
+  EXPECT_THAT(text, HasSubstr("<summary>200 same</summary>\n\n- 200 trials: identical machine code\n"));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("| = |")), Not(HasSubstr("not listed"))));
+}
+
 TEST(PullRequest, TellsFaultsBeforeWhatIsSlower) {
   PullRequest change = one_cause();
   change.comparison.verdicts[0].standing = Standing::wrong;

@@ -1,29 +1,17 @@
 #include "bench/exchange/github.hpp"
 
-#include "bench/compare/words.hpp"
-#include "core/text/command.hpp"
+#include "bench/exchange/failed_trials.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
 namespace assay {
 namespace {
-
-/// Wrong, impossible and failed rows, then slower ones, the slowest first.
-std::vector<const Verdict*> worst(const Comparison& comparison) {
-  std::vector<const Verdict*> wrong, slower;
-  for (const Verdict& verdict : comparison.verdicts) {
-    if (is_fault(verdict.standing)) wrong.push_back(&verdict);
-    if (verdict.standing == Standing::slower) slower.push_back(&verdict);
-  }
-  std::ranges::stable_sort(slower, std::greater{}, [](const Verdict* v) { return v->ratio.middle; });
-  wrong.insert(wrong.end(), slower.begin(), slower.end());
-  return wrong;
-}
 
 /// The message of a workflow command, or with `property` the value of one of its properties.
 std::string command_text(std::string_view text, bool property = false) {
@@ -35,33 +23,29 @@ std::string command_text(std::string_view text, bool property = false) {
   return out;
 }
 
-std::string message_of(const Verdict& verdict, const std::string& command) {
-  const std::string found = verdict.standing == Standing::slower
-                                ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict))
-                                : verdict.why;
-  return fmt::format("{} {}\nagain: {}", verdict.key, found, repeat_command(command, verdict.key));
-}
-
 }  // namespace
 
-std::string github_annotations(const Comparison& comparison, const std::string& suite,
-                               const std::string& command) {
+std::string github_annotations(const PullRequest& page, const std::string& suite) {
   std::vector<std::string> errors;
-  const auto add = [&](const char* kind, const std::string& message) {
-    errors.push_back(fmt::format("::error title={}::{}\n",
-                                 command_text(fmt::format("{} in {}", kind, suite), true),
-                                 command_text(message)));
-  };
-  for (const Verdict* row : worst(comparison)) {
-    add(reports_an_error(*row)                  ? "error"
-        : row->standing == Standing::wrong      ? "disagreement"
-        : row->standing == Standing::impossible ? "impossible time"
-        : row->standing == Standing::crashed    ? "crash"
-        : row->standing == Standing::timed_out  ? "hang"
-                                                : "regression",
-        message_of(*row, command));
+  std::map<std::string, std::size_t> slowed;  // trials by changed file
+  const std::vector<FailedTrial> failed = failed_trials(page);
+  for (const FailedTrial& one : failed) slowed[one.file] += one.file.empty() ? 0U : 1U;
+  std::set<std::string> told;
+  for (const FailedTrial& one : failed) {
+    if (!one.file.empty() && !told.insert(one.file).second) continue;
+    const std::size_t others = slowed[one.file] - (one.file.empty() ? 0U : 1U);
+    std::string message = fmt::format("{} {}", one.key, one.text);
+    if (others > 0) message += fmt::format(", and {} more by this file", others);
+    if (!one.again.empty()) message += "\nagain: " + one.again;
+    errors.push_back(fmt::format(
+        "::error {}title={}::{}\n", one.file.empty() ? "" : "file=" + command_text(one.file, true) + ",",
+        command_text(fmt::format("{} in {}", one.kind, suite), true), command_text(message)));
   }
-  for (const std::string& objection : comparison.objections) add("expired acceptance", objection);
+  for (const std::string& objection : page.comparison.objections) {
+    errors.push_back(fmt::format("::error title={}::{}\n",
+                                 command_text("expired acceptance in " + suite, true),
+                                 command_text(objection)));
+  }
   std::string out;
   for (std::size_t i = 0; i < std::min(errors.size(), most_annotations); ++i) out += errors[i];
   if (errors.size() > most_annotations) {

@@ -132,7 +132,7 @@ class Comparison {
  private:
   std::uint64_t differing(std::size_t from, std::size_t to) const {
     std::uint64_t out = 0;
-    for (std::size_t i = from; i < to; ++i) out += a_.bytes[i] != b_.bytes[i] ? 1 : 0;
+    for (std::size_t i = from; i < to; ++i) out += a_.bytes[i] != b_.bytes[i] ? 1U : 0U;
     return out;
   }
 
