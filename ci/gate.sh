@@ -5,6 +5,7 @@
 # that of the pull or merge request. The folder ASSAY_REPORT (default assay-report) gets
 #   comment.md     for the request, at most 60,000 bytes; the summary of a job on GitHub has the same rows
 #   junit.xml      a test case per trial
+#   quality.json   what fails, beside the lines of a merge request of GitLab
 #   gate.json      all samples, for `assay reanalyze`
 #   pull_request   the number of the request, on GitHub
 # ASSAY is the program to ask, such as build/kernels. Without it that is assay, which is installed from ASSAY_PACKAGE, a
@@ -74,13 +75,13 @@ fi
 
 report=${ASSAY_REPORT:-assay-report}
 mkdir -p "$report"
-rm -f "$report/comment.md" "$report/junit.xml" "$report/gate.json" "$report/pull_request"
+rm -f "$report/comment.md" "$report/junit.xml" "$report/quality.json" "$report/gate.json" "$report/pull_request"
 case ${GITHUB_REF-} in
   refs/pull/*/merge) number=${GITHUB_REF#refs/pull/}; echo "${number%/merge}" >"$report/pull_request" ;;
 esac
 
 status=0
-"${ASSAY:-assay}" gate --base "$base" --merge-base --md "$report/comment.md" --junit "$report/junit.xml" \
+"${ASSAY:-assay}" gate --base "$base" --merge-base --md "$report/comment.md" --junit "$report/junit.xml" --code-quality "$report/quality.json" \
   -o "$report/gate.json" "$@" || status=$?
 # Who waits for a comment is told that there is no verdict.
 if [ ! -s "$report/comment.md" ]; then

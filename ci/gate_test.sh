@@ -64,7 +64,7 @@ says 'is a variable unset?'
 run 2 "$gate" nowhere
 says 'nowhere is no revision'
 run 0 "$gate" HEAD~1 --budget 60
-[ "$(tr '\n' ' ' <"$work/out")" = 'gate --base HEAD~1 --merge-base --md assay-report/comment.md --junit assay-report/junit.xml -o assay-report/gate.json --budget 60 ' ] ||
+[ "$(tr '\n' ' ' <"$work/out")" = 'gate --base HEAD~1 --merge-base --md assay-report/comment.md --junit assay-report/junit.xml --code-quality assay-report/quality.json -o assay-report/gate.json --budget 60 ' ] ||
   fail 'asks for something else'
 run 0 GITHUB_BASE_REF=main GITHUB_REF=refs/pull/12/merge "$gate" --budget 60
 says '^origin/main$'

@@ -6,6 +6,7 @@
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
+#include "bench/compare/pull_request.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 
@@ -38,14 +39,17 @@ int compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
   const Comparison comparison = compare(before, after, {.limit = options.limit});
+  const Outcome outcome =
+      decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
   if (options.as_markdown) {
-    put(options.json, comparison_markdown(comparison, before, after), to_json(comparison));
+    PullRequest page = pull_request_of(comparison, before, after);
+    page.outcome = outcome.line();
+    page.kept = "--json FILE writes them";
+    put(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
     const std::string text = comparison_text(comparison, before, after);
     put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
   }
-  const Outcome outcome =
-      decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
   return fails(outcome.word) || comparison.failures.empty() ? outcome.exit_code() : exit_code::found;
 }
 

@@ -94,12 +94,19 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
-  put_ci_outputs(options.junit, options.json,
+  PullRequest page = pull_request_of(
+      gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
+  page.outcome = gate.outcome.line();
+  page.command = command_without_filter(options);
+  page.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
+  put_ci_outputs(options.ci, options.json,
                  {.comparison = gate.comparison,
-                  .before = gate.baseline ? gate.baseline->recordings.back().results : Results{},
                   .after = results,
+                  .page = page,
                   .outcome = gate.outcome,
-                  .command = command_without_filter(options)});
+                  .command = command_without_filter(options),
+                  .suite = options.selection.suite.string()});
   return gate.outcome.exit_code();
 }
 

@@ -59,10 +59,11 @@ void json(OptionList& o, std::string& value) {
 void results(OptionList& o, std::filesystem::path& value) {
   o("-o,--output", &value, "write the results here, as JSON", output_file);
 }
-void junit(OptionList& o, std::filesystem::path& value) {
+void ci_files(OptionList& o, CiFiles& value) {
   OptionRule rule = output_file;
   rule.variables = {"XML_OUTPUT_FILE"};
-  o("--junit", &value, "write a JUnit file, a test case per trial", rule);
+  o("--junit", &value.junit, "write a JUnit file, a test case per trial", rule);
+  o("--code-quality", &value.code_quality, "write what fails as GitLab's Code Quality reads it", output_file);
 }
 void comment(OptionList& o, std::filesystem::path& value) {
   o("--md", &value, "write a comment for a pull request here", output_file);
@@ -161,7 +162,7 @@ void describe_outputs(OptionList& o, VerdictOptions& options) {
   results(o, options.output);
   json(o, options.json);
   comment(o, options.markdown);
-  junit(o, options.junit);
+  ci_files(o, options.ci);
 }
 
 /// What gates of two builds have in common, wherever those come from.
@@ -308,7 +309,7 @@ void describe(OptionList& o, GateOptions& options) {
   shard(o, options.shard);
   results(o, options.output);
   json(o, options.json);
-  junit(o, options.junit);
+  ci_files(o, options.ci);
 }
 
 void describe(OptionList& o, ProgramsOptions& options) {

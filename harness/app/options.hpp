@@ -131,6 +131,11 @@ struct JudgingOptions {
   ExitCodes exit_codes = ExitCodes::usual;
 };
 
+/// Files of a verdict that CI engines read.
+struct CiFiles {
+  std::filesystem::path junit, code_quality;
+};
+
 /// `gate` against a stored baseline.
 struct GateOptions {
   SelectionOptions selection;
@@ -140,7 +145,8 @@ struct GateOptions {
   bool record_step = false;
   std::filesystem::path record_missing;  ///< folder for a baseline when there is none
   ShardOptions shard;
-  std::filesystem::path reports, output, junit;
+  std::filesystem::path reports, output;
+  CiFiles ci;
   std::string json;
 };
 
@@ -149,7 +155,8 @@ struct VerdictOptions {
   std::filesystem::path suite;  ///< empty where only its name is known
   JudgingOptions judging;
   bool record_step = false;
-  std::filesystem::path output, markdown, junit;
+  std::filesystem::path output, markdown;
+  CiFiles ci;
   std::string json;
 };
 

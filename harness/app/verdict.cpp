@@ -5,6 +5,7 @@
 #include "app/today.hpp"
 #include "assay/error.hpp"
 #include "bench/exchange/github.hpp"
+#include "bench/exchange/gitlab.hpp"
 #include "bench/exchange/junit.hpp"
 #include "bench/gate/two_builds_verdict.hpp"
 #include "core/machine/clock.hpp"
@@ -13,9 +14,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace assay {
@@ -46,11 +49,11 @@ std::size_t size_of(const std::string& file) {
 
 void put_github_outputs(const std::string& json, const CiVerdict& verdict) {
   const Comparison& comparison = verdict.comparison;
-  fmt::print(json == "-" ? stderr : stdout, "{}",
-             github_annotations(comparison, verdict.after.suite, verdict.command));
+  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(verdict.page, verdict.after.suite));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
-    append(file, github_summary(comparison, verdict.before, verdict.after, verdict.command, size_of(file)),
-           "GITHUB_STEP_SUMMARY");
+    // A blank line before it: what stands there may end in a paragraph.
+    const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
+    append(file, "\n" + pull_request_markdown(verdict.page, room), "GITHUB_STEP_SUMMARY");
   }
   if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
     append(file, github_outputs(comparison, std::string(verdict.outcome.ci_word())), "GITHUB_OUTPUT");
@@ -113,21 +116,29 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
   put(options.json, text + next_commands(run, comparison) + verdict.outcome.text(), to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  if (!options.markdown.empty())
-    write_file(options.markdown, github_comment(two_builds_markdown(run, verdict.ruling)));
-  put_ci_outputs(options.junit, options.json,
+  PullRequest page = pull_request_of(run, verdict.ruling);
+  page.outcome = verdict.outcome.line();
+  page.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
+  std::ranges::copy(verdict.ledger.lines, std::back_inserter(page.remarks));
+  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
+  put_ci_outputs(options.ci, options.json,
                  {.comparison = comparison,
-                  .before = base_results(run),
                   .after = head_results(run),
+                  .page = page,
                   .outcome = verdict.outcome,
-                  .command = run.command});
+                  .command = run.command,
+                  .suite = options.suite.empty() ? run.suite : options.suite.string()});
   return verdict.outcome.exit_code();
 }
 
-void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const CiVerdict& verdict) {
-  if (!junit.empty()) {
-    write_file(junit, to_junit(verdict.comparison, verdict.after, verdict.command,
-                               nothing_decided(verdict.outcome)));
+void put_ci_outputs(const CiFiles& files, const std::string& json, const CiVerdict& verdict) {
+  if (!files.junit.empty()) {
+    write_file(files.junit, to_junit(verdict.comparison, verdict.after, verdict.command,
+                                     nothing_decided(verdict.outcome)));
+  }
+  if (!files.code_quality.empty()) {
+    write_file(files.code_quality, gitlab_code_quality(verdict.page, verdict.suite));
   }
   if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, verdict);
 }

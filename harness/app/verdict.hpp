@@ -30,15 +30,16 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run);
 /// A verdict as CI engines need it.
 struct CiVerdict {
   const Comparison& comparison;
-  const Results& before;  ///< empty where nothing was stored
   const Results& after;
+  const PullRequest& page;
   const Outcome& outcome;
   std::string command;  ///< that repeats it for the rows that a `-k` behind it selects
+  std::string suite;    ///< its file, or its name where no file is known
 };
 
-/// Writes the JUnit file `junit`, where it is named, and what GitHub Actions reads, when this runs there:
+/// Writes the files that are named, and what GitHub Actions reads, when this runs there:
 /// annotations, to standard output unless JSON goes there, a summary and outputs. Throws Error when a file
 /// cannot be written.
-void put_ci_outputs(const std::filesystem::path& junit, const std::string& json, const CiVerdict& verdict);
+void put_ci_outputs(const CiFiles& files, const std::string& json, const CiVerdict& verdict);
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 #include "bench/compare/row_text.hpp"
 
+#include "core/text/figures.hpp"
+
 namespace assay {
 
 std::string_view mark(Standing standing) {
@@ -26,6 +28,21 @@ std::string printable(std::string_view text, std::size_t width) {
   for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   if (out.size() > width) out.replace(width - 3, std::string::npos, "...");
   return out;
+}
+
+std::map<std::string, std::string> times_in_words(const Results& results,
+                                                  const std::vector<TrialResult>& trials) {
+  std::map<std::string, std::string> out;
+  if (!results.mixed_machines.empty()) return out;
+  for (const TrialResult& trial : trials) {
+    const double seconds = time_of(trial).middle;
+    if (seconds > 0) out[trial.key] = seconds_text(seconds);
+  }
+  return out;
+}
+
+std::string reason_of(const Verdict& verdict) {
+  return verdict.why.substr(0, verdict.why.find(": time after"));
 }
 
 }  // namespace assay

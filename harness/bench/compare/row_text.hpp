@@ -4,8 +4,10 @@
 
 #include "assay/compare.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -14,5 +16,13 @@ std::string_view mark(Standing standing);
 
 /// Nothing in it moves the cursor, and it is no wider than `width`.
 std::string printable(std::string_view text, std::size_t width);
+
+/// Times of trials in words, by key; none where they were measured on machines of which no reader knows which
+/// was which.
+std::map<std::string, std::string> times_in_words(const Results& results,
+                                                  const std::vector<TrialResult>& trials);
+
+/// Returns the reason of a verdict without the times behind it.
+std::string reason_of(const Verdict& verdict);
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace assay {
@@ -33,6 +34,16 @@ bool has_ratio(const Verdict& verdict) {
 std::pair<double, double> ends(const Verdict& verdict) {
   if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
   return {verdict.ratio.low, verdict.ratio.high};
+}
+
+/// "3 faster, 2 undecided"; standings without a trial are left out.
+std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings) {
+  std::string out;
+  for (const Standing standing : standings) {
+    const std::size_t count = comparison.count(standing);
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, to_string(standing));
+  }
+  return out;
 }
 
 }  // namespace
@@ -143,14 +154,39 @@ std::string verdict_sentence(const Comparison& comparison) {
     out += fmt::format("none of {} trials is slower than its limit{}", total,
                        accepted > 0 ? " without being accepted" : "");
   }
-  std::string counts;
-  for (const Standing standing :
-       {Standing::accepted, Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable,
-        Standing::added, Standing::gone, Standing::skipped}) {
-    const std::size_t count = comparison.count(standing);
-    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "; " : ", ", count, to_string(standing));
+  const std::string counts =
+      counted(comparison, {Standing::accepted, Standing::faster, Standing::undecided, Standing::same,
+                           Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
+  return counts.empty() ? out : out + "; " + counts;
+}
+
+std::string counts_sentence(const Comparison& comparison) {
+  return counted(comparison,
+                 {Standing::crashed, Standing::timed_out, Standing::wrong, Standing::impossible,
+                  Standing::slower, Standing::accepted, Standing::faster, Standing::undecided, Standing::same,
+                  Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
+}
+
+std::string machine_sentence(const Comparison& comparison) {
+  if (std::max(comparison.machine_moved, 1 / comparison.machine_moved) < 1.01) return "";
+  if (comparison.no_naive) {
+    return fmt::format(
+        "All trials took {:.2f} times as long as before (median). None is naive, so this may be the code or "
+        "the machine; ratios leave it out.",
+        comparison.machine_moved);
   }
-  return out + counts;
+  return fmt::format(
+      "The naive variants took {:.2f} times as long as before: the machine. Ratios leave it out.",
+      comparison.machine_moved);
+}
+
+std::string withheld_sentence(const Results& before, const Results& after) {
+  std::string out;
+  for (const auto& [side, results] : {std::pair{"before", &before}, std::pair{"after", &after}}) {
+    if (results->mixed_machines.empty()) continue;
+    out += fmt::format("{}Times {} are withheld: {}.", out.empty() ? "" : " ", side, results->mixed_machines);
+  }
+  return out;
 }
 
 // Beside the types, where argument-dependent lookup finds them.

@@ -23,4 +23,13 @@ bool reports_an_error(const Verdict& verdict);
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string verdict_sentence(const Comparison& comparison);
 
+/// "15 slower, 3 faster, 27 same": all standings that a trial has.
+std::string counts_sentence(const Comparison& comparison);
+
+/// Says what the machine, or all of the code, did by itself; empty below one percent.
+std::string machine_sentence(const Comparison& comparison);
+
+/// Says why there is a side without times; empty where both have them.
+std::string withheld_sentence(const Results& before, const Results& after);
+
 }  // namespace assay

@@ -2,42 +2,30 @@
 
 #include "bench/compare/words.hpp"
 #include "core/text/command.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
 
 namespace assay {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
-
 /// Bytes of the UTF-8 character that `text` begins with; 0 when it begins with none that XML 1.0 allows.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    code = code << 6U | (byte(i) & 0x3FU);
-  }
-  const std::uint32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return code < least || code > 0x10FFFF || surrogate || code == 0xFFFE || code == 0xFFFF ? 0 : length;
+std::size_t xml_character_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x20) return first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
+  return text.starts_with("\uFFFE") || text.starts_with("\uFFFF") ? 0 : character_length(text);
 }
 
 /// Escapes text for content and for attributes in double quotes.
 std::string xml(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
+    const std::size_t length = xml_character_length(text);
     switch (length == 0 ? '\0' : text.front()) {
-      case '\0': out += replacement; break;
+      case '\0': out += replacement_character; break;
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -42,23 +44,38 @@ std::string text_of(const DifferingFunction& function) {
   return fmt::format("{}: {} of {} bytes differ", name, function.changed, function.size_after);
 }
 
-std::vector<std::string> functions(const std::filesystem::path& base, const std::filesystem::path& head,
-                                   const std::string& source) {
-  std::string where = source;
+/// Lines on where to look, and what they are about.
+struct Place {
+  std::vector<std::string> lines;
+  std::string cause;
+};
+
+Place place_of(const std::filesystem::path& base, const std::filesystem::path& head,
+               const std::string& source, const std::vector<std::string>& sources) {
   FunctionDifferences found;
-  if (!source.empty()) found = differing_functions(base, head, source);
-  if (found.unknown.empty() && found.functions.empty()) {
-    // A function that the variant calls may stand in another file.
-    found = differing_functions(base, head);
-    where = "the whole program";
+  if (!source.empty()) found = differing_functions(base, head, source, sources);
+  const bool by_reach = found.reached;
+  if (found.functions.empty() && found.unknown.empty() && !by_reach) {
+    found = differing_functions(base, head, "", sources);
   }
-  if (!found.unknown.empty()) return {"which functions differ is not known: " + found.unknown};
-  if (found.functions.empty()) return {"no function differs between the programs: constants or placement do"};
-  std::vector<std::string> out{fmt::format("{} function{} of {} differ{}", found.functions.size(),
-                                           found.functions.size() == 1 ? "" : "s", where,
-                                           found.functions.size() == 1 ? "s" : "")};
-  for (std::size_t i = 0; i < std::min(most_functions, found.functions.size()); ++i)
-    out.push_back("  " + text_of(found.functions[i]));
+  if (!found.unknown.empty()) return {{"which functions differ is not known: " + found.unknown}, ""};
+  if (found.functions.empty()) {
+    return {{by_reach ? fmt::format("no function that {} reaches differs: data or placement do", source)
+                      : "no function differs between the programs: constants or placement do"},
+            ""};
+  }
+  // The file of the largest change: what it calls elsewhere differs, too, where that was inlined.
+  const std::string file = found.functions.front().source;
+  const auto in_file =
+      static_cast<std::size_t>(std::ranges::count(found.functions, file, &DifferingFunction::source));
+  const std::size_t count = file.empty() ? found.functions.size() : in_file;
+  Place out{.cause = file.empty() ? shortened(found.functions.front().name) : file};
+  out.lines.push_back(fmt::format("{} function{} of {} differ{}", count, count == 1 ? "" : "s",
+                                  file.empty() ? "the whole program" : file, count == 1 ? "s" : ""));
+  for (const DifferingFunction& function : found.functions) {
+    if (out.lines.size() > most_functions) break;
+    if (function.source == file) out.lines.push_back("  " + text_of(function));
+  }
   return out;
 }
 
@@ -90,11 +107,21 @@ void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std:
                    const Registry& registry, const Hooks& hooks) {
   if (is_embedded_side(base)) return;  // there is no code to look at
   const GateRuling ruling = ruling_of(run);
+  std::vector<std::string> sources;
+  for (const Operation* operation : registry.operations()) {
+    for (const VariantInfo& variant : operation->variants()) sources.push_back(variant.source);
+  }
+  std::erase(sources, "");
+  std::map<std::string, Place> known;  // trials of one source have one place to look
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     if (ruling.comparison.verdicts[i].standing != Standing::slower || hooks.stopped()) continue;
     PairedTrial& trial = run.trials[i];
     hooks.say("look for the cause in " + trial.trial.key);
-    trial.pointers = functions(base, head, source_of(registry, trial.trial));
+    const std::string source = source_of(registry, trial.trial);
+    auto place = known.find(source);
+    if (place == known.end()) place = known.emplace(source, place_of(base, head, source, sources)).first;
+    trial.pointers = place->second.lines;
+    trial.cause = place->second.cause;
     if (is_shared_library(base)) continue;  // perf would have to load it
     const auto hot = symbols(run, trial.trial, base, head, hooks);
     trial.pointers.insert(trial.pointers.end(), hot.begin(), hot.end());

@@ -8,9 +8,10 @@
 
 namespace assay {
 
-/// Fills PairedTrial::pointers of each trial that the run shows to be slower: functions of its source file
-/// that differ between the two programs, and where `perf` can sample, what share of the samples each side's
-/// hot functions have. `registry` knows the source files. A program that cannot be read is named there, too.
+/// Fills PairedTrial::pointers and cause of each trial that the run shows to be slower: functions that its
+/// variant reaches and that differ between the two programs, with their file, and where `perf` can sample,
+/// what share of the samples each side's hot functions have. `registry` knows the source files. A program
+/// that cannot be read is named there, too.
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks);
 

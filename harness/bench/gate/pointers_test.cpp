@@ -43,6 +43,7 @@ TEST(Pointers, NameTheFunctionThatDiffersOfATrialThatIsSlower) {
   note_pointers(run, folder.compile("a", "a.cpp"), folder.compile("b", "b.cpp"), Registry{}, {});
   EXPECT_THAT(run.trials[0].pointers, IsEmpty());
   EXPECT_THAT(run.trials[1].pointers, Contains(HasSubstr("scaled(double): ")));
+  EXPECT_EQ(run.trials[1].cause, "scaled(double)");
 }
 
 TEST(Pointers, SayWhenNoFunctionDiffersOrNoneIsKnown) {

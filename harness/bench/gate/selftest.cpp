@@ -1,14 +1,16 @@
 #include "bench/gate/selftest.hpp"
 
+#include "core/markup/template.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -31,12 +33,17 @@ std::vector<const PairedTrial*> candidates(const std::vector<PairedTrial>& trial
   return out;
 }
 
+/// `0.12 % too high`.
+std::string estimate_text(double error) {
+  return fmt::format("{:.2f} % too {}", 100 * std::abs(error), error < 0 ? "low" : "high");
+}
+
 struct Tally {
   std::size_t planted = 0, found = 0, undecided = 0;
   std::vector<double> errors;  ///< estimated ratio over the true one, less 1
 };
 
-std::string plants_table(const SelfTest& test) {
+Json plants_rows(const SelfTest& test) {
   std::map<std::pair<double, Bound>, Tally> tallies;
   for (const SelfTestRun& run : test.runs) {
     for (const Plant& plant : run.plants) {
@@ -47,26 +54,26 @@ std::string plants_table(const SelfTest& test) {
       if (plant.ratio.middle > 0) tally.errors.push_back(plant.ratio.middle / (1 + plant.slowdown) - 1);
     }
   }
-  if (tallies.empty()) return "";
-  std::string out =
-      "\n| planted | bound by | found slower | undecided | estimate against the truth, median (middle half) "
-      "|\n"
-      "|--:|---|---|--:|---|\n";
+  Json out = Json::array();
   for (const auto& [what, tally] : tallies) {
     std::string errors = "-";
     if (!tally.errors.empty()) {
-      errors = fmt::format("{:+.2f} % ({:+.2f} to {:+.2f} %)", 100 * median(tally.errors),
-                           100 * quantile(tally.errors, 0.25), 100 * quantile(tally.errors, 0.75));
+      errors = fmt::format("{} ({} to {})", estimate_text(median(tally.errors)),
+                           estimate_text(quantile(tally.errors, 0.25)),
+                           estimate_text(quantile(tally.errors, 0.75)));
     }
-    out += fmt::format("| {:g} % | {} | {} | {} | {} |\n", 100 * what.first, to_string(what.second),
-                       share_text(tally.found, tally.planted), tally.undecided, errors);
+    out.push_back(Json{{"planted", fmt::format("{:g} %", 100 * what.first)},
+                       {"bound", to_string(what.second)},
+                       {"found", share_text(tally.found, tally.planted)},
+                       {"undecided", tally.undecided},
+                       {"estimate", errors}});
   }
   return out;
 }
 
 /// A size of which no plant was made has no row, which reads as if it had not been asked for.
-std::string never_planted(const SelfTest& test) {
-  std::string out;
+Json never_planted(const SelfTest& test) {
+  Json out = Json::array();
   for (const Bound bound : {Bound::memory, Bound::compute}) {
     std::string sizes;
     for (const double slowdown : test.asked) {
@@ -77,11 +84,7 @@ std::string never_planted(const SelfTest& test) {
       });
       if (!planted) sizes += fmt::format("{}{:g} %", sizes.empty() ? "" : ", ", 100 * slowdown);
     }
-    if (sizes.empty()) continue;
-    out += fmt::format(
-        "\nNever planted in trials bound by {}: {}. Too few of them were selected, or too few "
-        "runs finished.\n",
-        to_string(bound), sizes);
+    if (!sizes.empty()) out.push_back(Json{{"bound", to_string(bound)}, {"sizes", sizes}});
   }
   return out;
 }
@@ -91,15 +94,16 @@ bool decided(const SelfTestRun& run) {
   return run.unfit.empty() && (run.trials > run.undecided || std::ranges::any_of(run.plants, is_decided));
 }
 
-std::string alarms_list(const SelfTest& test) {
-  std::string out;
+Json alarms(const SelfTest& test) {
+  Json out = Json::array();
   for (std::size_t i = 0; i < test.runs.size(); ++i) {
-    for (const std::string& key : test.runs[i].alarms)
-      out += fmt::format("- run {}: {} called slower\n", i + 1, code(key));
-    if (!test.runs[i].unfit.empty())
-      out += fmt::format("- run {}: machine unfit: {}\n", i + 1, test.runs[i].unfit);
+    const auto add = [&](const std::string& key, const std::string& unfit) {
+      out.push_back(Json{{"run", i + 1}, {"key", key}, {"unfit", unfit}});
+    };
+    for (const std::string& key : test.runs[i].alarms) add(key, "");
+    if (!test.runs[i].unfit.empty()) add("", test.runs[i].unfit);
   }
-  return out.empty() ? "" : "\n" + out;
+  return out;
 }
 
 /// Returns the slow-down that half of the trials would have shown, of ratios of which 0 stands for none.
@@ -194,7 +198,7 @@ std::string why_nothing_is_shown(const SelfTest& test) {
 
 std::string selftest_markdown(const SelfTest& test) {
   std::size_t unchanged = 0, with_plants = 0, red_unchanged = 0, red_planted = 0, trials = 0, undecided = 0,
-              alarms = 0;
+              alarmed = 0;
   std::vector<double> seconds, busy, steal;
   for (const SelfTestRun& run : test.runs) {
     seconds.push_back(run.seconds);
@@ -206,58 +210,57 @@ std::string selftest_markdown(const SelfTest& test) {
     if (!run.alarms.empty()) ++(run.plants.empty() ? red_unchanged : red_planted);
     trials += run.trials;
     undecided += run.undecided;
-    alarms += run.alarms.size();
+    alarmed += run.alarms.size();
   }
   const std::size_t fit = unchanged + with_plants;
-  std::string out = fmt::format("# Self-test of the gate of two builds: {}, {}\n\n", test.suite,
-                                test.busy ? "one core busy with something else" : "nothing else started");
+  Json out{{"suite", test.suite},
+           {"weather", test.busy ? "one core busy with something else" : "nothing else started"},
+           {"nothing", why_nothing_is_shown(test)},
+           {"unfinished", ""},
+           {"shares", Json::array()}};
   if (test.interrupted > 0) {
-    out += fmt::format("{} unfinished gate{} left out.\n\n", test.interrupted,
-                       test.interrupted == 1 ? " was" : "s were");
+    out["unfinished"] =
+        fmt::format("{} unfinished gate{}", test.interrupted, test.interrupted == 1 ? " was" : "s were");
   }
-  if (test.runs.empty()) return out + "No run was finished.\n";
-  out += fmt::format("Commit {}, {}, machine {}. {}\n\n", test.commit, test.date, code(test.machine.key),
-                     code(test.command));
-  out += "| what, in runs that were not unfit | seen |\n|---|---|\n";
-  out += fmt::format("| unchanged suites that went red | {} |\n", share_text(red_unchanged, unchanged));
+  if (test.runs.empty()) return document("selftest.md", out);
+  const auto row = [](const char* what, std::string seen) {
+    return Json{{"what", what}, {"seen", std::move(seen)}};
+  };
+  Json shares = Json::array({row("unchanged suites that went red", share_text(red_unchanged, unchanged))});
   if (with_plants > 0) {
-    out += fmt::format("| suites with plants in which an unplanted trial was called slower | {} |\n",
-                       share_text(red_planted, with_plants));
+    shares.push_back(row("suites with plants in which an unplanted trial was called slower",
+                         share_text(red_planted, with_plants)));
   }
-  out += fmt::format("| unplanted trials called slower | {} |\n", share_text(alarms, trials));
-  out += fmt::format("| unplanted trials left undecided | {} |\n", share_text(undecided, trials));
-  out += "\n| what, in all runs | seen |\n|---|---|\n";
-  out += fmt::format("| runs declared unfit by the control | {} |\n",
-                     share_text(test.runs.size() - fit, test.runs.size()));
-  out += fmt::format("| smallest slow-down that the typical trial would have shown | {} |\n",
-                     visible_text(test.runs));
-  out += fmt::format("| duration of a run | {} |\n", spread_text(seconds, "s", 1));
-  out += fmt::format("| processor time of others; stolen | {}; {} in the median |\n",
-                     percent_text(median(busy)), percent_text(median(steal)));
+  shares.push_back(row("unplanted trials called slower", share_text(alarmed, trials)));
+  shares.push_back(row("unplanted trials left undecided", share_text(undecided, trials)));
+  Json facts = Json::array(
+      {row("runs declared unfit by the control", share_text(test.runs.size() - fit, test.runs.size())),
+       row("smallest slow-down that the typical trial would have shown", visible_text(test.runs)),
+       row("duration of a run", spread_text(seconds, "s", 1)),
+       row("processor time of others; stolen",
+           fmt::format("{}; {} in the median", percent_text(median(busy)), percent_text(median(steal))))});
   if (test.empty_slice_seconds > 0) {  // not known of samples that another process took
-    out += fmt::format("| a slice of a kernel that does nothing | {}: {:.3f} % of a slice of {} |\n",
-                       seconds_text(test.empty_slice_seconds),
-                       100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds));
+    facts.push_back(row(
+        "a slice of a kernel that does nothing",
+        fmt::format("{}: {:.3f} % of a slice of {}", seconds_text(test.empty_slice_seconds),
+                    100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds))));
   }
-  out += plants_table(test);
-  out += never_planted(test);
-  out += alarms_list(test);
-  if (!test.faults.empty()) out += "\nAt fault, and left out from then on:\n\n";
+  Json faults = Json::array();
   for (const Fault& one : test.faults) {
-    out += fmt::format("- {}, {}: {}\n", code(one.key), to_string(one.standing), escaped(one.why));
+    faults.push_back(Json{{"key", one.key}, {"standing", to_string(one.standing)}, {"why", one.why}});
   }
-  if (const std::string nothing = why_nothing_is_shown(test); !nothing.empty()) {
-    out += fmt::format("\nThis says nothing of the gate: {}.\n", nothing);
-  }
-  out +=
-      "\nIntervals are those of Clopper and Pearson, 95 %; those of medians lie between order statistics. A "
-      "planted trial takes that much more time, whatever bounds it; one trial is planted per size and bound "
-      "in "
-      "each run with plants, as far as there are trials, so that the family the gate corrects for is that of "
-      "a "
-      "change of several kernels.\n";
-  if (!test.raw_hash.empty()) out += fmt::format("\nAll slices: FNV-1a {}\n", test.raw_hash);
-  return out;
+  out["shares"] = std::move(shares);
+  out["facts"] = std::move(facts);
+  out["plants"] = plants_rows(test);
+  out["never_planted"] = never_planted(test);
+  out["alarms"] = alarms(test);
+  out["faults"] = std::move(faults);
+  out["commit"] = test.commit;
+  out["date"] = test.date;
+  out["machine"] = test.machine.key;
+  out["command"] = test.command;
+  out["raw_hash"] = test.raw_hash;
+  return document("selftest.md", out);
 }
 
 }  // namespace assay

@@ -121,7 +121,7 @@ TEST(SelfTest, CallsTypicalWhatHalfOfTheTrialsWouldHaveShown) {
   EXPECT_FALSE(tallied(run, {}).typical_visible.has_value());
 }
 
-TEST(SelfTest, SaysWhenNoRunWasFinished) { EXPECT_THAT(markdown_of({}), HasSubstr("No run was finished")); }
+TEST(SelfTest, SaysWhenNoRunWasFinished) { EXPECT_THAT(markdown_of({}), HasSubstr("no run was finished")); }
 
 TEST(SelfTest, CountsAlarmsAmongFitRunsOnly) {
   const SelfTestRun fit = tallied(run_of({1, 1}, 21), {}),

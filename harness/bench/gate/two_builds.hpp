@@ -3,6 +3,7 @@
 
 #include "assay/compare.hpp"
 #include "assay/shard.hpp"
+#include "bench/compare/pull_request.hpp"
 #include "bench/gate/sequential.hpp"
 #include "bench/measure/description.hpp"
 #include "bench/measure/turns.hpp"
@@ -63,6 +64,7 @@ struct PairedTrial {
   double base_allocated_bytes = 0, head_allocated_bytes = 0;
   double patience = 1;                ///< of its next launch: times the usual number of slices
   std::vector<std::string> pointers;  ///< lines on where to look, of a trial that became slower
+  std::string cause;                  ///< the changed source file, or function, that those lines are about
 
   bool tested() const { return why_left_out.empty(); }
 };
@@ -141,9 +143,10 @@ std::string to_json(const TwoBuilds& run);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 
-/// For the terminal, at most 100 columns, and for a pull request. First line the verdict, the last but one
-/// the command that comes next.
+/// For the terminal, at most 100 columns.
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling);
+/// For a pull request.
+PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling);
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling);
 
 }  // namespace assay

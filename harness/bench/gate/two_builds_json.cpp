@@ -99,6 +99,7 @@ void describe(Fields& f, PairedTrial& trial) {
   f("head_allocations", trial.head_allocations);
   f("head_allocated_bytes", trial.head_allocated_bytes);
   f("pointers", trial.pointers, {.optional = true, .about = "where to look"});
+  f("cause", trial.cause, {.terse = true, .about = "the changed file or function that they are about"});
   f("launches", trial.launches);
   if (!f.reads()) return;
   if (!trial.tested()) trial.left_out = reason_from(f, left_out);

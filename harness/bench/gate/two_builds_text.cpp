@@ -4,13 +4,13 @@
 #include "bench/gate/two_builds.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -75,17 +75,17 @@ double seconds_of_base(const TwoBuilds& run, const PairedTrial& trial) {
   return quartiles.empty() ? 0 : median(quartiles);
 }
 
-/// "1.20 s [1.10, 1.31] more per epoch of resnet18_cifar10", for each suite that has the case.
-std::vector<std::string> epoch_texts(const TwoBuilds& run, const Row& row) {
-  std::vector<std::string> out;
+/// In each suite that has the case; none where seconds are withheld.
+std::vector<EpochCost> epoch_costs(const TwoBuilds& run, const Row& row) {
+  std::vector<EpochCost> out;
   const double seconds = seconds_of_base(run, *row.trial);
   if (seconds == 0) return out;
   const Interval& ratio = row.verdict->ratio;
   for (const Occurrence& o : row.trial->occurrences) {
     const double epoch = seconds * o.per_epoch;
-    const Interval more{epoch * (ratio.low - 1), epoch * (ratio.middle - 1), epoch * (ratio.high - 1),
-                        ratio.coverage};
-    out.push_back(fmt::format("{} more per epoch of {}", seconds_text(more), o.suite));
+    out.push_back(
+        {o.suite,
+         {epoch * (ratio.low - 1), epoch * (ratio.middle - 1), epoch * (ratio.high - 1), ratio.coverage}});
   }
   return out;
 }
@@ -218,8 +218,11 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
         out += "    " + printable(row.verdict->why, width - 4) + "\n";
       }
       if (standing != Standing::slower) continue;
-      for (const std::string& epoch : epoch_texts(run, row))
-        out += "    " + printable(epoch, width - 4) + "\n";
+      for (const EpochCost& cost : epoch_costs(run, row)) {
+        const std::string text =
+            fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite);
+        out += "    " + printable(text, width - 4) + "\n";
+      }
       for (const std::string& line : row.trial->pointers) out += "    " + printable(line, width - 4) + "\n";
     }
     if (rows.size() > rows_on_screen) {
@@ -229,44 +232,40 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   return out + count_line(run, ruling) + "\n" + shard_line(run);
 }
 
-std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
-  constexpr std::size_t most_rows = 100;
-  std::string out = fmt::format(
-      "### {}\n\n", escaped(run.partial ? interrupted_sentence(run) : verdict_sentence(ruling.comparison)));
+PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling) {
+  PullRequest out{.command = run.command, .comparison = ruling.comparison};
+  if (run.partial) out.outcome = interrupted_sentence(run);
   if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
-    out += fmt::format("**Machine unfit**: {}.\n\n", escaped(unfit));
+    out.remarks.push_back("machine unfit: " + unfit);
   }
-  const std::vector<std::string> doubtful = doubts(run, ruling);
-  for (const std::string& line : doubtful) out += fmt::format("- {}\n", escaped(line));
-  if (!doubtful.empty()) out += "\n";
-  out += fmt::format("<sub>base {} · head {} · same machine, interleaved, {:.0f} s · {}{}</sub>\n\n",
-                     escaped(side_text(run.base)), escaped(side_text(run.head)), run.seconds,
-                     run.timing.empty() ? "" : "times: " + escaped(run.timing) + " · ",
-                     escaped(control_line(run, ruling)));
-  std::string rows;
-  std::size_t count = 0;
-  for (const Standing standing : standings_of(run)) {
-    for (const Row& row : rows_of(run, ruling, standing)) {
-      if (++count > most_rows) continue;
-      const double seconds = seconds_of_base(run, *row.trial);
-      rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", mark(standing), code(row.verdict->key),
-                          seconds > 0 ? seconds_text(seconds) : "", change_of(*row.verdict),
-                          row.trial->launches.size(), escaped(row.verdict->why));
-      if (standing != Standing::slower) continue;
-      for (const std::string& epoch : epoch_texts(run, row))
-        rows += fmt::format("| | | | {} | | |\n", escaped(epoch));
-      for (const std::string& line : row.trial->pointers)
-        rows += fmt::format("| | | | {} | | |\n", escaped(line));
+  std::ranges::move(doubts(run, ruling), std::back_inserter(out.remarks));
+  std::string control = control_line(run, ruling);
+  const std::size_t second = control.find('\n');
+  if (second != std::string::npos) out.seen.push_back(control.substr(second + 1));
+  out.notes = {fmt::format("base {}, head {}: on one machine, in turns, in {:.0f} s", side_text(run.base),
+                           side_text(run.head), run.seconds),
+               control.substr(0, second), count_line(run, ruling)};
+  if (!run.timing.empty()) out.notes.push_back("times: " + run.timing);
+  if (const std::string line = layout_line(run); !line.empty()) out.notes.push_back(line);
+  if (const std::string line = shard_line(run); !line.empty()) out.notes.push_back(line);
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    const Row row{&trial, &ruling.comparison.verdicts[i]};
+    const double seconds = seconds_of_base(run, trial);
+    ChangedTrial& changed = out.trials.emplace_back();
+    if (seconds > 0) {
+      changed.before = seconds_text(seconds);
+      if (row.verdict->ratio.middle > 0) changed.after = seconds_text(seconds * row.verdict->ratio.middle);
     }
+    changed.cause = trial.cause;
+    changed.pointers = trial.pointers;
+    if (row.verdict->standing == Standing::slower) changed.epochs = epoch_costs(run, row);
   }
-  if (!rows.empty())
-    out += "|   | trial | base | head against base | launches | why |\n|---|---|--:|---|--:|---|\n" + rows;
-  if (count > most_rows) out += fmt::format("\n{} more rows are in the results.\n", count - most_rows);
-  out += fmt::format("\n{}.", escaped(count_line(run, ruling)));
-  if (const std::string line = layout_line(run); !line.empty()) out += fmt::format(" {}.", escaped(line));
-  out += "\n";
-  if (const std::string line = shard_line(run); !line.empty()) out += "\n" + escaped(line);
   return out;
+}
+
+std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
+  return pull_request_markdown(pull_request_of(run, ruling));
 }
 
 }  // namespace assay

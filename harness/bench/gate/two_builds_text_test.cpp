@@ -39,7 +39,8 @@ TEST(TwoBuildsText, SaysWhatMakesAComparisonDoubtfulInAPullRequestToo) {
   EXPECT_THAT(two_builds_markdown(run, ruling),
               AllOf(HasSubstr("\n- head is no Release build (Debug)"), HasSubstr("\n- differs: compiler")));
   run.base.facts = run.head.facts = {{"build type", "Release"}};
-  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)), Not(HasSubstr("\n- ")));
+  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)),
+              AllOf(Not(HasSubstr("no Release build")), Not(HasSubstr("differs: "))));
 }
 
 TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {

@@ -168,6 +168,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
     if (!trial.impossible.empty()) out.impossible.push_back({trial.key, trial.impossible});
     if (is_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
   }
+  out.peers = peers(results);
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
   if (out.withheld.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();

@@ -26,6 +26,9 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
 /// their only one.
 std::vector<BreakEven> break_even(const Results& results);
 
+/// Returns a row for every operation and thread count at which a library was measured beside ours.
+std::vector<PeerRow> peers(const Results& results);
+
 /// The naive trial of the same case, if it was measured.
 const TrialResult* naive_for(const Results& results, const TrialResult& trial);
 

@@ -105,6 +105,23 @@ void describe(Fields& f, BreakEven& row) {
   f("undecided", row.undecided);
 }
 
+void describe(Fields& f, PeerRatio& one) {
+  f("problem", one.problem);
+  f("ours", one.ours);
+  f("peer", one.peer);
+  f("ratio", one.ratio, {.about = "time of the library / time of ours"});
+}
+
+void describe(Fields& f, PeerRow& row) {
+  f("operation", row.operation);
+  f("threads", row.threads);
+  f("libraries", row.libraries);
+  f("cases", row.cases);
+  f("geometric_mean", row.mean);
+  f("worst", row.worst);
+  f("best", row.best);
+}
+
 void describe(Fields& f, Contribution& part) {
   f("key", part.key);
   f("note", part.note);
@@ -161,6 +178,7 @@ void describe(Fields& f, Report& report) {
             null_if_none);
   f("times", report.times);
   f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
+  f("peers", report.peers, {.optional = true, .about = "libraries that were measured beside ours"});
   f("break_even", report.break_even);
   f("baseline", report.baseline);
   f("comparison", report.comparison, null_if_none);

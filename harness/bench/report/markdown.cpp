@@ -1,9 +1,8 @@
-#include "core/text/markdown.hpp"
-#include "bench/report/suite_template.hpp"
+// What Markdown says of a report beyond its JSON: figures and words, added to the values that programs get.
+#include "bench/report/fields.hpp"
 #include "core/code/calls.hpp"
+#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-
-#include "assay/report.hpp"
 
 #include <fmt/format.h>
 
@@ -14,96 +13,73 @@
 namespace assay {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 std::string number(std::size_t value) { return count_text(static_cast<Index>(value)); }
 
-std::string bullets(const std::vector<std::string>& lines) {
-  std::string out;
-  for (const std::string& line : lines) out += (out.empty() ? "* " : "\n* ") + escaped(line);
-  return out;
+/// "1 process start", "3 process starts".
+std::string counted(const std::string& number, const std::string& what) {
+  return fmt::format("{} {}{}", number, what, number == "1" ? "" : "s");
 }
+
+std::string bytes_or(double bytes, const char* none) { return bytes > 0 ? bytes_text(bytes) : none; }
 
 std::string rests_on(const Summary& summary) {
   if (summary.measured == 0) return "It rests on no measurement.";
-  const std::string launches = summary.fewest_launches == summary.most_launches
-                                   ? number(summary.most_launches)
-                                   : number(summary.fewest_launches) + " to " + number(summary.most_launches);
-  return fmt::format("It rests on {} measured trials of {}, each in {} process start{}.",
-                     number(summary.measured), number(summary.trials), launches,
-                     summary.most_launches == 1 ? "" : "s");
+  std::string launches = number(summary.most_launches);
+  if (summary.fewest_launches != summary.most_launches) {
+    launches = number(summary.fewest_launches) + " to " + launches;
+  }
+  return fmt::format("It rests on {} measured trials of {}, each in {}.", number(summary.measured),
+                     number(summary.trials), counted(launches, "process start"));
 }
 
 std::string visible(const Summary& summary) {
   if (summary.visible_in_half <= 0) return "";
   return fmt::format(
-      " By the spread of these trials a slow-down of {} would have been seen in half of them, one of {} in "
+      "By the spread of these trials a slow-down of {} would have been seen in half of them, one of {} in "
       "nine "
       "of ten.",
       percent_text(summary.visible_in_half), percent_text(summary.visible_in_most));
 }
 
 /// The trials that the verdict is about; all others wait for their section.
-std::string first(const Report& report) {
+void add_first(Json& out, const Report& report) {
   constexpr std::size_t shown = 10;
-  std::vector<std::string> lines;
-  for (const Disagreement& one : report.disagreements) {
-    lines.push_back(code(one.key) + ": " + escaped(one.detail));
-  }
-  for (const ImpossibleTime& one : report.impossible) {
-    lines.push_back(code(one.key) + ": " + escaped(one.why));
-  }
+  Json lines = Json::array();
+  const auto add = [&](const std::string& key, const std::string& text) {
+    lines.push_back(Json{{"key", key}, {"text", text}});
+  };
+  for (const Disagreement& one : report.disagreements) add(one.key, one.detail);
+  for (const ImpossibleTime& one : report.impossible) add(one.key, one.why);
   if (report.comparison) {
-    for (const std::string& objection : report.comparison->objections) lines.push_back(escaped(objection));
+    for (const std::string& objection : report.comparison->objections) add("", objection);
     for (const Verdict& verdict : report.comparison->verdicts) {
-      if (verdict.standing != Standing::slower) continue;
-      lines.push_back(code(verdict.key) + ": " + escaped(in_words(verdict)));
+      if (verdict.standing == Standing::slower) add(verdict.key, in_words(verdict));
     }
   }
-  std::string out;
-  for (std::size_t i = 0; i < std::min(shown, lines.size()); ++i) out += "* " + lines[i] + "\n";
-  if (lines.size() > shown) out += fmt::format("* and {} more\n", lines.size() - shown);
-  return out;
+  const std::size_t all = lines.size();
+  Json::Array kept(lines.items().begin(),
+                   lines.items().begin() + static_cast<std::ptrdiff_t>(std::min(shown, all)));
+  out["first"] = Json(std::move(kept));
+  out["first_more"] = all > shown ? Json(all - shown) : Json();
 }
 
-std::string counts(const Summary& summary) {
-  Rows rows;
-  for (const auto& count : summary.counts) rows.push_back({count.state, number(count.trials)});
-  return markdown_table("lr", {"state", "trials"}, rows);
-}
-
-std::string machine(const Machine& machine) {
-  Rows rows{{"key", code(machine.key), "yes"}};
-  for (const Fact& fact : machine.facts) {
-    rows.push_back({escaped(fact.name), escaped(fact.value), fact.decides ? "yes" : "no"});
-  }
-  return markdown_table("lll", {"fact", "value", "must be equal to compare"}, rows);
-}
-
-std::string differences(const Report& report) {
-  if (!report.comparison || report.comparison->differences.empty()) return "";
-  return "Different from the baseline:\n\n" + bullets(report.comparison->differences);
-}
-
-std::string roofs(const Report& report) {
-  if (!report.withheld.empty()) return "Withheld: " + escaped(report.withheld) + ".";
-  if (report.roofs.empty()) return "No roof was measured.";
-  Rows rows;
+void add_roofs(Json& out, const Report& report) {
+  Json rows = Json::array();
+  const auto add = [&](int threads, std::string roof, double reached, const char* unit) {
+    rows.push_back(
+        Json{{"threads", threads}, {"roof", std::move(roof)}, {"reached", figure(reached / 1e9) + unit}});
+  };
   for (const Roof& roof : report.roofs) {
-    const std::string threads = fmt::format("{}", roof.threads);
-    rows.push_back({threads, "f32 fused multiply-add", figure(roof.flops_per_second / 1e9) + " GFLOP/s"});
+    add(roof.threads, "f32 fused multiply-add", roof.flops_per_second, " GFLOP/s");
     for (const Bandwidth& level : roof.bandwidth) {
-      rows.push_back({threads,
-                      fmt::format("{}, {}", escaped(level.level), bytes_text(level.working_set_bytes)),
-                      figure(level.bytes_per_second / 1e9) + " GB/s"});
+      add(roof.threads, fmt::format("{}, {}", level.level, bytes_text(level.working_set_bytes)),
+          level.bytes_per_second, " GB/s");
     }
   }
-  std::string out = markdown_table("rlr", {"threads", "roof", "reached"}, rows);
-  for (const std::string& why : report.roofs_not_believed) out += "\n\nNot believed: " + escaped(why) + ".";
-  return out;
+  out["roof_rows"] = std::move(rows);
 }
 
-std::string weather(const Weather& weather) {
+std::string weather_text(const Weather& weather) {
   if (weather.seconds <= 0) return "the weather was not recorded.";
   const std::string pressure =
       weather.cpu_pressure_share < 0
@@ -119,36 +95,18 @@ std::string weather(const Weather& weather) {
       count_text(weather.major_faults));
 }
 
-std::string agreement(const Report& report) {
-  if (report.agreement.empty()) return "Nothing was checked.";
-  Rows rows;
-  for (const AgreementRow& row : report.agreement) {
-    const std::string compared = row.compared == row.total
-                                     ? count_text(row.total)
-                                     : count_text(row.compared) + " of " + count_text(row.total);
-    rows.push_back({code(row.operation), number(row.variants), number(row.cases), number(row.trials),
-                    number(row.disagreeing), figure(row.worst_error), compared});
+void add_agreement(Json& rows, const Report& report) {
+  for (std::size_t i = 0; i < report.agreement.size(); ++i) {
+    const AgreementRow& row = report.agreement[i];
+    Json& out = rows[i];
+    out["variants_text"] = number(row.variants);
+    out["cases_text"] = number(row.cases);
+    out["trials_text"] = number(row.trials);
+    out["disagree_text"] = number(row.disagreeing);
+    out["worst_text"] = figure(row.worst_error);
+    out["compared_text"] =
+        (row.compared == row.total ? "" : count_text(row.compared) + " of ") + count_text(row.total);
   }
-  return markdown_table("lrrrrrr",
-                        {"operation", "variants", "cases", "trials", "disagree",
-                         "worst error of those that agree", "outputs compared"},
-                        rows);
-}
-
-std::string disagreements(const Report& report) {
-  if (report.disagreements.empty()) return "No trial disagrees.";
-  std::string out = "These disagree:\n";
-  for (const Disagreement& one : report.disagreements) {
-    out += "\n* " + code(one.key) + ": " + escaped(one.detail);
-  }
-  return out;
-}
-
-std::string calls_text(const TrustRow& row) {
-  if (!row.calls) return "unknown";
-  std::string out;
-  for (const Calls& one : *row.calls) out += (out.empty() ? "" : ", ") + code(in_words(one));
-  return out.empty() ? "nothing" : out;
 }
 
 std::string preparation(const TrustRow& row) {
@@ -161,26 +119,28 @@ std::string preparation(const TrustRow& row) {
   return seconds_text(row.prepare_seconds) + calls;
 }
 
-std::string trust(const Report& report) {
-  if (report.trust.empty())
-    return "No slice was judged: nothing was timed, or by a program that judges none.";
-  Rows rows;
-  for (const TrustRow& row : report.trust) {
-    rows.push_back({code(row.variant), count_text(row.judged) + " of " + count_text(row.slices),
-                    count_text(row.compared), count_text(row.allocations_per_call),
-                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : "nothing", preparation(row),
-                    calls_text(row)});
+void add_trust(Json& rows, const Report& report) {
+  for (std::size_t i = 0; i < report.trust.size(); ++i) {
+    const TrustRow& row = report.trust[i];
+    Json& out = rows[i];
+    out["judged_text"] = count_text(row.judged) + " of " + count_text(row.slices);
+    out["compared_text"] = count_text(row.compared);
+    out["allocations_text"] = count_text(row.allocations_per_call);
+    out["keeps_text"] = bytes_or(row.workspace_bytes, "nothing");
+    out["preparation_text"] = preparation(row);
+    Json calls = Json::array();
+    if (row.calls) {
+      for (const Calls& one : *row.calls) calls.push_back(in_words(one));
+    }
+    out["calls_none"] = !row.calls ? "unknown" : calls.empty() ? "nothing" : "";
+    out["calls_text"] = std::move(calls);
   }
-  return markdown_table("lrrrrrl",
-                        {"variant", "slices judged", "elements compared", "allocations per call", "keeps",
-                         "preparation", "calls"},
-                        rows);
 }
 
 std::string intervals(const Report& report) {
   if (report.times.empty()) return "";
   if (!report.withheld.empty()) {
-    return "Times and rates are withheld: " + escaped(report.withheld) +
+    return "Times and rates are withheld: " + report.withheld +
            ". Speed-ups stand, since a case and its naive variant were measured on one machine.";
   }
   double least = 1, most = 0;
@@ -195,89 +155,76 @@ std::string intervals(const Report& report) {
   return fmt::format("An interval of a time holds the true value in {} of such runs{}.{}", share,
                      least < most ? ", least where there are few samples" : "",
                      of_one_launch > 0
-                         ? " Those of a single process start (`1 x`) are intervals over its slices, "
+                         ? " Those of a single process start (1 x) are intervals over its slices, "
                            "which share its luck: the next start may lie outside."
                          : "");
 }
 
 std::string of_roof(const TimeRow& row) {
   if (row.roof_not_believed) return "roof not believed";
-  if (row.share_of_roof <= 0) return "unknown";
-  return percent_text(row.share_of_roof);
+  return row.share_of_roof <= 0 ? "unknown" : percent_text(row.share_of_roof);
 }
 
-std::string times(const Report& report) {
-  if (report.times.empty() && report.impossible.empty()) return "No time was measured.";
-  std::string out, open;
-  Rows rows;
-  const auto close = [&] {
-    if (rows.empty()) return;
-    out += markdown_table("lrrlrrrrr",
-                          {"variant", "threads", "n", "time", "vs naive", "throughput", "of roof",
-                           "allocations per call", "workspace"},
-                          rows);
-    rows.clear();
-  };
-  for (const TimeRow& row : report.times) {
-    if (row.problem_case != open) {
-      close();
-      out += (out.empty() ? "" : "\n\n") + code(row.problem_case);
-      if (!row.note.empty()) out += ": " + escaped(row.note);
-      out += "\n\n";
-      open = row.problem_case;
+/// The rows of times, case by case.
+void add_cases(Json& values, const Report& report) {
+  const bool shown = report.withheld.empty();
+  Json cases = Json::array();
+  for (std::size_t i = 0; i < report.times.size(); ++i) {
+    const TimeRow& row = report.times[i];
+    Json& out = values["times"][i];
+    out["n"] = fmt::format("{} x {}", row.launches, row.slices / std::max<std::size_t>(1, row.launches));
+    out["time"] = shown ? seconds_text(row.seconds) : "withheld";
+    out["vs_naive"] = row.speedup ? speedup_text(*row.speedup) : "";
+    out["throughput"] = shown ? throughput_text(row.flops_per_second, row.bytes_per_second) : "withheld";
+    out["of_roof"] = shown ? of_roof(row) : "withheld";
+    out["allocations"] = count_text(row.allocations_per_call);
+    out["workspace"] = bytes_or(row.workspace_bytes, "");
+    if (i == 0 || row.problem_case != report.times[i - 1].problem_case) {
+      cases.push_back(Json{{"case", row.problem_case}, {"note", row.note}, {"rows", Json::array()}});
     }
-    const bool shown = report.withheld.empty();
-    rows.push_back({code(row.variant), fmt::format("{}", row.threads),
-                    fmt::format("{} x {}", row.launches, row.slices / std::max<std::size_t>(1, row.launches)),
-                    shown ? seconds_text(row.seconds) : "withheld",
-                    row.speedup ? speedup_text(*row.speedup) : "",
-                    shown ? throughput_text(row.flops_per_second, row.bytes_per_second) : "withheld",
-                    shown ? of_roof(row) : "withheld", count_text(row.allocations_per_call),
-                    row.workspace_bytes > 0 ? bytes_text(row.workspace_bytes) : ""});
+    cases[cases.size() - 1]["rows"].push_back(out);
   }
-  close();
-  if (!report.impossible.empty()) {
-    out += out.empty() ? "" : "\n\n";
-    out += "Faster than any kernel can be, and not used:\n";
-    for (const ImpossibleTime& one : report.impossible) {
-      out += "\n* " + code(one.key) + ": " + escaped(one.why);
-    }
-  }
-  return out;
+  values["cases"] = std::move(cases);
 }
 
-std::string sizes_text(const std::vector<std::string>& sizes) {
-  std::string out;
-  for (const std::string& size : sizes) out += (out.empty() ? "" : "; ") + code(size);
-  return out;
+/// Time of the library by ours, in words of ours.
+std::string beside_text(double ratio) {
+  const double factor = std::max(ratio, 1 / ratio);
+  return figure(factor) + (factor < 1.005 ? "x as fast" : ratio > 1 ? "x faster" : "x slower");
 }
 
-std::string break_even_table(const Report& report) {
-  if (!report.withheld.empty()) return "Withheld: " + escaped(report.withheld) + ".";
-  if (report.break_even.empty()) return "No variant was measured at two sizes.";
-  Rows rows;
+std::string beside_text(const Interval& ratio) {
+  const bool faster = ratio.middle >= 1;
+  return fmt::format("{} [{}, {}]", beside_text(ratio.middle), figure(faster ? ratio.low : 1 / ratio.high),
+                     figure(faster ? ratio.high : 1 / ratio.low));
+}
+
+void add_peers(Json& rows, const Report& report) {
+  for (std::size_t i = 0; i < report.peers.size(); ++i) {
+    rows[i]["mean_text"] = beside_text(report.peers[i].mean);
+    rows[i]["worst"]["text"] = beside_text(report.peers[i].worst.ratio);
+    rows[i]["best"]["text"] = beside_text(report.peers[i].best.ratio);
+  }
+}
+
+/// Rows in which there is a question; the others are counted.
+void add_sizes(Json& values, const Report& report) {
+  Json rows = Json::array();
   std::size_t always = 0;
-  for (const BreakEven& row : report.break_even) {
+  for (std::size_t i = 0; i < report.break_even.size(); ++i) {
+    const BreakEven& row = report.break_even[i];
     if (row.slower.empty() && row.undecided.empty()) {
       ++always;
       continue;
     }
-    const std::string from =
-        row.from.empty() ? "nowhere" : fmt::format("{} ({})", code(row.from), bytes_text(row.from_bytes));
-    rows.push_back({code(row.operation) + (row.kind.empty() ? "" : " " + code(row.kind)), code(row.trial),
-                    code(row.rival), number(row.sizes), from, sizes_text(row.slower),
-                    sizes_text(row.undecided)});
+    Json& out = values["break_even"][i];
+    out["from_text"] = bytes_text(row.from_bytes);
+    rows.push_back(out);
   }
-  std::string out;
-  if (always > 0) {
-    out = fmt::format("{} pair{} of a variant and its rival {} not listed: faster at every size.\n\n",
-                      number(always), always == 1 ? "" : "s", always == 1 ? "is" : "are");
-  }
-  if (rows.empty()) return out;
-  return out + markdown_table(
-                   "lllrlll",
-                   {"operation", "variant", "against", "sizes", "faster from", "slower at", "undecided at"},
-                   rows);
+  values["size_rows"] = std::move(rows);
+  values["always_faster"] = always == 0   ? ""
+                            : always == 1 ? "1 pair of a variant and its rival is"
+                                          : number(always) + " pairs of a variant and its rival are";
 }
 
 /// Returns the place of a standing in the table: what readers must see first comes first.
@@ -290,127 +237,124 @@ int weight(Standing standing) {
   return static_cast<int>(std::ranges::find(order, standing) - order.begin());
 }
 
-std::string compared_with(const Report& report) {
-  if (!report.baseline.empty()) return escaped(report.baseline);
-  return report.comparison ? "Compared with another results file." : "There is no baseline.";
-}
-
-std::string verdicts(const Report& report) {
-  if (!report.comparison) return "Nothing was compared.";
+void add_comparison(Json& values, const Report& report) {
+  values["compared_with"] = !report.baseline.empty() ? report.baseline
+                            : report.comparison      ? "Compared with another results file."
+                                                     : "There is no baseline.";
+  values["differences"] = report.comparison ? Json(report.comparison->differences) : Json::array();
+  if (!report.comparison) return;
+  values["moved_text"] = figure(report.comparison->machine_moved) + "x";
   std::vector<Verdict> sorted = report.comparison->verdicts;
   std::ranges::stable_sort(sorted, {}, [](const Verdict& v) { return weight(v.standing); });
-  Rows rows;
+  Json rows = Json::array();
   for (const Verdict& verdict : sorted) {
-    rows.push_back({code(verdict.key), std::string(to_string(verdict.standing)), escaped(in_words(verdict)),
-                    figure(verdict.limit) + "x", escaped(verdict.why)});
+    rows.push_back(Json{{"key", verdict.key},
+                        {"standing", to_string(verdict.standing)},
+                        {"words", in_words(verdict)},
+                        {"limit_text", figure(verdict.limit) + "x"},
+                        {"why", verdict.why}});
   }
-  return fmt::format(
-             "The naive variants took {}x the time they took before: what the machine did by "
-             "itself. The "
-             "limit is the ratio of times above which a trial is slower.\n\n",
-             figure(report.comparison->machine_moved)) +
-         markdown_table("lllrl", {"trial", "verdict", "time now against before", "limit", "why"}, rows);
+  values["verdict_rows"] = std::move(rows);
 }
 
-std::string one_prediction(const Prediction& prediction) {
-  if (!prediction.impossible.empty()) return "No prediction: " + escaped(prediction.impossible) + ".";
+Json parts(const Prediction& prediction) {
   constexpr std::size_t shown = 12;
-  Rows rows;
+  Json out = Json::array();
   double others = 0;
   for (const Contribution& part : prediction.contributions) {
-    if (rows.size() == shown) {
+    if (out.size() == shown) {
       others += part.share;
       continue;
     }
-    rows.push_back({code(part.key), escaped(part.note), count_text(part.per_step), seconds_text(part.seconds),
-                    seconds_text(part.seconds_per_step), figure(part.share) + " %"});
+    out.push_back(Json{{"key", part.key},
+                       {"others", ""},
+                       {"note", part.note},
+                       {"per_step_text", count_text(part.per_step)},
+                       {"seconds_text", seconds_text(part.seconds)},
+                       {"per_step_seconds_text", seconds_text(part.seconds_per_step)},
+                       {"share_text", figure(part.share) + " %"}});
   }
-  if (prediction.contributions.size() > shown) {
-    rows.push_back({fmt::format("{} others", prediction.contributions.size() - shown), "", "", "", "",
-                    figure(others) + " %"});
+  if (const std::size_t all = prediction.contributions.size(); all > shown) {
+    out.push_back(Json{{"key", ""},
+                       {"others", fmt::format("{} others", all - shown)},
+                       {"note", ""},
+                       {"per_step_text", ""},
+                       {"seconds_text", ""},
+                       {"per_step_seconds_text", ""},
+                       {"share_text", figure(others) + " %"}});
   }
-  return fmt::format("**{}**: {} coverage, from {}, {} process start{}.\n\n",
-                     seconds_text(prediction.seconds), percent_text(prediction.seconds.coverage),
-                     to_string(prediction.source), prediction.launches, prediction.launches == 1 ? "" : "s") +
-         markdown_table("llrrrr",
-                        {"trial", "what", "per step", "per call", "per step in all", "of the epoch"}, rows);
+  return out;
 }
 
 std::string limit_text(double limit) { return std::isinf(limit) ? "none" : figure(limit) + "x"; }
 
-std::string one_by_one(const Composition& composition) {
-  if (!composition.impossible.empty()) return "";
-  Rows rows;
-  for (const OperationEffect& one : composition.effects) {
-    rows.push_back({code(one.operation), figure(one.share) + " %", speedup_text(one.speedup),
-                    speedup_text(one.epoch), limit_text(one.limit), figure(one.share_left) + " %",
-                    limit_text(one.limit_left)});
-  }
-  return fmt::format(
-             "\n\n### What each operation brings\n\n"
-             "The naive epoch with one operation replaced by its fastest variants and the rest left as it "
-             "is, by "
-             "Amdahl's law from the shares above. Such effects neither add up nor multiply: all together "
-             "bring {}. `at most` is what the epoch would gain were the operation to take no "
-             "time, before and after.\n\n",
-             speedup_text(composition.together)) +
-         markdown_table("lrrrrrr",
-                        {"operation", "of the naive epoch", "its speed-up", "the epoch's", "at most",
-                         "of the fastest epoch", "at most from there"},
-                        rows);
-}
-
-std::string epoch(const Report& report) {
-  std::string out;
+void add_epochs(Json& values, const Report& report) {
   std::vector<std::string> left_out;
-  for (const Prediction& prediction : report.predictions) {
-    out += fmt::format("{}### {}\n\n{}", out.empty() ? "" : "\n\n", escaped(prediction.label),
-                       one_prediction(prediction));
-    for (const std::string& line : prediction.left_out) {
+  for (std::size_t i = 0; i < report.predictions.size(); ++i) {
+    const Prediction& one = report.predictions[i];
+    Json& out = values["predictions"][i];
+    out["impossible"] = one.impossible;
+    if (one.impossible.empty()) {
+      out["seconds_text"] = seconds_text(one.seconds);
+      out["coverage_text"] = percent_text(one.seconds.coverage);
+      out["launches_text"] = counted(fmt::format("{}", one.launches), "process start");
+      out["parts"] = parts(one);
+    }
+    for (const std::string& line : one.left_out) {
       if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }
   }
-  out += one_by_one(report.composition);
-  if (!left_out.empty()) out += "\n\nNot in these numbers:\n\n" + bullets(left_out);
-  return out;
-}
-
-/// Placeholders that are empty here leave no run of blank lines.
-std::string without_gaps(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
-  return text;
+  values["left_out"] = left_out;
+  Json effects = Json::array();
+  if (report.composition.impossible.empty()) {
+    for (const OperationEffect& one : report.composition.effects) {
+      effects.push_back(Json{{"operation", one.operation},
+                             {"share", figure(one.share) + " %"},
+                             {"speedup", speedup_text(one.speedup)},
+                             {"epoch", speedup_text(one.epoch)},
+                             {"limit", limit_text(one.limit)},
+                             {"share_left", figure(one.share_left) + " %"},
+                             {"limit_left", limit_text(one.limit_left)}});
+    }
+    values["together_text"] = speedup_text(report.composition.together);
+  }
+  values["effects"] = std::move(effects);
 }
 
 }  // namespace
 
-std::string to_markdown(const Report& report) {
-  return without_gaps(
-      fill_template("reports/templates/suite.md", suite_template,
-                    {{"suite", report.suite},
-                     {"word", std::string(to_string(report.summary.outcome.word))},
-                     {"sentence", escaped(report.summary.outcome.sentence)},
-                     {"rests_on", rests_on(report.summary) + visible(report.summary)},
-                     {"first", first(report)},
-                     {"counts", counts(report.summary)},
-                     {"about", escaped(report.about)},
-                     {"date", escaped(report.date)},
-                     {"commit", code(report.commit)},
-                     {"seed", fmt::format("{}", report.seed)},
-                     {"machine", machine(report.machine)},
-                     {"differences", differences(report)},
-                     {"roofs", roofs(report)},
-                     {"weather", weather(report.weather)},
-                     {"agreement", agreement(report)},
-                     {"disagreements", disagreements(report)},
-                     {"trust", trust(report)},
-                     {"intervals", intervals(report)},
-                     {"times", times(report)},
-                     {"break_even", break_even_table(report)},
-                     {"baseline", compared_with(report)},
-                     {"verdicts", verdicts(report)},
-                     {"epoch", epoch(report)},
-                     {"not_covered", report.not_covered.empty() ? "Nothing." : bullets(report.not_covered)},
-                     {"reproduce", code_block("sh", report.reproduce)}}));
+Json document_values(const Report& report) {
+  Json out = to_value(report);
+  out["rests_on"] = rests_on(report.summary);
+  out["visible"] = visible(report.summary);
+  Json counts = Json::array();
+  for (const auto& count : report.summary.counts) {
+    counts.push_back(Json{{"state", count.state}, {"trials", number(count.trials)}});
+  }
+  out["counts"] = std::move(counts);
+  add_first(out, report);
+  Json facts = Json::array();
+  for (const Fact& fact : report.machine.facts) {
+    facts.push_back(Json{{"name", fact.name}, {"value", fact.value}, {"decides", fact.decides}});
+  }
+  out["facts"] = std::move(facts);
+  add_roofs(out, report);
+  out["weather_text"] = weather_text(report.weather);
+  add_agreement(out["agreement"], report);
+  add_trust(out["trust"], report);
+  out["intervals"] = intervals(report);
+  out["impossible"] = Json::array();
+  for (const ImpossibleTime& one : report.impossible) {
+    out["impossible"].push_back(Json{{"key", one.key}, {"why", one.why}});
+  }
+  add_cases(out, report);
+  add_peers(out["peers"], report);
+  add_sizes(out, report);
+  add_comparison(out, report);
+  add_epochs(out, report);
+  return out;
 }
+
+std::string to_markdown(const Report& report) { return document("suite.md", document_values(report)); }
 
 }  // namespace assay

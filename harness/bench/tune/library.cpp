@@ -30,7 +30,7 @@ void decide(CoreRuling& out, const CoreAttempt& attempt, const Interval& control
     out.why = attempt.wrong;
   } else if (has_moved(control)) {
     out.decision = Decision::confounded;
-    out.why = "the default against itself moved by " + change_text(control);
+    out.why = "the default against itself was " + change_text(control);
   } else {
     out.decision = decision_on(out.ratio);
     out.why = reason_for(out.ratio);

@@ -3,8 +3,8 @@
 #include "bench/compare/row_text.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
+#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -30,60 +30,9 @@ std::string decision_sentence(const LibraryRecord& record) {
     return fmt::format("Keep the default, which uses {}: no core type tried is faster by more than {}.",
                        usual, percent_text(change_that_matters));
   }
-  return fmt::format("Set {}={}: {} in time against the default, which uses {}; {}.", core_type_variable,
+  return fmt::format("Set {}={}: {} than the default, which uses {}; {}.", core_type_variable,
                      record.attempts[ruling.chosen].core_type,
                      change_text(ruling.attempts[ruling.chosen].ratio), usual, ruling.ties);
-}
-
-std::string attempts_table(const LibraryRecord& record) {
-  std::string out =
-      "| core type | OpenBLAS reports | time against the default | verdict |\n|---|---|---|---|\n";
-  for (std::size_t i = 0; i < record.attempts.size(); ++i) {
-    out += fmt::format(
-        "| {} | {} | {} | {} |\n", name_of(record.attempts[i]), escaped(record.attempts[i].reported),
-        has_ratio(record, i) ? change_text(record.ruling.attempts[i].ratio) : "-", verdict_of(record, i));
-  }
-  return out;
-}
-
-/// A column for each core type that has times.
-std::string trials_table(const LibraryRecord& record) {
-  std::string head = "| trial |", rule = "|---|";
-  for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-    if (!has_ratio(record, i)) continue;
-    head += fmt::format(" {} |", record.attempts[i].core_type);
-    rule += "---|";
-  }
-  std::string out = head + "\n" + rule + "\n";
-  const auto& trials = record.attempts.front().trials;
-  for (std::size_t t = 0; t < trials.size(); ++t) {
-    out += fmt::format("| {} |", code(trials[t].trial.key));
-    for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-      if (has_ratio(record, i)) out += fmt::format(" {} |", change_text(record.ruling.attempts[i].trials[t]));
-    }
-    out += "\n";
-  }
-  return out;
-}
-
-std::string reasons(const LibraryRecord& record) {
-  std::string out;
-  for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-    out += fmt::format("{}. **{}**: {}: {}.\n", i, record.attempts[i].core_type, verdict_of(record, i),
-                       escaped(record.ruling.attempts[i].why));
-  }
-  return out;
-}
-
-std::string not_again(const LibraryRecord& record) {
-  std::string out;
-  for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-    const CoreRuling& ruling = record.ruling.attempts[i];
-    const bool rejected = has_ratio(record, i) && ruling.decision == Decision::reject;
-    if (!rejected && record.attempts[i].wrong.empty()) continue;
-    out += fmt::format("- {}: {}\n", record.attempts[i].core_type, escaped(ruling.why));
-  }
-  return out.empty() ? "- Nothing was rejected.\n" : out;
 }
 
 // Attempts as files hold them.
@@ -154,27 +103,46 @@ std::string library_text(const LibraryRecord& record) {
 }
 
 std::string library_markdown(const LibraryRecord& record) {
-  std::string out = fmt::format("# Core type of OpenBLAS for suite {}\n\n", escaped(record.suite));
-  out += status_paragraph(record.date, record.commit, record.machine);
-  out += fmt::format(
-      "## Context\n\n{}. In each of {} rounds every core type was a process of its own, and they took turns "
-      "slice by slice on one core and the same data. Of each trial the median ratio of a round counts; the "
-      "time of a core type is the geometric mean over {} trials. The default once more, the control, took "
-      "{}. {}\n\n",
-      escaped(record.library), rounds_of(record.attempts), record.attempts.front().trials.size(),
-      change_text(record.ruling.control), weather_sentence(record.weather));
-  for (const std::string& line : record.not_here) out += "- Not here: " + escaped(line) + "\n";
-  if (!record.not_here.empty()) out += "\n";
-  out += "## Attempts\n\n" + attempts_table(record) + "\n" + reasons(record) + "\n" + trials_table(record);
-  out += "\n## Decision\n\n" + escaped(decision_sentence(record)) + "\n\n";
-  out += fmt::format(
-      "## Consequences\n\n{} is read when OpenBLAS is loaded, by every program that is linked with it. It "
-      "overrules what OpenBLAS detects, on other machines too: set it for this machine, and measure again "
-      "with "
-      "another release.\n\n",
-      core_type_variable);
-  out += "## Not to be tried again here\n\n" + not_again(record) + "\n";
-  return out + how_to_reproduce(record.command);
+  const auto& attempts = record.attempts;
+  const std::vector<CoreRuling>& rulings = record.ruling.attempts;
+  Json out = record_values(record.date, record.commit, record.machine, record.weather, record.command);
+  out["suite"] = record.suite;
+  out["reason"] = decision_sentence(record);
+  out["variable"] = core_type_variable;
+  out["library"] = record.library;
+  out["rounds"] = rounds_of(attempts);
+  const std::size_t trial_count = attempts.front().trials.size();
+  out["trial_count"] = fmt::format("{} trial{}", trial_count, trial_count == 1 ? "" : "s");
+  out["control_text"] = change_text(record.ruling.control);
+  out["not_here"] = record.not_here;
+  Json rows = Json::array(), tried = Json::array(), compared = Json::array(), rejected = Json::array();
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    Json row{{"number", i},
+             {"name", name_of(attempts[i])},
+             {"reported", attempts[i].reported},
+             {"change", has_ratio(record, i) ? change_text(rulings[i].ratio) : "-"},
+             {"verdict", verdict_of(record, i)},
+             {"why", rulings[i].why}};
+    if (i > 0) tried.push_back(row);
+    if (has_ratio(record, i)) compared.push_back(attempts[i].core_type);
+    const bool lost = has_ratio(record, i) && rulings[i].decision == Decision::reject;
+    if (i > 0 && (lost || !attempts[i].wrong.empty())) rejected.push_back(row);
+    rows.push_back(std::move(row));
+  }
+  Json trials = Json::array();
+  for (std::size_t t = 0; t < trial_count; ++t) {
+    Json changes = Json::array();
+    for (std::size_t i = 1; i < attempts.size(); ++i) {
+      if (has_ratio(record, i)) changes.push_back(change_text(rulings[i].trials[t]));
+    }
+    trials.push_back(Json{{"key", attempts.front().trials[t].trial.key}, {"changes", std::move(changes)}});
+  }
+  out["rows"] = std::move(rows);
+  out["tried"] = std::move(tried);
+  out["compared"] = std::move(compared);
+  out["rejected"] = std::move(rejected);
+  out["trials"] = std::move(trials);
+  return document("tune_library.md", out);
 }
 
 void describe(Fields& f, LibraryRecord& record) {

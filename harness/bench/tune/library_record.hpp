@@ -22,7 +22,7 @@ struct LibraryRecord {
 
 /// For a terminal of 80 columns, the decision as its last line.
 std::string library_text(const LibraryRecord& record);
-/// Markdown: status, context, attempts, decision, consequences, what not to try again, how to reproduce.
+/// Markdown: decision, consequences, attempts, what not to try again, how to reproduce.
 std::string library_markdown(const LibraryRecord& record);
 /// `{"schema": ..., "environment": {"OPENBLAS_CORETYPE": "Haswell"}, ...}`; an empty environment keeps the
 /// default.

@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* key = "gemm/openblas/m=64,n=64,k=64#1";
 
@@ -49,7 +50,7 @@ LibraryRecord record(double haswell) {
 
 TEST(LibraryRecords, NameTheVariableToSetAndWhatItBrings) {
   const std::string text = library_text(record(0.5));
-  EXPECT_THAT(text, HasSubstr("Set OPENBLAS_CORETYPE=Haswell: -50.0 % [-50.0, -50.0] in time against the\n"));
+  EXPECT_THAT(text, HasSubstr("Set OPENBLAS_CORETYPE=Haswell: 2.00x faster [2.00, 2.00] than the default,"));
   EXPECT_THAT(text,
               AllOf(HasSubstr("RETAIN ="), HasSubstr("REJECT"), HasSubstr("WRONG"), HasSubstr("LEFT OUT"),
                     HasSubstr(key), HasSubstr("NOT TAKEN: OpenBLAS uses SkylakeX instead"),
@@ -79,10 +80,13 @@ TEST(LibraryRecords, HoldTheEnvironmentInJson) {
 
 TEST(LibraryRecords, SayWhatWasTriedAndWhatNotToTryAgain) {
   const std::string text = library_markdown(record(0.5));
+  EXPECT_THAT(text, StartsWith("# Core type of OpenBLAS for suite smoke\n\n"
+                               "**Set OPENBLAS_CORETYPE=Haswell: 2.00x faster"));
+  EXPECT_THAT(text, HasSubstr("\n| trial | Nehalem | Haswell |\n|---|---|---|\n| `"));
   const std::string rejected = text.substr(text.find("## Not to be tried again here"));
   EXPECT_THAT(rejected,
-              AllOf(HasSubstr("- Nehalem: +25.0 %"), HasSubstr("- Zen: "), Not(HasSubstr("- Haswell"))));
-  EXPECT_THAT(text, AllOf(HasSubstr("## Consequences"), HasSubstr("6 rounds"), HasSubstr("1 trials")));
+              AllOf(HasSubstr("- Nehalem: 1.25x slower"), HasSubstr("- Zen: "), Not(HasSubstr("- Haswell"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("6 rounds"), HasSubstr("over 1 trial.")));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "bench/compare/row_text.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/record.hpp"
+#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -131,20 +131,6 @@ void describe(Fields& f, SizeRow& row) {
   f("again", row.measured.again, {.about = "measured twice, since it contradicted others"});
 }
 
-std::string table_markdown(const ThresholdRecord& record) {
-  const ThresholdQuestion& q = record.question;
-  std::string out = fmt::format("| {} | {} | {} | time of {} by {} | faster |\n|--:|--:|--:|---|---|\n",
-                                escaped(q.vary), escaped(q.first.name), escaped(q.second.name),
-                                escaped(q.first.name), escaped(q.second.name));
-  for (const MeasuredSize& one : record.threshold.sizes) {
-    const PairTimes& times = record.times.at(one.size);
-    out += fmt::format("| {} | {} | {} | {} | {}{} |\n", count_text(one.size),
-                       seconds_text(times.first.middle), seconds_text(times.second.middle),
-                       ratio_text(one.ratio), escaped(who(q, one)), one.again ? ", measured twice" : "");
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string threshold_sentence(const ThresholdRecord& record) {
@@ -173,23 +159,26 @@ std::string threshold_text(const ThresholdRecord& record) {
 
 std::string threshold_markdown(const ThresholdRecord& record) {
   const ThresholdQuestion& q = record.question;
-  std::string out = fmt::format("# Break-even of {} and {} in {}\n\n", escaped(q.first.name),
-                                escaped(q.second.name), escaped(q.subject));
-  out += status_paragraph(record.date, record.commit, record.machine);
-  out += fmt::format(
-      "## Context\n\n{} from {} on: from which size is {} faster than {}? {} rounds at each size; a round is "
-      "a process in which slices of both are shuffled together. Both agreed with the oracle at every size "
-      "first. {}\n\n",
-      escaped(range_text(q)), escaped(q.subject), escaped(q.second.name), escaped(q.first.name),
-      record.policy.rounds, weather_sentence(record.weather));
-  out += "## Sizes\n\n" + table_markdown(record) + "\n";
-  for (const std::string& line : refusals(q)) out += "- " + escaped(line) + "\n";
-  if (!q.refused.empty()) out += "\n";
-  out += fmt::format("## Decision\n\n{}\n\n", escaped(threshold_sentence(record)));
-  out +=
-      "## What it does not say\n\nSizes between those of the table were not measured. The break-even belongs "
-      "to this machine and build, and to data that were in the caches as this operation leaves them.\n\n";
-  return out + how_to_reproduce(record.command);
+  Json out = record_values(record.date, record.commit, record.machine, record.weather, record.command);
+  out["first"] = q.first.name;
+  out["second"] = q.second.name;
+  out["case"] = q.subject;
+  out["why"] = threshold_sentence(record);
+  out["range"] = range_text(q);
+  out["vary"] = q.vary;
+  out["rounds"] = record.policy.rounds;
+  Json rows = Json::array();
+  for (const MeasuredSize& one : record.threshold.sizes) {
+    const PairTimes& times = record.times.at(one.size);
+    rows.push_back(Json{{"size", count_text(one.size)},
+                        {"first_time", seconds_text(times.first.middle)},
+                        {"second_time", seconds_text(times.second.middle)},
+                        {"ratio", ratio_text(one.ratio)},
+                        {"faster", who(q, one) + (one.again ? ", measured twice" : "")}});
+  }
+  out["rows"] = std::move(rows);
+  out["refusals"] = refusals(q);
+  return document("tune_threshold.md", out);
 }
 
 // Beside the types, where argument-dependent lookup finds them.

@@ -25,7 +25,7 @@ struct ThresholdRecord {
 std::string threshold_sentence(const ThresholdRecord& record);
 /// Every size measured, for a terminal of 80 columns, the outcome as its last line.
 std::string threshold_text(const ThresholdRecord& record);
-/// Markdown: status, context, sizes, decision, what it does not say, how to reproduce.
+/// Markdown: decision, what it does not say, sizes, how to reproduce.
 std::string threshold_markdown(const ThresholdRecord& record);
 std::string to_json(const ThresholdRecord& record);
 class Fields;

@@ -89,6 +89,83 @@ TEST_F(DifferingFunctions, AreThoseOfOneSourceWhenAskedFor) {
   EXPECT_THAT(differing_functions(a, b, "kernels/gemm/simd.cpp").unknown, HasSubstr("named simd.cpp"));
 }
 
+/// A switch that becomes a table of jumps, imports and texts; `before` moves all of it.
+std::string with_a_switch(const std::string& before, const std::string& fourth = "x - 4") {
+  return "extern \"C\" int puts(const char*); extern \"C\" int putchar(int);\n" + before +
+         "__attribute__((noinline)) int chosen(int kind, int x) {\n"
+         "  switch (kind) {\n"
+         "    case 0: return puts(\"none\"); case 1: return x * 7; case 2: return putchar(x); case 3: "
+         "return " +
+         fourth +
+         ";\n"
+         "    case 4: return x / 5; case 5: return x % 11; case 6: return puts(\"six\") + x; default: return "
+         "-1;\n"
+         "  }\n"
+         "}\n"
+         "int main(int argc, char**) { return chosen(argc, 3); }\n";
+}
+
+TEST_F(DifferingFunctions, AreNoneWhereCallsAndTablesOfJumpsMerelyMoved) {
+  const std::string moves =
+      "volatile int sink; void a() { sink = puts(\"another text\"); } const char* volatile words[] = {\"p\", "
+      "\"q\"};\n"
+      "__attribute__((noinline)) int b(int k) { switch (k) { case 0: return puts(\"x\"); case 1: return "
+      "sink; case 2:\n"
+      "  return putchar(9); case 3: return 5; case 4: sink = 8; return 1; case 5: return sink * 3; default: "
+      "return 0; } }\n";
+  EXPECT_THAT(names(differing_functions(link("a", with_a_switch("")), link("b", with_a_switch(moves)))),
+              ::testing::UnorderedElementsAre("a()", "b(int)"));
+}
+
+TEST_F(DifferingFunctions, IncludeOneWithOneOtherInstructionOfTheSameLength) {
+  EXPECT_THAT(names(differing_functions(link("a", with_a_switch("")), link("b", with_a_switch("", "x - 5")))),
+              ::testing::ElementsAre("chosen(int, int)"));
+}
+
+/// A variant that calls a function of another file, which registers one, too.
+std::string registered(const std::string& callee) {
+  return "struct Place { const char* file; const char* function; unsigned line; };\n"
+         "extern volatile const void* kept; extern int (*kernel)(int); " +
+         callee;
+}
+
+TEST_F(DifferingFunctions, AreThoseThatTheRegistrationOfASourceReaches) {
+  const auto program_of = [&](const std::string& name, const std::string& factor) {
+    folder_.write(
+        name + "/kernels/gemm/simd.cpp",
+        registered("namespace simd { __attribute__((noinline)) int product(int x) { return x * " + factor +
+                   "; } }\nstatic const int once = (kept = \"kernels/gemm/simd.cpp\", kernel = "
+                   "simd::product, 1);\n"));
+    folder_.write(
+        name + "/kernels/gemm/threaded.cpp",
+        registered("namespace simd { int product(int); }\n"
+                   "static int split(int x) { return simd::product(x) + simd::product(x + 1); }\n"
+                   "static const int once = (kept = \"kernels/gemm/threaded.cpp\", kernel = split, 1);\n"));
+    folder_.write(
+        name + "/kernels/adamw/simd.cpp",
+        registered("static int other(int x) { return x + " + factor +
+                   "; }\nstatic const int once = (kept = \"kernels/adamw/simd.cpp\", kernel = other, 1);\n"));
+    folder_.write(name + "/main.cpp",
+                  "volatile const void* kept; int (*kernel)(int);\n"
+                  "int main(int argc, char**) { return kernel(argc); }\n");
+    return folder_.compile(name + "/program", "-I. '" + name + "/kernels/gemm/simd.cpp' '" + name +
+                                                  "/kernels/gemm/threaded.cpp' '" + name +
+                                                  "/kernels/adamw/simd.cpp' '" + name + "/main.cpp'");
+  };
+  const auto a = program_of("a", "3"), b = program_of("b", "7");
+  const std::vector<std::string> sources{"kernels/gemm/simd.cpp", "kernels/gemm/threaded.cpp",
+                                         "kernels/adamw/simd.cpp"};
+  for (const char* source : {"kernels/gemm/simd.cpp", "kernels/gemm/threaded.cpp"}) {
+    const FunctionDifferences found = differing_functions(a, b, source, sources);
+    EXPECT_TRUE(found.reached);
+    EXPECT_THAT(names(found), ::testing::ElementsAre("simd::product(int)")) << source;
+  }
+  const FunctionDifferences other = differing_functions(a, b, "kernels/adamw/simd.cpp", sources);
+  EXPECT_THAT(names(other), ::testing::ElementsAre("other(int)")) << "not that of the other simd.cpp";
+  EXPECT_EQ(other.functions.at(0).source, "kernels/adamw/simd.cpp");
+  EXPECT_THAT(names(differing_functions(a, a, "kernels/gemm/simd.cpp", sources)), IsEmpty());
+}
+
 TEST_F(DifferingFunctions, AreUnknownForAStrippedProgram) {
   const auto whole = link("a", program("2.5")), stripped = link("b", program("2.5"), "-s");
   const FunctionDifferences all = differing_functions(whole, stripped);

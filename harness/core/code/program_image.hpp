@@ -17,6 +17,9 @@ struct LinkedFunction {
   std::string_view file;  // of a local function, without folders: the symbol table says no more; else empty
   std::uint64_t address = 0;
   std::string_view bytes;
+  // Number of the compiled file in the program, by which files of one name differ. Of a function that others
+  // may call it is that of its neighbours, where both are of one file; 0 where it is not known.
+  std::size_t unit = 0;
 };
 
 class ProgramImage {
@@ -33,6 +36,20 @@ class ProgramImage {
   // the first `size` bytes of the constant. Empty where nothing is known to stand.
   std::string meaning(std::uint64_t address, std::size_t size) const;
 
+  // The text that stands there; empty where none does.
+  std::string_view text_at(std::uint64_t address) const;
+
+  // What the loader writes to `address`, or to any place of the object around it, where that is the address
+  // of something in the program.
+  std::vector<std::uint64_t> pointers_at(std::uint64_t address) const;
+
+  // The function around the address; null pointer where there is none.
+  const LinkedFunction* function_at(std::uint64_t address) const;
+
+  // Offsets in `function` that a table of jumps at `address` leads to, as compilers write them for a switch:
+  // distances of four bytes from the table. Empty where none stands there.
+  std::vector<std::uint64_t> jump_table(std::uint64_t address, const LinkedFunction& function) const;
+
   // Whether a constant without a name or an address from the loader stands there, to which bytes of code that
   // are equal in two programs may refer and mean different things.
   bool is_nameless(std::uint64_t address) const;
@@ -42,14 +59,17 @@ class ProgramImage {
     std::uint64_t address, size;
     std::string_view name, file;
   };
+  void place_between_neighbours();
   const ElfSection* section_at(std::uint64_t address) const;
   const Named* named_at(std::uint64_t address) const;
   std::string import_behind(const ElfSection& section, std::uint64_t address) const;
 
   ElfFile elf_;
   std::vector<LinkedFunction> functions_;
-  std::vector<Named> named_;                        // functions and objects, by address
-  std::map<std::uint64_t, std::string> by_loader_;  // what the loader writes to an address
+  std::vector<Named> named_;                          // functions and objects, by address
+  std::map<std::uint64_t, std::string_view> labels_;  // names without a size, such as __dso_handle
+  std::map<std::uint64_t, std::string> by_loader_;    // what the loader writes to an address
+  std::map<std::uint64_t, std::uint64_t> pointers_;   // the same, where it is in the program
 };
 
 }  // namespace assay

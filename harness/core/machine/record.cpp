@@ -1,23 +1,17 @@
 #include "core/machine/record.hpp"
 
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
-
-#include <fmt/format.h>
 
 namespace assay {
 
-std::string status_paragraph(const std::string& date, const std::string& commit, const Machine& machine) {
-  return fmt::format("Status: measured {}, commit {}, machine {}.\n\n", date, commit, code(machine.key));
-}
-
-std::string weather_sentence(const Weather& weather) {
-  return fmt::format("Other processes took {} of the processors, the host {}.",
-                     percent_text(weather.other_busy_share), percent_text(weather.steal_share));
-}
-
-std::string how_to_reproduce(const std::string& command) {
-  return fmt::format("## How to reproduce\n\n{}\n", code_block("", {command}));
+Json record_values(const std::string& date, const std::string& commit, const Machine& machine,
+                   const Weather& weather, const std::string& command) {
+  return Json{{"date", date},
+              {"commit", commit},
+              {"machine", machine.key},
+              {"others", percent_text(weather.other_busy_share)},
+              {"stolen", percent_text(weather.steal_share)},
+              {"command", command}};
 }
 
 std::vector<double> triple(const Interval& interval) {

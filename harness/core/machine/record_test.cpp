@@ -1,6 +1,7 @@
 #include "core/machine/record.hpp"
 
 #include "core/json/fields.hpp"
+#include "core/markup/template.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +10,14 @@
 namespace assay {
 namespace {
 
-TEST(RecordParts, SayWhenOfWhatAndWhereARecordWasMeasured) {
-  EXPECT_EQ(status_paragraph("2026-11-22T10:00:00Z", "c0ffee", {.key = "some_machine"}),
-            "Status: measured 2026-11-22T10:00:00Z, commit c0ffee, machine `some_machine`.\n\n");
-  EXPECT_EQ(weather_sentence({.steal_share = 0.25, .other_busy_share = 0.5}),
-            "Other processes took 50.0 % of the processors, the host 25.0 %.");
-}
-
-TEST(RecordParts, EndWithTheCommandInAFence) {
-  EXPECT_EQ(how_to_reproduce("assay tune"), "## How to reproduce\n\n```\nassay tune\n```\n");
+TEST(RecordParts, EndWithTheCommandAndWhenOfWhatAndWhereItWasMeasured) {
+  const Json values = record_values("2026-11-22T10:00:00Z", "c0ffee", {.key = "some_machine"},
+                                    {.steal_share = 0.25, .other_busy_share = 0.5}, "assay tune");
+  EXPECT_EQ(
+      document("record_end.md", values),
+      "## How to reproduce\n\n```\nassay tune\n```\n\n"
+      "Measured 2026-11-22T10:00:00Z, commit c0ffee, machine `some_machine`. Other processes took 50.0 % of "
+      "the processors, the\nhost 25.0 %.\n");
 }
 
 TEST(RecordParts, HoldAnIntervalAsThreeNumbersWordsForThoseThatJsonLacks) {

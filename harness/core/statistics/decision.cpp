@@ -45,8 +45,12 @@ std::string reason_for(const Interval& ratio) {
 bool has_moved(const Interval& control) { return decision_on(control) != Decision::no_change; }
 
 std::string change_text(const Interval& ratio) {
-  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio.middle - 1), 100 * (ratio.low - 1),
-                     100 * (ratio.high - 1));
+  const auto figure = [](double factor) { return fmt::format("{:.{}f}", factor, factor < 1.1 ? 3 : 2); };
+  const bool faster = ratio.middle < 1;
+  const std::string factor = figure(faster ? 1 / ratio.middle : ratio.middle);
+  return fmt::format(
+      "{} [{}, {}]", factor == "1.000" ? "equally fast" : factor + (faster ? "x faster" : "x slower"),
+      figure(faster ? 1 / ratio.high : ratio.low), figure(faster ? 1 / ratio.low : ratio.high));
 }
 
 }  // namespace assay

@@ -40,7 +40,7 @@ std::string reason_for(const Interval& ratio);
 /// Whether a control, whose ratio ought to be 1, is off beyond doubt and by more than what matters.
 bool has_moved(const Interval& control);
 
-/// `-12.3 % [-13.0, -11.5]`
+/// Writes a ratio of times as `1.12x faster [1.05, 1.15]`: the ends are factors of the same direction.
 std::string change_text(const Interval& ratio);
 
 }  // namespace assay

@@ -16,9 +16,9 @@ TEST(Decisions, NeedAnIntervalBeyondDoubtAndAChangeThatMatters) {
 }
 
 TEST(Decisions, SayWhyTheyAreNone) {
-  EXPECT_EQ(reason_for({0.90, 0.95, 1.01}), "-5.0 % [-10.0, +1.0]: within the noise");
-  EXPECT_EQ(reason_for({0.990, 0.992, 0.994}), "-0.8 % [-1.0, -0.6]: too little to matter");
-  EXPECT_EQ(reason_for({1.01, 1.05, 1.10}), "+5.0 % [+1.0, +10.0]");
+  EXPECT_EQ(reason_for({0.90, 0.95, 1.01}), "1.053x faster [0.990, 1.11]: within the noise");
+  EXPECT_EQ(reason_for({0.990, 0.992, 0.994}), "1.008x faster [1.006, 1.010]: too little to matter");
+  EXPECT_EQ(reason_for({1.01, 1.05, 1.10}), "1.050x slower [1.010, 1.10]");
 }
 
 TEST(Controls, MoveWhenTheyAreOffEitherWay) {

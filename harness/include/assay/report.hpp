@@ -91,6 +91,23 @@ struct BreakEven {
   std::vector<std::string> undecided;  ///< sizes at which the interval contains 1
 };
 
+/// One case on which a variant of ours and a library were both measured.
+struct PeerRatio {
+  std::string problem, ours, peer;  ///< the fastest of each
+  Interval ratio;                   ///< time of the library by that of ours: above 1, ours is faster
+};
+
+/// The fastest variant of ours against the fastest library, over the cases of one operation with as many
+/// threads. Naive counts as neither.
+struct PeerRow {
+  std::string operation;
+  int threads = 1;
+  std::vector<std::string> libraries;
+  std::size_t cases = 0;
+  double mean = 1;  ///< geometric, of the ratios
+  PeerRatio worst, best;
+};
+
 struct Report {
   std::string suite, about, date, commit;
   std::uint64_t seed = 0;
@@ -106,6 +123,7 @@ struct Report {
   std::string withheld;
   std::vector<TimeRow> times;  ///< case by case
   std::vector<ImpossibleTime> impossible;
+  std::vector<PeerRow> peers;  ///< by operation and threads, worst mean first
   std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;
   std::string baseline;  ///< which recordings it was compared with; empty when there is none

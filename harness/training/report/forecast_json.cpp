@@ -157,8 +157,8 @@ void describe(Fields& f, DatedForecast& dated) {
 
 Json forecast_schema() { return schema_of<DatedForecast>(); }
 
-std::string to_json(const Forecast& f, const std::string& made) {
-  return json_text(to_value(DatedForecast{f, made}));
-}
+Json to_value(const Forecast& f, const std::string& made) { return to_value(DatedForecast{f, made}); }
+
+std::string to_json(const Forecast& f, const std::string& made) { return json_text(to_value(f, made)); }
 
 }  // namespace assay

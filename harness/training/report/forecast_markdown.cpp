@@ -1,124 +1,102 @@
+// What Markdown says of a forecast beyond its JSON: figures and words, added to the values that programs get.
+#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/markdown.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace assay {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
-std::string bullets(const std::vector<std::string>& lines) {
-  std::string out;
-  for (const std::string& line : lines) out += "* " + escaped(line) + "\n";
+Json step_rows(const Forecast& f) {
+  Json out = Json::array();
+  const auto add = [&](const std::string& name, std::string_view kind, double mean) {
+    out.push_back(Json{{"name", name}, {"kind", kind}, {"mean", seconds_text(mean)}});
+  };
+  for (const StepPart& part : f.calibration.parts) add(part.name, to_string(part.kind), part.mean);
+  for (const BesideStep& part : f.calibration.beside) add(part.name, "beside the step", part.mean);
   return out;
 }
 
-std::string findings(const Forecast& f) {
-  if (f.findings.empty()) return "No figure contradicts another.\n";
-  Rows rows;
-  for (const LintFinding& one : f.findings) {
-    rows.push_back({one.contradiction ? "**wrong**" : "remark", escaped(to_string(one.rule)), code(one.field),
-                    escaped(one.text)});
-  }
-  return markdown_table("llll", {"", "rule", "field", "finding"}, rows) + "\n";
-}
-
-std::string models(const Forecast& f) {
-  Rows rows;
+Json model_rows(const Forecast& f) {
+  Json out = Json::array();
   for (const ModelPrediction& one : f.models) {
-    const std::string name = fmt::format("{} {}", name_of(one.model), idea_of(one.model));
-    if (!one.impossible.empty()) {
-      rows.push_back({escaped(name), "", "", escaped(one.impossible)});
-      continue;
-    }
-    rows.push_back({escaped(name), escaped(fine_seconds_text(one.seconds)), seconds_text(one.period),
-                    escaped(one.no_interval)});
+    const bool possible = one.impossible.empty();
+    out.push_back(Json{{"model", name_of(one.model)},
+                       {"idea", idea_of(one.model)},
+                       {"epoch", possible ? fine_seconds_text(one.seconds) : ""},
+                       {"per_step", possible ? seconds_text(one.period) : ""},
+                       {"remark", possible ? one.no_interval : one.impossible}});
   }
-  return markdown_table("lrrl", {"model", "epoch, 90 % interval", "per step", "remark"}, rows) + "\n";
+  return out;
 }
 
-std::string parts(const Forecast& f) {
-  Rows rows;
-  for (const StepPart& part : f.calibration.parts) {
-    rows.push_back({escaped(part.name), std::string(to_string(part.kind)), seconds_text(part.mean)});
+/// Lines on what goes on beside the steps, what earlier epochs say, and what no change can beat.
+std::vector<std::string> facts_of(const Forecast& f) {
+  std::vector<std::string> out;
+  for (const Segment& segment : f.segments) {
+    out.push_back(fmt::format("beside the steps: {}, {}", to_string(segment.kind), segment_text(segment)));
   }
-  for (const BesideStep& part : f.calibration.beside) {
-    rows.push_back({escaped(part.name), "beside the step", seconds_text(part.mean)});
+  if (const std::string text = experience_text(f.experience); !text.empty())
+    out.push_back("experience: " + text);
+  for (const EpochBound& bound : f.bounds) {
+    out.push_back(
+        fmt::format("at least {}: {}, {}", seconds_text(bound.seconds), bound.resource, bound.text));
   }
-  return rows.empty() ? "No phase was measured.\n"
-                      : markdown_table("llr", {"phase", "kind", "per step"}, rows) + "\n";
+  return out;
 }
 
-std::string what_if_table(const Forecast& f) {
-  Rows rows;
+Json change_rows(const Forecast& f) {
+  Json out = Json::array();
   for (const WhatIf& one : f.what_if) {
     const std::string range =
         one.least < one.most ? fmt::format(" ({} to {})", seconds_text(one.least), seconds_text(one.most))
                              : "";
-    rows.push_back({escaped(one.change), seconds_text(one.seconds) + range, escaped(one.given)});
+    out.push_back(
+        Json{{"change", one.change}, {"epoch", seconds_text(one.seconds) + range}, {"given", one.given}});
   }
-  return markdown_table("lrl", {"change", "epoch", "given that"}, rows) + "\n";
+  return out;
 }
 
-std::string score(const Score& one) {
-  Rows rows;
-  for (const ModelError& model : one.models) {
-    rows.push_back({fmt::format("{} {}", name_of(model.model), escaped(idea_of(model.model))),
-                    seconds_text(model.predicted), error_text(model.error),
-                    !model.inside   ? ""
-                    : *model.inside ? "yes"
-                                    : "no"});
+Json score_rows(const Score& score) {
+  Json out = Json::array();
+  for (const ModelError& model : score.models) {
+    out.push_back(Json{{"name", fmt::format("{} {}", name_of(model.model), idea_of(model.model))},
+                       {"predicted", seconds_text(model.predicted)},
+                       {"error", error_text(model.error)},
+                       {"inside", !model.inside   ? ""
+                                  : *model.inside ? "yes"
+                                                  : "no"}});
   }
-  for (const PhaseError& phase : one.phases) {
-    const std::string name =
-        phase.per == "step" ? phase.name : fmt::format("{}, per {}", phase.name, phase.per);
-    rows.push_back({escaped(name), seconds_text(phase.predicted), error_text(phase.error), ""});
+  for (const PhaseError& phase : score.phases) {
+    out.push_back(
+        Json{{"name", phase.per == "step" ? phase.name : fmt::format("{}, per {}", phase.name, phase.per)},
+             {"predicted", seconds_text(phase.predicted)},
+             {"error", error_text(phase.error)},
+             {"inside", ""}});
   }
-  std::string out = fmt::format("Measured: {}, {}.\n\n", escaped(one.measured), seconds_text(one.seconds));
-  if (!one.drift.empty()) out += fmt::format("**Drift**: {}.\n\n", escaped(one.drift));
-  return out + markdown_table("lrll", {"model or phase", "predicted", "error", "inside its interval"}, rows) +
-         "\n";
+  return out;
 }
 
 }  // namespace
 
 std::string to_markdown(const Forecast& f) {
-  std::string out = fmt::format("# Epoch of {}\n\n**{}**\n\n", escaped(f.job.name), escaped(outcome_text(f)));
-  out += fmt::format("From {}{}.\n\n", code(f.job.source),
-                     f.job.hardware.empty() ? "" : fmt::format(", on {}", escaped(f.job.hardware)));
-  if (!f.job.notes.empty()) out += bullets(f.job.notes) + "\n";
-  out += "## Consistency\n\n" + findings(f) + "\n";
-  if (!f.calibration.flags.empty()) {
-    out += "## Doubts\n\n";
-    for (const Flag& flag : f.calibration.flags) {
-      out += fmt::format("* **{}**: {}\n", to_string(flag.doubt), escaped(flag.text));
-    }
-    out += "\n";
-  }
-  out += "## A step\n\n" + parts(f) + "\n";
-  out += fmt::format("Limited by {}.\n\n", escaped(f.limited_by));
+  Json out = to_value(f, "");
+  out["outcome"] = outcome_text(f);
+  out["step"] = step_rows(f);
+  out["no_epoch"] = f.no_epoch;
   if (f.no_epoch.empty()) {
-    out += "## Models\n\n" + models(f) + "\n";
-    for (const Segment& segment : f.segments) {
-      out += fmt::format("* beside the steps: {}, {}\n", to_string(segment.kind),
-                         escaped(segment_text(segment)));
-    }
-    if (const std::string text = experience_text(f.experience); !text.empty()) {
-      out += fmt::format("* experience: {}\n", escaped(text));
-    }
-    for (const EpochBound& bound : f.bounds) {
-      out += fmt::format("* at least {}: {}, {}\n", seconds_text(bound.seconds), escaped(bound.resource),
-                         escaped(bound.text));
-    }
-    if (!f.what_if.empty()) out += "\n## What if\n\n" + what_if_table(f);
-    out += "\n## Left out\n\n" + bullets(f.left_out);
+    out["models"] = model_rows(f);
+    out["facts"] = facts_of(f);
+    out["changes"] = change_rows(f);
   }
-  for (const Score& one : f.scores) out += "\n## Predicted and measured\n\n" + score(one);
-  return out;
+  for (std::size_t i = 0; i < f.scores.size(); ++i) {
+    out["scores"][i]["seconds_text"] = seconds_text(f.scores[i].seconds);
+    out["scores"][i]["rows"] = score_rows(f.scores[i]);
+  }
+  return document("epoch.md", out);
 }
 
 }  // namespace assay

@@ -11,7 +11,8 @@ namespace assay {
 /// Findings first, then doubts, models, limits, changes and scores, in lines of at most 80 characters.
 std::string to_text(const Forecast& forecast);
 std::string to_markdown(const Forecast& forecast);
-/// Full precision, seconds; `made` is the time of the prediction.
+/// Full precision, seconds, as files hold it; `made` is the time of the prediction.
+Json to_value(const Forecast& forecast, const std::string& made);
 std::string to_json(const Forecast& forecast, const std::string& made);
 Json forecast_schema();  ///< of that
 

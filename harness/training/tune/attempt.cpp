@@ -46,7 +46,7 @@ void decide(AttemptRuling& out, const Attempt& attempt) {
                           seconds_text(median_of(attempt, &RoundTimes::alone)));
   } else if (has_moved(out.control)) {
     out.decision = Decision::confounded;
-    out.why = "steps of the job as it is, without loading, moved by " + change_text(out.control) +
+    out.why = "steps of the job as it is, without loading, were " + change_text(out.control) +
               " meanwhile, which no setting can reach";
   } else {
     out.decision = decision_on(out.ratio);

@@ -1,11 +1,11 @@
 #include "training/tune/decision_record.hpp"
 
 #include "core/machine/record.hpp"
+#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -27,43 +27,6 @@ std::string setting_of(const TrainingPlan& plan, const TrainingPlan& job) {
 
 std::string rate_text(double seconds_per_sample) { return count_text(1 / seconds_per_sample); }
 
-std::string attempts_table(const TuneRecord& record) {
-  std::string out =
-      "| setting | samples/s | time against the job as it is | the job's steps alone (control) | memory | "
-      "verdict |\n"
-      "|---|--:|---|---|--:|---|\n";
-  for (std::size_t i = 0; i < record.attempts.size(); ++i) {
-    const AttemptRuling& ruling = record.ruling.attempts[i];
-    out += fmt::format("| {} | {} | {} | {} | {} | {}{} |\n",
-                       setting_of(record.attempts[i].plan, record.job.plan), rate_text(ruling.seconds),
-                       i == 0 ? "-" : change_text(ruling.ratio), i == 0 ? "-" : change_text(ruling.control),
-                       bytes_text(record.attempts[i].peak_bytes), to_string(ruling.decision),
-                       ruling.tied_with_best ? ", tied for best" : "");
-  }
-  return out;
-}
-
-std::string reasons(const TuneRecord& record) {
-  std::string out;
-  for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-    const AttemptRuling& ruling = record.ruling.attempts[i];
-    out += fmt::format("{}. **{}**. Hypothesis: {}. {}: {}.\n", i,
-                       setting_of(record.attempts[i].plan, record.job.plan), record.attempts[i].hypothesis,
-                       to_string(ruling.decision), ruling.why);
-  }
-  return out;
-}
-
-std::string not_again(const TuneRecord& record) {
-  std::string out;
-  for (std::size_t i = 1; i < record.attempts.size(); ++i) {
-    const AttemptRuling& ruling = record.ruling.attempts[i];
-    if (ruling.decision != Decision::reject && ruling.decision != Decision::wrong) continue;
-    out += fmt::format("- {}: {}\n", setting_of(record.attempts[i].plan, record.job.plan), ruling.why);
-  }
-  return out.empty() ? "- Nothing was rejected.\n" : out;
-}
-
 std::string decision_sentence(const TuneRecord& record) {
   const TuneRuling& ruling = record.ruling;
   const std::string chosen = setting_of(record.attempts[ruling.chosen].plan, record.job.plan);
@@ -71,51 +34,55 @@ std::string decision_sentence(const TuneRecord& record) {
     return fmt::format("Keep the job as it is: {} ({} samples/s); {}.", chosen,
                        rate_text(ruling.attempts[0].seconds), ruling.ties);
   }
-  return fmt::format("Take {}: {} in time against the job as it is, {} samples/s; {}.", chosen,
+  return fmt::format("Take {}: {} than the job as it is, {} samples/s; {}.", chosen,
                      change_text(ruling.attempts[ruling.chosen].ratio),
                      rate_text(ruling.attempts[ruling.chosen].seconds), ruling.ties);
-}
-
-std::string consequences(const TuneRecord& record) {
-  const TuneRuling& ruling = record.ruling;
-  const double epoch = static_cast<double>(record.job.plan.samples);
-  const double before = epoch * ruling.attempts.front().seconds,
-               after = epoch * ruling.attempts[ruling.chosen].seconds;
-  return fmt::format(
-      "An epoch of {} samples takes {} of steady steps instead of {}. Memory of the process at its peak, the "
-      "data "
-      "that all settings share included: {} instead of {}.\n",
-      count_text(record.job.plan.samples), seconds_text(after), seconds_text(before),
-      bytes_text(record.attempts[ruling.chosen].peak_bytes), bytes_text(record.attempts.front().peak_bytes));
 }
 
 }  // namespace
 
 std::string decision_record(const TuneRecord& record) {
   const TuneRuling& ruling = record.ruling;
-  const double best = ruling.attempts[ruling.best].seconds;
-  std::string out = fmt::format("# Settings of {}\n\n", record.job.name);
-  out += status_paragraph(record.date, record.commit, record.machine);
-  out += fmt::format(
-      "## Context\n\n{}. {} settings, {} interleaved rounds, each in another order; times are per sample. "
-      "{}\n\n",
-      in_words(record.job.plan), record.attempts.size(), record.attempts.front().rounds.size(),
-      weather_sentence(record.weather));
-  out += fmt::format(
-      "## Physical limits\n\nA step without any loading takes {} per sample ({} samples/s): no setting of "
-      "the loader "
-      "can be faster. The best one takes {}, {} above that.\n\n",
-      seconds_text(ruling.bound_seconds), rate_text(ruling.bound_seconds), seconds_text(best),
-      room_text(best, ruling.bound_seconds));
-  out += "## Attempts\n\n" + attempts_table(record) + "\n" + reasons(record) + "\n";
-  out += "## Decision\n\n" + decision_sentence(record) + "\n\n";
-  out += "## Consequences\n\n" + consequences(record) + "\n";
-  out += fmt::format(
-      "## What can be reached\n\nUp to {} more by loading that costs nothing; more than that only by a "
-      "faster step.\n\n",
-      room_text(best, ruling.bound_seconds));
-  out += "## Not to be tried again here\n\n" + not_again(record) + "\n";
-  return out + how_to_reproduce(record.command);
+  const TrainingPlan& plan = record.job.plan;
+  const double best = ruling.attempts[ruling.best].seconds, epoch = static_cast<double>(plan.samples);
+  Json out = record_values(record.date, record.commit, record.machine, record.weather, record.command);
+  out["job"] = record.job.name;
+  out["decision"] = decision_sentence(record);
+  out["samples"] = count_text(plan.samples);
+  out["epoch_after"] = seconds_text(epoch * ruling.attempts[ruling.chosen].seconds);
+  out["epoch_before"] = seconds_text(epoch * ruling.attempts.front().seconds);
+  out["memory_after"] = bytes_text(record.attempts[ruling.chosen].peak_bytes);
+  out["memory_before"] = bytes_text(record.attempts.front().peak_bytes);
+  out["bound"] = seconds_text(ruling.bound_seconds);
+  out["bound_rate"] = rate_text(ruling.bound_seconds);
+  out["best"] = seconds_text(best);
+  out["room"] = room_text(best, ruling.bound_seconds);
+  out["plan"] = in_words(plan);
+  out["settings"] = record.attempts.size();
+  out["rounds"] = record.attempts.front().rounds.size();
+  Json attempts = Json::array(), tried = Json::array(), rejected = Json::array();
+  for (std::size_t i = 0; i < record.attempts.size(); ++i) {
+    const AttemptRuling& one = ruling.attempts[i];
+    Json row{{"number", i},
+             {"setting", setting_of(record.attempts[i].plan, plan)},
+             {"hypothesis", record.attempts[i].hypothesis},
+             {"decision", to_string(one.decision)},
+             {"why", one.why},
+             {"rate", rate_text(one.seconds)},
+             {"change", i == 0 ? "-" : change_text(one.ratio)},
+             {"control", i == 0 ? "-" : change_text(one.control)},
+             {"memory", bytes_text(record.attempts[i].peak_bytes)},
+             {"verdict",
+              fmt::format("{}{}", to_string(one.decision), one.tied_with_best ? ", tied for best" : "")}};
+    if (i > 0) tried.push_back(row);
+    if (i > 0 && (one.decision == Decision::reject || one.decision == Decision::wrong))
+      rejected.push_back(row);
+    attempts.push_back(std::move(row));
+  }
+  out["attempts"] = std::move(attempts);
+  out["tried"] = std::move(tried);
+  out["rejected"] = std::move(rejected);
+  return document("tune_settings.md", out);
 }
 
 std::string decision_text(const TuneRecord& record) {

@@ -18,8 +18,8 @@ struct TuneRecord {
   TuneRuling ruling;
 };
 
-/// Markdown: status, context, physical limits, attempts, decision, consequences, what can and cannot be
-/// reached, what not to try again, how to reproduce.
+/// Markdown: decision, consequences, physical limits and what can be reached, attempts, what not to try
+/// again, how to reproduce.
 std::string decision_record(const TuneRecord& record);
 /// A table of the attempts for a terminal of 80 columns, the decision as its last line.
 std::string decision_text(const TuneRecord& record);

@@ -1,0 +1,53 @@
+/// A comparison as a page for a pull request: outcome, causes, cost and a picture first, the rest folded.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "core/json/json.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// GitHub refuses a comment of more than 65,536 characters.
+inline constexpr std::size_t most_comment_bytes = 60'000;
+
+/// What an epoch of a suite takes more by one trial.
+struct EpochCost {
+  std::string suite;
+  Interval seconds;
+};
+
+/// What is known of a trial beside its verdict.
+struct ChangedTrial {
+  std::string before, after;          ///< times in words, empty where there is none
+  std::string cause;                  ///< the changed source file, or function; empty where it is not known
+  std::vector<std::string> pointers;  ///< lines on where to look
+  std::vector<EpochCost> epochs;
+};
+
+/// Texts may come from an untrusted change.
+struct PullRequest {
+  std::string outcome;               ///< one line, with the word that the program ended with where it has one
+  std::vector<std::string> remarks;  ///< reasons to doubt the whole
+  std::vector<std::string> seen;     ///< the slow-downs that would have been seen
+  std::vector<std::string> notes;    ///< on how it was measured
+  std::string command;               ///< repeats the run; `-k` and a filter are to follow. May be empty
+  std::string kept;                  ///< says where rows are that have no room: "gate.json has them"
+  Comparison comparison;
+  std::vector<ChangedTrial> trials;  ///< one for each verdict
+};
+
+/// Two sets of results. `outcome`, `command` and `kept` are the caller's to fill; without an outcome the
+/// first line is the sentence of the verdict.
+PullRequest pull_request_of(const Comparison& comparison, const Results& before, const Results& after);
+
+/// The values of reports/templates/pull_request.md, with at most so many rows of trials.
+Json pull_request_values(const PullRequest& change, std::size_t most_rows);
+
+/// Markdown of at most `most_bytes`. Trials that have no room are dropped from the end, after what is slower
+/// or fails, and counted.
+std::string pull_request_markdown(const PullRequest& change, std::size_t most_bytes = most_comment_bytes);
+
+}  // namespace assay

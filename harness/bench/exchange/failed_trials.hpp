@@ -1,0 +1,22 @@
+/// What fails of a comparison, one by one, as engines that annotate lines need it.
+#pragma once
+
+#include "bench/compare/pull_request.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct FailedTrial {
+  std::string kind;   ///< regression, disagreement, impossible time, crash, hang or error
+  std::string key;    ///< of the trial
+  std::string file;   ///< the changed source file behind it; empty where it is not known
+  std::string text;   ///< what was found
+  std::string again;  ///< the command that repeats it; empty where none is known
+};
+
+/// Wrong, impossible and failed rows, then slower ones, the slowest first.
+std::vector<FailedTrial> failed_trials(const PullRequest& page);
+
+}  // namespace assay

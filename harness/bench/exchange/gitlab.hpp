@@ -1,0 +1,15 @@
+/// A comparison as GitLab shows it beside the lines of a merge request.
+#pragma once
+
+#include "bench/compare/pull_request.hpp"
+
+#include <string>
+
+namespace assay {
+
+/// A Code Quality report: an array with an entry for each trial that fails, at the changed file behind it, or
+/// at `elsewhere`, the suite, where none is known. A finding has the same fingerprint in every run, so that
+/// GitLab tells new ones from old.
+std::string gitlab_code_quality(const PullRequest& page, const std::string& elsewhere);
+
+}  // namespace assay

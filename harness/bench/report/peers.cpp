@@ -1,0 +1,66 @@
+// The fastest variants of ours beside the fastest libraries.
+#include "bench/report/content.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// A variant that is a library: it has the name of one, or of one that its code calls.
+bool is_library(const Results& results, const TrialResult& trial) {
+  constexpr std::array<std::string_view, 3> libraries{"openblas", "onednn", "tbb"};
+  if (std::ranges::find(libraries, trial.variant) != libraries.end()) return true;
+  const auto known =
+      std::ranges::find(results.calls, trial.operation + "/" + trial.variant, &VariantCalls::variant);
+  return known != results.calls.end() &&
+         std::ranges::find(known->calls, trial.variant, &Calls::to) != known->calls.end();
+}
+
+/// The trials of one problem with as many threads.
+struct Rivals {
+  const TrialResult* ours = nullptr;
+  const TrialResult* peer = nullptr;
+};
+
+void take_faster(const TrialResult*& best, const TrialResult& trial) {
+  if (best == nullptr || time_of(trial).middle < time_of(*best).middle) best = &trial;
+}
+
+}  // namespace
+
+std::vector<PeerRow> peers(const Results& results) {
+  std::map<std::pair<std::string, int>, std::map<std::string, Rivals>> all;
+  for (const TrialResult& trial : results.trials) {
+    if (!is_measured(trial) || trial.variant == "naive") continue;
+    Rivals& rivals = all[{trial.operation, trial.threads}][trial.problem];
+    take_faster(is_library(results, trial) ? rivals.peer : rivals.ours, trial);
+  }
+  std::vector<PeerRow> out;
+  for (const auto& [which, problems] : all) {
+    PeerRow row{.operation = which.first, .threads = which.second};
+    double logs = 0;
+    for (const auto& [problem, rivals] : problems) {
+      if (rivals.ours == nullptr || rivals.peer == nullptr) continue;
+      const PeerRatio one{problem, rivals.ours->variant, rivals.peer->variant,
+                          speedup(*rivals.peer, *rivals.ours)};
+      if (one.ratio.middle <= 0) continue;
+      if (row.cases == 0 || one.ratio.middle < row.worst.ratio.middle) row.worst = one;
+      if (row.cases == 0 || one.ratio.middle > row.best.ratio.middle) row.best = one;
+      if (std::ranges::find(row.libraries, one.peer) == row.libraries.end())
+        row.libraries.push_back(one.peer);
+      logs += std::log(one.ratio.middle);
+      ++row.cases;
+    }
+    if (row.cases == 0) continue;
+    row.mean = std::exp(logs / static_cast<double>(row.cases));
+    out.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(out, {}, &PeerRow::mean);
+  return out;
+}
+
+}  // namespace assay
