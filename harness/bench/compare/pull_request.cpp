@@ -136,15 +136,21 @@ Json places_to_look(const std::vector<Cause>& causes) {
   return out;
 }
 
+/// `gemm/simd@avx2#2` of `gemm/simd@avx2/m=1#2`.
+std::string variant_and_threads(const std::string& key) {
+  const std::size_t slash = key.find('/'), threads = key.rfind('#');
+  const std::size_t end = slash == std::string::npos ? slash : key.find('/', slash + 1);
+  if (end == std::string::npos) return key;
+  return key.substr(0, end) + (threads == std::string::npos || threads < end ? "" : key.substr(threads));
+}
+
 /// What an epoch takes more when every case is run by one variant, as far as it became slower: the sum over
 /// its cases. The ends are those of all intervals together, which is wider than their sum deserves.
 Json epochs_table(const std::vector<PageRow>& slower) {
   std::map<std::pair<std::string, std::string>, Interval> sums;
   for (const PageRow& row : slower) {
     for (const EpochCost& cost : row.trial->epochs) {
-      const std::size_t threads = row.verdict->key.rfind('#');
-      const std::string variant = variant_group(row.verdict->key) +
-                                  (threads == std::string::npos ? "" : row.verdict->key.substr(threads));
+      const std::string variant = variant_and_threads(row.verdict->key);
       Interval& sum = sums[{cost.suite, variant}];
       sum.low += cost.seconds.low;
       sum.middle += cost.seconds.middle;

@@ -71,7 +71,7 @@ TEST(PullRequest, HasARowForEachCauseAndNotForEachTrial) {
 
 TEST(PullRequest, AddsUpEpochsPerVariant) {
   const std::string text = pull_request_markdown(one_cause());
-  EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/simd#1` | 2.00 s [1.00, 3.00] longer |"));
+  EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/simd@avx2#1` | 2.00 s [1.00, 3.00] longer |"));
   EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/threaded#2` | 1.00 s [0.500, 1.50] longer |"));
 }
 
