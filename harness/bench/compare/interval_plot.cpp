@@ -69,7 +69,8 @@ std::string joined(const Columns& columns) {
 
 /// Labels of round ratios where there is room, that of 1 first.
 std::string labels(const Scale& scale) {
-  constexpr std::array ticks{1.0, 0.5, 2.0, 0.8, 1.25, 0.9, 1.1, 0.95, 1.05, 0.98, 1.02, 0.99, 1.01};
+  constexpr std::array ticks{1.0, 0.5, 2.0,  0.8,  1.25, 0.7,  1.5,  0.9,
+                             1.1, 1.2, 0.95, 1.05, 0.98, 1.02, 0.99, 1.01};
   std::string out(plot_columns, ' ');
   for (const double tick : ticks) {
     if (scale.below(tick) || scale.above(tick)) continue;

@@ -136,15 +136,21 @@ Json places_to_look(const std::vector<Cause>& causes) {
   return out;
 }
 
+/// `gemm/simd@avx2#2` of `gemm/simd@avx2/m=1#2`.
+std::string variant_and_threads(const std::string& key) {
+  const std::size_t slash = key.find('/'), threads = key.rfind('#');
+  const std::size_t end = slash == std::string::npos ? slash : key.find('/', slash + 1);
+  if (end == std::string::npos) return key;
+  return key.substr(0, end) + (threads == std::string::npos || threads < end ? "" : key.substr(threads));
+}
+
 /// What an epoch takes more when every case is run by one variant, as far as it became slower: the sum over
 /// its cases. The ends are those of all intervals together, which is wider than their sum deserves.
-Json epochs_table(const std::vector<PageRow>& slower) {
+void add_epochs(Json& values, const std::vector<PageRow>& slower) {
   std::map<std::pair<std::string, std::string>, Interval> sums;
   for (const PageRow& row : slower) {
     for (const EpochCost& cost : row.trial->epochs) {
-      const std::size_t threads = row.verdict->key.rfind('#');
-      const std::string variant = variant_group(row.verdict->key) +
-                                  (threads == std::string::npos ? "" : row.verdict->key.substr(threads));
+      const std::string variant = variant_and_threads(row.verdict->key);
       Interval& sum = sums[{cost.suite, variant}];
       sum.low += cost.seconds.low;
       sum.middle += cost.seconds.middle;
@@ -160,19 +166,26 @@ Json epochs_table(const std::vector<PageRow>& slower) {
                        {"variant", short_name(sorted[i].first.second)},
                        {"more", seconds_text(sorted[i].second)}});
   }
-  return out;
+  values["epochs"] = std::move(out);
+  values["epochs_more"] = sorted.size() > most_epochs ? Json(sorted.size() - most_epochs) : Json();
 }
 
-Json plot_of(const PullRequest& change) {
+void add_plot(Json& values, const PullRequest& change) {
   std::vector<PlottedRatio> rows;
+  std::size_t more = 0;
   for (const Standing standing :
        {Standing::slower, Standing::accepted, Standing::faster, Standing::undecided}) {
     for (const PageRow& row : page_rows(change, standing)) {
-      if (rows.size() < most_plotted && row.verdict->ratio.coverage > 0)
+      if (row.verdict->ratio.coverage <= 0) continue;
+      if (rows.size() < most_plotted) {
         rows.push_back({row.verdict->key, row.verdict->ratio});
+      } else {
+        ++more;
+      }
     }
   }
-  return Json(interval_plot(rows));
+  values["plot"] = interval_plot(rows);
+  values["plot_more"] = more > 0 ? Json(more) : Json();
 }
 
 /// One command for all of these rows: by their keys, by their variants where these are too many, else the
@@ -287,8 +300,8 @@ Json pull_request_values(const PullRequest& change, std::size_t most_rows) {
   out["causes"] = causes_table(causes);
   out["causes_more"] = causes.size() > most_causes ? Json(causes.size() - most_causes) : Json();
   out["look"] = places_to_look(causes);
-  out["epochs"] = epochs_table(slower);
-  out["plot"] = plot_of(change);
+  add_epochs(out, slower);
+  add_plot(out, change);
   add_lines(out, "seen", "seen_more", change.seen);
   std::vector<PageRow> again = faults;
   std::ranges::copy_if(slower, std::back_inserter(again),

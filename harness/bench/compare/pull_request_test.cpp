@@ -71,7 +71,7 @@ TEST(PullRequest, HasARowForEachCauseAndNotForEachTrial) {
 
 TEST(PullRequest, AddsUpEpochsPerVariant) {
   const std::string text = pull_request_markdown(one_cause());
-  EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/simd#1` | 2.00 s [1.00, 3.00] longer |"));
+  EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/simd@avx2#1` | 2.00 s [1.00, 3.00] longer |"));
   EXPECT_THAT(text, HasSubstr("| `lenet` | `gemm/threaded#2` | 1.00 s [0.500, 1.50] longer |"));
 }
 
@@ -86,6 +86,7 @@ TEST(PullRequest, RepeatsAllWithOneCommand) {
         verdict(fmt::format("gemm/simd@avx2/m={}#1", i), Standing::slower, 1.2));
   }
   many.trials.resize(100);
+  EXPECT_THAT(pull_request_markdown(many), HasSubstr("\nand 84 more, in the tables below\n```"));
   EXPECT_THAT(pull_request_markdown(many), HasSubstr("```sh\nassay gate -k ^gemm/simd\n```"));
 }
 
@@ -101,6 +102,20 @@ TEST(PullRequest, ListsNoTrialsOfWhichNothingWasMeasured) {
   const std::string text = pull_request_markdown(page);
   EXPECT_THAT(text, HasSubstr("<summary>200 same</summary>\n\n- 200 trials: identical machine code\n"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("| = |")), Not(HasSubstr("not listed"))));
+}
+
+TEST(PullRequest, CountsTheLinesThatItDoesNotShow) {
+  PullRequest page = one_cause();
+  page.remarks = page.seen = page.notes = page.comparison.differences =
+      std::vector<std::string>(11, "a line");
+  for (int suite = 0; suite < 9; ++suite) {
+    page.trials[1].epochs.push_back({fmt::format("suite_{}", suite), {1, 2, 3, 0.95}});
+  }
+  const std::string text = pull_request_markdown(page);
+  EXPECT_THAT(text, HasSubstr("| 5 more | | |"));
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find("and 3 more\n", at)) != std::string::npos; ++at) ++found;
+  EXPECT_EQ(found, 4U);
 }
 
 TEST(PullRequest, TellsFaultsBeforeWhatIsSlower) {

@@ -79,9 +79,23 @@ class Preparation {
     }
     if (std::string_view("#^/>!").find(name.front()) != std::string_view::npos) {
       out_.append(text_.substr(open, at_ - open));
+      note_section(open, name);
     } else {
       value(open, name);
     }
+  }
+
+  /// A section that is hidden leaves no line behind where its tags stand on lines of their own. The engine
+  /// sees to that for those that are shown: hence the opposite of each, with nothing in it, follows.
+  void note_section(std::size_t open, std::string_view name) {
+    if (name.front() == '#' || name.front() == '^') sections_.emplace_back(name);
+    if (name.front() != '/' || sections_.empty()) return;
+    const std::string_view opened = sections_.back();
+    sections_.pop_back();
+    const bool alone = is_line_start(open) && (at_ == text_.size() || text_[at_] == '\n');
+    if (!alone || trimmed(opened.substr(1)) != trimmed(name.substr(1))) return;
+    const std::string_view of = trimmed(opened.substr(1));
+    out_ += fmt::format("{{{{{}{}}}}}{{{{/{}}}}}", opened.front() == '#' ? '^' : '#', of, of);
   }
 
   void value(std::size_t open, std::string_view name) {
@@ -109,6 +123,7 @@ class Preparation {
   Escaping escaping_;
   std::size_t at_ = 0;
   bool is_row_ = false, is_fenced_ = false;
+  std::vector<std::string_view> sections_;  // that are open, with what opened them
   std::string out_;
 };
 

@@ -56,6 +56,13 @@ TEST(Template, HidesSectionsOfWhatIsEmpty) {
   EXPECT_EQ(markdown("{{#x}}{{x}}{{/x}}", Json{{"x", 0}}), "0") << "zero is a value";
 }
 
+TEST(Template, LeavesNoLineOfASectionThatIsHidden) {
+  const Json values{{"x", ""}, {"rows", Json::array({"1", "2"})}};
+  EXPECT_EQ(markdown("```\na\n{{#x}}\nb\n{{/x}}\n```\n", values), "```\na\n```\n");
+  EXPECT_EQ(markdown("a\n{{^rows}}\nb\n{{/rows}}\nc\n", values), "a\nc\n");
+  EXPECT_EQ(markdown("{{#rows}}\n{{.}}\n{{/rows}}\n{{#x?}}\nb\n{{/x?}}\nc\n", values), "1\n2\nc\n");
+}
+
 TEST(Template, LeavesNoRunsOfBlankLines) {
   EXPECT_EQ(markdown("a\n\n{{#x}}\nb\n{{/x}}\n\nc\n", Json{{"x", ""}}), "a\n\nc\n");
 }
