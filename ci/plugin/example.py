@@ -37,7 +37,13 @@ def returned(x):
 fault = os.environ.get("PYTHON_FAULT", "")
 
 
-@assay.variant("twice", name="bad", arrays="memoryview", unfit=lambda n: None if fault else "is sound today")
+def sound(n):
+    if fault == "cannot say":
+        raise KeyError(n)
+    return None if fault else "is sound today"
+
+
+@assay.variant("twice", name="bad", arrays="memoryview", unfit=sound)
 def bad(x):
     if fault == "raises":
         raise ValueError("no such tile")

@@ -51,13 +51,19 @@ command -v python3 >/dev/null || { echo "ci/plugin/test.sh: no python3 here: ass
 expect 0 'python' python3 example.py check -k 'elementwise_add_backward/python|twice'
 expect 0 'returned  ' python3 example.py run twice/n=64 -k 'naive|returned'
 for fault in 'raises:ValueError: no such tile' 'hangs:did not end within' 'exits:called exit(3)' \
-  'shorter:returned .* elements for y' 'is wrong:compared elements disagree'; do
+  'shorter:returned .* elements for y' 'is wrong:compared elements disagree' \
+  'cannot say:its unfit() raised KeyError'; do
   said=${fault#*:}
   got=0
   PYTHON_FAULT=${fault%%:*} python3 example.py check -k twice/bad --time-limit 2 >"$scratch/out" 2>&1 || got=$?
   [ $got -ne 0 ] && [ $got -ne 2 ] || fail "a kernel that ${fault%%:*} passed" "$scratch/out"
   grep -q -- "$said" "$scratch/out" || fail "\"$said\" is not said of a kernel that ${fault%%:*}" "$scratch/out"
 done
+if python3 -c 'import numpy' 2>/dev/null; then
+  expect 0 'adamw' python3 frameworks.py check -k 'layernorm/numpy|adamw/numpy'
+else
+  echo "ci/plugin/test.sh: no numpy here: frameworks.py is not tried"
+fi
 python3 - <<'P' || fail "assay.compare() went wrong"
 import array, os, sys
 sys.path.insert(0, os.environ["ASSAY_PYTHON"])

@@ -217,12 +217,10 @@ def _as_view(result, into):
     return memoryview(array.array(into.format, result))
 
 
-class _Function:
-    """A Python function as a kernel or a reference."""
+class _Parameters:
+    """The names by which a function is called."""
 
-    def __init__(self, function, where, arrays=None):
-        self._function, self._where, self._arrays = function, where, _Arrays(arrays)
-        self.failure = None
+    def __init__(self, function, where):
         try:
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
@@ -230,6 +228,32 @@ class _Function:
         self._all = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self._needed = [p.name for p in parameters if p.default is p.empty and p.name in self._names]
+
+    def __contains__(self, name):
+        return self._all or name in self._names
+
+    def of(self, known):
+        missing = [name for name in self._needed if name not in known]
+        if missing:
+            raise TypeError(f"has a parameter {missing[0]}, and there are {', '.join(known)}")
+        return known if self._all else {name: known[name] for name in self._names if name in known}
+
+
+def _fields_of(problem):
+    return {problem.fields[i].name.decode(): problem.fields[i].value for i in range(problem.field_count)}
+
+
+def _text_of(fault):
+    return f"{type(fault).__name__}: {fault}"
+
+
+class _Function:
+    """A Python function as a kernel or a reference."""
+
+    def __init__(self, function, where, arrays=None):
+        self._function, self._arrays = function, _Arrays(arrays)
+        self._parameters = _Parameters(function, where)
+        self.failure = self.unfit = None
         self._last = None
 
     def _arguments(self, problem, tensors, count):
@@ -237,19 +261,16 @@ class _Function:
         key = tuple(tensors[i].data for i in range(count))
         if self._last is not None and self._last[0] == key:
             return self._last[1], self._last[2]
-        known, returned = {}, []
-        for i in range(problem.field_count):
-            known[problem.fields[i].name.decode()] = problem.fields[i].value
+        if self.unfit is not None:
+            self.unfit(problem)
+        known, returned = _fields_of(problem), []
         known["threads"] = problem.threads
         for i in range(count):
             name = tensors[i].name.decode()
             known[name] = self._arrays.of(tensors[i])
-            if tensors[i].use in (_OUTPUT, _INOUT) and not self._all and name not in self._names:
+            if tensors[i].use in (_OUTPUT, _INOUT) and name not in self._parameters:
                 returned.append((name, known[name]))
-        missing = [name for name in self._needed if name not in known]
-        if missing:
-            raise TypeError(f"has a parameter {missing[0]}, and there are {', '.join(known)}")
-        arguments = known if self._all else {name: known[name] for name in self._names if name in known}
+        arguments = self._parameters.of(known)
         self._last = (key, arguments, returned)
         return arguments, returned
 
@@ -268,7 +289,7 @@ class _Function:
         except SystemExit as leave:  # ends this process alone, and is named for it
             os._exit(leave.code if isinstance(leave.code, int) else 1)
         except BaseException as reason:
-            self.failure = f"{type(reason).__name__}: {reason}"
+            self.failure = _text_of(reason)
             return 1
 
 
@@ -295,10 +316,19 @@ class _Program:
         def failure(_):
             return text(call.failure)
 
+        asked = _Parameters(unfit, f"unfit of {where}") if unfit is not None else None
+
+        def said(problem):
+            try:
+                return unfit(**asked.of(_fields_of(problem)))
+            except Exception as fault:
+                raise RuntimeError(f"its unfit() raised {_text_of(fault)}") from fault
+
         def reason(problem):
-            fields = {problem[0].fields[i].name.decode(): problem[0].fields[i].value
-                      for i in range(problem[0].field_count)}
-            return text(unfit(**fields))
+            try:
+                return text(said(problem[0]))
+            except RuntimeError:  # skips nothing: the kernel asks again when it runs, and fails
+                return None
 
         kernel = _Kernel(size=ctypes.sizeof(_Kernel), threaded=int(threaded), operation=operation.encode(),
                          name=name.encode(), summary=(summary or "a Python function").encode(),
@@ -307,7 +337,7 @@ class _Program:
                          run=_Run(lambda _, problem, tensors, count: call(problem, tensors, count)),
                          failure=_Failure(failure))
         if unfit is not None:
-            kernel.unfit = _Unfit(reason)
+            kernel.unfit, call.unfit = _Unfit(reason), said
         if synchronize is not None:
             kernel.synchronize = _Synchronize(lambda _: int(synchronize() or 0))
         if seconds is not None:
@@ -387,7 +417,7 @@ def variant(operation, function=None, *, name=None, summary="", threaded=False, 
             unfit=None, synchronize=None, seconds=None, arrays=None):
     """Adds a kernel for an operation of assay, or of this script, by the name of the function. Also a decorator.
 
-    unfit(**fields) returns why it cannot run a problem, or None. seconds() returns the time, by a clock of its own,
+    unfit(...) is called by the names of fields, and returns why the kernel cannot run a problem, or None. seconds() returns the time, by a clock of its own,
     of all calls since it was last asked; synchronize() waits for what calls started."""
     def add(f):
         own = name or re.sub(r"[^a-z0-9_]", "_", getattr(f, "__name__", "function").lower()).strip("_") or "function"

@@ -1,0 +1,98 @@
+# What numpy and PyTorch compute for operations of this project, and how fast:
+#
+#     python3 frameworks.py check -k 'numpy|torch'
+#     python3 frameworks.py run layernorm/rows=4096,cols=768 -k 'naive|numpy|torch|avx'
+#
+# Either may be missing.
+import math
+import os
+import sys
+
+sys.path.insert(0, os.environ.get("ASSAY_PYTHON", ""))
+import assay
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+try:
+    import torch
+    import torch.nn.functional as nn
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+except ImportError:
+    torch = None
+
+# Positions in the field trans of gemm: nn, nt, tn, tt.
+A_TURNED, B_TURNED = (2, 3), (1, 3)
+
+# As in the contract, and as PyTorch's defaults are.
+RATE, FIRST, SECOND, EPSILON, DECAY = 1e-3, 0.9, 0.999, 1e-8, 1e-2
+
+
+def only_a_product(alpha, beta):
+    return None if alpha == 1 and beta == 0 else "is a product alone: alpha=1, beta=0"
+
+
+def numpy_kernels():
+    @assay.variant("layernorm", name="numpy", summary="mean and variance by numpy's pairwise sums")
+    def layernorm(x, gamma, beta, y, mean, rstd, rows, cols):
+        x = x.reshape(rows, cols)
+        np.mean(x, axis=1, out=mean)
+        distance = x - mean[:, None]
+        np.divide(1, np.sqrt(np.mean(distance * distance, axis=1) + np.float32(1e-5)), out=rstd)
+        y.reshape(rows, cols)[:] = distance * rstd[:, None] * gamma + beta
+
+    @assay.variant("gemm", name="numpy_matmul", summary="numpy.matmul, by the library that numpy is linked with",
+                   unfit=only_a_product)
+    def gemm(a, b, c, m, n, k, trans):
+        a = a.reshape(k, m).T if trans in A_TURNED else a.reshape(m, k)
+        b = b.reshape(n, k).T if trans in B_TURNED else b.reshape(k, n)
+        np.matmul(a, b, out=c.reshape(m, n))
+
+    @assay.variant("adamw", name="numpy", summary="one pass of numpy per operation")
+    def adamw(g, p, m, v, t):
+        p *= np.float32(1 - RATE * DECAY)
+        m += np.float32(1 - FIRST) * (g - m)
+        v *= np.float32(SECOND)
+        v += np.float32(1 - SECOND) * g * g
+        root = np.sqrt(v) / np.float32(math.sqrt(1 - SECOND ** t)) + np.float32(EPSILON)
+        p -= np.float32(RATE / (1 - FIRST ** t)) * m / root
+
+
+def torch_kernels():
+    @assay.variant("layernorm", name="torch", summary="torch.native_layer_norm", arrays="torch")
+    def layernorm(x, gamma, beta, y, mean, rstd, rows, cols):
+        out = torch.native_layer_norm(x.view(rows, cols), (cols,), gamma, beta, 1e-5)
+        for to, result in zip((y, mean, rstd), out):
+            to.copy_(result.reshape(-1))
+
+    @assay.variant("elementwise_gelu", name="torch", summary="torch.nn.functional.gelu", arrays="torch")
+    def gelu(x, z):
+        z.copy_(nn.gelu(x))
+
+    @assay.variant("elementwise_gelu_tanh", name="torch", summary="torch.nn.functional.gelu, by tanh", arrays="torch")
+    def gelu_tanh(x, z):
+        z.copy_(nn.gelu(x, approximate="tanh"))
+
+    @assay.variant("adamw", name="torch", summary="torch.optim's functional adamw, one tensor", arrays="torch")
+    def adamw(g, p, m, v, t):
+        from torch.optim._functional import adamw as step
+        # The number of the step before: the function counts it up.
+        step([p], [g], [m], [v], [], [torch.tensor(float(t - 1))], amsgrad=False, beta1=FIRST, beta2=SECOND, lr=RATE,
+             weight_decay=DECAY, eps=EPSILON, maximize=False)
+
+    @assay.variant("gemm", name="torch", summary="torch.matmul", arrays="torch", unfit=only_a_product)
+    def gemm(a, b, c, m, n, k, trans):
+        a = a.view(k, m).t() if trans in A_TURNED else a.view(m, k)
+        b = b.view(n, k).t() if trans in B_TURNED else b.view(k, n)
+        torch.matmul(a, b, out=c.view(m, n))
+
+
+if np is not None:
+    numpy_kernels()
+if torch is not None:
+    torch_kernels()
+
+if __name__ == "__main__":
+    assay.main()
