@@ -100,7 +100,7 @@ TEST_F(Epochs, AreTunedIntoADecisionRecordAndAJobThatCanBeRun) {
       run("tune loader --job tiny.json --workers 0,1 --prefetch 2 --rounds 6 --run-seconds 0.02 --md adr.md "
           "-o best.json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
-  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("## Physical limits"));
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("A step without any loading takes"));
   EXPECT_THAT(tuned.output, HasSubstr("samples/s"));
   EXPECT_EQ(run("epoch --job best.json --predict-only").exit_code, 0);
 }
