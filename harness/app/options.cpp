@@ -414,6 +414,16 @@ void describe(OptionList& o, ReportOptions& options) {
   json(o, options.json);
 }
 
+void describe(OptionList& o, ClaimsOptions& options) {
+  o("evidence", &options.evidence,
+    "results of suites, what `check --known-bad --json` wrote, jobs with figures as published, logs of "
+    "epochs",
+    {.required = true});
+  o("--claims", &options.claims, "file of claims (default suites/claims.json)");
+  markdown(o, options.markdown);
+  json(o, options.json);
+}
+
 void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
 void describe(OptionList& o, InitOptions& options) {
   o("folder", &options.folder, "of the project: a new one, or one that lacks these files",
