@@ -252,6 +252,13 @@ struct ClaimsOptions {
   std::string json;
 };
 
+struct AuditOptions {
+  std::filesystem::path results, before;
+  std::string present;
+  std::filesystem::path markdown;
+  std::string json;
+};
+
 struct DoctorOptions {
   std::string json;
 };
@@ -372,6 +379,7 @@ void describe(OptionList& o, SelftestAgainOptions& options);
 void describe(OptionList& o, CompareOptions& options);
 void describe(OptionList& o, ReportOptions& options);
 void describe(OptionList& o, ClaimsOptions& options);
+void describe(OptionList& o, AuditOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
 void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);

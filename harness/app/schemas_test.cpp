@@ -9,6 +9,7 @@
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/bundle_fields.hpp"
+#include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
@@ -84,6 +85,10 @@ std::vector<Sample> samples() {
   written("verdicts",
           to_json(judged_claims(claims_from_json(read_file(tree / "suites/claims.json"), "claims.json"),
                                 {.files = {{"results.json", "0", "results"}}, .results = {results}})));
+  written("audit", to_json(audited({.results = results,
+                                    .before = &results,
+                                    .files = {{"results.json", "0", "results"}},
+                                    .source_of = [](const auto&, const auto&) { return std::nullopt; }})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
   ThresholdRecord threshold{.threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},
