@@ -30,7 +30,12 @@ struct FirstWord {
   std::string text;
   std::vector<CompletedVerb> verbs;
 
-  bool is_one() const { return verbs.front().name == text; }
+  /// The verb that is this word alone, as `report` beside `report claims`.
+  const CompletedVerb* alone() const {
+    const auto found = std::ranges::find(verbs, text, &CompletedVerb::name);
+    return found == verbs.end() ? nullptr : &*found;
+  }
+  bool is_one() const { return verbs.size() == 1 && alone() != nullptr; }
   /// Of `tune loader`; none where the word is all of a verb.
   std::vector<std::string> second_words() const {
     std::vector<std::string> out;
@@ -40,7 +45,7 @@ struct FirstWord {
     return out;
   }
   std::string about() const {
-    return is_one() ? verbs.front().about : fmt::format("one of {}", fmt::join(second_words(), ", "));
+    return alone() != nullptr ? alone()->about : fmt::format("one of {}", fmt::join(second_words(), ", "));
   }
 };
 
@@ -118,8 +123,8 @@ std::string with_backslashes(std::string_view text, std::string_view before) {
 }
 
 /// Words that may come next; where there are none, bash falls back on names of files.
-std::string bash_case(const CompletedVerb& verb) {
-  std::vector<std::string> names, with_value;
+std::string bash_case(const CompletedVerb& verb, std::vector<std::string> names) {
+  std::vector<std::string> with_value;
   std::string cases;
   for (const Option& option : verb.options) {
     const std::vector<std::string> own = dashed_names(option);
@@ -139,12 +144,17 @@ std::string bash_text() {
   std::string words, second_words, cases;
   for (const FirstWord& first : first_words()) {
     words += first.text + " ";
-    if (!first.is_one()) {
+    if (first.alone() != nullptr && !first.is_one()) {
+      second_words +=
+          fmt::format("    {0}) case ${{COMP_WORDS[2]}} in {1}) verb=\"{0} ${{COMP_WORDS[2]}}\" ;; esac ;;\n",
+                      first.text, fmt::join(first.second_words(), " | "));
+    } else if (!first.is_one()) {
       second_words += fmt::format(
           "    {0}) if ((COMP_CWORD == 2)); then words='{1}'; else verb=\"{0} ${{COMP_WORDS[2]}}\"; fi ;;\n",
           first.text, fmt::join(first.second_words(), " "));
     }
-    for (const CompletedVerb& verb : first.verbs) cases += bash_case(verb);
+    for (const CompletedVerb& verb : first.verbs)
+      cases += bash_case(verb, verb.name == first.text ? first.second_words() : std::vector<std::string>());
   }
   return fmt::format(R"(# Completion for bash, as `assay completions bash` prints it.
 _assay() {{
@@ -219,8 +229,33 @@ std::string zsh_words(const std::vector<std::pair<std::string, std::string>>& wo
              indent);
 }
 
+/// The word alone beside its second words: those become cases of their own, to which zsh_second_word() leads.
+std::string zsh_word_and_seconds(const FirstWord& first) {
+  std::string out;
+  for (const CompletedVerb& verb : first.verbs) {
+    out += zsh_case(verb.name == first.text ? first.text : verb.name.substr(first.text.size() + 1), verb);
+  }
+  return out;
+}
+
+/// What stands before the cases for a word that is a verb alone and with a second word.
+std::string zsh_second_word(const FirstWord& first) {
+  std::string words;
+  for (const CompletedVerb& verb : first.verbs) {
+    if (verb.name == first.text) continue;
+    words += "      " +
+             zsh_quoted(fmt::format("{}:{}", verb.name.substr(first.text.size() + 1), verb.about)) + "\n";
+  }
+  return fmt::format(
+      "  if [[ $words[1] == {0} && $words[2] == ({1}) ]] && ((CURRENT > 2)); then\n    shift words\n"
+      "    ((CURRENT--))\n  elif [[ $words[1] == {0} ]] && ((CURRENT == 2)); then\n    verbs=(\n{2}    )\n"
+      "    _describe verb verbs\n  fi\n",
+      first.text, fmt::join(first.second_words(), "|"), words);
+}
+
 std::string zsh_first_word(const FirstWord& first) {
   if (first.is_one()) return zsh_case(first.text, first.verbs.front());
+  if (first.alone() != nullptr) return zsh_word_and_seconds(first);
   std::vector<std::pair<std::string, std::string>> words;
   std::string cases;
   for (const CompletedVerb& verb : first.verbs) {
@@ -233,21 +268,22 @@ std::string zsh_first_word(const FirstWord& first) {
 
 std::string zsh_text() {
   std::vector<std::pair<std::string, std::string>> words;
-  std::string cases;
+  std::string cases, second;
   for (const FirstWord& first : first_words()) {
     words.emplace_back(first.text, first.about());
     cases += zsh_first_word(first);
+    if (first.alone() != nullptr && !first.is_one()) second += zsh_second_word(first);
   }
   return fmt::format(R"(#compdef assay
 # Completion for zsh, as `assay completions zsh` prints it.
 _assay() {{
   local -a verbs
-{}  case $words[1] in
+{}{}  case $words[1] in
 {}  esac
 }}
 _assay "$@"
 )",
-                     zsh_words(words, "  "), cases);
+                     zsh_words(words, "  "), second, cases);
 }
 
 std::string fish_quoted(const std::string& text) { return "'" + with_backslashes(text, R"(\')") + "'"; }
@@ -279,7 +315,9 @@ std::string fish_text() {
         fmt::format("__fish_seen_subcommand_from {}", fmt::join(first.second_words(), " "));
     for (const CompletedVerb& verb : first.verbs) {
       std::string condition = after;
-      if (!first.is_one()) {
+      if (verb.name == first.text && !first.is_one()) {
+        condition = fmt::format("not {}; and {}", second, after);
+      } else if (!first.is_one()) {
         const std::string word = verb.name.substr(first.text.size() + 1);
         out += fish_line(fmt::format("{}; and not {}", after, second), "-f -a " + word, verb.about);
         condition += "; and __fish_seen_subcommand_from " + word;

@@ -414,6 +414,25 @@ void describe(OptionList& o, ReportOptions& options) {
   json(o, options.json);
 }
 
+void describe(OptionList& o, ClaimsOptions& options) {
+  o("evidence", &options.evidence,
+    "results of suites, what `check --known-bad --json` wrote, jobs with figures as published, logs of "
+    "epochs",
+    {.required = true});
+  o("--claims", &options.claims, "file of claims (default suites/claims.json)");
+  markdown(o, options.markdown);
+  json(o, options.json);
+}
+
+void describe(OptionList& o, AuditOptions& options) {
+  o("results", &options.results, "results, as `run -o` wrote them", {.required = true});
+  o("before", &options.before, "results of a run before, that say what was expected");
+  o("--present", &options.present,
+    "regular expression of the keys that are in use now (default: naive in every case)");
+  markdown(o, options.markdown);
+  json(o, options.json);
+}
+
 void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
 void describe(OptionList& o, InitOptions& options) {
   o("folder", &options.folder, "of the project: a new one, or one that lacks these files",

@@ -245,6 +245,20 @@ struct ReportOptions {
   std::string json;
 };
 
+struct ClaimsOptions {
+  std::vector<std::filesystem::path> evidence;
+  std::filesystem::path claims = "suites/claims.json";
+  std::filesystem::path markdown;
+  std::string json;
+};
+
+struct AuditOptions {
+  std::filesystem::path results, before;
+  std::string present;
+  std::filesystem::path markdown;
+  std::string json;
+};
+
 struct DoctorOptions {
   std::string json;
 };
@@ -364,6 +378,8 @@ void describe(OptionList& o, SelftestOptions& options);
 void describe(OptionList& o, SelftestAgainOptions& options);
 void describe(OptionList& o, CompareOptions& options);
 void describe(OptionList& o, ReportOptions& options);
+void describe(OptionList& o, ClaimsOptions& options);
+void describe(OptionList& o, AuditOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
 void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);

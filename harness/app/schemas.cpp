@@ -9,6 +9,8 @@
 #include "bench/measure/results_fields.hpp"
 #include "bench/programs/bundle_fields.hpp"
 #include "bench/programs/project_fields.hpp"
+#include "bench/report/audit_report.hpp"
+#include "bench/report/claims.hpp"
 #include "bench/report/fields.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
@@ -38,6 +40,10 @@ constexpr std::array formats{
     FileFormat{"baseline", "what `assay record` writes", schema_of<Baseline>},
     FileFormat{"comparison", "what `assay compare --json` writes", schema_of<Comparison>},
     FileFormat{"report", "what `assay report --json` writes", schema_of<Report>},
+    FileFormat{"claims", "what public write-ups claim, and the cases that decide: suites/claims.json",
+               schema_of<PublishedClaims>},
+    FileFormat{"verdicts", "what `assay report claims --json` writes", schema_of<ClaimsReport>},
+    FileFormat{"audit", "what `assay report audit --json` writes", schema_of<AuditReport>},
     FileFormat{"gate", "what `assay gate --base … -o` and `assay wrap --base … -o` write",
                schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},

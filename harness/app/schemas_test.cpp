@@ -9,6 +9,8 @@
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/bundle_fields.hpp"
+#include "bench/report/audit_report.hpp"
+#include "bench/report/claims.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/check/doubling.hpp"
@@ -53,7 +55,8 @@ std::vector<Sample> samples() {
   };
   for (const auto& [format, folder] : {std::pair{"suite", "suites"}, std::pair{"job", "suites/jobs"}}) {
     for (const auto& entry : fs::directory_iterator(tree / folder)) {
-      if (entry.path().extension() == ".json") stored(format, fs::relative(entry.path(), tree));
+      if (entry.path().extension() == ".json" && entry.path().stem() != "claims")
+        stored(format, fs::relative(entry.path(), tree));
     }
   }
   const fs::path job_file = "harness/training/job/data/adr_003.json";
@@ -63,6 +66,7 @@ std::vector<Sample> samples() {
   stored("baseline", baseline_file);
   stored("gate", folder / "gate.json");
   stored("phases", job_file);
+  stored("claims", "suites/claims.json");
 
   const auto written = [&](std::string_view format, const std::string& text) {
     out.push_back({format, fmt::format("written {}", format), parse_json(text, std::string(format))});
@@ -78,6 +82,13 @@ std::vector<Sample> samples() {
   written("comparison", to_json(comparison));
   written("report", to_json(make_report(results, baseline, comparison, {})));
   written("report", to_json(make_report(results, std::nullopt, std::nullopt, {})));
+  written("verdicts",
+          to_json(judged_claims(claims_from_json(read_file(tree / "suites/claims.json"), "claims.json"),
+                                {.files = {{"results.json", "0", "results"}}, .results = {results}})));
+  written("audit", to_json(audited({.results = results,
+                                    .before = &results,
+                                    .files = {{"results.json", "0", "results"}},
+                                    .source_of = [](const auto&, const auto&) { return std::nullopt; }})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
   ThresholdRecord threshold{.threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},

@@ -38,6 +38,8 @@ int tune_threads_verb(const TuneThreadsOptions& options);
 int tune_threshold_verb(const ThresholdOptions& options, const Registry& registry);
 int tune_library_verb(const LibraryOptions& options, const Registry& registry);
 int report_verb(const ReportOptions& options);
+int claims_verb(const ClaimsOptions& options);
+int audit_verb(const AuditOptions& options, const Registry& registry);
 int doctor_verb(const DoctorOptions& options);
 int remedy_verb(const RemedyOptions& options);
 int init_verb(const InitOptions& options);

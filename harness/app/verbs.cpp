@@ -76,6 +76,8 @@ std::span<const Verb> verbs() {
        "the size from which one variant is faster than another",
        call<tune_threshold_verb>},
       {"tune library", {}, "the core type of OpenBLAS", call<tune_library_verb>},
+      {"report claims", {}, "verdicts on what public write-ups claim", call<claims_verb>},
+      {"report audit", {}, "what an epoch gains by the fastest variants, ranked", call<audit_verb>},
       {"report", {}, "the report of a results file", call<report_verb>},
       {"doctor",
        {"--openblas-remedy"},

@@ -29,6 +29,9 @@ std::vector<BreakEven> break_even(const Results& results);
 /// Returns a row for every operation and thread count at which a library was measured beside ours.
 std::vector<PeerRow> peers(const Results& results);
 
+/// What else the machine did while trials were timed, as a sentence.
+std::string weather_text(const Weather& weather);
+
 /// The naive trial of the same case, if it was measured.
 const TrialResult* naive_for(const Results& results, const TrialResult& trial);
 

@@ -79,22 +79,6 @@ void add_roofs(Json& out, const Report& report) {
   out["roof_rows"] = std::move(rows);
 }
 
-std::string weather_text(const Weather& weather) {
-  if (weather.seconds <= 0) return "the weather was not recorded.";
-  const std::string pressure =
-      weather.cpu_pressure_share < 0
-          ? "pressure not visible here"
-          : "some task waited for a processor " + percent_text(weather.cpu_pressure_share) + " of the time";
-  const std::string migrations =
-      weather.migrations < 0 ? "migrations not visible here" : count_text(weather.migrations) + " migrations";
-  return fmt::format(
-      "{}; {} of processor time stolen by the hypervisor, {} used by other processes; {}; {} involuntary "
-      "switches, {}, {} major faults.",
-      seconds_text(weather.seconds), percent_text(weather.steal_share),
-      percent_text(weather.other_busy_share), pressure, count_text(weather.involuntary_switches), migrations,
-      count_text(weather.major_faults));
-}
-
 void add_agreement(Json& rows, const Report& report) {
   for (std::size_t i = 0; i < report.agreement.size(); ++i) {
     const AgreementRow& row = report.agreement[i];
@@ -322,6 +306,22 @@ void add_epochs(Json& values, const Report& report) {
 }
 
 }  // namespace
+
+std::string weather_text(const Weather& weather) {
+  if (weather.seconds <= 0) return "the weather was not recorded.";
+  const std::string pressure =
+      weather.cpu_pressure_share < 0
+          ? "pressure not visible here"
+          : "some task waited for a processor " + percent_text(weather.cpu_pressure_share) + " of the time";
+  const std::string migrations =
+      weather.migrations < 0 ? "migrations not visible here" : count_text(weather.migrations) + " migrations";
+  return fmt::format(
+      "{}; {} of processor time stolen by the hypervisor, {} used by other processes; {}; {} involuntary "
+      "switches, {}, {} major faults.",
+      seconds_text(weather.seconds), percent_text(weather.steal_share),
+      percent_text(weather.other_busy_share), pressure, count_text(weather.involuntary_switches), migrations,
+      count_text(weather.major_faults));
+}
 
 Json document_values(const Report& report) {
   Json out = to_value(report);

@@ -193,6 +193,8 @@ class Linter {
     }
     if (one.total) total(one, here);
     if (one.minimum) minimum(one, here);
+    if (one.minimum && one.epoch) above_minimum(one, here);
+    if (one.slower && one.throughput_change) slower(one, here);
     if (one.steps && batch > 0 && job_.dataset.train > 0) count(one, here, batch);
   }
 
@@ -209,10 +211,18 @@ class Linter {
   void total(const Claim& one, const std::string& here) {
     Ranged sum;
     std::string terms;
+    const StepPhase* first = nullptr;
     for (const std::string& name : one.of) {
       const auto phase = std::ranges::find(job_.phases, name, &StepPhase::name);
       if (phase == job_.phases.end()) {
         found(Rule::missing_phase, here + ".of", fmt::format("there is no phase {}", name));
+        return;
+      }
+      if (first == nullptr) first = &*phase;
+      if (phase->scope != first->scope) {
+        found(Rule::scopes, here + ".of",
+              at(one, fmt::format("{} is of {} and {} of {}: they do not add up", first->name,
+                                  to_string(first->scope), phase->name, to_string(phase->scope))));
         return;
       }
       const Ranged part = typed(phase->mean_seconds);
@@ -254,6 +264,22 @@ class Linter {
     if (can_agree(*one.minimum, value.value, value.half_width)) return;
     found(Rule::underived_minimum, field,
           at(one, fmt::format("{} contradicts {} = {}", one.minimum->text, factors, minutes(value.value))));
+  }
+
+  void above_minimum(const Claim& one, const std::string& here) {
+    if (one.epoch->value + one.epoch->rounding >= one.minimum->value - one.minimum->rounding) return;
+    found(Rule::bound, here + ".epoch",
+          at(one, fmt::format("{} is below {}, than which it is said to take no less", one.epoch->text,
+                              one.minimum->text)));
+  }
+
+  /// A tenth of the speed is 90 % less throughput, and not 900 %.
+  void slower(const Claim& one, const std::string& here) {
+    const Ranged left = quotient({1, 0}, ranged(*one.slower));
+    if (can_agree(*one.throughput_change, left.value - 1, left.half_width)) return;
+    found(Rule::slower, here + ".throughput_change",
+          at(one, fmt::format("{} contradicts {} times slower, which is {}", one.throughput_change->text,
+                              one.slower->text, percent_text(left.value - 1))));
   }
 
   /// The way in which one row counts steps, where floor and ceil differ.
@@ -307,6 +333,9 @@ std::string_view to_string(Rule rule) {
     case Rule::large_other: return "large other";
     case Rule::underived_minimum: return "underived minimum";
     case Rule::timed_windows: return "timed windows";
+    case Rule::scopes: return "scopes";
+    case Rule::slower: return "times slower";
+    case Rule::bound: return "bound";
   }
   return "";
 }

@@ -18,9 +18,12 @@ enum class Rule {
   shares,             ///< a share is its time by the step's, and all together are at most 100 %
   missing_phase,      ///< a phase that is named, or that every step has, is there
   step_count,         ///< floor or ceil of samples / batch, and the same everywhere
-  large_other,        ///< at most 20 % of a step is unexplained
+  large_other,        ///< at most 10 % of a step is unexplained
   underived_minimum,  ///< a bound says what it follows from, and does follow from it
-  timed_windows       ///< times of steps sum to the window's
+  timed_windows,      ///< times of steps sum to the window's
+  scopes,  ///< parts of different scopes are not added: a step, a batch of validation, a checkpoint
+  slower,  ///< k times slower is a throughput that changes by -(1 - 1/k)
+  bound    ///< nothing takes less than its minimum
 };
 std::string_view to_string(Rule rule);
 
@@ -32,7 +35,7 @@ struct LintFinding {
 };
 
 /// Largest share of a step that may be called "other" without a remark.
-inline constexpr double largest_other = 0.2;
+inline constexpr double largest_other = 0.1;
 
 /// Lists findings in the order of the file: dataset, windows, phases, claims. Figures that agree within their
 /// rounding agree.

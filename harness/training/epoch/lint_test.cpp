@@ -157,14 +157,14 @@ TEST(Lint, AsksNothingOfABreakDownThatTimesLoadingAlone) {
   EXPECT_THAT(lint(job), Contains(finding(Rule::parts_of_step, "phases", "120 ms together")));
 }
 
-// Fifteen of 100 ms are in no phase: less than a fifth. Then 25.
+// Five of 100 ms are in no phase: less than a tenth. Then 15.
 TEST(Lint, RemarksThatMuchOfAStepIsInNoPhase) {
   Job job = consistent();
-  job.phases[1].mean_seconds = 0.045;
+  job.phases[1].mean_seconds = 0.055;
   EXPECT_THAT(lint(job), IsEmpty());
-  job.phases[1].mean_seconds = 0.035;
+  job.phases[1].mean_seconds = 0.045;
   EXPECT_THAT(lint(job),
-              Contains(finding(Rule::large_other, "phases", "25.0 ms of 100 ms per step, 25.0 %")));
+              Contains(finding(Rule::large_other, "phases", "15.0 ms of 100 ms per step, 15.0 %")));
 }
 
 TEST(Lint, FindsAStepCountThatIsNeitherFloorNorCeil) {
@@ -182,6 +182,35 @@ TEST(Lint, AcceptsAMinimumThatFollows) {
   job.claims = {
       {.minimum = parse_quoted("0.6 s"), .derivation = {*parse_quoted("0.06 s"), *parse_quoted("10")}}};
   EXPECT_THAT(lint(job), IsEmpty());
+}
+
+TEST(Lint, FindsPartsOfDifferentScopesAdded) {
+  Job job = consistent();
+  job.phases.push_back({.name = "validation", .scope = Scope::validation, .mean_seconds = 0.04});
+  job.claims = {{.total = parse_quoted("0.10 s"), .of = {"forward", "validation"}}};
+  EXPECT_THAT(lint(job), Contains(finding(Rule::scopes, "claims[0].of",
+                                          "forward is of training and validation of validation")));
+  job.claims[0].of = {"load", "forward"};
+  EXPECT_THAT(lint(job), IsEmpty());
+}
+
+// 1 / 4 of the throughput is left.
+TEST(Lint, FindsTimesSlowerThatAreNotTheLossOfThroughput) {
+  Job job = consistent();
+  job.claims = {{.slower = parse_quoted("4"), .throughput_change = parse_quoted("-300 %")}};
+  EXPECT_THAT(lint(job), Contains(finding(Rule::slower, "claims[0].throughput_change",
+                                          "-300 % contradicts 4 times slower, which is -75.0 %")));
+  job.claims[0].throughput_change = parse_quoted("-75 %");
+  EXPECT_THAT(lint(job), IsEmpty());
+}
+
+TEST(Lint, FindsAnEpochBelowItsMinimum) {
+  Job job = consistent();
+  job.claims = {{.where = "a table",
+                 .epoch = parse_quoted("1 s"),
+                 .minimum = parse_quoted("3 s"),
+                 .derivation = {*parse_quoted("0.3 s"), *parse_quoted("10")}}};
+  EXPECT_THAT(lint(job), Contains(finding(Rule::bound, "claims[0].epoch", "1 s is below 3 s")));
 }
 
 TEST(Lint, FindsStepsLongerThanTheirWindow) {

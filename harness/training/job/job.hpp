@@ -91,6 +91,8 @@ struct Claim {
   std::vector<Quoted> derivation;  ///< factors whose product the minimum is said to be
   std::optional<Quoted> total;     ///< said to be the sum of the phases in `of`
   std::vector<std::string> of;
+  std::optional<Quoted> slower;             ///< so many times as long as before
+  std::optional<Quoted> throughput_change;  ///< said of the same: a share, below zero for less
 };
 
 struct Job {

@@ -137,6 +137,8 @@ void describe(Fields& f, Claim& claim) {
   f("derivation", claim.derivation, {.optional = true, .about = "factors of the minimum"});
   quoted(f, "total", claim.total, Quantity::seconds, "0.0238 s");
   f("of", claim.of, {.optional = true, .about = "phases that the total is the sum of"});
+  quoted(f, "slower", claim.slower, Quantity::count, "3.6");
+  quoted(f, "throughput_change", claim.throughput_change, Quantity::share, "-72 %");
   if (f.reads() && claim.total && claim.of.empty()) {
     f.place().refuse("has a \"total\" without the phases \"of\" which it is the sum");
   }

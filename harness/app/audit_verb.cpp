@@ -1,0 +1,73 @@
+#include "app/output.hpp"
+#include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/outcome.hpp"
+#include "assay/random.hpp"
+#include "bench/report/audit_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace assay {
+namespace {
+
+/// The file that holds the results, and the results.
+struct ReadResults {
+  EvidenceFile file;
+  Results results;
+};
+
+ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
+  const std::string text = read_file(file);
+  Results results = results_from_json(text, file.string());
+  const std::string holds = fmt::format("{}, suite {}", what, results.suite);
+  return {{file.filename().string(), fmt::format("{:016x}", fnv1a(text)), holds}, std::move(results)};
+}
+
+std::optional<VariantSource> source_in(const Registry& registry, const std::string& operation,
+                                       const std::string& variant) {
+  for (const Operation* one : registry.operations()) {
+    if (one->name() != operation) continue;
+    const auto& variants = one->variants();
+    const auto found = std::ranges::find(variants, variant, &VariantInfo::name);
+    if (found == variants.end()) return std::nullopt;
+    return VariantSource{found->source, found->line, found->summary, found->libraries};
+  }
+  return std::nullopt;
+}
+
+void require_expression_of_keys(const std::string& text) {
+  try {
+    const std::regex checked(text);
+  } catch (const std::regex_error& failure) {
+    throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, failure.what()),
+                "name keys, such as 'gemm/packed'");
+  }
+}
+
+}  // namespace
+
+int audit_verb(const AuditOptions& options, const Registry& registry) {
+  require_expression_of_keys(options.present);
+  const ReadResults now = read_for_audit(options.results, "results");
+  std::optional<ReadResults> before;
+  if (!options.before.empty()) before = read_for_audit(options.before, "results before");
+  std::vector<EvidenceFile> files{now.file};
+  if (before) files.push_back(before->file);
+  const AuditReport report =
+      audited({.results = now.results,
+               .before = before ? &before->results : nullptr,
+               .files = std::move(files),
+               .present = options.present,
+               .source_of = [&](const std::string& operation, const std::string& variant) {
+                 return source_in(registry, operation, variant);
+               }});
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  put(options.json, to_text(report), to_json(report));
+  return report.present.middle > 0 ? exit_code::passed : exit_code::undecided;
+}
+
+}  // namespace assay

@@ -1,0 +1,110 @@
+#include "app/output.hpp"
+#include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/outcome.hpp"
+#include "assay/random.hpp"
+#include "bench/measure/results_fields.hpp"
+#include "bench/report/claims.hpp"
+#include "core/json/fields.hpp"
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/lint.hpp"
+#include "training/job/phases_json.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+namespace {
+
+/// What `assay check --known-bad --json` wrote, as far as claims need it.
+struct RejectedRow {
+  std::string name;
+  std::size_t checks = 0, rejected = 0;
+  Json first;
+};
+struct RejectedRows {
+  std::vector<RejectedRow> variants;
+};
+
+void describe(Fields& f, RejectedRow& row) {
+  f("name", row.name);
+  f("checks", row.checks);
+  f("rejected", row.rejected);
+  f("first", row.first, {.optional = true});
+}
+void describe(Fields& f, RejectedRows& rows) {
+  f.schema("assay.known_bad/1");
+  f("variants", rows.variants);
+}
+
+void add_known_bad(ClaimEvidence& evidence, const Json& json, const std::string& where) {
+  const auto rows =
+      value_from<RejectedRows>(JsonField(json, where, "write it again: assay check --known-bad --json FILE"));
+  for (const RejectedRow& row : rows.variants) {
+    const Json* detail = row.first.find("detail");
+    evidence.known_bad.push_back({.variant = row.name,
+                                  .checks = row.checks,
+                                  .rejected = row.rejected,
+                                  .detail = detail != nullptr && detail->is_string() ? detail->text() : ""});
+  }
+}
+
+void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  const Job job = read_phases_json(text, where);
+  evidence.jobs.push_back(job.name);
+  for (const LintFinding& one : lint(job)) {
+    if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
+  }
+}
+
+void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
+    for (const LoggedModel& one : epoch.models) {
+      evidence.epochs.push_back({one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
+    }
+  }
+}
+
+/// Told by the schema that a file begins with.
+void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
+  const std::string text = read_file(file), where = file.string();
+  const std::string_view beginning = std::string_view(text).substr(0, 4096);
+  const auto is = [&](std::string_view schema) {
+    return beginning.find(fmt::format("\"assay.{}/", schema)) != std::string_view::npos;
+  };
+  std::string what;
+  if (is("epoch_log")) {
+    add_epochs(evidence, text, where);
+    what = "epochs that were predicted and then run";
+  } else if (is("known_bad")) {
+    add_known_bad(evidence, parse_json(text, where), where);
+    what = "checks of published code that is known to be bad";
+  } else if (is("job")) {
+    add_job(evidence, text, where);
+    what = "figures as published";
+  } else if (is("result")) {
+    evidence.results.push_back(results_from_json(text, where));
+    what = "results of suite " + evidence.results.back().suite;
+  } else {
+    throw Error(where, "is no evidence for a claim",
+                "give results of `assay run -o`, what `assay check --known-bad --json` wrote, a job, or a "
+                "log of epochs");
+  }
+  evidence.files.push_back({file.filename().string(), fmt::format("{:016x}", fnv1a(text)), what});
+}
+
+}  // namespace
+
+int claims_verb(const ClaimsOptions& options) {
+  PublishedClaims claims = claims_from_json(read_file(options.claims), options.claims.string());
+  ClaimEvidence evidence;
+  for (const std::filesystem::path& file : options.evidence) add(evidence, file);
+  const ClaimsReport report = judged_claims(std::move(claims), evidence);
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  put(options.json, to_text(report), to_json(report));
+  // A page on which nothing is decided is no answer.
+  return report.count(ClaimVerdict::not_measured) == report.rulings.size() ? exit_code::undecided
+                                                                           : exit_code::passed;
+}
+
+}  // namespace assay

@@ -1,0 +1,146 @@
+// Reports that are committed are what the program writes today: those that are made of committed files to the
+// letter, those that only a measurement makes in their form. ci/reports.sh makes the former again.
+#include "app/verb_functions.hpp"
+#include "assay/files.hpp"
+#include "training/epoch/forecast.hpp"
+#include "training/job/phases_json.hpp"
+#include "training/report/forecast_report.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::committed_reports_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::filesystem::path tree = ASSAY_TREE;
+const std::filesystem::path reports = tree / "reports";
+
+std::vector<std::string> lines_of_file(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+/// Headings below the title that hold no value, outside of blocks of code.
+std::vector<std::string> headings(const std::string& text) {
+  std::vector<std::string> out;
+  bool is_code = false;
+  for (const std::string& line : lines_of_file(text)) {
+    if (line.starts_with("```")) is_code = !is_code;
+    if (!is_code && line.starts_with("## ") && line.find("{{") == std::string::npos) out.push_back(line);
+  }
+  return out;
+}
+
+/// Headings of a report that the template does not have, or not in this order. A template may have more: its
+/// sections are left out where there is nothing to say.
+std::vector<std::string> foreign_headings(const std::string& report, const std::string& form) {
+  const std::vector<std::string> known = headings(form);
+  std::vector<std::string> out;
+  auto from = known.begin();
+  for (const std::string& heading : headings(report)) {
+    const auto found = std::find(from, known.end(), heading);
+    if (found == known.end()) {
+      out.push_back(heading);
+    } else {
+      from = found + 1;
+    }
+  }
+  return out;
+}
+
+std::string form_of(const std::string& name) { return read_file(reports / "templates" / name); }
+
+/// Reports by the template that they are made with.
+std::vector<std::pair<std::filesystem::path, std::string>> reports_with_templates() {
+  std::vector<std::pair<std::filesystem::path, std::string>> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(reports)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != ".md" || file.parent_path() == reports / "templates") continue;
+    const std::string name = file.stem().string();
+    const auto add = [&](const char* form) { out.emplace_back(file, form); };
+    if (file.parent_path() == reports / "public") add("epoch.md");
+    if (std::filesystem::exists(tree / "suites" / (name + ".json")) && name != "claims") add("suite.md");
+    if (name.starts_with("tune_loader") || name.starts_with("tune_batch")) add("tune_settings.md");
+    if (name.starts_with("tune_library")) add("tune_library.md");
+    if (name.starts_with("tune_threshold")) add("tune_threshold.md");
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Measured before their template had its present form, and not measured again yet. One that is leaves this
+/// list.
+constexpr std::array older_form{"tune_library_openblas", "tune_loader_large_records", "tune_loader_slow_disk",
+                                "tune_threshold_gemm", "full"};
+
+bool has_older_form(const std::filesystem::path& file) {
+  return std::ranges::find(older_form, file.stem().string()) != older_form.end();
+}
+
+TEST(CommittedReports, OfClaimsAreMadeOfTheFilesBesideThem) {
+  const std::filesystem::path evidence = reports / "amd_epyc_26_2_2c_avx512/claims";
+  ClaimsOptions options{.claims = tree / "suites/claims.json",
+                        .markdown = std::filesystem::path(::testing::TempDir()) / "claims.md"};
+  for (const char* name :
+       {"published.json", "training_loop.json", "lenet_mnist.json", "known_bad.json", "epochs.jsonl"})
+    options.evidence.push_back(evidence / name);
+  options.evidence.push_back(tree / "harness/training/job/data/adr_003.json");
+  ::testing::internal::CaptureStdout();
+  const int code = claims_verb(options);
+  ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(read_file(options.markdown), read_file(reports / "claims.md")) << "run ci/reports.sh";
+}
+
+TEST(CommittedReports, OfThePublicRecordAreMadeOfItsFigures) {
+  const Job job =
+      read_phases_json(read_file(tree / "harness/training/job/data/adr_003.json"), "adr_003.json");
+  const std::vector<std::string> page = lines_of_file(read_file(reports / "public/adr_003.md"));
+  const std::vector<std::string> made = lines_of_file(to_markdown(forecast(job)));
+  const auto outcome = std::ranges::find_if(page, [](const auto& line) { return line.starts_with("**"); });
+  const auto begin = std::ranges::find_if(made, [](const auto& line) { return line.starts_with("**"); });
+  EXPECT_EQ(std::vector(outcome, page.end()), std::vector(begin, made.end())) << "run ci/reports.sh";
+}
+
+TEST(CommittedReports, HaveTheFormOfTheirTemplates) {
+  const auto all = reports_with_templates();
+  EXPECT_GE(all.size(), 10U);
+  for (const auto& [file, form] : all) {
+    if (has_older_form(file)) continue;
+    EXPECT_THAT(foreign_headings(read_file(file), form_of(form)), IsEmpty()) << file << " by " << form;
+  }
+}
+
+TEST(CommittedReports, AreOfAnOlderFormOnlyWhereTheyAreListed) {
+  for (const char* name : older_form) {
+    const auto all = reports_with_templates();
+    const bool is_older = std::ranges::any_of(all, [&](const auto& one) {
+      return one.first.stem() == name && !foreign_headings(read_file(one.first), form_of(one.second)).empty();
+    });
+    EXPECT_TRUE(is_older) << name << " has the present form: take it off the list";
+  }
+}
+
+TEST(CommittedReports, WithAPlantedHeadingAreFound) {
+  const std::string form = "# {{a}}\n## One\n## Two\n## {{b}}\n", right = "# x\n## One\n## Two\n";
+  EXPECT_THAT(foreign_headings(right, form), IsEmpty());
+  EXPECT_THAT(foreign_headings("## Two\n", form), IsEmpty());
+  EXPECT_THAT(foreign_headings("## One\n## Three\n", form), ElementsAre("## Three"));
+  EXPECT_THAT(foreign_headings("## Two\n## One\n", form), ElementsAre("## One"));
+  EXPECT_THAT(foreign_headings("```\n## Three\n```\n", form), IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay::committed_reports_test

@@ -1,0 +1,302 @@
+// Finds what an epoch gains by the fastest variants, from the launches that they share.
+#include "bench/report/audit_report.hpp"
+
+#include "assay/compare.hpp"
+#include "assay/epoch.hpp"
+#include "bench/compare/roofs.hpp"
+#include "bench/report/content.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace assay {
+namespace {
+
+/// A case with what is in use, and what is the fastest.
+struct Replacement {
+  const TrialResult* present = nullptr;
+  const TrialResult* best = nullptr;
+  double weight = 1;  ///< calls in an epoch
+};
+
+/// Seconds that cases take together: one sum for each launch, or a single one of medians where launches are
+/// missing.
+class LaunchSums {
+ public:
+  explicit LaunchSums(std::size_t launches)
+      : sums_(std::max<std::size_t>(launches, 1)), paired_(launches > 1) {}
+
+  void add(const TrialResult& trial, double weight) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i] += weight * (paired_ ? median(seconds_of(trial.launches[i])) : time_of(trial).middle);
+    }
+  }
+  /// How many times as fast the other sum is.
+  Interval times_as_fast(const LaunchSums& after) const {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < sums_.size(); ++i) logs.push_back(std::log(sums_[i] / after.sums_[i]));
+    return without_luck(exponential(centre(logs)));
+  }
+  Interval saved(const LaunchSums& after) const {
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < sums_.size(); ++i) differences.push_back(sums_[i] - after.sums_[i]);
+    return without_luck(centre(differences));
+  }
+  Interval seconds() const { return without_luck(median_interval(sums_)); }
+
+ private:
+  Interval without_luck(Interval interval) const {
+    if (!paired_) interval.coverage = 0;
+    return interval;
+  }
+  std::vector<double> sums_;
+  bool paired_ = false;
+};
+
+/// Launches that every trial has; 0 where one lacks some.
+std::size_t shared_launches(const std::vector<Replacement>& cases) {
+  std::size_t out = 0;
+  for (const Replacement& one : cases) {
+    for (const TrialResult* trial : {one.present, one.best}) {
+      if (sampled_launches(*trial) != trial->launches.size()) return 0;
+      if (out != 0 && out != trial->launches.size()) return 0;
+      out = trial->launches.size();
+    }
+  }
+  return out;
+}
+
+std::vector<Replacement> replacements(const AuditRequest& request, bool is_network,
+                                      std::vector<std::string>& not_examined) {
+  const Results& results = request.results;
+  std::vector<std::string> names;
+  std::map<std::string, Replacement> cases;
+  const std::regex in_use(request.present);
+  for (const TrialResult& trial : results.trials) {
+    const std::string name = case_of(trial);
+    if (is_network && trial.per_step <= 0) continue;
+    if (!cases.contains(name)) names.push_back(name);
+    Replacement& one = cases[name];
+    one.weight = is_network ? trial.per_step * results.steps_per_epoch : 1;
+    if (!is_measured(trial)) continue;
+    const bool is_present = !request.present.empty() && std::regex_search(trial.key, in_use);
+    if (is_present || (trial.variant == "naive" && one.present == nullptr)) one.present = &trial;
+    if (one.best == nullptr || time_of(trial).middle < time_of(*one.best).middle) one.best = &trial;
+  }
+  std::vector<Replacement> out;
+  for (const std::string& name : names) {
+    const Replacement& one = cases[name];
+    if (one.present == nullptr) {
+      not_examined.push_back(name + ": what is in use there has no time");
+    } else {
+      out.push_back(one);
+    }
+  }
+  return out;
+}
+
+std::string audited_name(const TrialResult& trial) {
+  return fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
+}
+
+std::string location_of(const AuditRequest& request, const TrialResult& trial,
+                        const std::optional<VariantSource>& source) {
+  if (!source || source->file.empty()) return "not known to this program, " + audited_name(trial);
+  const std::string line = source->line > 0 ? fmt::format(":{}", source->line) : "";
+  return fmt::format("{}{} at {}", source->file, line, request.results.commit);
+}
+
+/// Whether the variant is slower than naive on another case, by the whole interval.
+bool loses_elsewhere(const Results& results, const TrialResult& winner) {
+  return std::ranges::any_of(results.trials, [&](const TrialResult& trial) {
+    if (trial.operation != winner.operation || trial.variant != winner.variant ||
+        trial.threads != winner.threads || !is_measured(trial)) {
+      return false;
+    }
+    const TrialResult* naive = naive_for(results, trial);
+    if (naive == nullptr || naive == &trial) return false;
+    const Interval ratio = speedup(*naive, trial);
+    return ratio.middle > 0 && ratio.high < 1;
+  });
+}
+
+AuditPhase phase_of(const Results& results, const std::vector<const Replacement*>& cases,
+                    const std::optional<VariantSource>& source) {
+  const bool keeps = std::ranges::any_of(cases, [](const Replacement* one) {
+    return one->best->workspace_bytes > one->present->workspace_bytes;
+  });
+  if (cases.front()->best->threads > 1 || keeps || (source && !source->libraries.empty()))
+    return AuditPhase::structural;
+  return loses_elsewhere(results, *cases.front()->best) ? AuditPhase::tuning : AuditPhase::quick;
+}
+
+std::vector<std::string> risks_of(const AuditFinding& finding, const Results& results, int threads) {
+  constexpr double near_the_bound = 0.5;
+  constexpr double busy = 0.1;
+  std::vector<std::string> out;
+  if (finding.worst_error > near_the_bound)
+    out.push_back(fmt::format("its worst error is {} of the bound", figure(finding.worst_error)));
+  if (finding.allocations > 0)
+    out.push_back(fmt::format("a call allocates {} times", count_text(finding.allocations)));
+  if (finding.workspace_bytes > 0)
+    out.push_back(fmt::format("{} are kept between calls", bytes_text(finding.workspace_bytes)));
+  if (threads > 1 && results.weather.other_busy_share > busy)
+    out.push_back(
+        fmt::format("its {} threads were timed beside other processes, which used {} of the processors",
+                    threads, percent_text(results.weather.other_busy_share)));
+  if (finding.phase == AuditPhase::tuning) out.push_back("it is slower than naive on other sizes");
+  return out;
+}
+
+/// The composed speed-up of the same cases in another run; nothing where one is missing there.
+std::optional<Interval> in_run_before(const Results& before, const std::vector<const Replacement*>& cases) {
+  std::vector<Replacement> there;
+  for (const Replacement* one : cases) {
+    Replacement same{.weight = one->weight};
+    for (const TrialResult& trial : before.trials) {
+      if (!is_measured(trial)) continue;
+      if (trial.key == one->present->key) same.present = &trial;
+      if (trial.key == one->best->key) same.best = &trial;
+    }
+    if (same.present == nullptr || same.best == nullptr) return std::nullopt;
+    there.push_back(same);
+  }
+  LaunchSums slow(shared_launches(there)), fast(shared_launches(there));
+  for (const Replacement& one : there) {
+    slow.add(*one.present, one.weight);
+    fast.add(*one.best, one.weight);
+  }
+  return slow.times_as_fast(fast);
+}
+
+std::vector<UnmeasuredFinding> unmeasured_of(const AuditRequest& request) {
+  std::vector<UnmeasuredFinding> out;
+  std::set<std::string> seen;
+  for (const TrialResult& trial : request.results.trials) {
+    if (trial.variant == "naive" || is_measured(trial)) continue;
+    if (disagrees(trial) || trial.failure || !trial.impossible.empty()) continue;  // risks
+    if (!seen.insert(trial.operation + "/" + trial.variant + trial.skipped).second) continue;
+    out.push_back({.variant = audited_name(trial),
+                   .location = location_of(request, trial, request.source_of(trial.operation, trial.variant)),
+                   .why = trial.skipped.empty() ? "no time was taken" : trial.skipped});
+  }
+  return out;
+}
+
+std::vector<std::string> risks_of_run(const Results& results) {
+  std::vector<std::string> out;
+  for (const TrialResult& trial : results.trials) {
+    if (disagrees(trial)) out.push_back(trial.key + " is WRONG: " + trial.agreement.detail);
+    if (trial.failure) out.push_back(trial.key + " " + trial.failure->reason);
+    if (!trial.impossible.empty()) out.push_back(trial.key + " is IMPOSSIBLE: " + trial.impossible);
+  }
+  if (results.partial) out.push_back("the run was interrupted");
+  return out;
+}
+
+AuditFinding finding_of(const AuditRequest& request, const std::vector<const Replacement*>& cases,
+                        std::size_t launches, const LaunchSums& whole) {
+  const Results& results = request.results;
+  const TrialResult& winner = *cases.front()->best;
+  const std::optional<VariantSource> source = request.source_of(winner.operation, winner.variant);
+  AuditFinding out{.variant = audited_name(winner),
+                   .location = location_of(request, winner, source),
+                   .change = source ? source->summary : "",
+                   .phase = phase_of(results, cases, source)};
+  const std::vector<BeatenRoof> beaten = beaten_roofs(results);
+  LaunchSums before(launches), after(launches);
+  std::set<std::string> present;
+  for (const Replacement* one : cases) {
+    before.add(*one->present, one->weight);
+    after.add(*one->best, one->weight);
+    present.insert(one->present->operation + "/" + one->present->variant);
+    const TimeRow row = time_row(results, *one->best, naive_for(results, *one->best), beaten);
+    out.worst_error = std::max(out.worst_error, one->best->agreement.worst_error);
+    out.allocations = std::max(out.allocations, row.allocations_per_call);
+    out.workspace_bytes = std::max(out.workspace_bytes, row.workspace_bytes);
+    out.prepare_seconds = std::max(out.prepare_seconds, one->best->prepare_seconds);
+    out.cases.push_back({.key = one->best->key,
+                         .present = one->present->key,
+                         .speedup = speedup(*one->present, *one->best),
+                         .share_of_roof = row.share_of_roof});
+  }
+  out.share = before.seconds().middle / whole.seconds().middle;
+  out.speedup = before.times_as_fast(after);
+  out.saved = before.saved(after);
+  out.issue = fmt::format("{} takes {} of the whole in {} case{}", fmt::join(present, ", "),
+                          percent_text(out.share), cases.size(), cases.size() == 1 ? "" : "s");
+  out.risks = risks_of(out, results, winner.threads);
+  if (request.before != nullptr) {
+    out.expected = in_run_before(*request.before, cases);
+    out.as_expected =
+        out.expected && out.expected->low <= out.speedup.high && out.speedup.low <= out.expected->high;
+  }
+  return out;
+}
+
+}  // namespace
+
+AuditReport audited(const AuditRequest& request) {
+  const Results& results = request.results;
+  AuditReport out{.run = run_facts(results),
+                  .files = request.files,
+                  .is_network = results.steps_per_epoch > 0,
+                  .unmeasured = unmeasured_of(request),
+                  .risks = risks_of_run(results)};
+  std::vector<Replacement> cases = replacements(request, out.is_network, out.not_examined);
+  std::ranges::copy(not_covered(results, std::nullopt, predict(results)),
+                    std::back_inserter(out.not_examined));
+  if (!results.mixed_machines.empty()) {
+    out.not_examined.push_back("seconds of an epoch: " + results.mixed_machines);
+    return out;
+  }
+  if (cases.empty()) return out;
+  const std::size_t launches = shared_launches(cases);
+  LaunchSums whole(launches);
+  std::map<std::string, std::vector<const Replacement*>> by_variant;
+  for (const Replacement& one : cases) {
+    whole.add(*one.present, one.weight);
+    if (one.best != one.present) by_variant[audited_name(*one.best)].push_back(&one);
+  }
+  out.present = whole.seconds();
+  std::map<std::string, AuditPhase> phases;
+  for (const auto& [variant, own] : by_variant) {
+    AuditFinding found = finding_of(request, own, launches, whole);
+    if (found.speedup.coverage <= 0 || found.speedup.low <= 1) {
+      out.not_examined.push_back(
+          found.speedup.coverage <= 0
+              ? fmt::format("{}: {} from one process start, or launches that differ", variant,
+                            speedup_text(found.speedup))
+              : fmt::format("{}: {} may be none", variant, speedup_text(found.speedup)));
+      continue;
+    }
+    phases.emplace(variant, found.phase);
+    out.findings.push_back(std::move(found));
+  }
+  std::ranges::stable_sort(out.findings, std::greater{},
+                           [](const AuditFinding& one) { return one.saved.middle; });
+  for (std::size_t i = 0; i < audit_phases.size(); ++i) {
+    const auto phase = static_cast<AuditPhase>(i);
+    LaunchSums after(launches);
+    for (const Replacement& one : cases) {
+      const auto found = phases.find(audited_name(*one.best));
+      after.add(found != phases.end() && found->second <= phase ? *one.best : *one.present, one.weight);
+    }
+    out.totals.push_back(
+        {.phase = phase,
+         .findings = static_cast<std::size_t>(std::ranges::count(out.findings, phase, &AuditFinding::phase)),
+         .seconds = after.seconds(),
+         .gain = whole.times_as_fast(after)});
+  }
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,107 @@
+/// The audit of a run: what an epoch gains by the fastest variants, ranked, with what each gain rests on.
+#pragma once
+
+#include "assay/results.hpp"
+#include "bench/report/claims.hpp"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Where a variant is registered, and what it is, as the program that writes the audit knows it.
+struct VariantSource {
+  std::string file;
+  int line = 0;  ///< 0 where the compiler does not say
+  std::string summary;
+  std::vector<std::string> libraries;
+};
+/// Nothing for a variant that the program does not have.
+using SourceOf =
+    std::function<std::optional<VariantSource>(const std::string& operation, const std::string& variant)>;
+
+/// The effort of a change, by what the variant needs.
+enum class AuditPhase {
+  quick,       ///< one thread, no library, nothing kept: a function is replaced
+  structural,  ///< threads, a library, or memory that somebody has to keep
+  tuning       ///< slower on another case of the same operation: a size has to be found
+};
+inline constexpr std::array<std::string_view, 3> audit_phases{"quick wins", "structural", "tuning"};
+
+/// One case that a finding replaces.
+struct AuditedCase {
+  std::string key, present;
+  Interval speedup;
+  double share_of_roof = 0;  ///< of the variant; 0 where no roof is known or believed
+};
+
+/// What the epoch gains when one variant replaces what is there in all cases in which it is the fastest.
+struct AuditFinding {
+  std::string variant;  ///< operation/variant#threads
+  std::string location, change, issue;
+  AuditPhase phase = AuditPhase::quick;
+  double share = 0;        ///< of the present epoch
+  Interval speedup;        ///< of its cases together
+  Interval saved;          ///< seconds of an epoch, or of a call of each case
+  double worst_error = 0;  ///< in units of the bound
+  double allocations = 0, workspace_bytes = 0, prepare_seconds = 0;
+  std::vector<AuditedCase> cases;
+  std::vector<std::string> risks;
+  /// The speed-up of the same cases in the run before; none where it has not all of them.
+  std::optional<Interval> expected;
+  bool as_expected = false;  ///< the two intervals meet
+};
+
+/// A variant that might gain, and was not timed.
+struct UnmeasuredFinding {
+  std::string variant, location, why;
+};
+
+/// The epoch after a phase and all before it.
+struct AuditTotal {
+  AuditPhase phase = AuditPhase::quick;
+  std::size_t findings = 0;
+  Interval seconds;  ///< of an epoch
+  Interval gain;     ///< times as fast as the present one: composed over the same launches, never added
+};
+
+struct AuditReport {
+  ClaimsRun run;
+  std::vector<EvidenceFile> files;  ///< the results, and those before where they were given
+  bool is_network = false;          ///< seconds are those of an epoch, else of one call of each case
+  Interval present;                 ///< seconds before anything is replaced
+  std::vector<AuditFinding> findings;
+  std::vector<UnmeasuredFinding> unmeasured;
+  std::vector<AuditTotal> totals;
+  std::vector<std::string> risks, not_examined;
+};
+
+struct AuditRequest {
+  const Results& results;
+  const Results* before = nullptr;
+  std::vector<EvidenceFile> files;
+  std::string present;  ///< regular expression of the keys that are in use; naive elsewhere
+  SourceOf source_of;
+};
+
+/// Ranks by saved seconds. Only what gains by its whole interval is a finding; the rest is said to be open.
+AuditReport audited(const AuditRequest& request);
+
+/// A line that may begin with the variant that it is about.
+struct SummaryLine {
+  std::string variant, text;
+};
+/// At most twelve lines, the outcome first.
+std::vector<SummaryLine> summary_lines(const AuditReport& report);
+std::string to_text(const AuditReport& report);
+/// Through reports/templates/audit.md.
+std::string to_markdown(const AuditReport& report);
+/// Schema `assay.audit/1`.
+std::string to_json(const AuditReport& report);
+
+void describe(Fields& f, AuditReport& report);
+
+}  // namespace assay

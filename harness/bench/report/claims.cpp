@@ -1,0 +1,492 @@
+// Decides published claims by what was measured.
+#include "bench/report/claims.hpp"
+
+#include "assay/epoch.hpp"
+#include "bench/compare/roofs.hpp"
+#include "bench/report/content.hpp"
+#include "core/statistics/proportion.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <regex>
+
+namespace assay {
+namespace {
+
+/// Bounds are of medians that have an interval themselves.
+constexpr double believed_bound = 1.05;
+
+/// Of processor time, used by others: above it a team loses a core for milliseconds at a time.
+constexpr double most_busy_beside = 0.1;
+
+bool is_found(const std::string& key, const std::string& expression) {
+  return std::regex_search(key, std::regex(expression));
+}
+
+/// A quantity that falls where its argument rises turns the ends around.
+Interval mapped(const Interval& from, const std::function<double(double)>& map) {
+  Interval out = from;
+  out.low = map(from.low);
+  out.middle = map(from.middle);
+  out.high = map(from.high);
+  if (out.low > out.high) std::swap(out.low, out.high);
+  return out;
+}
+
+double saved_of(double speedup) { return 1 - 1 / speedup; }
+
+/// What a ratio of times is in terms of the figure.
+double figure_of_speedup(ClaimedFigure figure, double speedup) {
+  switch (figure) {
+    case ClaimedFigure::time_saved:
+    case ClaimedFigure::epoch_time_saved:
+    case ClaimedFigure::composed_saved: return saved_of(speedup);
+    case ClaimedFigure::slowdown: return 1 / speedup;
+    default: return speedup;
+  }
+}
+
+Interval figure_of_speedup(ClaimedFigure figure, const Interval& speedup) {
+  return mapped(speedup, [&](double s) { return figure_of_speedup(figure, s); });
+}
+
+PartRuling open(std::string why) { return {.why = std::move(why)}; }
+
+/// The verdict of a value against the range, by the whole interval.
+void decide_value(const ClaimPart& part, PartRuling& ruling) {
+  const Interval& value = *ruling.value;
+  if (value.basis == Basis::slices || value.coverage <= 0) {
+    ruling.why = "one process start says nothing about the next: more launches would decide";
+  } else if (value.high < part.from) {
+    ruling.verdict = ClaimVerdict::shortfall;
+    ruling.why = "the whole interval lies below the claim";
+  } else if (value.low >= part.from) {
+    // What is only a part of the whole can gain less there.
+    if (part.part_of_whole) {
+      ruling.why = "as much or more of what was timed, which is only a part of the whole";
+    } else if (value.low > part.to) {
+      ruling.verdict = ClaimVerdict::exceeded;
+      ruling.why = "the whole interval lies above the claim";
+    } else {
+      ruling.verdict = ClaimVerdict::confirmed;
+      ruling.why = "no part of the interval lies below the claim";
+    }
+  } else {
+    ruling.why = "undecided: the interval reaches to both sides of the claim's lower end";
+  }
+}
+
+/// A claim above what can be is over its bound, unless more than the bound was measured: then the bound is
+/// wrong.
+void apply_bound(const ClaimPart& part, PartRuling& ruling) {
+  if (!ruling.bound || ruling.verdict == ClaimVerdict::wrong) return;
+  if (ruling.value && ruling.value->low > ruling.bound->most * believed_bound) {
+    ruling.why += "; the bound is not believed, since more than it was measured";
+    ruling.bound.reset();
+    return;
+  }
+  if (part.from <= ruling.bound->most) return;
+  ruling.verdict = ClaimVerdict::over_bound;
+  ruling.why = "the claim lies above what can be";
+}
+
+const TrialResult* other_trial(const Results& results, const TrialResult& trial, const ClaimPart& part) {
+  if (!part.against_trial.empty()) {
+    for (const TrialResult& one : results.trials) {
+      if (is_measured(one) && is_found(one.key, part.against_trial)) return &one;
+    }
+    return nullptr;
+  }
+  const std::string variant = part.against.empty() ? "naive" : part.against;
+  const TrialResult* found = nullptr;
+  for (const TrialResult& one : results.trials) {
+    if (!is_measured(one) || one.variant != variant || case_of(one) != case_of(trial)) continue;
+    if (found == nullptr || one.threads == trial.threads) found = &one;
+  }
+  return found;
+}
+
+Interval exactly(double value) { return {value, value, value, 1}; }
+
+/// Nothing where nothing can be said of the pair.
+std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial, const TrialResult* other) {
+  const auto saved = [](double own, double others) -> std::optional<Interval> {
+    return others > 0 ? std::optional(exactly(1 - own / others)) : std::nullopt;
+  };
+  switch (part.figure) {
+    case ClaimedFigure::seconds: return time_of(trial);
+    case ClaimedFigure::rate:
+      return mapped(time_of(trial), [&](double seconds) { return part.items / seconds; });
+    case ClaimedFigure::workspace_saved:
+      return other == nullptr ? std::nullopt : saved(trial.workspace_bytes, other->workspace_bytes);
+    case ClaimedFigure::allocations_saved:
+      return other == nullptr ? std::nullopt
+                              : saved(trial.allocated_bytes_per_call + trial.workspace_bytes,
+                                      other->allocated_bytes_per_call + other->workspace_bytes);
+    default: break;
+  }
+  if (other == nullptr) return std::nullopt;
+  const Interval ratio = speedup(*other, trial);
+  if (ratio.middle <= 0) return std::nullopt;
+  return figure_of_speedup(part.figure, ratio);
+}
+
+/// The bound of a speed-up over another trial that the roofs allow, where they are believed.
+std::optional<double> bound_of(const ClaimPart& part, const Results& results, const TrialResult& trial,
+                               const TrialResult& other, const std::vector<BeatenRoof>& beaten) {
+  if (part.figure != ClaimedFigure::speedup && part.figure != ClaimedFigure::time_saved) return std::nullopt;
+  if (!results.mixed_machines.empty()) return std::nullopt;
+  const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
+  if (roof == results.roofs.end()) return std::nullopt;
+  Cost least = trial.cost;
+  least.flops -= least.avoidable_flops;
+  least.bytes_read -= least.avoidable_bytes;
+  const RoofLimit limit = limit_at_roof(*roof, least, least.bytes_read + least.bytes_written);
+  if (limit.seconds <= 0) return std::nullopt;
+  for (const BeatenRoof& one : beaten) {
+    if (one.threads == trial.threads && one.by == limit.by) return std::nullopt;
+  }
+  return figure_of_speedup(part.figure, time_of(other).middle / limit.seconds);
+}
+
+bool is_share(ClaimedFigure figure) {
+  return figure == ClaimedFigure::time_saved || figure == ClaimedFigure::workspace_saved ||
+         figure == ClaimedFigure::allocations_saved || figure == ClaimedFigure::traffic_saved;
+}
+
+/// The mean over cases: geometric of ratios, also of the ratios that shares stand for. Both ends are means of
+/// ends, which is wider than the interval of the mean.
+double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(is_share(figure) ? std::max(1 - value, 1e-12) : value);
+  const double mean = std::exp(sum / static_cast<double>(values.size()));
+  return is_share(figure) ? 1 - mean : mean;
+}
+
+Interval mean_of(ClaimedFigure figure, const std::vector<DecidingCase>& cases) {
+  std::vector<double> low, middle, high;
+  Interval out{.coverage = 1};
+  for (const DecidingCase& one : cases) {
+    low.push_back(one.value.low);
+    middle.push_back(one.value.middle);
+    high.push_back(one.value.high);
+    out.coverage = std::min(out.coverage, one.value.coverage);
+    if (one.value.basis == Basis::slices) out.basis = Basis::slices;
+  }
+  out.low = mean_of(figure, low);
+  out.middle = mean_of(figure, middle);
+  out.high = mean_of(figure, high);
+  return out;
+}
+
+/// For a time less is better, for everything else more.
+bool is_better(ClaimedFigure figure, const Interval& value, const Interval& than) {
+  const bool less = figure == ClaimedFigure::seconds || figure == ClaimedFigure::slowdown;
+  return less ? value.middle < than.middle : value.middle > than.middle;
+}
+
+std::string why_no_time(const TrialResult& trial) {
+  if (!trial.skipped.empty()) return trial.key + " was skipped: " + trial.skipped;
+  if (trial.failure) return trial.key + " " + trial.failure->reason;
+  if (!trial.impossible.empty()) return trial.key + " is faster than any kernel can be";
+  return trial.key + " was not measured";
+}
+
+PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
+  std::map<std::string, DecidingCase> best;
+  std::string reason = "no results hold a trial that would decide it";
+  double busiest = 0;
+  for (const Results& results : evidence.results) {
+    if (!part.suite.empty() && results.suite != part.suite) continue;
+    const std::vector<BeatenRoof> beaten = beaten_roofs(results);
+    for (const TrialResult& trial : results.trials) {
+      if (!is_found(trial.key, part.trials)) continue;
+      if (disagrees(trial)) {
+        return {.verdict = ClaimVerdict::wrong,
+                .why = trial.key + " disagrees with the oracle: " + trial.agreement.detail};
+      }
+      if (!is_measured(trial)) {
+        reason = why_no_time(trial);
+        continue;
+      }
+      const TrialResult* other = other_trial(results, trial, part);
+      const std::optional<Interval> value = value_of(part, trial, other);
+      if (!value) {
+        reason = trial.key + " has nothing to be compared with in the same launches";
+        continue;
+      }
+      const bool is_alone = part.figure == ClaimedFigure::seconds || part.figure == ClaimedFigure::rate;
+      DecidingCase found{.key = trial.key, .value = *value};
+      if (!is_alone && other != nullptr) found.against = other->key;
+      if (part.quiet || trial.threads > 1) busiest = std::max(busiest, results.weather.other_busy_share);
+      if (other != nullptr) found.bound = bound_of(part, results, trial, *other, beaten);
+      const auto [place, is_new] = best.emplace(case_of(trial), found);
+      if (!is_new && is_better(part.figure, found.value, place->second.value)) place->second = found;
+    }
+  }
+  PartRuling out{.why = reason};
+  std::vector<double> bounds;
+  for (auto& [name, one] : best) {
+    if (one.bound) bounds.push_back(*one.bound);
+    out.cases.push_back(std::move(one));
+  }
+  if (out.cases.empty()) return out;
+  out.value = mean_of(part.figure, out.cases);
+  // What a hundredth of a roof says of a graph or a search is nothing worth showing.
+  const auto says_something = [&](double most) {
+    return part.from > most ||
+           (part.figure == ClaimedFigure::speedup ? most < 10 * out.value->high : most < 0.9);
+  };
+  if (bounds.size() == out.cases.size() && says_something(mean_of(part.figure, bounds))) {
+    out.bound = {.most = mean_of(part.figure, bounds),
+                 .why = "the roofs that were measured in the same run allow no more for this work"};
+  }
+  if (busiest > most_busy_beside) {
+    out.why = fmt::format(
+        "other processes used {} of the processors, which threads that wait for each other "
+        "cannot be timed beside",
+        percent_text(busiest));
+    return out;
+  }
+  decide_value(part, out);
+  return out;
+}
+
+/// Bytes that the contract reads and writes pass in any case. A store brings its line into the cache first,
+/// unless it goes past the caches: that is all that can be saved without fusion.
+PartRuling by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
+  PartRuling out = open("no results hold a trial whose contract bounds it");
+  std::vector<double> bounds;
+  for (const Results& results : evidence.results) {
+    for (const TrialResult& trial : results.trials) {
+      if (!part.suite.empty() && results.suite != part.suite) continue;
+      if (!is_found(trial.key, part.trials) || trial.cost.bytes_written <= 0) continue;
+      const double saved = trial.cost.bytes_written / (trial.cost.bytes_read + 2 * trial.cost.bytes_written);
+      bounds.push_back(saved);
+      out.cases.push_back({.key = trial.key, .value = exactly(saved), .bound = saved});
+    }
+  }
+  if (bounds.empty()) return out;
+  out.why = "traffic is not counted here, and the contract would allow it";
+  out.bound = {.most = *std::ranges::max_element(bounds),
+               .why =
+                   "each operand is read once and the result written once in any case; stores past the "
+                   "caches save the reading of lines that are written, and nothing else can be saved "
+                   "without fusion"};
+  return out;
+}
+
+/// The same results with the fastest variant of every other operation in the place of its naive one: the
+/// share of an operation is that of a program whose rest is not naive.
+Results others_replaced(const Results& results, const std::string& operation) {
+  Results out = results;
+  out.trials.clear();
+  std::map<std::string, TrialResult> fastest;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.operation == operation) {
+      out.trials.push_back(trial);
+    } else if (is_measured(trial)) {
+      const auto [place, is_new] = fastest.emplace(case_of(trial), trial);
+      if (!is_new && time_of(trial).middle < time_of(place->second).middle) place->second = trial;
+    }
+  }
+  for (auto& [name, trial] : fastest) {
+    trial.variant = "naive";
+    out.trials.push_back(std::move(trial));
+  }
+  return out;
+}
+
+PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
+  const auto found = std::ranges::find(evidence.results, part.suite, &Results::suite);
+  if (found == evidence.results.end()) return open("no results of suite " + part.suite + " were given");
+  Results whole = *found;
+  if (!part.cases.empty()) {
+    std::erase_if(whole.trials, [&](const TrialResult& trial) { return !is_found(trial.key, part.cases); });
+  }
+  if (!part.operation.empty()) whole = others_replaced(whole, part.operation);
+  const std::vector<Prediction> predictions = predict(whole);
+  const Composition parts = composition(whole, predictions);
+  if (!parts.impossible.empty()) return open("no epoch of suite " + part.suite + ": " + parts.impossible);
+  Interval gain = parts.together;
+  PartRuling out;
+  double limit = 0;
+  if (!part.operation.empty()) {
+    const auto effect = std::ranges::find(parts.effects, part.operation, &OperationEffect::operation);
+    if (effect == parts.effects.end()) return open("suite " + part.suite + " has no " + part.operation);
+    gain = effect->epoch;
+    limit = effect->limit;
+    out.bound = {.most = figure_of_speedup(part.figure, limit),
+                 .why = fmt::format("{} takes {} of what is listed when all else is replaced by its fastest "
+                                    "variants, and cannot give back more",
+                                    part.operation, percent_text(effect->share / 100))};
+  }
+  for (const Contribution& one : predictions.at(1).contributions) {
+    const auto trial = std::ranges::find(whole.trials, one.key, &TrialResult::key);
+    if (!part.operation.empty() && trial->operation != part.operation) continue;
+    const TrialResult* naive = naive_for(whole, *trial);
+    if (naive == nullptr) continue;
+    const Interval ratio = naive == &*trial ? exactly(1) : speedup(*naive, *trial);
+    out.cases.push_back(
+        {.key = one.key, .against = naive->key, .value = figure_of_speedup(part.figure, ratio)});
+  }
+  out.value = figure_of_speedup(part.figure, gain);
+  decide_value(part, out);
+  return out;
+}
+
+PartRuling by_model(const ClaimPart& part, const ClaimEvidence& evidence) {
+  std::size_t epochs = 0, right = 0, beside_others = 0;
+  for (const EpochError& one : evidence.epochs) {
+    if (one.model != part.model) continue;
+    if (one.other_busy_share > most_busy_beside) {
+      ++beside_others;
+      continue;
+    }
+    ++epochs;
+    if (std::abs(one.error) <= part.within) ++right;
+  }
+  if (epochs == 0 && beside_others > 0) {
+    return open(
+        fmt::format("in all {} epochs other processes used more than {} of the processors, which says "
+                    "nothing of {}",
+                    beside_others, percent_text(most_busy_beside), part.model));
+  }
+  if (epochs == 0) return open("no log of epochs that " + part.model + " predicted was given");
+  PartRuling out{.value = proportion(right, epochs)};
+  decide_value(part, out);
+  out.why = fmt::format("{} of {} epochs were predicted to {} by {}; {}", right, epochs,
+                        percent_text(part.within), part.model, out.why);
+  return out;
+}
+
+PartRuling by_code(const ClaimPart& part, const ClaimEvidence& evidence) {
+  PartRuling out = open("no check of the code as published was given");
+  for (const std::string& variant : part.wrong) {
+    const auto found = std::ranges::find(evidence.known_bad, variant, &RejectedCode::variant);
+    if (found == evidence.known_bad.end() || found->checks == 0) continue;
+    if (found->rejected > 0) {
+      return {.verdict = ClaimVerdict::wrong,
+              .why = fmt::format("{} as published disagrees with the oracle in {} of {} checks: {}", variant,
+                                 found->rejected, found->checks, found->detail)};
+    }
+    out.verdict = ClaimVerdict::confirmed;
+    out.why = fmt::format("{} agrees with the oracle in all {} checks", variant, found->checks);
+  }
+  return out;
+}
+
+PartRuling by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) {
+  if (std::ranges::find(evidence.jobs, part.job) == evidence.jobs.end())
+    return open("the figures of " + part.job + " were not given");
+  std::string contradictions;
+  for (const Contradiction& one : evidence.contradictions) {
+    if (one.job != part.job || one.field.find(part.field) == std::string::npos) continue;
+    contradictions += (contradictions.empty() ? "" : "; ") + one.text;
+  }
+  if (!contradictions.empty()) return {.verdict = ClaimVerdict::wrong, .why = contradictions};
+  return {.verdict = ClaimVerdict::confirmed, .why = "its figures follow from each other"};
+}
+
+/// Amdahl's law over exclusive shares: gains are composed and never added up.
+double composed_speedup(const std::vector<ClaimShare>& shares, const std::vector<double>& speedups) {
+  double left = 1;
+  for (std::size_t i = 0; i < shares.size(); ++i) left -= shares[i].share * saved_of(speedups[i]);
+  return 1 / left;
+}
+
+PartRuling by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
+  std::vector<double> low, middle, high, limit;
+  PartRuling out;
+  Interval value{.coverage = 1};
+  for (const ClaimShare& share : part.composed) {
+    limit.push_back(INFINITY);
+    if (share.claim.empty()) {
+      for (auto* ends : {&low, &middle, &high}) ends->push_back(INFINITY);
+      continue;
+    }
+    const auto claim = std::ranges::find(so_far.claims.claims, share.claim, &PublishedClaim::id);
+    const auto at = static_cast<std::size_t>(claim - so_far.claims.claims.begin());
+    if (at >= so_far.rulings.size() || !so_far.rulings[at].parts.front().value)
+      return open(share.claim + ", of which it is composed, was not measured");
+    const PartRuling& of = so_far.rulings[at].parts.front();
+    low.push_back(of.value->low);
+    middle.push_back(of.value->middle);
+    high.push_back(of.value->high);
+    value.coverage = std::min(value.coverage, of.value->coverage);
+    if (of.value->basis == Basis::slices) value.basis = Basis::slices;
+    std::ranges::copy(of.cases, std::back_inserter(out.cases));
+  }
+  value.low = composed_speedup(part.composed, low);
+  value.middle = composed_speedup(part.composed, middle);
+  value.high = composed_speedup(part.composed, high);
+  out.value = figure_of_speedup(part.figure, value);
+  const double most = composed_speedup(part.composed, limit);
+  if (std::isfinite(most)) {
+    out.bound = {.most = figure_of_speedup(part.figure, most),
+                 .why = "its parts cannot give back more than their shares"};
+  }
+  decide_value(part, out);
+  out.why = "composed by Amdahl's law from the shares as published and the gains as measured; " + out.why;
+  return out;
+}
+
+PartRuling ruling_of(const ClaimPart& part, const ClaimEvidence& evidence, const ClaimsReport& so_far) {
+  if (!part.not_measured.empty()) return open(part.not_measured);
+  switch (part.figure) {
+    case ClaimedFigure::traffic_saved: return by_traffic(part, evidence);
+    case ClaimedFigure::epoch_speedup:
+    case ClaimedFigure::epoch_time_saved: return by_epoch(part, evidence);
+    case ClaimedFigure::composed_speedup:
+    case ClaimedFigure::composed_saved: return by_composition(part, so_far);
+    case ClaimedFigure::epochs_predicted: return by_model(part, evidence);
+    case ClaimedFigure::agreement: return by_code(part, evidence);
+    case ClaimedFigure::arithmetic: return by_arithmetic(part, evidence);
+    default: return by_trials(part, evidence);
+  }
+}
+
+}  // namespace
+
+ClaimsRun run_facts(const Results& results) {
+  ClaimsRun out{.suite = results.suite,
+                .machine = results.machine.key,
+                .date = results.date,
+                .commit = results.commit,
+                .command = results.command,
+                .weather = results.weather};
+  for (const TrialResult& trial : results.trials) {
+    out.launches = std::max(out.launches, sampled_launches(trial));
+  }
+  return out;
+}
+
+std::size_t ClaimsReport::count(ClaimVerdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(rulings, verdict, &ClaimRuling::verdict));
+}
+
+ClaimsReport judged_claims(PublishedClaims claims, const ClaimEvidence& evidence) {
+  ClaimsReport out{.claims = std::move(claims), .files = evidence.files};
+  for (const PublishedClaim& claim : out.claims.claims) {
+    ClaimRuling& ruling = out.rulings.emplace_back();
+    std::vector<PartRuling> parts;
+    for (const ClaimPart& part : claim.parts) {
+      PartRuling one = ruling_of(part, evidence, out);
+      if (part.bound && (!one.bound || part.bound->most < one.bound->most)) one.bound = part.bound;
+      apply_bound(part, one);
+      ruling.verdict = std::min(ruling.verdict, one.verdict);
+      parts.push_back(std::move(one));
+    }
+    ruling.parts = std::move(parts);
+  }
+  for (const Results& results : evidence.results) out.runs.push_back(run_facts(results));
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,184 @@
+/// Verdicts on what public write-ups of training performance claim: a file of claims, each a range with the
+/// cases that decide it, against what was measured here.
+#pragma once
+
+#include "assay/results.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// The figure that a part of a claim is about. Shares and savings are fractions, times seconds.
+enum class ClaimedFigure {
+  speedup,            ///< time of the trial that it is compared with, by its own
+  time_saved,         ///< 1 - 1 / speed-up
+  slowdown,           ///< 1 / speed-up
+  seconds,            ///< of a call
+  rate,               ///< `items` of a call by its seconds
+  workspace_saved,    ///< 1 - workspace by that of the other trial
+  allocations_saved,  ///< 1 - bytes that a call allocates by those of the other trial
+  traffic_saved,      ///< of memory, without fusion: nobody counts it here, the contract bounds it
+  epoch_speedup,      ///< of the sum over the cases of a suite, when `operation` or all of it is replaced
+  epoch_time_saved,   ///< 1 - 1 / that
+  composed_speedup,  ///< of shares of a whole, each with the measured speed-up of another claim: Amdahl's law
+  composed_saved,    ///< 1 - 1 / that
+  epochs_predicted,  ///< share of epochs that a model predicts to `within`
+  agreement,         ///< published code computes what it should
+  arithmetic         ///< published figures follow from each other
+};
+inline constexpr std::array<std::string_view, 15> claimed_figures{
+    "speed-up",          "time saved",        "slow-down",        "seconds",        "rate",
+    "workspace saved",   "allocations saved", "traffic saved",    "epoch speed-up", "epoch time saved",
+    "composed speed-up", "composed saved",    "epochs predicted", "agreement",      "arithmetic"};
+
+/// A share of a whole that a claim acts on, as its source states it.
+struct ClaimShare {
+  double share = 0;
+  std::string claim;  ///< whose first part says how many times faster it becomes; empty: it takes no time
+};
+
+/// The most that can be, and what that follows from.
+struct ClaimBound {
+  double most = 0;
+  std::string why;
+};
+
+struct ClaimPart {
+  std::string what;  ///< the figure in words: `time of element-wise operations`
+  ClaimedFigure figure = ClaimedFigure::speedup;
+  double from = 0, to = 0;    ///< as claimed
+  std::string trials;         ///< regular expression of the keys that decide; the best of each case counts
+  std::string against;        ///< variant of the same case that they are compared with; `naive` where empty
+  std::string against_trial;  ///< or a regular expression of the one trial, of any case
+  double items = 0;           ///< of a call, for a rate
+  std::string suite;          ///< of the results that decide, or that an epoch is made of; empty: all
+  /// Waiting is part of what is timed, so that nothing is decided beside other work; also true of trials with
+  /// several threads.
+  bool quiet = false;
+  std::string cases;      ///< regular expression of its cases that make the whole; empty: all
+  std::string operation;  ///< that is replaced; empty: all
+  /// The whole is only what the suite lists of it, so that a gain is at most what is found.
+  bool part_of_whole = false;
+  std::vector<ClaimShare> composed;
+  std::string model;               ///< of epochs that were predicted
+  double within = 0;               ///< relative error that is still right
+  std::vector<std::string> wrong;  ///< published code that is kept as known to be bad: operation/variant
+  std::string job, field;          ///< a job with figures as published, and where in it they stand
+  std::optional<ClaimBound> bound;
+  std::string not_measured;  ///< why nothing here can decide it
+};
+
+struct PublishedClaim {
+  std::string id, source, scope, claim;
+  std::string known;  ///< what is known of it without measuring
+  std::vector<ClaimPart> parts;
+};
+
+struct PublishedClaims {
+  std::string about;
+  std::vector<PublishedClaim> claims;
+};
+
+/// By weight: the first that holds for a part holds for the claim.
+enum class ClaimVerdict { wrong, over_bound, shortfall, confirmed, exceeded, not_measured };
+inline constexpr std::array<std::string_view, 6> claim_verdicts{"WRONG",     "OVER BOUND", "SHORT",
+                                                                "CONFIRMED", "EXCEEDED",   "NOT MEASURED"};
+inline std::string_view to_string(ClaimVerdict verdict) {
+  return claim_verdicts[static_cast<std::size_t>(verdict)];
+}
+
+/// A file of evidence, named with the hash of its content.
+struct EvidenceFile {
+  std::string name, hash, what;
+};
+
+/// The check of published code that is known to be bad.
+struct RejectedCode {
+  std::string variant;  ///< operation/variant
+  std::size_t checks = 0, rejected = 0;
+  std::string detail;  ///< the first element that was wrong
+};
+
+/// A figure of a published job that its other figures contradict.
+struct Contradiction {
+  std::string job, field, text;
+};
+
+/// How far off an epoch was that a model had predicted; relative, of the epoch that was measured.
+struct EpochError {
+  std::string model;
+  double error = 0;
+  double other_busy_share = 0;  ///< of processor time while it ran
+};
+
+struct ClaimEvidence {
+  std::vector<EvidenceFile> files;
+  std::vector<Results> results;
+  std::vector<RejectedCode> known_bad;
+  std::vector<std::string> jobs;  ///< whose figures were looked at
+  std::vector<Contradiction> contradictions;
+  std::vector<EpochError> epochs;
+};
+
+/// One case that decides: its best trial, and what that was compared with.
+struct DecidingCase {
+  std::string key, against;
+  Interval value;
+  std::optional<double> bound;  ///< of the value, by the roofs of the run
+};
+
+struct PartRuling {
+  ClaimVerdict verdict = ClaimVerdict::not_measured;
+  std::optional<Interval> value;  ///< geometric mean over the cases where there are several
+  std::optional<ClaimBound> bound;
+  std::string why;  ///< a sentence
+  std::vector<DecidingCase> cases;
+};
+
+struct ClaimRuling {
+  ClaimVerdict verdict = ClaimVerdict::not_measured;
+  std::vector<PartRuling> parts;  ///< as those of the claim
+};
+
+/// The run of a results file.
+struct ClaimsRun {
+  std::string suite, machine, date, commit, command;
+  std::size_t launches = 0;  ///< most of any trial
+  Weather weather;
+};
+
+ClaimsRun run_facts(const Results& results);
+
+struct ClaimsReport {
+  PublishedClaims claims;
+  std::vector<ClaimRuling> rulings;  ///< as the claims
+  std::vector<EvidenceFile> files;
+  std::vector<ClaimsRun> runs;
+  std::size_t count(ClaimVerdict verdict) const;
+};
+
+/// Decides by whole intervals: a part is SHORT where all of it lies below the claimed range, CONFIRMED or
+/// EXCEEDED where none does, and open where it reaches to both sides of the lower end. Intervals of a single
+/// process start decide nothing.
+ClaimsReport judged_claims(PublishedClaims claims, const ClaimEvidence& evidence);
+
+/// Throws Error naming the file and the field at fault: an unknown figure, an expression that is none, a part
+/// without what its figure needs, a claim that is named and not there.
+PublishedClaims claims_from_json(const std::string& text, const std::string& where);
+
+/// One line per claim, and counts at the end.
+std::string to_text(const ClaimsReport& report);
+/// Through reports/templates/claims.md.
+std::string to_markdown(const ClaimsReport& report);
+/// Schema `assay.claims_report/1`.
+std::string to_json(const ClaimsReport& report);
+
+class Fields;
+void describe(Fields& f, PublishedClaims& claims);
+void describe(Fields& f, ClaimsReport& report);
+
+}  // namespace assay

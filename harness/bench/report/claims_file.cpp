@@ -1,0 +1,250 @@
+// Claims and verdicts on them as files hold them.
+#include "bench/report/claims.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+namespace assay {
+namespace {
+
+constexpr Fields::Rule terse{.terse = true};
+constexpr Fields::Rule fraction{.terse = true, .least = 0, .most = 1};
+
+bool is_of_trials(ClaimedFigure figure) { return figure <= ClaimedFigure::traffic_saved; }
+bool is_composed(ClaimedFigure figure) {
+  return figure == ClaimedFigure::composed_speedup || figure == ClaimedFigure::composed_saved;
+}
+bool is_of_an_epoch(ClaimedFigure figure) {
+  return figure == ClaimedFigure::epoch_speedup || figure == ClaimedFigure::epoch_time_saved;
+}
+/// Words in place of a range.
+bool has_no_range(ClaimedFigure figure) {
+  return figure == ClaimedFigure::agreement || figure == ClaimedFigure::arithmetic;
+}
+
+void require_expression(const Fields& f, const char* name, const std::string& text) {
+  try {
+    const std::regex checked(text);
+  } catch (const std::regex_error& failure) {
+    f.refuse(name, fmt::format("is no regular expression: {}", failure.what()));
+  }
+}
+
+/// A part that nothing could decide would look like one that nobody measured.
+void require_what_it_needs(const Fields& f, const ClaimPart& part) {
+  const std::string_view word = claimed_figures[static_cast<std::size_t>(part.figure)];
+  const auto need = [&](bool needed, bool there, const char* name) {
+    if (needed && !there) f.refuse("figure", fmt::format("is {}, which needs \"{}\"", word, name));
+  };
+  need(is_of_trials(part.figure), !part.trials.empty(), "trials");
+  need(part.figure == ClaimedFigure::rate, part.items > 0, "items");
+  need(is_of_an_epoch(part.figure), !part.suite.empty(), "suite");
+  need(is_composed(part.figure), !part.composed.empty(), "composed");
+  need(part.figure == ClaimedFigure::epochs_predicted, !part.model.empty() && part.within > 0,
+       "model\" and \"within");
+  need(part.figure == ClaimedFigure::agreement, !part.wrong.empty(), "wrong");
+  need(part.figure == ClaimedFigure::arithmetic, !part.job.empty(), "job");
+}
+
+/// Shares of a whole are exclusive.
+void require_shares_of_one_whole(const Fields& f, const ClaimPart& part) {
+  double sum = 0;
+  for (const ClaimShare& one : part.composed) sum += one.share;
+  if (sum > 1 + 1e-9)
+    f.refuse("composed", fmt::format("has shares that sum to {} %, more than the whole", 100 * sum));
+}
+
+/// A part with the verdict on it.
+struct RuledPart {
+  std::string what, figure, verdict, why;
+  double from = 0, to = 0;
+  std::optional<Interval> value;
+  std::optional<ClaimBound> bound;
+  std::vector<DecidingCase> cases;
+};
+
+struct RuledClaim {
+  std::string id, source, scope, claim, verdict;
+  std::vector<RuledPart> parts;
+};
+
+}  // namespace
+
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, DecidingCase& one) {
+  f("key", one.key);
+  f("against", one.against, {.terse = true});
+  f("value", one.value);
+  f("bound", one.bound);
+}
+
+void describe(Fields& f, ClaimBound& bound) {
+  f("most", bound.most, {.about = "in the unit of the figure"});
+  f("why", bound.why, {.about = "what it follows from"});
+}
+
+void describe(Fields& f, ClaimShare& share) {
+  f.only<ClaimShare>();
+  f("share", share.share, {.above = 0, .most = 1, .about = "of the whole, as the source states it"});
+  f("claim", share.claim,
+    {.terse = true, .about = "whose first part says how many times faster it becomes; none: takes no time"});
+}
+
+void describe(Fields& f, ClaimPart& part) {
+  f.only<ClaimPart>();
+  f("what", part.what, {.about = "the figure in words"});
+  f("figure", part.figure, claimed_figures);
+  f("not_measured", part.not_measured, {.terse = true, .about = "why nothing here can decide it"});
+  const bool ranged = !f.reads() || !has_no_range(part.figure);
+  const Fields::Rule range{.optional = true, .about = "as claimed; savings and shares are fractions"};
+  if (ranged) {
+    f("from", part.from, range);
+    f("to", part.to, range);
+  }
+  f("trials", part.trials, {.terse = true, .about = "regular expression of the keys that decide"});
+  f("against", part.against, {.terse = true, .about = "variant of the same case; naive where there is none"});
+  f("against_trial", part.against_trial,
+    {.terse = true, .about = "or a regular expression of one key of any case"});
+  f("items", part.items, {.terse = true, .least = 0, .about = "of a call, for a rate"});
+  f("suite", part.suite, {.terse = true, .about = "of the results that decide; all where there is none"});
+  f("quiet", part.quiet,
+    {.terse = true, .about = "waiting is part of it: nothing is decided beside other work"});
+  f("cases", part.cases, {.terse = true, .about = "regular expression of its cases that make the whole"});
+  f("operation", part.operation, {.terse = true, .about = "that is replaced; all where there is none"});
+  f("part_of_whole", part.part_of_whole,
+    {.terse = true, .about = "the suite lists only a part of the whole that the claim is of"});
+  f("composed", part.composed, {.terse = true, .about = "exclusive shares of a whole"});
+  f("model", part.model, {.terse = true, .about = "of epochs that were predicted: M0 to M4"});
+  f("within", part.within, fraction);
+  f("wrong", part.wrong, {.terse = true, .about = "published code that is known to be bad"});
+  f("job", part.job, {.terse = true, .about = "a job with figures as published"});
+  f("field", part.field, {.terse = true, .about = "of it, such as claims[0]"});
+  f("bound", part.bound);
+  if (!f.reads()) return;
+  if (!has_no_range(part.figure) && part.not_measured.empty() && !(part.from > 0 && part.to >= part.from))
+    f.refuse("figure", "needs \"from\" above 0, and \"to\" no less than it");
+  for (const auto& [name, text] :
+       {std::pair("trials", &part.trials), std::pair("against_trial", &part.against_trial),
+        std::pair("cases", &part.cases)})
+    if (!text->empty()) require_expression(f, name, *text);
+  if (part.not_measured.empty()) require_what_it_needs(f, part);
+  require_shares_of_one_whole(f, part);
+}
+
+void describe(Fields& f, PublishedClaim& claim) {
+  f.only<PublishedClaim>();
+  f("id", claim.id);
+  f("source", claim.source, {.about = "the public document"});
+  f("scope", claim.scope, {.about = "what the figures are of: parts of different scopes are never added"});
+  f("claim", claim.claim);
+  f("known", claim.known, {.terse = true, .about = "without measuring"});
+  f("parts", claim.parts);
+  if (f.reads() && claim.parts.empty()) f.refuse("parts", "is empty: say what is claimed");
+}
+
+void describe(Fields& f, PublishedClaims& claims) {
+  f.schema("assay.claims/1");
+  f.only<PublishedClaims>();
+  f("about", claims.about);
+  f("claims", claims.claims);
+  f.unique("claims", claims.claims, &PublishedClaim::id, "repeats the claim");
+  if (!f.reads()) return;
+  std::set<std::string> before;
+  for (const PublishedClaim& claim : claims.claims) {
+    for (const ClaimPart& part : claim.parts) {
+      for (const ClaimShare& share : part.composed) {
+        if (share.claim.empty() || before.contains(share.claim)) continue;
+        f.refuse("claims",
+                 fmt::format("has {} composed of {}, which is not above it", claim.id, share.claim));
+      }
+    }
+    before.insert(claim.id);
+  }
+}
+
+PublishedClaims claims_from_json(const std::string& text, const std::string& where) {
+  const Json json = parse_json(text, where);
+  return value_from<PublishedClaims>(JsonField(json, where, "`assay schema claims` lists its fields"));
+}
+
+void describe(Fields& f, EvidenceFile& file) {
+  f("name", file.name);
+  f("hash", file.hash, {.about = "FNV-1a of its content"});
+  f("what", file.what);
+}
+
+void describe(Fields& f, ClaimsRun& run) {
+  f("suite", run.suite);
+  f("machine", run.machine);
+  f("date", run.date);
+  f("commit", run.commit);
+  f("command", run.command);
+  f("launches", run.launches);
+  f("weather", run.weather);
+}
+
+namespace {
+
+void describe(Fields& f, RuledPart& part) {
+  f("what", part.what);
+  f("figure", part.figure);
+  f("from", part.from);
+  f("to", part.to);
+  f("verdict", part.verdict);
+  f("why", part.why);
+  f("value", part.value);
+  f("bound", part.bound);
+  f("cases", part.cases, {.about = "that decided"});
+}
+
+void describe(Fields& f, RuledClaim& claim) {
+  f("id", claim.id);
+  f("source", claim.source);
+  f("scope", claim.scope);
+  f("claim", claim.claim);
+  f("verdict", claim.verdict);
+  f("parts", claim.parts);
+}
+
+RuledClaim ruled(const PublishedClaim& claim, const ClaimRuling& ruling) {
+  RuledClaim out{.id = claim.id,
+                 .source = claim.source,
+                 .scope = claim.scope,
+                 .claim = claim.claim,
+                 .verdict = std::string(to_string(ruling.verdict))};
+  for (std::size_t i = 0; i < claim.parts.size(); ++i) {
+    const ClaimPart& part = claim.parts[i];
+    const PartRuling& one = ruling.parts[i];
+    out.parts.push_back({.what = part.what,
+                         .figure = std::string(claimed_figures[static_cast<std::size_t>(part.figure)]),
+                         .verdict = std::string(to_string(one.verdict)),
+                         .why = one.why,
+                         .from = part.from,
+                         .to = part.to,
+                         .value = one.value,
+                         .bound = one.bound,
+                         .cases = one.cases});
+  }
+  return out;
+}
+
+}  // namespace
+
+void describe(Fields& f, ClaimsReport& report) {
+  f.schema("assay.claims_report/1");
+  std::vector<RuledClaim> claims;
+  for (std::size_t i = 0; i < report.rulings.size(); ++i)
+    claims.push_back(ruled(report.claims.claims[i], report.rulings[i]));
+  f("claims", claims);
+  f("files", report.files, {.about = "of evidence"});
+  f("runs", report.runs, {.about = "of the results among them"});
+}
+
+std::string to_json(const ClaimsReport& report) { return json_text(to_value(report)); }
+
+}  // namespace assay
