@@ -20,6 +20,7 @@
 #include "gemm/panels_inl.hpp"
 #include "gemm/small_inl.hpp"
 #include "gemm/tile_inl.hpp"
+#include "gemm/vector_inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -79,6 +80,7 @@ Index a_space(const Product& p) {
 }
 
 Index space_floats(const Product& p) {
+  if (is_vector_product(p)) return 0;
   if (multiplies_by_dots(p)) return dots_space(p);
   const Index columns = reads_b_in_place(p) ? tile_columns : most_columns;
   return a_space(p) + smaller(p.k, most_k) * smaller(pieces(p.n, lanes) * lanes, columns);
@@ -108,6 +110,7 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
 }
 
 void multiply(const Product& p, float* space) {
+  if (is_vector_product(p)) return multiply_by_vector(p);
   if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
   float* const a = space;
   float* const b = space + a_space(p);

@@ -24,7 +24,10 @@ const std::string problems[] = {
     "m=30,n=525,k=517,trans=nt,beta=1",  // B turned, two blocks each way
     "m=16,n=38,k=1024,trans=nt",         // dot products, two blocks of steps
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
-    "m=1,n=7,k=600,trans=nt,beta=-1"};   // one row
+    "m=1,n=7,k=600,trans=nt,beta=-1",    // one row
+    "m=1,n=139,k=77,alpha=-3,beta=2",    // the same, rows of B added
+    "m=141,n=1,k=79,trans=tn,beta=-2",   // one column, rows of A added
+    "m=141,n=1,k=600,alpha=3,beta=1"};   // one column, rows of A dotted
 
 TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("gemm", problems); }
 
