@@ -15,9 +15,11 @@
 namespace assay {
 namespace {
 
-// Blocks of simd are 336 rows, 512 steps and 512 columns; tails on every side of each.
+// Blocks of simd are 512 steps, with a second-level cache of 1 MiB 336 rows, and of a transposed B 512
+// columns; tails on every side of each.
 const std::string problems[] = {
-    "m=41,n=1024,k=33,beta=2",           // B copied, two blocks of columns
+    "m=41,n=1024,k=33,beta=2",           // B copied by the first tile of each panel
+    "m=510,n=81,k=520,beta=1",           // the same, two blocks of rows and of steps, a last partial panel
     "m=31,n=137,k=1024,alpha=-2",        // A copied, two blocks of steps
     "m=341,n=129,k=9,trans=tn,beta=1",   // A copied from columns, two blocks of rows
     "m=17,n=139,k=515,trans=tn",         // the same, two blocks of steps
