@@ -1,9 +1,9 @@
 #include "elementwise/loop_nest.hpp"
 
+#include "caches.hpp"
+
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <string>
 
 namespace assay::elementwise {
 namespace {
@@ -17,29 +17,6 @@ struct Axis {
 bool one_walk(const Axis& outer, const Axis& inner) {
   return outer.x == inner.x * inner.extent && outer.y == inner.y * inner.extent &&
          outer.z == inner.z * inner.extent;
-}
-
-/// Size of the cache that sysfs lists under `index`; 0 where the system does not say. sysconf() is no help:
-/// for some processors it adds up all the caches of a socket.
-double cache_bytes(int index) {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
-  double kib = 0;
-  char unit = 0;
-  return file >> kib >> unit && unit == 'K' ? kib * 1024 : 0;
-}
-
-/// Or 32 KiB, the least that processors have had since 2006.
-double first_level_cache_bytes() {
-  const double bytes = cache_bytes(0);
-  return bytes > 0 ? bytes : 32.0 * 1024;
-}
-
-/// Or 32 MiB, as server cores have had since 2017.
-double last_level_cache_bytes() {
-  for (const int index : {3, 2}) {
-    if (const double bytes = cache_bytes(index); bytes > 0) return bytes;
-  }
-  return 32.0 * 1024 * 1024;
 }
 
 }  // namespace
@@ -94,7 +71,7 @@ bool streaming_pays(double bytes, Index row_length, int threads) {
   // Streaming z saves reading it, and loses z for the next reader, so that it pays once the operands do not
   // stay in the cache anyway. Measured for z = x y on a Zen 5 with 32 MiB: on one thread it took 0.97 of the
   // time at 16 MiB, 0.71 at 24 and 0.69 at 48; on two 1.39 at 16, 1.16 at 24, 0.98 at 32 and 0.73 at 64.
-  static const double cache = last_level_cache_bytes();
+  const double cache = caches().last;
   // A streamed row begins and ends with ordinary stores up to a cache line: 1,024 elements are 64 lines.
   return bytes > cache * (threads > 1 ? 1.0 : 0.75) && row_length >= 1024;
 }
@@ -103,7 +80,7 @@ bool fetching_ahead_pays(double bytes, Index row_length) {
   // Just past the first-level cache each call is over before the hardware's prefetchers have caught up with
   // its streams. Measured on a Zen 5 with 48 KiB, at 64 KiB: 0.88 of the time for z = x y, 0.9 for z = x + y.
   // From 128 KiB on it made no difference, and inside the cache it only costs.
-  static const double cache = first_level_cache_bytes();
+  const double cache = caches().first;
   return bytes > cache && bytes < 2 * cache && row_length >= 2 * fetch_distance;
 }
 

@@ -5,6 +5,7 @@
 //
 // One source for all SIMD targets; it also feeds the variant `threaded` (see blocked.hpp).
 
+#include "caches.hpp"
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
@@ -20,21 +21,33 @@
 #include "gemm/panels_inl.hpp"
 #include "gemm/small_inl.hpp"
 #include "gemm/tile_inl.hpp"
+#include "gemm/vector_inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Blocks, measured on a Zen 5 with 48 KiB of first-level and 1 MiB of second-level cache. 512 steps read and
-// write C half as often as 256 and were faster, though a panel of B then exceeds the first level: the
-// prefetch below covers that. A block of A of 336 rows, 672 KiB, leaves room in the second level for the
-// panel it meets.
+// Steps of k in a block. Twice as many write C half as often, and a panel of B, 32 KiB with AVX2 and 64 KiB
+// with AVX-512, then fills or exceeds a first-level cache of 48 KiB; the prefetch in the tile covers that. On
+// a Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
 constexpr Index most_k = 512;
-constexpr Index most_rows = 336 / tile_rows * tile_rows;
+// Columns of a transposed B that are turned at a time.
 constexpr Index most_columns = 512 / tile_columns * tile_columns;
 // Rows of a copied A are this far apart, not a multiple of 4096 bytes (see rows_collide).
 constexpr Index a_row_stride = most_k + 16;
+
+// Rows of A in a block: as many as take two thirds of the second-level cache, through which the panels of B
+// and C pass meanwhile.
+Index most_rows() {
+  const auto rows =
+      static_cast<Index>(caches().second * 2 / 3) / (most_k * static_cast<Index>(sizeof(float)));
+  return smaller(rows < tile_rows ? 1 : rows / tile_rows, 504 / tile_rows) * tile_rows;
+}
+
+// Floats from one step of a copied transposed A to the next: an odd number of cache lines, which visits all
+// sets of the caches.
+Index a_step_stride() { return (pieces(most_rows(), line) | 1) * line; }
 
 // The size of the next block when `left` is divided into equal blocks of at most `most`,
 // in multiples of `unit`.
@@ -54,7 +67,7 @@ void pack_b(const Product& p, Index l0, Index k, Index j0, Index columns, float*
 
 void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, float* to) {
   if (p.a_transposed) {
-    for (Index l = 0; l < k; ++l) copy(p.a + (l0 + l) * p.lda + i0, rows, to + l * most_rows);
+    for (Index l = 0; l < k; ++l) copy(p.a + (l0 + l) * p.lda + i0, rows, to + l * a_step_stride());
   } else {
     for (Index i = 0; i < rows; ++i) copy(p.a + (i0 + i) * p.lda + l0, k, to + i * a_row_stride);
   }
@@ -67,32 +80,35 @@ bool rows_collide(Index distance) { return distance % 1024 == 0; }
 // floats of which make a step of a tile, are not read in the order in which they lie.
 bool reads_a_in_place(const Product& p) { return p.n <= 128 || (!p.a_transposed && !rows_collide(p.lda)); }
 
-// A transposed B has to be turned. Up to two tiles of rows are too few to make up for a copy.
-bool reads_b_in_place(const Product& p) {
-  return !p.b_transposed && (p.m <= 2 * tile_rows || !rows_collide(p.ldb));
-}
-
 Index a_space(const Product& p) {
   if (reads_a_in_place(p)) return 0;
-  const Index k = smaller(p.k, most_k), rows = smaller(p.m, most_rows);
-  return pieces(p.a_transposed ? k * most_rows : rows * a_row_stride, line) * line;
+  const Index k = smaller(p.k, most_k), rows = smaller(p.m, most_rows());
+  return pieces(p.a_transposed ? k * a_step_stride() : rows * a_row_stride, line) * line;
 }
 
 Index space_floats(const Product& p) {
+  if (is_vector_product(p)) return 0;
   if (multiplies_by_dots(p)) return dots_space(p);
-  const Index columns = reads_b_in_place(p) ? tile_columns : most_columns;
-  return a_space(p) + smaller(p.k, most_k) * smaller(pieces(p.n, lanes) * lanes, columns);
+  // Of a transposed B the panels of a block, of another the last panel, where partial, and the one in use.
+  const Index columns = p.b_transposed ? smaller(pieces(p.n, lanes) * lanes, most_columns) : 2 * tile_columns;
+  return a_space(p) + smaller(p.k, most_k) * columns;
 }
 
 // One block of A against the panels of one block of B, which is read at `b_in_place` unless that is null.
+// Panels there are lines that are ldb apart and may share few sets of the caches, so that the first tile to
+// read one copies it to `panel` for the others: a store for each load among the multiply-adds costs less than
+// a pass for it.
 void multiply_block(const Product& p, const float* a, Operands o, Index i0, Index rows, Index j0,
-                    Index columns, const float* packed_b, const float* b_in_place) {
+                    Index columns, const float* packed_b, const float* b_in_place, float* panel) {
+  o.copy = panel;
   for (Index j = 0; j < columns; j += tile_columns) {
     o.columns = smaller(columns - j, tile_columns);
     const Index vectors = pieces(o.columns, lanes);
+    bool copies = false;
     if (b_in_place != nullptr && o.columns % lanes == 0) {
       o.b = b_in_place + j;
       o.b_step = p.ldb;
+      copies = rows > (rows_collide(p.ldb) ? 1 : 6) * tile_rows;
     } else {
       o.b = b_in_place != nullptr ? packed_b : packed_b + j * o.k;
       o.b_step = vectors * lanes;
@@ -101,20 +117,29 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
       const Index height = next_block(rows - i, tile_rows, 1);
       o.a = a + i * o.a_row;
       o.c = p.c + (i0 + i) * p.ldc + j0 + j;
-      tile_of(height, vectors)(o);
+      if (copies) {
+        tile_of<true>(height, vectors)(o);
+        o.b = panel;
+        o.b_step = vectors * lanes;
+        copies = false;
+      } else {
+        tile_of(height, vectors)(o);
+      }
       i += height;
     }
   }
 }
 
 void multiply(const Product& p, float* space) {
+  if (is_vector_product(p)) return multiply_by_vector(p);
   if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
   float* const a = space;
   float* const b = space + a_space(p);
-  const bool a_in_place = reads_a_in_place(p), b_in_place = reads_b_in_place(p);
+  const bool a_in_place = reads_a_in_place(p), b_in_place = !p.b_transposed;
+  const Index block_rows = most_rows();
   Operands o{.ldc = p.ldc, .alpha = p.alpha};
   for (Index j0 = 0; j0 < p.n;) {
-    const Index columns = next_block(p.n - j0, most_columns, tile_columns);
+    const Index columns = b_in_place ? p.n : next_block(p.n - j0, most_columns, tile_columns);
     for (Index l0 = 0; l0 < p.k;) {
       o.k = next_block(p.k - l0, most_k, 4);
       o.beta = l0 == 0 ? p.beta : 1;
@@ -124,7 +149,7 @@ void multiply(const Product& p, float* space) {
                                                     : columns / tile_columns * tile_columns;
       pack_b(p, l0, o.k, j0 + in_place, columns - in_place, b);
       for (Index i0 = 0; i0 < p.m;) {
-        const Index rows = next_block(p.m - i0, most_rows, tile_rows);
+        const Index rows = next_block(p.m - i0, block_rows, tile_rows);
         const float* block = a;
         if (a_in_place) {
           o.a_row = p.a_transposed ? 1 : p.lda;
@@ -132,10 +157,11 @@ void multiply(const Product& p, float* space) {
           block = p.a + i0 * o.a_row + l0 * o.a_step;
         } else {
           o.a_row = p.a_transposed ? 1 : a_row_stride;
-          o.a_step = p.a_transposed ? most_rows : 1;
+          o.a_step = p.a_transposed ? a_step_stride() : 1;
           pack_a(p, i0, rows, l0, o.k, a);
         }
-        multiply_block(p, block, o, i0, rows, j0, columns, b, b_in_place ? p.b + l0 * p.ldb + j0 : nullptr);
+        multiply_block(p, block, o, i0, rows, j0, columns, b, b_in_place ? p.b + l0 * p.ldb + j0 : nullptr,
+                       b + o.k * tile_columns);
         i0 += rows;
       }
       l0 += o.k;
@@ -159,6 +185,7 @@ HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
   std::vector<Tier> all;
+  caches();  // asks the system now, not within the first product
   for_each_tier(HWY_DISPATCH_TABLE(multiply),
                 [&](const std::string& name, auto* multiply, const auto& unfit) {
                   all.push_back({.name = name, .unfit = unfit, .multiply = multiply});

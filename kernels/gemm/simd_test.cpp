@@ -15,16 +15,21 @@
 namespace assay {
 namespace {
 
-// Blocks of simd are 336 rows, 512 steps and 512 columns; tails on every side of each.
+// Blocks of simd are 512 steps, with a second-level cache of 1 MiB 336 rows, and of a transposed B 512
+// columns; tails on every side of each.
 const std::string problems[] = {
-    "m=41,n=1024,k=33,beta=2",           // B copied, two blocks of columns
+    "m=41,n=1024,k=33,beta=2",           // B copied by the first tile of each panel
+    "m=510,n=81,k=520,beta=1",           // the same, two blocks of rows and of steps, a last partial panel
     "m=31,n=137,k=1024,alpha=-2",        // A copied, two blocks of steps
     "m=341,n=129,k=9,trans=tn,beta=1",   // A copied from columns, two blocks of rows
     "m=17,n=139,k=515,trans=tn",         // the same, two blocks of steps
     "m=30,n=525,k=517,trans=nt,beta=1",  // B turned, two blocks each way
     "m=16,n=38,k=1024,trans=nt",         // dot products, two blocks of steps
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
-    "m=1,n=7,k=600,trans=nt,beta=-1"};   // one row
+    "m=1,n=7,k=600,trans=nt,beta=-1",    // one row
+    "m=1,n=139,k=77,alpha=-3,beta=2",    // the same, rows of B added
+    "m=141,n=1,k=79,trans=tn,beta=-2",   // one column, rows of A added
+    "m=141,n=1,k=600,alpha=3,beta=1"};   // one column, rows of A dotted
 
 TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("gemm", problems); }
 

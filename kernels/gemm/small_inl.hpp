@@ -11,6 +11,7 @@
 #include "gemm/blocked.hpp"
 #include "gemm/panels_inl.hpp"
 #include "gemm/tile_inl.hpp"
+#include "gemm/vector_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
@@ -28,6 +29,7 @@ inline Index small_space_floats(const Product& p) {
 }
 
 inline void multiply_small(const Product& p, float* space) {
+  if (is_vector_product(p)) return multiply_by_vector(p);
   const Index in_place = small_columns_in_place(p);
   if (p.b_transposed) {
     pack_columns(p.b, p.ldb, p.k, p.n, space);

@@ -73,6 +73,7 @@ struct Operands {
   Index a_row = 0, a_step = 0;
   const float* b = nullptr;
   Index b_step = 0;
+  float* copy = nullptr;  // where a tile that copies puts the vectors of B, one step after the other
   float* c = nullptr;
   Index ldc = 0;
   Index columns = 0;  // of C, at most the tile's
@@ -92,7 +93,7 @@ HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
 }
 
 // Updates one tile of C. Whole vectors of B are read, only existing columns of C are touched.
-template <Index rows, Index vectors>
+template <Index rows, Index vectors, bool copies>
 void tile(const Operands& o) {
   const Floats d;
   constexpr Index panel_lines = pieces(vectors * lanes, line);
@@ -118,6 +119,7 @@ void tile(const Operands& o) {
     next_a += 4 * row;
   });
   const float* b = o.b;
+  float* copy = o.copy;
   for (Index l = o.k; l > 0; --l) {
     Vector from_b[static_cast<std::size_t>(vectors)];
     unrolled<vectors>([&](auto v) HWY_ATTR { from_b[v.value] = hn::LoadU(d, b + v.value * lanes); });
@@ -129,6 +131,10 @@ void tile(const Operands& o) {
         sums[r.value][v.value] = hn::MulAdd(from_a, from_b[v.value], sums[r.value][v.value]);
       });
     });
+    if constexpr (copies) {
+      unrolled<vectors>([&](auto v) HWY_ATTR { hn::Store(from_b[v.value], d, copy + v.value * lanes); });
+      copy += vectors * lanes;
+    }
     unrolled<groups>([&](auto g) HWY_ATTR { a[g.value] += a_step; });
     // Past the end of B it names no operand, which a prefetch may.
     for (Index i = 0; i < panel_lines; ++i) hwy::Prefetch(b + ahead * b_step + i * line);
@@ -166,15 +172,16 @@ void tile(const Operands& o) {
 using Tile = void (*)(const Operands&);
 
 // The tile function of every number of rows and vectors, so that no edge of C computes rows it has not got.
-template <std::size_t... i>
+template <bool copies, std::size_t... i>
 Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
   static constexpr Tile table[] = {
-      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
+      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1, copies>...};
   return table[(vectors - 1) * tile_rows + rows - 1];
 }
-inline Tile tile_of(Index rows, Index vectors) {
-  return tile_of(rows, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+template <bool copies = false>
+Tile tile_of(Index rows, Index vectors) {
+  return tile_of<copies>(rows, vectors,
+                         std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
 }
 
 }  // namespace HWY_NAMESPACE
