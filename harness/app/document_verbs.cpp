@@ -9,6 +9,7 @@
 #include "bench/compare/pull_request.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "bench/report/page.hpp"
 
 #include <fmt/format.h>
 
@@ -41,15 +42,18 @@ int compare_verb(const CompareOptions& options) {
   const Comparison comparison = compare(before, after, {.limit = options.limit});
   const Outcome outcome =
       decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
+  PullRequest page = pull_request_of(comparison, before, after);
+  page.outcome = outcome.line();
+  page.kept = "--json FILE writes them";
+  // One that selects trials already takes no second selection.
+  if (after.command.find(" -k ") == std::string::npos) page.command = after.command;
   if (options.as_markdown) {
-    PullRequest page = pull_request_of(comparison, before, after);
-    page.outcome = outcome.line();
-    page.kept = "--json FILE writes them";
     put(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
     const std::string text = comparison_text(comparison, before, after);
     put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
   }
+  write_page(options.page, [&] { return pull_request_page(page); });
   return fails(outcome.word) || comparison.failures.empty() ? outcome.exit_code() : exit_code::found;
 }
 
@@ -67,9 +71,10 @@ int report_verb(const ReportOptions& options) {
   const Report report = make_report(results, baseline, comparison, outcome);
   if (options.reports.empty()) {
     put(options.json, to_markdown(report), to_json(report));
-    return exit_code::passed;
+  } else {
+    fmt::print("{}\n", write_report(report, options.reports).string());
   }
-  fmt::print("{}\n", write_report(report, options.reports).string());
+  write_page(options.page, [&] { return report_page(report); });
   return exit_code::passed;
 }
 

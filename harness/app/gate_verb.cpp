@@ -7,6 +7,7 @@
 #include "assay/report.hpp"
 #include "bench/gate/baseline_gate.hpp"
 #include "bench/gate/durations.hpp"
+#include "bench/report/page.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -94,6 +95,7 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
+  write_page(options.page, [&] { return report_page(report); });
   PullRequest page = pull_request_of(
       gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
   page.outcome = gate.outcome.line();

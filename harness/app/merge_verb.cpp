@@ -35,7 +35,10 @@ std::vector<File> files_of(const MergeOptions& options, const Json& first, const
 
 /// Options that judge: results of runs are merged without a judgement.
 void require_no_gate_options(const VerdictOptions& options) {
-  const std::string given = options.markdown.empty() ? first_given(options.judging) : "--md";
+  const std::string given = !options.markdown.empty()    ? "--md"
+                            : !options.page.html.empty() ? "--html"
+                            : !options.page.svg.empty()  ? "--svg"
+                                                         : first_given(options.judging);
   if (given.empty()) return;
   throw Error(
       given, "is for shards of a gate of two builds, and these are of a run",

@@ -68,6 +68,10 @@ void ci_files(OptionList& o, CiFiles& value) {
 void comment(OptionList& o, std::filesystem::path& value) {
   o("--md", &value, "write a comment for a pull request here", output_file);
 }
+void page(OptionList& o, PageFiles& value) {
+  o("--html", &value.html, "write a page with pictures here, a single file", output_file);
+  o("--svg", &value.svg, "write the pictures of that page into this folder", output_folder);
+}
 void markdown(OptionList& o, std::filesystem::path& value) {
   o("--md", &value, "write it as Markdown here, too", output_file);
 }
@@ -162,6 +166,7 @@ void describe_outputs(OptionList& o, VerdictOptions& options) {
   results(o, options.output);
   json(o, options.json);
   comment(o, options.markdown);
+  page(o, options.page);
   ci_files(o, options.ci);
 }
 
@@ -306,6 +311,7 @@ void describe(OptionList& o, GateOptions& options) {
   o("--record-missing", &options.record_missing, "record a baseline in this folder when there is none",
     output_folder);
   o("--reports", &options.reports, "write the report under this folder", output_folder);
+  page(o, options.page);
   shard(o, options.shard);
   results(o, options.output);
   json(o, options.json);
@@ -361,6 +367,7 @@ void describe(OptionList& o, ReanalyzeOptions& options) {
   o("results", &options.results, "what `gate --base ... -o` wrote", {.required = true});
   describe(o, options.verdict.judging);
   comment(o, options.verdict.markdown);
+  page(o, options.verdict.page);
   json(o, options.verdict.json);
 }
 
@@ -372,6 +379,7 @@ void describe(OptionList& o, MergeOptions& options) {
   describe(o, options.verdict.judging);
   o("--md", &options.verdict.markdown, "of a gate of two builds: write a comment for a pull request here",
     output_file);
+  page(o, options.verdict.page);
   json(o, options.verdict.json);
 }
 
@@ -402,6 +410,7 @@ void describe(OptionList& o, CompareOptions& options) {
   o("before", &options.before, "results before", {.required = true});
   o("after", &options.after, "results after", {.required = true});
   o("--md", &options.as_markdown, "print Markdown");
+  page(o, options.page);
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   json(o, options.json);
 }
@@ -411,6 +420,7 @@ void describe(OptionList& o, ReportOptions& options) {
   baselines(o, options.baselines);
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   o("--reports", &options.reports, "write it under this folder instead of printing it", output_folder);
+  page(o, options.page);
   json(o, options.json);
 }
 

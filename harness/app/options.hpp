@@ -131,6 +131,11 @@ struct JudgingOptions {
   ExitCodes exit_codes = ExitCodes::usual;
 };
 
+/// A page of one file, and a folder for its pictures.
+struct PageFiles {
+  std::filesystem::path html, svg;
+};
+
 /// Files of a verdict that CI engines read.
 struct CiFiles {
   std::filesystem::path junit, code_quality;
@@ -146,6 +151,7 @@ struct GateOptions {
   std::filesystem::path record_missing;  ///< folder for a baseline when there is none
   ShardOptions shard;
   std::filesystem::path reports, output;
+  PageFiles page;
   CiFiles ci;
   std::string json;
 };
@@ -156,6 +162,7 @@ struct VerdictOptions {
   JudgingOptions judging;
   bool record_step = false;
   std::filesystem::path output, markdown;
+  PageFiles page;
   CiFiles ci;
   std::string json;
 };
@@ -233,6 +240,7 @@ struct SelftestAgainOptions {
 struct CompareOptions {
   std::filesystem::path before, after;
   bool as_markdown = false;
+  PageFiles page;
   double limit = GatePolicy{}.limit;
   std::string json;
 };
@@ -242,6 +250,7 @@ struct ReportOptions {
   std::vector<std::filesystem::path> baselines{usual_baselines};
   double limit = GatePolicy{}.limit;
   std::filesystem::path reports;
+  PageFiles page;
   std::string json;
 };
 

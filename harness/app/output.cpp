@@ -16,14 +16,31 @@ void put(const std::string& where, const std::string& text, const std::string& j
   if (!where.empty()) write_file(where, json + "\n");
 }
 
+namespace {
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) throw Error(folder.string(), "cannot be made: " + failure.message(), "name another folder");
+}
+
+}  // namespace
+
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
   const auto here = folder / report.machine.key;
-  std::error_code failure;
-  std::filesystem::create_directories(here, failure);
-  if (failure) throw Error(here.string(), "cannot be made: " + failure.message(), "name another folder");
+  make_folder(here);
   write_file(here / (report.suite + ".md"), to_markdown(report));
   write_file(here / (report.suite + ".json"), to_json(report) + "\n");
   return here / (report.suite + ".md");
+}
+
+void write_page(const PageFiles& files, const std::function<Page()>& make) {
+  if (files.html.empty() && files.svg.empty()) return;
+  const Page page = make();
+  if (!files.html.empty()) write_file(files.html, page.html);
+  if (files.svg.empty()) return;
+  make_folder(files.svg);
+  for (const auto& [name, plot] : page.plots) write_file(files.svg / (name + ".svg"), svg_file(plot));
 }
 
 }  // namespace assay

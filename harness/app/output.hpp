@@ -1,9 +1,12 @@
 /// Sends a verb's words and JSON to their places.
 #pragma once
 
+#include "app/options.hpp"
 #include "assay/report.hpp"
+#include "core/markup/plot.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace assay {
@@ -15,5 +18,8 @@ void put(const std::string& where, const std::string& text, const std::string& j
 
 /// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);
+
+/// Writes the page and its pictures where they are asked for; `make` is not called where neither is.
+void write_page(const PageFiles& files, const std::function<Page()>& make);
 
 }  // namespace assay

@@ -122,6 +122,7 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
       options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
   std::ranges::copy(verdict.ledger.lines, std::back_inserter(page.remarks));
   if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
+  write_page(options.page, [&] { return pull_request_page(page); });
   put_ci_outputs(options.ci, options.json,
                  {.comparison = comparison,
                   .after = head_results(run),

@@ -164,7 +164,10 @@ void add_epochs(Json& values, const std::vector<PageRow>& slower) {
   for (std::size_t i = 0; i < std::min(most_epochs, sorted.size()); ++i) {
     out.push_back(Json{{"suite", short_name(sorted[i].first.first)},
                        {"variant", short_name(sorted[i].first.second)},
-                       {"more", seconds_text(sorted[i].second)}});
+                       {"more", seconds_text(sorted[i].second)},
+                       {"low", json_number(sorted[i].second.low)},
+                       {"middle", json_number(sorted[i].second.middle)},
+                       {"high", json_number(sorted[i].second.high)}});
   }
   values["epochs"] = std::move(out);
   values["epochs_more"] = sorted.size() > most_epochs ? Json(sorted.size() - most_epochs) : Json();
@@ -241,6 +244,9 @@ Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
   return out;
 }
 
+/// What rows are sorted by: a time or a ratio. Empty where it is not known.
+Json sort_value(double value) { return value > 0 ? json_number(value) : Json(""); }
+
 Json row_values(const PageRow& row) {
   const Verdict& verdict = *row.verdict;
   std::string interval = interval_in_words(verdict);
@@ -250,7 +256,11 @@ Json row_values(const PageRow& row) {
                             verdict.ratio.basis == Basis::slices ? " over slices" : "");
   }
   return Json{{"mark", mark(verdict.standing)},
+              {"state", to_string(verdict.standing)},
+              {"ratio", sort_value(verdict.ratio.middle)},
               {"key", short_name(verdict.key)},
+              {"before_seconds", sort_value(row.trial->before_seconds)},
+              {"after_seconds", sort_value(row.trial->after_seconds)},
               {"before", short_name(row.trial->before)},
               {"after", short_name(row.trial->after)},
               {"change", change_in_words(verdict)},
@@ -258,10 +268,36 @@ Json row_values(const PageRow& row) {
               {"limit", limit}};
 }
 
+using TrialsByKey = std::map<std::string_view, const TrialResult*>;
+
+TrialsByKey by_key(const std::vector<TrialResult>& trials) {
+  TrialsByKey out;
+  for (const TrialResult& trial : trials) out[trial.key] = &trial;
+  return out;
+}
+
+double seconds_in(const TrialsByKey& trials, const std::string& key) {
+  const auto found = trials.find(key);
+  return found == trials.end() ? 0 : time_of(*found->second).middle;
+}
+
+PlottedSamples samples_of(std::string side, const TrialsByKey& trials, const std::string& key) {
+  PlottedSamples out{std::move(side), {}};
+  const auto found = trials.find(key);
+  if (found == trials.end() || !is_measured(*found->second)) return out;
+  for (const Launch& launch : found->second->launches) out.launches.push_back(seconds_of(launch));
+  return out;
+}
+
 }  // namespace
 
 PullRequest pull_request_of(const Comparison& comparison, const Results& before, const Results& after) {
-  PullRequest out{.comparison = comparison};
+  PullRequest out{.suite = after.suite,
+                  .before_facts = before.machine.facts,
+                  .after_facts = after.machine.facts,
+                  .comparison = comparison};
+  const TrialsByKey was_trials = by_key(before.trials), is_trials = by_key(after.trials),
+                    again_trials = by_key(after.again);
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) out.remarks.push_back(moved);
   std::ranges::copy(comparison.failures, std::back_inserter(out.remarks));
   std::ranges::copy(comparison.objections, std::back_inserter(out.remarks));
@@ -269,8 +305,15 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   for (const Verdict& verdict : comparison.verdicts) {
-    out.trials.push_back(
-        {.before = was[verdict.key], .after = verdict.afresh ? again[verdict.key] : is[verdict.key]});
+    ChangedTrial& trial = out.trials.emplace_back(
+        ChangedTrial{.before = was[verdict.key],
+                     .after = verdict.afresh ? again[verdict.key] : is[verdict.key],
+                     .samples = {samples_of("before", was_trials, verdict.key),
+                                 samples_of("now", verdict.afresh ? again_trials : is_trials, verdict.key)}});
+    if (!trial.before.empty()) trial.before_seconds = seconds_in(was_trials, verdict.key);
+    if (!trial.after.empty()) {
+      trial.after_seconds = seconds_in(verdict.afresh ? again_trials : is_trials, verdict.key);
+    }
   }
   return out;
 }

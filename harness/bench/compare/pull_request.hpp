@@ -3,6 +3,7 @@
 
 #include "assay/compare.hpp"
 #include "core/json/json.hpp"
+#include "core/markup/plot.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,10 +22,13 @@ struct EpochCost {
 
 /// What is known of a trial beside its verdict.
 struct ChangedTrial {
-  std::string before, after;          ///< times in words, empty where there is none
+  std::string before, after;                     ///< times in words, empty where there is none
+  double before_seconds = 0, after_seconds = 0;  ///< of those; 0 where there is none
   std::string cause;                  ///< the changed source file, or function; empty where it is not known
   std::vector<std::string> pointers;  ///< lines on where to look
   std::vector<EpochCost> epochs;
+  std::vector<PlottedSamples> samples;   ///< of each side, in run order
+  PlotScale scale = PlotScale::seconds;  ///< of those: seconds per call, or ratios to the base
 };
 
 /// Texts may come from an untrusted change.
@@ -34,7 +38,9 @@ struct PullRequest {
   std::vector<std::string> seen;     ///< the slow-downs that would have been seen
   std::vector<std::string> notes;    ///< on how it was measured
   std::string command;               ///< repeats the run; `-k` and a filter are to follow. May be empty
-  std::string kept;                  ///< says where rows are that have no room: "gate.json has them"
+  std::string suite;                 ///< its name; may be empty
+  std::vector<Fact> before_facts, after_facts;  ///< of machines and builds
+  std::string kept;  ///< says where rows are that have no room: "gate.json has them"
   Comparison comparison;
   std::vector<ChangedTrial> trials;  ///< one for each verdict
 };
@@ -49,5 +55,13 @@ Json pull_request_values(const PullRequest& change, std::size_t most_rows);
 /// Markdown of at most `most_bytes`. Trials that have no room are dropped from the end, after what is slower
 /// or fails, and counted.
 std::string pull_request_markdown(const PullRequest& change, std::size_t most_bytes = most_comment_bytes);
+
+/// How a mark of that standing looks, and the ratios of a comparison, largest changes first; null where there
+/// is no interval.
+Look look_of(Standing standing);
+Json verdicts_plot(const Comparison& comparison);
+
+/// The same, all trials and with pictures, as one file of HTML: reports/templates/comparison.html.
+Page pull_request_page(const PullRequest& change);
 
 }  // namespace assay

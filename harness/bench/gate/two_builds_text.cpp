@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -232,8 +233,30 @@ std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   return out + count_line(run, ruling) + "\n" + shard_line(run);
 }
 
+namespace {
+
+/// The ratios that the verdict rests on: of a launch each, to the base.
+std::vector<PlottedSamples> ratios_by_launch(const PairedTrial& trial) {
+  const TrialLogs logs = logs_of(trial);
+  std::vector<PlottedSamples> out{{"head", {}}, {"copy of the base", {}}};
+  for (const double log : logs.head) out[0].launches.push_back({std::exp(log)});
+  for (const double log : logs.control) out[1].launches.push_back({std::exp(log)});
+  return out;
+}
+
+}  // namespace
+
 PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling) {
-  PullRequest out{.command = run.command, .comparison = ruling.comparison};
+  PullRequest out{.command = run.command,
+                  .suite = run.suite,
+                  .before_facts = run.base.facts,
+                  .after_facts = run.head.facts,
+                  .comparison = ruling.comparison};
+  for (std::vector<Fact>* facts : {&out.before_facts, &out.after_facts}) {
+    for (const Fact& fact : run.machine.facts) {
+      if (std::ranges::find(*facts, fact.name, &Fact::name) == facts->end()) facts->push_back(fact);
+    }
+  }
   if (run.partial) out.outcome = interrupted_sentence(run);
   if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
     out.remarks.push_back("machine unfit: " + unfit);
@@ -255,10 +278,16 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling) {
     ChangedTrial& changed = out.trials.emplace_back();
     if (seconds > 0) {
       changed.before = seconds_text(seconds);
-      if (row.verdict->ratio.middle > 0) changed.after = seconds_text(seconds * row.verdict->ratio.middle);
+      changed.before_seconds = seconds;
+      if (row.verdict->ratio.middle > 0) {
+        changed.after_seconds = seconds * row.verdict->ratio.middle;
+        changed.after = seconds_text(changed.after_seconds);
+      }
     }
     changed.cause = trial.cause;
     changed.pointers = trial.pointers;
+    changed.samples = ratios_by_launch(trial);
+    changed.scale = PlotScale::ratios;
     if (row.verdict->standing == Standing::slower) changed.epochs = epoch_costs(run, row);
   }
   return out;

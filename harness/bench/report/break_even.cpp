@@ -45,15 +45,8 @@ const TrialResult* rival_of(const Results& results, const TrialResult& trial) {
 
 double bytes_of(const TrialResult& trial) { return trial.cost.bytes_read + trial.cost.bytes_written; }
 
-/// One size of one variant, against its rival.
-struct Size {
-  std::string extents;
-  double bytes = 0;
-  Interval ratio;  ///< of the rival's time to its own
-};
-
-BreakEven row_of(BreakEven row, std::vector<Size> sizes) {
-  std::ranges::stable_sort(sizes, {}, &Size::bytes);
+BreakEven row_of(BreakEven row, std::vector<BreakEvenSize> sizes) {
+  std::ranges::stable_sort(sizes, {}, &BreakEvenSize::bytes);
   row.sizes = sizes.size();
   bool faster_so_far = true;  // from the largest down
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
@@ -67,6 +60,7 @@ BreakEven row_of(BreakEven row, std::vector<Size> sizes) {
     auto& list = size->ratio.high < 1 ? row.slower : row.undecided;
     list.insert(list.begin(), size->extents);
   }
+  row.points = std::move(sizes);
   return row;
 }
 
@@ -74,7 +68,7 @@ BreakEven row_of(BreakEven row, std::vector<Size> sizes) {
 
 std::vector<BreakEven> break_even(const Results& results) {
   std::vector<BreakEven> rows;
-  std::vector<std::vector<Size>> sizes;
+  std::vector<std::vector<BreakEvenSize>> sizes;
   for (const TrialResult& trial : results.trials) {
     const TrialResult* rival = is_measured(trial) ? rival_of(results, trial) : nullptr;
     if (rival == nullptr || rival == &trial) continue;

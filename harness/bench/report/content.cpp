@@ -132,6 +132,7 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
     row.seconds = {};
     return row;
   }
+  for (const Launch& launch : trial.launches) row.samples.push_back(seconds_of(launch));
   const double bytes = trial.cost.bytes_read + trial.cost.bytes_written;
   row.flops_per_second = trial.cost.flops / row.seconds.middle;
   row.bytes_per_second = bytes / row.seconds.middle;

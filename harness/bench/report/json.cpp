@@ -90,6 +90,14 @@ void describe(Fields& f, TimeRow& row) {
   f("allocated_bytes_per_call", row.allocated_bytes_per_call);
   f("workspace_bytes", row.workspace_bytes);
   f("remark", row.remark);
+  f("samples", row.samples,
+    {.terse = true, .seven_digits = true, .about = "seconds per call of slices by launch, in run order"});
+}
+
+void describe(Fields& f, BreakEvenSize& one) {
+  f("extents", one.extents);
+  f("bytes", one.bytes, {.about = "of a call"});
+  f("ratio", one.ratio, {.about = "time of the rival / time of the variant"});
 }
 
 void describe(Fields& f, BreakEven& row) {
@@ -103,6 +111,7 @@ void describe(Fields& f, BreakEven& row) {
   f.derived("from_bytes", known_if(found, row.from_bytes), null_if_none);
   f("slower", row.slower);
   f("undecided", row.undecided);
+  f("points", row.points, {.terse = true, .about = "all sizes, by the bytes of a call"});
 }
 
 void describe(Fields& f, PeerRatio& one) {

@@ -235,6 +235,7 @@ void add_comparison(Json& values, const Report& report) {
     rows.push_back(Json{{"key", verdict.key},
                         {"standing", to_string(verdict.standing)},
                         {"words", in_words(verdict)},
+                        {"ratio", json_number(verdict.ratio.middle)},
                         {"limit_text", figure(verdict.limit) + "x"},
                         {"why", verdict.why}});
   }
@@ -325,6 +326,9 @@ std::string weather_text(const Weather& weather) {
 
 Json document_values(const Report& report) {
   Json out = to_value(report);
+  // Pictures and programs need them; no sentence does, and there are many.
+  for (std::size_t i = 0; i < report.times.size(); ++i) out["times"][i].erase("samples");
+  for (std::size_t i = 0; i < report.break_even.size(); ++i) out["break_even"][i].erase("points");
   out["rests_on"] = rests_on(report.summary);
   out["visible"] = visible(report.summary);
   Json counts = Json::array();

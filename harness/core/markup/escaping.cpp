@@ -25,13 +25,18 @@ bool turns_the_line(std::string_view character) {
          (character.starts_with("\xE2\x81") && last >= 0xA6 && last <= 0xA9);
 }
 
+/// U+FFFE and U+FFFF, which no XML may hold.
+bool is_no_character(std::string_view character) {
+  return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
+}
+
 /// One line of UTF-8.
 std::string cleaned(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = character_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(1, length));
-    if (length == 0 || (length == 3 && turns_the_line(character))) {
+    if (length == 0 || (length == 3 && (turns_the_line(character) || is_no_character(character)))) {
       out += replacement_character;
     } else if (length == 1 && is_control(character.front())) {
       out += ' ';
@@ -136,6 +141,20 @@ std::string html(std::string_view text) {
   return out;
 }
 
+/// These stand in the texts of JSON alone. HTML and XML then read the same.
+std::string json_in_script(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "\\u0026"; break;
+      case '<': out += "\\u003c"; break;
+      case '>': out += "\\u003e"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string escaped(std::string_view text, Place place) {
@@ -147,6 +166,7 @@ std::string escaped(std::string_view text, Place place) {
     case Place::cell_span: return span(line, true);
     case Place::fence: return fenced(line);
     case Place::html: return html(line);
+    case Place::json: return json_in_script(line);
   }
   return "";
 }

@@ -13,6 +13,7 @@ enum class Place {
   cell_span,  ///< the same within a table
   fence,      ///< a line, or part of one, of a fenced block of code
   html,       ///< content and attributes in quotes
+  json,       ///< JSON in a script element, which nothing in it ends
 };
 
 /// Returns text that renders as itself, on one line and within its table cell. Markup, HTML and formulas have

@@ -75,6 +75,10 @@ TEST(EscapedFence, IsEndedByNoLineOfIt) {
   EXPECT_EQ(escaped("````\nb", Place::fence), "``\u200b`` b");
 }
 
+TEST(Escaped, HasNoCharacterThatXmlForbids) {
+  EXPECT_EQ(escaped("a\xEF\xBF\xBF\xEF\xBF\xBE", Place::html), "a\uFFFD\uFFFD");
+}
+
 TEST(EscapedHtml, IsNoMarkupInContentAndAttributes) {
   EXPECT_EQ(escaped("<a href=\"x\">&'", Place::html), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -63,10 +64,18 @@ class Preparation {
         is_row_ = text_[at_] == '|';
         if (text_.substr(at_).starts_with("```")) is_fenced_ = !is_fenced_;
       }
+      if (text_[at_] == '<' && escaping_ == Escaping::html) enter_element(text_.substr(at_));
       out_ += text_[at_];
     }
   }
   bool is_line_start(std::size_t position) const { return position == 0 || text_[position - 1] == '\n'; }
+
+  void enter_element(std::string_view rest) {
+    if (rest.starts_with("</script") || rest.starts_with("</style")) html_place_ = Place::html;
+    if (rest.starts_with("<style")) html_place_.reset();
+    if (rest.starts_with("<script")) html_place_.reset();
+    if (rest.starts_with("<script type=\"application/json\"")) html_place_ = Place::json;
+  }
 
   void tag(std::size_t open, std::size_t close) {
     if (is_line_start(open)) is_row_ = false;
@@ -100,7 +109,17 @@ class Preparation {
 
   void value(std::size_t open, std::string_view name) {
     const char after = at_ < text_.size() ? text_[at_] : '\n';
-    Place place = escaping_ == Escaping::html ? Place::html : is_fenced_ ? Place::fence : Place::prose;
+    Place place = is_fenced_ ? Place::fence : Place::prose;
+    if (escaping_ == Escaping::html) {
+      if (!html_place_) {
+        refuse(open, fmt::format("'{{{{{}}}}}' stands in a script or a style sheet", name),
+               "write it as data, into a script of type application/json");
+      }
+      if (open > 0 && text_[open - 1] == '=') {
+        refuse(open, fmt::format("'{{{{{}}}}}' is an attribute without quotes", name), "put it in quotes");
+      }
+      place = *html_place_;
+    }
     if (place == Place::prose) {
       if (after == '(' || after == '[')
         refuse(open, fmt::format("'{{{{{}}}}}' may become a link", name), "put a space behind it");
@@ -124,6 +143,7 @@ class Preparation {
   std::size_t at_ = 0;
   bool is_row_ = false, is_fenced_ = false;
   std::vector<std::string_view> sections_;  // that are open, with what opened them
+  std::optional<Place> html_place_ = Place::html;  ///< none where no value may stand
   std::string out_;
 };
 
@@ -253,7 +273,7 @@ std::string document(std::string_view name, const Json& values) {
     throw Error(std::string(name), "is no template of this program", "look into reports/templates");
   }
   return rendered("reports/templates/" + std::string(name), found->second, values,
-                  name.ends_with(".html") ? Escaping::html : Escaping::markdown);
+                  name.ends_with(".md") ? Escaping::markdown : Escaping::html);
 }
 
 }  // namespace assay

@@ -103,6 +103,20 @@ TEST(Template, RefusesWhatWouldLetAValueBecomeMarkup) {
   refuses("{{x}}(y)", "t.md:1: ", "may become a link");
 }
 
+TEST(HtmlTemplate, WritesJsonThatEndsNoScript) {
+  const std::string page = "<script type=\"application/json\">{{x}}</script><p>{{x}}</p>";
+  EXPECT_EQ(rendered("t.html", page, Json{{"x", R"({"a":"</script>&"})"}}, Escaping::html),
+            R"(<script type="application/json">{"a":"\u003c/script\u003e\u0026"}</script>)"
+            "<p>{&quot;a&quot;:&quot;&lt;/script&gt;&amp;&quot;}</p>");
+}
+
+TEST(HtmlTemplate, RefusesPlacesThatNoEscapeMakesSafe) {
+  for (const char* text : {"<script>var x = '{{x}}';</script>", "<style>p { color: {{x}} }</style>",
+                           "<p title={{x}}></p>", "<script type=\"module\">{{x}}</script>"}) {
+    EXPECT_THROW(rendered("t.html", text, Json{{"x", "1"}}, Escaping::html), Error) << text;
+  }
+}
+
 TEST(Document, SaysThatAProgramHasNoSuchTemplate) {
   EXPECT_THAT([] { document("none.md", Json::object()); },
               ThrowsMessage<Error>(StartsWith("none.md: is no template")));

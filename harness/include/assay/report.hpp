@@ -73,6 +73,15 @@ struct TimeRow {
   double allocations_per_call = 0, allocated_bytes_per_call = 0;
   double workspace_bytes = 0;
   std::string remark;
+  /// Seconds per call of each slice by launch, in run order; none where the report withholds seconds.
+  std::vector<std::vector<double>> samples;
+};
+
+/// One size of a variant, against its rival.
+struct BreakEvenSize {
+  std::string extents;
+  double bytes = 0;  ///< of a call
+  Interval ratio;    ///< of the rival's time to its own
 };
 
 /// The size from which on a variant is worth its trouble, among the sizes of one operation that were
@@ -89,6 +98,7 @@ struct BreakEven {
   double from_bytes = 0;
   std::vector<std::string> slower;     ///< sizes at which it is slower
   std::vector<std::string> undecided;  ///< sizes at which the interval contains 1
+  std::vector<BreakEvenSize> points;   ///< all sizes, by the bytes of a call
 };
 
 /// One case on which a variant of ours and a library were both measured.

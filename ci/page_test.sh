@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Opens pages of reports as a reader does: well-formed by xmllint; in a headless Chromium without errors, sorted and
+# filtered with 10,000 trials, and drawn at 400 and 1600 pixels, light and dark. Exits with 77 where there is no browser.
+#   usage: page_test.sh ASSAY RESULTS.json [FOLDER for the pictures of the screen]
+set -euo pipefail
+assay=$(realpath "$1")
+results=$(realpath "$2")
+kept=${3:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+shots=${kept:-$folder}
+mkdir -p "$shots"
+shots=$(realpath "$shots")
+cd "$folder"
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# As many trials as a page must bear, with names that try to be markup, made of one that was measured.
+python3 - "$results" <<'PYTHON'
+import copy, json, sys
+results = json.load(open(sys.argv[1]))
+measured = [t for t in results["trials"] if t.get("launches")]
+hostile = "</script><script>console.error('escaped from a name')</script><img src=x onerror=\"console.error('image')\">"
+for name, count, factor in (("few", 2, 1.0), ("many", 10_000, 1.0), ("before", 1000, 1.0), ("now", 1000, 1.5)):
+    out = copy.deepcopy(results)
+    out["trials"] = []
+    for i in range(count):
+        trial = copy.deepcopy(measured[i % len(measured)])
+        operation, variant = f"op{i // 2}", ("naive", "packed")[i % 2]
+        trial.update(operation=operation, variant=variant, problem=f"n={i // 2}")
+        trial["key"] = f"{operation}/{variant}/{trial['problem']}#{trial['threads']}"
+        if i == 1: trial["note"] = hostile
+        if i % 100 == 1:
+            for launch in trial["launches"]:
+                launch["seconds"] = [factor * seconds for seconds in launch["seconds"]]
+        out["trials"].append(trial)
+    out["about"] = hostile
+    json.dump(out, open(name + ".json", "w"))
+PYTHON
+
+"$assay" report few.json --baselines "$folder" --html few.html > few.md
+"$assay" report many.json --baselines "$folder" --html report.html --svg pictures > report.md
+"$assay" compare before.json now.json --html compare.html > compare.txt || [ $? = 1 ] || fail "compare ended with $?"
+
+if command -v xmllint > /dev/null; then
+  # --huge: texts of more than 10 MB, such as the data of 10,000 trials, are refused otherwise.
+  xmllint --noout few.html pictures/*.svg && xmllint --huge --noout report.html compare.html ||
+    fail "a page or picture is not well-formed"
+  # A check that cannot fail is none: this one sees a name that was not escaped.
+  sed 's|</h1>|<img></h1>|' few.html > planted.html
+  ! xmllint --noout planted.html 2> /dev/null || fail "xmllint took a page that is not well-formed"
+else
+  echo "xmllint is not installed: nothing says whether the pages are well-formed"
+fi
+
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [ -z "$chromium" ]; then
+  echo "skipped: no chromium is installed (apt-get install chromium)"
+  exit 77
+fi
+browser() {
+  timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --enable-logging=stderr \
+    --user-data-dir="$folder/profile" "$@"
+}
+complaints() { grep -E 'CONSOLE.*(rror|escaped|image|refused)' "$1" || true; }
+
+# Clicks and types as a reader would, and leaves in the title what the page then shows.
+acting() {
+  cat <<'SCRIPT'
+<script>
+(function () {
+  var table = document.querySelector("table.sorted tbody").closest("table");
+  document.querySelectorAll("table.sorted").forEach(function (one) {
+    if (one.rows.length > table.rows.length) table = one;
+  });
+  var heads = Array.from(table.tHead.rows[0].cells), column = heads.findIndex(function (head) {
+    return head.textContent.startsWith(COLUMN);
+  });
+  var began = performance.now();
+  var button = heads[column].querySelector("button");
+  button.click();
+  button.click();
+  var values = Array.from(table.tBodies[0].rows).map(function (row) {
+    return row.cells[column].getAttribute("data-value");
+  }).filter(function (text) { return text !== ""; }).map(Number);
+  var ordered = values.every(function (value, i) { return i === 0 ? true : values[i - 1] >= value; });
+  var field = table.closest("details").querySelector("input");
+  field.value = "packed op499/";
+  field.dispatchEvent(new Event("input"));
+  var shown = Array.from(table.tBodies[0].rows).filter(function (row) { return !row.hidden; });
+  document.title = "rows " + table.tBodies[0].rows.length + ", values " + values.length + ", ordered " + ordered +
+    ", shown " + shown.length;
+  console.log("sorted and filtered in " + Math.round(performance.now() - began) + " ms, loaded in " +
+    Math.round(began) + " ms");
+})();
+</script>
+SCRIPT
+}
+for page in report compare; do
+  column='"time"' && [ "$page" = report ] || column='"change"'
+  rows=10000 && [ "$page" = report ] || rows=1000
+  act=$(acting)
+  { sed 's|</body>||; s|</html>||' "$page.html"; echo "${act/COLUMN/$column}</body></html>"; } > acted.html
+  browser --dump-dom "file://$folder/acted.html" > dom.html 2> log.txt
+  title=$(grep -m1 -o '<title>[^<]*' dom.html)
+  case $title in
+    *"rows $rows, values $rows, ordered true, shown 1") ;;
+    *) fail "$page: after sorting and filtering it shows: $title" ;;
+  esac
+  [ -z "$(complaints log.txt)" ] || fail "$page: the console says: $(complaints log.txt)"
+  echo "$page: $(grep -o 'sorted and filtered[^"]*' log.txt)"
+done
+
+# The planted fault: a name that became a script is heard.
+sed "s|</h1>|</h1><script>console.error('escaped from a name')</script>|" few.html > planted.html
+browser --dump-dom "file://$folder/planted.html" > dom.html 2> log.txt
+[ -n "$(complaints log.txt)" ] || fail "an error on the console was not seen"
+
+for scheme in light dark; do
+  # 1 is light and 0 is dark.
+  preferred=1 && [ "$scheme" = light ] || preferred=0
+  for width in 400 1600; do
+    for page in few compare; do
+      shot="$shots/${page}_${width}_$scheme.png"
+      browser --window-size="$width,2000" --blink-settings=preferredColorScheme=$preferred --screenshot="$shot" \
+        "file://$folder/$page.html" > /dev/null 2> log.txt
+      [ -s "$shot" ] || fail "no picture of $page at $width pixels, $scheme"
+    done
+  done
+done
+cmp -s "$shots/compare_1600_light.png" "$shots/compare_1600_dark.png" && fail "light and dark look the same"
+echo "opened, sorted, filtered and drawn"

@@ -1,0 +1,432 @@
+#include "core/markup/plot.hpp"
+
+#include "core/markup/template.hpp"
+#include "core/text/figures.hpp"
+#include "core/text/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace assay {
+namespace {
+
+// Percents of the width that the picture keeps free of marks on both sides.
+constexpr double left_edge = 3, right_edge = 97;
+/// Names from outside may have any length; this many bytes are shown, the title has more.
+constexpr std::size_t most_shown_bytes = 64, most_title_bytes = 400;
+
+struct Drawing {
+  const char* shape;  ///< path around the origin
+  const char* fill;   ///< readable on white and on black
+};
+
+Drawing drawing(Look look) {
+  constexpr const char *circle = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", *up = "M0-5L5 4H-5z",
+                       *down = "M0 5L5-4H-5z", *square = "M-3.5-3.5h7v7h-7z", *diamond = "M0-5L5 0L0 5L-5 0z";
+  switch (look) {
+    case Look::better: return {down, "#2a8a4a"};
+    case Look::worse: return {up, "#d33c3c"};
+    case Look::open: return {diamond, "#b58100"};
+    case Look::equal: return {circle, "#7b8794"};
+    case Look::first: return {circle, "#3b82c4"};
+    case Look::second: return {square, "#c2691f"};
+    case Look::third: return {diamond, "#8a8a8a"};
+  }
+  return {circle, "#7b8794"};
+}
+
+/// Two decimals: finer than any screen.
+Json place(double value) { return Json(fmt::format("{:.2f}", value)); }
+
+bool is_place(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
+
+/// A scale from values to places.
+class Axis {
+ public:
+  Axis(double low, double high, double from, double to, bool logarithmic)
+      : low_(low), high_(high), from_(from), to_(to), logarithmic_(logarithmic) {}
+
+  double at(double value) const {
+    const double share = (along(value) - along(low_)) / (along(high_) - along(low_));
+    return from_ + (to_ - from_) * std::clamp(share, -0.02, 1.02);
+  }
+  double low() const { return low_; }
+  double high() const { return high_; }
+
+  /// At most eight round values.
+  std::vector<double> ticks() const {
+    if (logarithmic_ && high_ / low_ > 8) return decades();
+    const double raw = (high_ - low_) / 6, power = std::pow(10, std::floor(std::log10(raw)));
+    const double step = (raw <= power ? 1 : raw <= 2 * power ? 2 : raw <= 5 * power ? 5 : 10) * power;
+    std::vector<double> out;
+    for (double i = std::ceil(low_ / step); i * step <= high_ && out.size() < 8; ++i) out.push_back(i * step);
+    return out;
+  }
+
+ private:
+  double along(double value) const { return logarithmic_ ? std::log(value) : value; }
+
+  std::vector<double> decades() const {
+    const double first = std::floor(std::log10(low_)), last = std::ceil(std::log10(high_));
+    const double stride = std::max(1.0, std::ceil((last - first) / 7));
+    std::vector<double> out;
+    for (double decade = first; decade <= last; decade += stride) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double value = factor * std::pow(10, decade);
+        if (factor > 1 && last - first > 2) continue;
+        if (value >= low_ && value <= high_) out.push_back(value);
+      }
+    }
+    return out;
+  }
+
+  double low_, high_, from_, to_;
+  bool logarithmic_;
+};
+
+/// The ends of all values that have a place.
+struct Extremes {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  bool empty() const { return low > high; }
+  /// Room at both ends, and some width where all values are one.
+  Extremes widened(bool logarithmic, double least) const {
+    if (logarithmic) {
+      const double by = std::max(std::pow(high / low, 0.05), 1 + least);
+      return {low / by, high * by};
+    }
+    const double by = std::max((high - low) * 0.06, std::abs(high) * least);
+    return {std::min(low, std::max(low - by, low >= 0 ? 0.0 : low - by)), high + by};
+  }
+};
+
+/// A picture that grows.
+class Picture {
+ public:
+  Picture(std::string label, double height) {
+    out_["label"] = abridged(label, most_title_bytes);
+    out_["height"] = place(height);
+    for (const char* part : {"lines", "texts", "marks", "samples"}) out_[part] = Json::array();
+  }
+  void line(double x1, double y1, double x2, double y2, const char* stroke, double width,
+            const char* dashes = "none") {
+    out_["lines"].push_back(Json{{"x1", place(x1)},
+                                 {"y1", place(y1)},
+                                 {"x2", place(x2)},
+                                 {"y2", place(y2)},
+                                 {"stroke", stroke},
+                                 {"stroke_width", place(width)},
+                                 {"dashes", dashes}});
+  }
+  /// `anchor` is start, middle or end.
+  void text(double x, double y, const std::string& text, const char* anchor, const char* fill = ink) {
+    out_["texts"].push_back(Json{{"x", place(x)},
+                                 {"y", place(y)},
+                                 {"anchor", anchor},
+                                 {"fill", fill},
+                                 {"text", abridged(text, most_shown_bytes)}});
+  }
+  void mark(double x, double y, Look look, const std::string& title) {
+    const Drawing drawn = drawing(look);
+    out_["marks"].push_back(Json{{"x", place(x)},
+                                 {"y", place(y)},
+                                 {"shape", drawn.shape},
+                                 {"mark_fill", drawn.fill},
+                                 {"title", abridged(title, most_title_bytes)}});
+  }
+  /// Dots at `path`, in thousandths of the width.
+  void samples(std::string path, Look look, const char* cap, double width, const std::string& title) {
+    out_["samples"].push_back(Json{{"path", std::move(path)},
+                                   {"sample_stroke", drawing(look).fill},
+                                   {"cap", cap},
+                                   {"sample_width", place(width)},
+                                   {"title", abridged(title, most_title_bytes)}});
+  }
+  void left_out(std::size_t count) {
+    if (count > 0)
+      out_["label"] = fmt::format("{}; {} without a place left out", out_["label"].text(), count);
+  }
+  Json take() { return std::move(out_); }
+
+  static constexpr const char* ink = "currentColor";
+  static constexpr const char* grey = "#8b949e";
+
+ private:
+  Json out_ = Json::object();
+};
+
+std::string ratio_text(double value) { return fmt::format("{:.3g}x", value); }
+
+std::string tick_text(double value, PlotScale scale) {
+  return scale == PlotScale::ratios ? ratio_text(value) : value == 0 ? "0" : seconds_text(value);
+}
+
+/// Powers of two, which is what sizes in bytes are told in.
+std::vector<double> powers_of_two(double low, double high) {
+  const double first = std::ceil(std::log2(low)), last = std::floor(std::log2(high));
+  const double stride = std::max(1.0, std::ceil((last - first) / 7));
+  std::vector<double> out;
+  for (double power = first; power <= last; power += stride) out.push_back(std::exp2(power));
+  return out;
+}
+
+/// Vertical lines with their values below.
+void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks, double top, double bottom,
+                const std::function<std::string(double)>& words) {
+  double last = -100;
+  for (const double value : ticks) {
+    const double x = axis.at(value);
+    out.line(x, top, x, bottom, Picture::grey, 0.3);
+    if (x - last < 11) continue;  // narrow screens have room for nine values
+    last = x;
+    out.text(x, bottom + 14, words(value), x < 6 ? "start" : x > 94 ? "end" : "middle");
+  }
+}
+
+}  // namespace
+
+Json forest_plot(const std::string& label, const std::string& axis_words,
+                 const std::vector<PlottedInterval>& rows, PlotScale scale,
+                 const std::vector<std::pair<double, std::string>>& lines) {
+  const bool logarithmic = scale == PlotScale::ratios;
+  std::vector<const PlottedInterval*> shown;
+  Extremes range;
+  for (const PlottedInterval& row : rows) {
+    if (!is_place(row.low, logarithmic) || !is_place(row.middle, logarithmic) ||
+        !is_place(row.high, logarithmic)) {
+      continue;
+    }
+    shown.push_back(&row);
+    range.take(row.low);
+    range.take(row.high);
+  }
+  for (const auto& [value, name] : lines) range.take(value);
+  if (logarithmic) range.take(1);
+  if (!logarithmic) range.take(0);
+  range = range.widened(logarithmic, 0.01);
+
+  constexpr double row_height = 32, head = 34;
+  const double bottom = head + row_height * static_cast<double>(shown.size()) + 4;
+  Picture out(label, bottom + 22);
+  const Axis axis(range.low, range.high, left_edge, right_edge, logarithmic);
+  out.text(left_edge, 13, axis_words, "start");
+  draw_ticks(out, axis, axis.ticks(), head, bottom, [&](double value) { return tick_text(value, scale); });
+  for (const auto& [value, name] : lines) {
+    const double x = axis.at(value);
+    out.text(x, 28, name, x < 50 ? "start" : "end", drawing(Look::worse).fill);
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const PlottedInterval& row = *shown[i];
+    const double y = head + row_height * static_cast<double>(i) + 24;
+    const char* stroke = drawing(row.look).fill;
+    out.text(left_edge, y - 10, row.name, "start");
+    // No line crosses a name.
+    if (logarithmic) out.line(axis.at(1), y - 7, axis.at(1), y + 7, Picture::ink, 1);
+    for (const auto& [value, name] : lines) {
+      out.line(axis.at(value), y - 7, axis.at(value), y + 7, drawing(Look::worse).fill, 1.5, "4 2");
+    }
+    out.line(axis.at(row.low), y, axis.at(row.high), y, stroke, 2);
+    for (const double end : {row.low, row.high})
+      out.line(axis.at(end), y - 4, axis.at(end), y + 4, stroke, 1.5);
+    out.mark(axis.at(row.middle), y, row.look, row.title);
+  }
+  out.left_out(rows.size() - shown.size());
+  return out.take();
+}
+
+Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
+                   const std::vector<PlottedRate>& rates) {
+  Extremes across, up;
+  std::size_t shown = 0;
+  const auto has_place = [](const PlottedRate& one) {
+    return is_place(one.flops_per_byte, true) && is_place(one.flops_per_second, true);
+  };
+  for (const PlottedRate& one : rates) {
+    if (!has_place(one)) continue;
+    ++shown;
+    across.take(one.flops_per_byte);
+    up.take(one.flops_per_second);
+  }
+  double peak = 0;
+  for (const PlottedRoof& roof : roofs) {
+    if (roof.sloped || !is_place(roof.rate, true)) continue;
+    up.take(roof.rate);
+    peak = std::max(peak, roof.rate);
+  }
+  for (const PlottedRoof& roof : roofs) {
+    if (roof.sloped && is_place(roof.rate, true) && peak > 0) across.take(peak / roof.rate);
+  }
+  const auto slopes = std::ranges::count_if(
+      roofs, [](const PlottedRoof& roof) { return roof.sloped && is_place(roof.rate, true); });
+  constexpr double top = 24, bottom = 300, legend = bottom + 50;
+  Picture out(label, legend + 16 * static_cast<double>((slopes + 1) / 2));
+  if (across.empty() || up.empty()) {
+    out.text(left_edge, 40, "nothing to draw", "start");
+    return out.take();
+  }
+  across = across.widened(true, 0.3);
+  up = up.widened(true, 0.3);
+  // The names of rates stand behind the last mark.
+  const Axis x(across.low, across.high, left_edge, right_edge - 17, true),
+      y(up.low, up.high, bottom, top, true);
+  draw_ticks(out, x, x.ticks(), top, bottom, [](double value) { return fmt::format("{:.3g}", value); });
+  out.text(50, bottom + 32, "FLOP per byte of the contract", "middle");
+  for (const double value : y.ticks()) {
+    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
+    out.text(right_edge, y.at(value) - 3, figure(value / 1e9) + " GFLOP/s", "end", Picture::grey);
+  }
+  constexpr std::array kinds{"none", "8 3", "4 3", "1 3", "9 3 2 3"};
+  std::size_t named = 0;
+  for (const PlottedRoof& roof : roofs) {
+    if (!is_place(roof.rate, true)) continue;
+    if (!roof.sloped) {
+      out.line(left_edge, y.at(roof.rate), right_edge, y.at(roof.rate), Picture::ink, 1.2);
+      out.text(right_edge, y.at(roof.rate) - 4, roof.name, "end");
+      continue;
+    }
+    // Slopes lie too close together for names beside them.
+    const char* dashes = kinds[named % kinds.size()];
+    const double column = left_edge + (named % 2 == 0 ? 0 : 50);
+    const double row = legend + 16 * static_cast<double>(named / 2);
+    ++named;
+    out.line(column, row - 4, column + 7, row - 4, Picture::ink, 1.2, dashes);
+    out.text(column + 8, row, roof.name, "start");
+    // From the left or lower edge up to the highest roof.
+    const double from = std::max(across.low, up.low / roof.rate);
+    const double to = std::min({across.high, up.high / roof.rate, peak > 0 ? peak / roof.rate : across.high});
+    if (from >= to) continue;
+    out.line(x.at(from), y.at(from * roof.rate), x.at(to), y.at(to * roof.rate), Picture::ink, 1.2, dashes);
+  }
+  for (const PlottedRate& one : rates) {
+    if (has_place(one)) out.mark(x.at(one.flops_per_byte), y.at(one.flops_per_second), one.look, one.title);
+  }
+  out.left_out(rates.size() - shown);
+  return out.take();
+}
+
+Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale) {
+  const bool logarithmic = scale == PlotScale::ratios;
+  Extremes range;
+  std::size_t longest = 0, left_out = 0;
+  for (const PlottedSamples& side : sides) {
+    std::size_t count = 0;
+    for (const auto& launch : side.launches) {
+      count += launch.size();
+      for (const double value : launch) {
+        if (is_place(value, logarithmic))
+          range.take(value);
+        else
+          ++left_out;
+      }
+    }
+    longest = std::max(longest, count);
+  }
+  constexpr double top = 22, bottom = 110;
+  Picture out(label, bottom + 24);
+  if (range.empty()) {
+    out.text(left_edge, 40, "no samples", "start");
+    return out.take();
+  }
+  if (logarithmic) range.take(1);
+  range = range.widened(logarithmic, 0.005);
+  const Axis y(range.low, range.high, bottom, top, logarithmic);
+  constexpr double first = left_edge + 9;  // behind the names of the scale
+  const auto x = [&](std::size_t i) {
+    return first + (right_edge - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(longest);
+  };
+  double last = bottom + 100;
+  for (const double value : y.ticks()) {
+    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
+    if (last - y.at(value) < 14) continue;
+    last = y.at(value);
+    out.text(left_edge, last - 2, tick_text(value, scale), "start", Picture::grey);
+  }
+  if (logarithmic) out.line(left_edge, y.at(1), right_edge, y.at(1), Picture::ink, 0.8);
+  const auto& divided = sides.front().launches;
+  std::size_t at = 0;
+  const bool several = std::ranges::any_of(divided, [](const auto& launch) { return launch.size() > 1; });
+  for (std::size_t i = 0; several && i + 1 < divided.size(); ++i) {
+    at += divided[i].size();
+    if (at == 0) continue;
+    const double between = (x(at) + x(at - 1)) / 2;
+    out.line(between, top, between, bottom, Picture::grey, 0.6, "2 3");
+  }
+  constexpr std::array looks{Look::first, Look::second, Look::third};
+  for (std::size_t s = 0; s < std::min(sides.size(), looks.size()); ++s) {
+    std::string path;
+    std::size_t i = 0;
+    for (const auto& launch : sides[s].launches) {
+      for (const double value : launch) {
+        if (is_place(value, logarithmic)) path += fmt::format("M{:.0f} {:.1f}h0", 10 * x(i), y.at(value));
+        ++i;
+      }
+    }
+    if (path.empty()) continue;
+    out.samples(std::move(path), looks[s], s == 1 ? "square" : "round", s == 0 ? 5 : 4, sides[s].name);
+    const double place_of_name = left_edge + 32 * static_cast<double>(s);
+    out.mark(place_of_name + 1, 9, looks[s] == Look::third ? Look::equal : looks[s], sides[s].name);
+    out.text(place_of_name + 3, 13, sides[s].name, "start");
+  }
+  out.text(50, bottom + 18, several ? "samples in run order, launch by launch" : "launches in run order",
+           "middle");
+  out.left_out(left_out);
+  return out.take();
+}
+
+Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes) {
+  Extremes across, up;
+  up.take(1);
+  std::vector<const PlottedSize*> shown;
+  for (const PlottedSize& size : sizes) {
+    const std::array values{size.bytes, size.low, size.middle, size.high};
+    if (!std::ranges::all_of(values, [](double value) { return is_place(value, true); })) continue;
+    shown.push_back(&size);
+    across.take(size.bytes);
+    up.take(size.low);
+    up.take(size.high);
+  }
+  constexpr double top = 20, bottom = 150;
+  Picture out(label, bottom + 36);
+  if (shown.empty()) {
+    out.text(left_edge, 40, "no sizes", "start");
+    return out.take();
+  }
+  across = across.widened(true, 0.2);
+  up = up.widened(true, 0.05);
+  const Axis x(across.low, across.high, left_edge + 8, right_edge, true),
+      y(up.low, up.high, bottom, top, true);
+  draw_ticks(out, x, powers_of_two(across.low, across.high), top, bottom,
+             [](double value) { return bytes_text(value); });
+  for (const double value : y.ticks()) {
+    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
+    out.text(left_edge, y.at(value) - 3, ratio_text(value), "start", Picture::grey);
+  }
+  out.line(left_edge, y.at(1), right_edge, y.at(1), Picture::ink, 1);
+  out.text(right_edge, y.at(1) - 4, "as fast", "end");
+  out.text(50, bottom + 32, "bytes of a call", "middle");
+  std::ranges::stable_sort(shown, {}, [](const PlottedSize* size) { return size->bytes; });
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const PlottedSize& size = *shown[i];
+    const Look look = size.low > 1 ? Look::better : size.high < 1 ? Look::worse : Look::open;
+    if (i > 0) {
+      out.line(x.at(shown[i - 1]->bytes), y.at(shown[i - 1]->middle), x.at(size.bytes), y.at(size.middle),
+               Picture::grey, 1);
+    }
+    out.line(x.at(size.bytes), y.at(size.low), x.at(size.bytes), y.at(size.high), drawing(look).fill, 1.5);
+    out.mark(x.at(size.bytes), y.at(size.middle), look, size.title);
+  }
+  out.left_out(sizes.size() - shown.size());
+  return out.take();
+}
+
+std::string svg_file(const Json& plot) { return document("plot_file.svg", plot); }
+
+}  // namespace assay

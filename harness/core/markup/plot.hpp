@@ -1,0 +1,77 @@
+/// Pictures of intervals, rates and samples, as values of reports/templates/plot.svg, which escapes all
+/// texts.
+///
+/// Across, places are percents of the width and marks keep their size, so that one picture fits a telephone
+/// and a wide screen without a script or a style sheet. Marks differ in shape and not in colour alone, and
+/// each has a title. What has no finite place, such as NaN or a time of zero, is left out and counted in the
+/// label.
+#pragma once
+
+#include "core/json/json.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+/// The look of a mark.
+enum class Look { better, worse, open, equal, first, second, third };
+
+/// One mark with the interval around it.
+struct PlottedInterval {
+  std::string name;   ///< shown above the mark
+  std::string title;  ///< all of it in words
+  double low = 0, middle = 0, high = 0;
+  Look look = Look::equal;
+};
+
+enum class PlotScale { ratios, seconds };
+
+/// A row for each mark, around `lines`: ratios with their names, such as {1.05, "limit"}. `axis` says what is
+/// drawn; ratios stand on a logarithmic scale around 1, seconds on one that begins at 0.
+Json forest_plot(const std::string& label, const std::string& axis, const std::vector<PlottedInterval>& rows,
+                 PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {});
+
+/// What no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes per second where it is `sloped`.
+struct PlottedRoof {
+  std::string name;
+  double rate = 0;
+  bool sloped = false;
+};
+struct PlottedRate {
+  std::string title;
+  double flops_per_byte = 0, flops_per_second = 0;
+  Look look = Look::equal;
+};
+
+/// Rates by FLOPs per byte, both logarithmic, below the roofs.
+Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
+                   const std::vector<PlottedRate>& rates);
+
+/// The samples of one side in the order they were taken, launch by launch.
+struct PlottedSamples {
+  std::string name;
+  std::vector<std::vector<double>> launches;
+};
+
+/// Samples of up to three sides in run order; a line divides launches of several samples.
+Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale);
+
+/// Ratios by the bytes of a call, both logarithmic, with a line at 1: above it is faster.
+struct PlottedSize {
+  std::string title;
+  double bytes = 0, low = 0, middle = 0, high = 0;
+};
+Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes);
+
+/// A file of its own, for places that show pictures and no pages.
+std::string svg_file(const Json& plot);
+
+/// A document of one file, and the pictures in it by names of files without an ending.
+struct Page {
+  std::string html;
+  std::vector<std::pair<std::string, Json>> plots;
+};
+
+}  // namespace assay

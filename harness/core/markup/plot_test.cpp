@@ -1,0 +1,112 @@
+#include "core/markup/plot.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+double across(const Json& mark) { return std::stod(mark["x"].text()); }
+double down(const Json& mark) { return std::stod(mark["y"].text()); }
+
+TEST(ForestPlot, PutsSlowerToTheRightOfOneAndFasterToTheLeft) {
+  const Json plot = forest_plot("ratios", "axis",
+                                {{"slow", "slow: 1.2x", 1.1, 1.2, 1.3, Look::worse},
+                                 {"same", "same: 1x", 0.99, 1, 1.01, Look::equal},
+                                 {"fast", "fast: 0.8x", 0.7, 0.8, 0.9, Look::better}},
+                                PlotScale::ratios, {{1.05, "limit"}});
+  const auto& marks = plot["marks"].items();
+  ASSERT_EQ(marks.size(), 3U);
+  EXPECT_GT(across(marks[0]), across(marks[1]));
+  EXPECT_GT(across(marks[1]), across(marks[2]));
+  EXPECT_LT(down(marks[0]), down(marks[1]));
+  EXPECT_NE(marks[0]["shape"].text(), marks[2]["shape"].text()) << "colour alone tells them apart";
+}
+
+// The scale ends 6 % beyond the largest value, so that 1 lies at 3 + 94 / 1.06 = 91.68 percent of the width.
+TEST(ForestPlot, BeginsSecondsAtZero) {
+  const Json plot =
+      forest_plot("epochs", "seconds", {{"one", "one", 0, 0.5, 1, Look::first}}, PlotScale::seconds);
+  EXPECT_EQ(plot["marks"][0]["x"].text(), "47.34");
+  const auto& lines = plot["lines"].items();
+  EXPECT_TRUE(std::ranges::any_of(lines, [](const Json& line) {
+    return line["x1"].text() == "3.00" && line["x2"].text() == "91.68";
+  })) << "no line from the low to the high end of the interval";
+}
+
+TEST(ForestPlot, LeavesOutAndCountsWhatHasNoPlace) {
+  const Json plot = forest_plot("ratios", "axis",
+                                {{"nan", "nan", 1, not_a_number, 1, Look::equal},
+                                 {"inf", "inf", 1, 1, infinite, Look::equal},
+                                 {"zero", "zero", 0, 0, 0, Look::equal},
+                                 {"good", "good", 1, 1, 1, Look::equal}},
+                                PlotScale::ratios);
+  EXPECT_EQ(plot["marks"].size(), 1U);
+  EXPECT_EQ(plot["label"].text(), "ratios; 3 without a place left out");
+  EXPECT_THAT(svg_file(plot), Not(HasSubstr("nan%")));
+}
+
+TEST(RooflinePlot, PutsARateAtTheRoofOnItAndALowerOneBelow) {
+  const Json plot = roofline_plot("roofline", {{"peak", 1e11, false}, {"L1", 1e10, true}},
+                                  {{"at", 100, 1e11, Look::first}, {"below", 100, 1e9, Look::first}});
+  const auto& marks = plot["marks"].items();
+  ASSERT_EQ(marks.size(), 2U);
+  const auto& lines = plot["lines"].items();
+  const bool on_a_line = std::ranges::any_of(lines, [&](const Json& line) {
+    return line["y1"].text() == marks[0]["y"].text() && line["y1"].text() == line["y2"].text() &&
+           line["stroke"].text() == "currentColor";
+  });
+  EXPECT_TRUE(on_a_line) << "the highest rate does not lie on the roof";
+  EXPECT_GT(down(marks[1]), down(marks[0]));
+}
+
+TEST(StripPlot, DrawsEverySampleInRunOrder) {
+  const Json plot = strip_plot("samples", {{"before", {{}, {1, 2}, {3}}}, {"now", {{4, 5}, {not_a_number}}}},
+                               PlotScale::seconds);
+  ASSERT_EQ(plot["samples"].size(), 2U);
+  const auto dots = [&](int side) {
+    const std::string& path = plot["samples"][side]["path"].text();
+    return std::ranges::count(path, 'M');
+  };
+  EXPECT_EQ(dots(0), 3);
+  EXPECT_EQ(dots(1), 2);
+  EXPECT_THAT(plot["label"].text(), HasSubstr("1 without a place"));
+}
+
+TEST(SizesPlot, ShowsWhereEachSizeIsFasterSlowerOrOpen) {
+  const Json plot =
+      sizes_plot("sizes", {{"n=1", 4, 0.4, 0.5, 0.6}, {"n=8", 32, 0.9, 1, 1.1}, {"n=64", 256, 1.5, 2, 2.5}});
+  const auto& marks = plot["marks"].items();
+  ASSERT_EQ(marks.size(), 3U);
+  EXPECT_NE(marks[0]["shape"].text(), marks[1]["shape"].text());
+  EXPECT_NE(marks[1]["shape"].text(), marks[2]["shape"].text());
+  EXPECT_GT(down(marks[0]), down(marks[2]));
+}
+
+TEST(Plots, OfNothingSayThatTheyAreEmpty) {
+  EXPECT_EQ(forest_plot("none", "axis", {}, PlotScale::ratios)["marks"].size(), 0U);
+  EXPECT_THAT(svg_file(roofline_plot("none", {}, {})), HasSubstr("nothing to draw"));
+  EXPECT_THAT(svg_file(strip_plot("none", {{"before", {}}}, PlotScale::seconds)), HasSubstr("no samples"));
+  EXPECT_THAT(svg_file(sizes_plot("none", {})), HasSubstr("no sizes"));
+}
+
+TEST(SvgFile, LetsNoNameBecomeMarkup) {
+  const std::string hostile = "</text><script>alert(1)</script>\"&\x01\xff";
+  const std::string file = svg_file(forest_plot(hostile, hostile, {{hostile, hostile, 1, 1, 1, Look::equal}},
+                                                PlotScale::ratios, {{1.05, hostile}}));
+  EXPECT_THAT(file, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\x01")), Not(HasSubstr("\xff")),
+                          HasSubstr("&lt;script&gt;")));
+}
+
+}  // namespace
+}  // namespace assay
