@@ -142,7 +142,7 @@ class Preparation {
   Escaping escaping_;
   std::size_t at_ = 0;
   bool is_row_ = false, is_fenced_ = false;
-  std::vector<std::string_view> sections_;  // that are open, with what opened them
+  std::vector<std::string_view> sections_;         // that are open, with what opened them
   std::optional<Place> html_place_ = Place::html;  ///< none where no value may stand
   std::string out_;
 };
