@@ -28,9 +28,9 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Steps of k in a block. Twice as many write C half as often, and a panel of B, 32 KiB with AVX2 and 64 KiB
-// with AVX-512, then fills or exceeds a first-level cache of 48 KiB; the prefetch in the tile covers that. On
-// a Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
+// Steps of k in a block. 512 write C half as often as 256. A panel of B, 32 KiB with AVX2 and 64 KiB with
+// AVX-512, then fills or exceeds a first-level cache of 48 KiB, which the prefetch in the tile covers: on a
+// Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
 constexpr Index most_k = 512;
 // Columns of a transposed B that are turned at a time.
 constexpr Index most_columns = 512 / tile_columns * tile_columns;
@@ -114,7 +114,7 @@ Index space_floats(const Product& p) {
 void multiply_block(const Product& p, const float* a, Operands o, Index i0, Index rows, Index j0,
                     Index columns, const float* packed_b, const float* b_in_place, float* panels) {
   const bool by_rows = walks_rows(p);
-  const bool worth_a_copy = rows > (rows_collide(p.ldb) ? 1 : 6) * tile_rows;
+  const bool worth_a_copy = rows > (rows_collide(p.ldb) ? 1 : 10) * tile_rows;
   const auto update = [&](Index i, Index height, Index j) HWY_ATTR {
     o.columns = smaller(columns - j, tile_columns);
     const Index vectors = pieces(o.columns, lanes);
