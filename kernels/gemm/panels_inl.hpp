@@ -34,7 +34,13 @@ inline void pack_rows(const float* from, Index ldb, Index k, Index columns, floa
         const float* row = from + l * ldb + j0;
         float* packed = to + j0 * k + l * width;
         for (Index j = 0; j < filled; j += lanes) hn::StoreU(hn::LoadU(d, row + j), d, packed + j);
+        if (filled == width) continue;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+        const auto inside = hn::FirstN(d, static_cast<std::size_t>(panel - filled));
+        hn::StoreU(hn::MaskedLoad(inside, d, row + filled), d, packed + filled);
+#else
         for (Index j = filled; j < width; ++j) packed[j] = j < panel ? row[j] : 0;
+#endif
       }
     }
   }

@@ -28,9 +28,9 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Steps of k in a block. Twice as many write C half as often, and a panel of B, 32 KiB with AVX2 and 64 KiB
-// with AVX-512, then fills or exceeds a first-level cache of 48 KiB; the prefetch in the tile covers that. On
-// a Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
+// Steps of k in a block. 512 write C half as often as 256. A panel of B, 32 KiB with AVX2 and 64 KiB with
+// AVX-512, then fills or exceeds a first-level cache of 48 KiB, which the prefetch in the tile covers: on a
+// Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
 constexpr Index most_k = 512;
 // Columns of a transposed B that are turned at a time.
 constexpr Index most_columns = 512 / tile_columns * tile_columns;
@@ -80,6 +80,18 @@ bool rows_collide(Index distance) { return distance % 1024 == 0; }
 // floats of which make a step of a tile, are not read in the order in which they lie.
 bool reads_a_in_place(const Product& p) { return p.n <= 128 || (!p.a_transposed && !rows_collide(p.lda)); }
 
+// Whether C is walked along its rows: with few steps a tile of C takes longer to fetch than to compute, and
+// lines of a row, unlike those of a column of tiles, are fetched ahead.
+bool walks_rows(const Product& p) { return p.k <= 64 && p.n > tile_columns; }
+
+// Columns of B that are multiplied at a time. Those that are walked along rows are half a second-level cache.
+Index together(const Product& p) {
+  if (p.b_transposed) return most_columns;
+  if (!walks_rows(p)) return pieces(p.n, tile_columns) * tile_columns;
+  const auto floats = static_cast<Index>(caches().second / 2) / static_cast<Index>(sizeof(float));
+  return smaller(pieces(floats / p.k, tile_columns), pieces(p.n, tile_columns)) * tile_columns;
+}
+
 Index a_space(const Product& p) {
   if (reads_a_in_place(p)) return 0;
   const Index k = smaller(p.k, most_k), rows = smaller(p.m, most_rows());
@@ -89,42 +101,60 @@ Index a_space(const Product& p) {
 Index space_floats(const Product& p) {
   if (is_vector_product(p)) return 0;
   if (multiplies_by_dots(p)) return dots_space(p);
-  // Of a transposed B the panels of a block, of another the last panel, where partial, and the one in use.
-  const Index columns = p.b_transposed ? smaller(pieces(p.n, lanes) * lanes, most_columns) : 2 * tile_columns;
+  // Of a transposed B the panels of a block, of another the last panel, where partial, and those in use.
+  const Index block = smaller(pieces(p.n, lanes) * lanes, together(p));
+  const Index columns = p.b_transposed ? block : tile_columns + (walks_rows(p) ? block : tile_columns);
   return a_space(p) + smaller(p.k, most_k) * columns;
 }
 
 // One block of A against the panels of one block of B, which is read at `b_in_place` unless that is null.
 // Panels there are lines that are ldb apart and may share few sets of the caches, so that the first tile to
-// read one copies it to `panel` for the others: a store for each load among the multiply-adds costs less than
-// a pass for it.
+// read one copies it to `panels` for the others: a store for each load among the multiply-adds costs less
+// than a pass for it.
 void multiply_block(const Product& p, const float* a, Operands o, Index i0, Index rows, Index j0,
-                    Index columns, const float* packed_b, const float* b_in_place, float* panel) {
-  o.copy = panel;
-  for (Index j = 0; j < columns; j += tile_columns) {
+                    Index columns, const float* packed_b, const float* b_in_place, float* panels) {
+  const bool by_rows = walks_rows(p);
+  const bool worth_a_copy = rows > (rows_collide(p.ldb) ? 1 : 10) * tile_rows;
+  const auto update = [&](Index i, Index height, Index j) HWY_ATTR {
     o.columns = smaller(columns - j, tile_columns);
     const Index vectors = pieces(o.columns, lanes);
-    bool copies = false;
-    if (b_in_place != nullptr && o.columns % lanes == 0) {
+    o.a = a + i * o.a_row;
+    o.c = p.c + (i0 + i) * p.ldc + j0 + j;
+    o.b_step = vectors * lanes;
+    if (b_in_place == nullptr) {
+      o.b = packed_b + j * o.k;
+    } else if (o.columns % lanes != 0) {
+      o.b = packed_b;
+    } else if (worth_a_copy) {
+      o.copy = by_rows ? panels + j * o.k : panels;
+      o.b = o.copy;
+      if (i == 0) {
+        o.b = b_in_place + j;
+        o.b_step = p.ldb;
+        return tile_of<true>(height, vectors)(o);
+      }
+    } else {
       o.b = b_in_place + j;
       o.b_step = p.ldb;
-      copies = rows > (rows_collide(p.ldb) ? 1 : 6) * tile_rows;
-    } else {
-      o.b = b_in_place != nullptr ? packed_b : packed_b + j * o.k;
-      o.b_step = vectors * lanes;
     }
+    tile_of(height, vectors)(o);
+  };
+  if (by_rows) {
     for (Index i = 0; i < rows;) {
       const Index height = next_block(rows - i, tile_rows, 1);
-      o.a = a + i * o.a_row;
-      o.c = p.c + (i0 + i) * p.ldc + j0 + j;
-      if (copies) {
-        tile_of<true>(height, vectors)(o);
-        o.b = panel;
-        o.b_step = vectors * lanes;
-        copies = false;
-      } else {
-        tile_of(height, vectors)(o);
-      }
+      for (Index j = 0; j < columns; j += tile_columns) update(i, height, j);
+      i += height;
+    }
+    return;
+  }
+  for (Index j = 0; j < columns; j += tile_columns) {
+    const Index vectors = pieces(smaller(columns - j, tile_columns), lanes);
+    // Rows that collide must not outnumber the ways of the first-level cache, of which there are eight or
+    // more.
+    const Index most = vectors == 1 && rows_collide(o.a_row) ? 8 : most_tile_rows(vectors);
+    for (Index i = 0; i < rows;) {
+      const Index height = next_block(rows - i, most, 1);
+      update(i, height, j);
       i += height;
     }
   }
@@ -139,7 +169,7 @@ void multiply(const Product& p, float* space) {
   const Index block_rows = most_rows();
   Operands o{.ldc = p.ldc, .alpha = p.alpha};
   for (Index j0 = 0; j0 < p.n;) {
-    const Index columns = b_in_place ? p.n : next_block(p.n - j0, most_columns, tile_columns);
+    const Index columns = next_block(p.n - j0, together(p), tile_columns);
     for (Index l0 = 0; l0 < p.k;) {
       o.k = next_block(p.k - l0, most_k, 4);
       o.beta = l0 == 0 ? p.beta : 1;

@@ -20,11 +20,17 @@ namespace {
 const std::string problems[] = {
     "m=41,n=1024,k=33,beta=2",           // B copied by the first tile of each panel
     "m=510,n=81,k=520,beta=1",           // the same, two blocks of rows and of steps, a last partial panel
+    "m=165,n=205,k=63,beta=-1",          // C walked along its rows, each first tile of a panel copying
+    "m=45,n=8209,k=64",                  // the same, more columns than are walked at a time
+    "m=343,n=69,k=16,trans=tt,beta=1",   // the same, B turned, two blocks of rows
+    "m=45,n=7,k=1024,beta=1",            // tiles of one vector, over rows that collide
+    "m=53,n=5,k=37,alpha=2",             // the same, over rows that do not
     "m=31,n=137,k=1024,alpha=-2",        // A copied, two blocks of steps
     "m=341,n=129,k=9,trans=tn,beta=1",   // A copied from columns, two blocks of rows
     "m=17,n=139,k=515,trans=tn",         // the same, two blocks of steps
     "m=30,n=525,k=517,trans=nt,beta=1",  // B turned, two blocks each way
     "m=16,n=38,k=1024,trans=nt",         // dot products, two blocks of steps
+    "m=7,n=39,k=1030,trans=nt,beta=1",   // the same with fewer registers
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
     "m=1,n=7,k=600,trans=nt,beta=-1",    // one row
     "m=1,n=139,k=77,alpha=-3,beta=2",    // the same, rows of B added

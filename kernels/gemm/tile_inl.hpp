@@ -47,6 +47,9 @@ constexpr Index tile_rows = 4, tile_vectors = 4;
 constexpr Index tile_rows = 4, tile_vectors = 3;
 #endif
 constexpr Index tile_columns = tile_vectors * lanes;
+// Rows of a tile of one vector. Six sums are too few to hide the latency of an addition on two units.
+constexpr Index narrow_rows = tile_rows < 8 ? 2 * tile_rows : tile_rows;
+constexpr Index most_tile_rows(Index vectors) { return vectors == 1 ? narrow_rows : tile_rows; }
 
 constexpr Index smaller(Index x, Index y) { return x < y ? x : y; }
 constexpr Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }  // rounded up
@@ -174,14 +177,16 @@ using Tile = void (*)(const Operands&);
 // The tile function of every number of rows and vectors, so that no edge of C computes rows it has not got.
 template <bool copies, std::size_t... i>
 Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {
-      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1, copies>...};
-  return table[(vectors - 1) * tile_rows + rows - 1];
+  static constexpr Tile table[] = {tile<smaller(static_cast<Index>(i) % narrow_rows + 1,
+                                                most_tile_rows(static_cast<Index>(i) / narrow_rows + 1)),
+                                        static_cast<Index>(i) / narrow_rows + 1, copies>...};
+  return table[(vectors - 1) * narrow_rows + rows - 1];
 }
+// rows: up to most_tile_rows(vectors).
 template <bool copies = false>
 Tile tile_of(Index rows, Index vectors) {
   return tile_of<copies>(rows, vectors,
-                         std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+                         std::make_index_sequence<static_cast<std::size_t>(narrow_rows * tile_vectors)>());
 }
 
 }  // namespace HWY_NAMESPACE

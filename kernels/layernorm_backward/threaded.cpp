@@ -2,6 +2,7 @@
 // no other row. dgamma and dbeta are sums over all rows: each thread but the first adds up its own, and one
 // adds these to those of the first when all are done.
 
+#include "caches.hpp"
 #include "layernorm_backward/rows.hpp"
 #include "team.hpp"
 
@@ -18,9 +19,6 @@ namespace {
 /// two cores of a Zen 5, one thread in units of two, layernorm_backward: 0.96 at 43 x 768, 1.15 at 64 x 768,
 /// 1.32 at 85 x 768; 0.98 at 128 x 256, 1.08 at 192 x 256.
 constexpr Index break_even = 40960;
-
-/// Bytes of dy, x and dx from which dx is written past the caches, on a machine with 32 MiB of third cache.
-constexpr Index stays_in_caches = Index{1} << 25;
 
 /// dgamma and dbeta of the threads but the first, each on cache lines of its own.
 class Partials {
@@ -50,12 +48,13 @@ class Partials {
 template <class Op>
 typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const Index elements = p.rows * p.cols;
-  const Index bytes = 3 * elements * static_cast<Index>(sizeof(float));
+  // What of dy, x and dx does not stay in the caches is written past them.
+  const bool streams = 3.0 * static_cast<double>(elements) * sizeof(float) >= caches().last;
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
   const Tier tier = best_of(tiers<Op>());
-  return [p, threads, function = bytes < stays_in_caches ? tier.function : tier.streaming,
+  return [p, threads, function = streams ? tier.streaming : tier.function,
           partials = std::make_shared<Partials>(p.cols, threads)](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
     on_team(threads, threads, [&](int part) {
