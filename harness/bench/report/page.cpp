@@ -17,9 +17,9 @@
 namespace assay {
 namespace {
 
-/// Rows beyond these are in the tables alone.
 /// A table of more rows is folded: what comes after it would be far below.
 constexpr std::size_t few_rows = 40;
+/// Rows beyond these are in the tables alone.
 constexpr std::size_t most_speedups = 40, most_rates = 800, most_sample_plots = 40, most_size_plots = 24;
 
 /// Texts from outside may have any length; those of real reports are shorter than this. The data has all of
