@@ -172,6 +172,9 @@ TEST(CommandLine, ChoosesTheRowByWhatIsGiven) {
   EXPECT_TRUE(runs({"wrap", "--base", "b", "--head", "h", "--match", "(x)", "--unit", "ms", "--rate"}));
   EXPECT_TRUE(runs({"record", "--suite", "s.json", "--withdraw", ""}));
   EXPECT_TRUE(runs({"selftest", "--again", "a", "b", "--md", "m"}));
+  EXPECT_TRUE(runs({"report", "r.json", "--html", "page.html", "--svg", "pictures"}));
+  EXPECT_TRUE(runs({"compare", "a.json", "b.json", "--html", "page.html"}));
+  EXPECT_TRUE(runs({"reanalyze", "g.json", "--html", "page.html"}));
 }
 
 TEST(CommandLine, RecordsNoStepOfWhatATestRunnerSelects) {

@@ -16,10 +16,9 @@
 namespace assay {
 namespace {
 
-/// Rows beyond these are in the table alone: nobody looks at a thousand intervals.
-/// A table of more rows is folded: what comes after it would be far below, and layout takes a browser a
-/// second.
+/// A table of more rows is folded: what comes after it would be far below.
 constexpr std::size_t few_trials = 100;
+/// Rows beyond these are in the table alone: nobody looks at a thousand intervals.
 constexpr std::size_t most_forest_rows = 40, most_strips = 40;
 
 /// Rows that readers look for come first.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -57,6 +59,15 @@ TEST(ComparisonPage, SaysWhatGotSlowerByHowMuchAndWhatToDo) {
   EXPECT_EQ(page.plots[0].first, "forest");
   EXPECT_EQ(page.plots[1].first, "epochs_plot");
   EXPECT_EQ(page.plots[2].first, "samples_1");
+}
+
+// What stands between the style sheet and the script, without the picture of the epochs.
+TEST(ComparisonPage, IsTheGoldenOne) {
+  PullRequest change = slower_and_faster();
+  change.trials[0].epochs.clear();
+  std::ifstream stream(std::string(ASSAY_GOLDEN_DIR) + "/../compare/golden_page.html");
+  const std::string golden{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_EQ("<body>" + between(pull_request_page(change).html, "<body>", "</main>") + "</main>\n", golden);
 }
 
 TEST(ComparisonPage, HoldsItsVerdictsAndSamplesAsJson) {

@@ -4,21 +4,42 @@
 #include "bench/report/fields.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
 
-/// Rows beyond these are in the tables alone.
 /// A table of more rows is folded: what comes after it would be far below.
 constexpr std::size_t few_rows = 40;
+/// Rows beyond these are in the tables alone.
 constexpr std::size_t most_speedups = 40, most_rates = 800, most_sample_plots = 40, most_size_plots = 24;
+
+/// Texts from outside may have any length; those of real reports are shorter than this. The data has all of
+/// them.
+constexpr std::size_t most_text_bytes = 600;
+
+/// Shortens all texts but commands, which would be others then.
+void shorten_texts(Json& value) {
+  if (value.is_string()) {
+    if (value.text().size() > most_text_bytes) value = Json(abridged(value.text(), most_text_bytes));
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) shorten_texts(value[i]);
+  } else if (value.is_object()) {
+    std::vector<std::string> names;
+    for (const auto& [name, member] : value.members()) {
+      if (name != "reproduce" && (member.is_structured() || member.is_string())) names.push_back(name);
+    }
+    for (const std::string& name : names) shorten_texts(value[name]);
+  }
+}
 
 bool has_seconds(const TimeRow& row) { return std::isfinite(row.seconds.middle) && row.seconds.middle > 0; }
 
@@ -165,6 +186,7 @@ Json sort_values(const TimeRow& row) {
 Page report_page(const Report& report) {
   Page out;
   Json values = document_values(report);
+  shorten_texts(values);
   const auto show = [&](const char* name, Json plot) {
     if (!plot.is_null()) out.plots.emplace_back(name, plot);
     values[name] = std::move(plot);

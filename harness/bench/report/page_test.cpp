@@ -75,6 +75,14 @@ TEST(ReportPage, LetsNoNameBecomeMarkupNorEndItsData) {
   EXPECT_THAT(data_of_page(page.html)["suite"].text(), HasSubstr("</script>"));
 }
 
+TEST(ReportPage, ShowsNoTextOfAnyLength) {
+  Results results = hand_made::network();
+  results.about = results.trials[0].note = std::string(10'000, 'x');
+  const Page page = page_of(results);
+  EXPECT_LT(page.html.find("</main>"), page.html.find(std::string(1000, 'x')));
+  EXPECT_EQ(data_of_page(page.html)["about"].text(), results.about);
+}
+
 TEST(ReportPage, OfNoTrialsSaysSo) {
   EXPECT_THAT(page_of({.suite = "empty"}).html, HasSubstr("No time was measured."));
 }
