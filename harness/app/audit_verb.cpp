@@ -5,6 +5,7 @@
 #include "assay/outcome.hpp"
 #include "assay/random.hpp"
 #include "bench/report/audit_report.hpp"
+#include "core/machine/build_info.hpp"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,7 @@ int audit_verb(const AuditOptions& options, const Registry& registry) {
       audited({.results = now.results,
                .before = before ? &before->results : nullptr,
                .files = std::move(files),
+               .commit = build_info().commit,
                .present = options.present,
                .source_of = [&](const std::string& operation, const std::string& variant) {
                  return source_in(registry, operation, variant);

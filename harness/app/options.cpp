@@ -443,6 +443,20 @@ void describe(OptionList& o, AuditOptions& options) {
   json(o, options.json);
 }
 
+void describe(OptionList& o, HistoryOptions& options) {
+  o("results", &options.results, "results of one suite, as `run -o` wrote them, in any order",
+    {.required = true});
+  baselines(o, options.baselines);
+  limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
+  markdown(o, options.markdown);
+  json(o, options.json);
+  o("--csv", &options.csv, "write a column of seconds per trial here, as Apache Otava reads it", output_file);
+  o("--bencher", &options.bencher, "write the last run here in the metric format of Bencher", output_file);
+  o("--github-action-benchmark", &options.github_action_benchmark,
+    "write the last run here as customSmallerIsBetter", output_file);
+  o("--openmetrics", &options.openmetrics, "write a sample per trial and run here", output_file);
+}
+
 void describe(OptionList& o, DoctorOptions& options) { json(o, options.json); }
 void describe(OptionList& o, InitOptions& options) {
   o("folder", &options.folder, "of the project: a new one, or one that lacks these files",

@@ -268,6 +268,14 @@ struct AuditOptions {
   std::string json;
 };
 
+struct HistoryOptions {
+  std::vector<std::filesystem::path> results;
+  std::vector<std::filesystem::path> baselines{usual_baselines};
+  double limit = GatePolicy{}.limit;
+  std::filesystem::path markdown, csv, bencher, github_action_benchmark, openmetrics;
+  std::string json;
+};
+
 struct DoctorOptions {
   std::string json;
 };
@@ -389,6 +397,7 @@ void describe(OptionList& o, CompareOptions& options);
 void describe(OptionList& o, ReportOptions& options);
 void describe(OptionList& o, ClaimsOptions& options);
 void describe(OptionList& o, AuditOptions& options);
+void describe(OptionList& o, HistoryOptions& options);
 void describe(OptionList& o, DoctorOptions& options);
 void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);

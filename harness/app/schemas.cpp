@@ -12,6 +12,7 @@
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/fields.hpp"
+#include "bench/report/history.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/machine/fields.hpp"
@@ -44,6 +45,7 @@ constexpr std::array formats{
                schema_of<PublishedClaims>},
     FileFormat{"verdicts", "what `assay report claims --json` writes", schema_of<ClaimsReport>},
     FileFormat{"audit", "what `assay report audit --json` writes", schema_of<AuditReport>},
+    FileFormat{"history", "what `assay report history --json` writes", schema_of<History>},
     FileFormat{"gate", "what `assay gate --base … -o` and `assay wrap --base … -o` write",
                schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},

@@ -11,6 +11,7 @@
 #include "bench/programs/bundle_fields.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
+#include "bench/report/history.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/check/doubling.hpp"
@@ -89,6 +90,7 @@ std::vector<Sample> samples() {
                                     .before = &results,
                                     .files = {{"results.json", "0", "results"}},
                                     .source_of = [](const auto&, const auto&) { return std::nullopt; }})));
+  written("history", to_json(history_of({{"results.json", results}, {"later.json", results}}, {}, {})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
   ThresholdRecord threshold{.threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},

@@ -40,6 +40,7 @@ int tune_library_verb(const LibraryOptions& options, const Registry& registry);
 int report_verb(const ReportOptions& options);
 int claims_verb(const ClaimsOptions& options);
 int audit_verb(const AuditOptions& options, const Registry& registry);
+int history_verb(const HistoryOptions& options);
 int doctor_verb(const DoctorOptions& options);
 int remedy_verb(const RemedyOptions& options);
 int init_verb(const InitOptions& options);

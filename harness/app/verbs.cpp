@@ -78,6 +78,7 @@ std::span<const Verb> verbs() {
       {"tune library", {}, "the core type of OpenBLAS", call<tune_library_verb>},
       {"report claims", {}, "verdicts on what public write-ups claim", call<claims_verb>},
       {"report audit", {}, "what an epoch gains by the fastest variants, ranked", call<audit_verb>},
+      {"report history", {}, "times over several runs of a suite, also for other tools", call<history_verb>},
       {"report", {}, "the report of a results file", call<report_verb>},
       {"doctor",
        {"--openblas-remedy"},

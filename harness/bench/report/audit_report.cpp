@@ -107,11 +107,23 @@ std::string audited_name(const TrialResult& trial) {
   return fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
 }
 
-std::string location_of(const AuditRequest& request, const TrialResult& trial,
-                        const std::optional<VariantSource>& source) {
-  if (!source || source->file.empty()) return "not known to this program, " + audited_name(trial);
+/// As the program that writes the audit has it, which need not be the one that was measured.
+std::string location_of(const AuditRequest& request, const std::optional<VariantSource>& source) {
+  if (!source || source->file.empty()) return "not in the program that wrote this";
   const std::string line = source->line > 0 ? fmt::format(":{}", source->line) : "";
-  return fmt::format("{}{} at {}", source->file, line, request.results.commit);
+  return fmt::format("{}{} at {}", source->file, line, request.commit);
+}
+
+/// Declared by the variant; where the program does not have it, told by what its code called when it was
+/// timed.
+bool uses_library(const Results& results, const TrialResult& trial,
+                  const std::optional<VariantSource>& source) {
+  if (source) return !source->libraries.empty();
+  const auto known =
+      std::ranges::find(results.calls, trial.operation + "/" + trial.variant, &VariantCalls::variant);
+  return known != results.calls.end() && std::ranges::any_of(known->calls, [](const Calls& one) {
+           return one.to != "threads" && one.to != "system";
+         });
 }
 
 /// Whether the variant is slower than naive on another case, by the whole interval.
@@ -133,7 +145,7 @@ AuditPhase phase_of(const Results& results, const std::vector<const Replacement*
   const bool keeps = std::ranges::any_of(cases, [](const Replacement* one) {
     return one->best->workspace_bytes > one->present->workspace_bytes;
   });
-  if (cases.front()->best->threads > 1 || keeps || (source && !source->libraries.empty()))
+  if (cases.front()->best->threads > 1 || keeps || uses_library(results, *cases.front()->best, source))
     return AuditPhase::structural;
   return loses_elsewhere(results, *cases.front()->best) ? AuditPhase::tuning : AuditPhase::quick;
 }
@@ -185,7 +197,7 @@ std::vector<UnmeasuredFinding> unmeasured_of(const AuditRequest& request) {
     if (disagrees(trial) || trial.failure || !trial.impossible.empty()) continue;  // risks
     if (!seen.insert(trial.operation + "/" + trial.variant + trial.skipped).second) continue;
     out.push_back({.variant = audited_name(trial),
-                   .location = location_of(request, trial, request.source_of(trial.operation, trial.variant)),
+                   .location = location_of(request, request.source_of(trial.operation, trial.variant)),
                    .why = trial.skipped.empty() ? "no time was taken" : trial.skipped});
   }
   return out;
@@ -208,7 +220,7 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
   const TrialResult& winner = *cases.front()->best;
   const std::optional<VariantSource> source = request.source_of(winner.operation, winner.variant);
   AuditFinding out{.variant = audited_name(winner),
-                   .location = location_of(request, winner, source),
+                   .location = location_of(request, source),
                    .change = source ? source->summary : "",
                    .phase = phase_of(results, cases, source)};
   const std::vector<BeatenRoof> beaten = beaten_roofs(results);

@@ -83,6 +83,7 @@ struct AuditRequest {
   const Results& results;
   const Results* before = nullptr;
   std::vector<EvidenceFile> files;
+  std::string commit;   ///< of the program that knows the sources
   std::string present;  ///< regular expression of the keys that are in use; naive elsewhere
   SourceOf source_of;
 };

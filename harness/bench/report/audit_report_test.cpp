@@ -40,6 +40,7 @@ AuditReport audit_of(const Results& results, const Results* before = nullptr,
   return audited({.results = results,
                   .before = before,
                   .files = {{"tiny.json", "00000000deadbeef", "results, suite tiny"}},
+                  .commit = "abc123",
                   .present = present,
                   .source_of = source_of});
 }
@@ -127,6 +128,10 @@ TEST(Audits, CallStructuralWhatNeedsMoreThanAFunction) {
   };
   EXPECT_EQ(phase([](Results& r) { r.trials[1].workspace_bytes = 1; }), AuditPhase::structural);
   EXPECT_EQ(phase([](Results& r) { r.trials[1].threads = 2; }), AuditPhase::structural);
+  const auto without_sources = [](const auto&, const auto&) { return std::nullopt; };
+  const Results foreign = audited_results();  // of which packed calls OpenBLAS
+  EXPECT_EQ(audited({.results = foreign, .source_of = without_sources}).findings.at(0).phase,
+            AuditPhase::structural);
   // On a second size packed is slower.
   EXPECT_EQ(phase([](Results& r) {
               for (const std::size_t i : {0U, 1U}) {

@@ -1,0 +1,63 @@
+/// Times of the same trials in several runs of a suite, oldest first, and files of them for other tools.
+#pragma once
+
+#include "assay/compare.hpp"
+#include "assay/results.hpp"
+#include "bench/ledger/ledger.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct HistoryRun {
+  std::string file, date, commit, machine;
+  /// Deciding facts in which the machine or the build differs from those of the run before: times on either
+  /// side are not comparable.
+  std::vector<std::string> changes;
+};
+
+struct HistoryRow {
+  std::string key;
+  std::vector<std::optional<Interval>> seconds;  ///< as the runs; nothing where it was not measured
+  std::string standing, trend;  ///< of the last run beside the first one since the machine changed
+  std::string accepted;         ///< the slow-down that the ledger accepts, with reason and last day
+};
+
+struct History {
+  std::string suite;
+  std::vector<HistoryRun> runs;
+  std::vector<HistoryRow> rows;   ///< slower ones first
+  std::size_t compared_from = 0;  ///< the first run since the machine changed
+};
+
+/// Results of a file.
+struct NamedResults {
+  std::string file;
+  Results results;
+};
+
+/// Throws Error where the files hold several suites, or machines were mixed in one.
+History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
+                   const std::vector<Acceptance>& acceptances);
+
+std::string to_text(const History& history);
+/// Through reports/templates/history.md.
+std::string to_markdown(const History& history);
+/// Schema `assay.history/1`.
+std::string to_json(const History& history);
+
+/// Comma-separated values as Apache Otava reads them: `time`, attributes, and a column of seconds per trial.
+std::string history_csv(const History& history);
+/// Metric format of Bencher: nanoseconds of the last run with both ends of their interval.
+std::string history_bencher(const History& history);
+/// What github-action-benchmark calls customSmallerIsBetter: nanoseconds of the last run.
+std::string history_github_action_benchmark(const History& history);
+/// OpenMetrics 1.0: a gauge of seconds with a sample per trial and run.
+std::string history_openmetrics(const History& history);
+
+class Fields;
+void describe(Fields& f, History& history);
+
+}  // namespace assay
