@@ -15,6 +15,11 @@ cd "$folder"
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
+if [ -z "$(command -v xmllint chromium chromium-browser google-chrome || true)" ]; then
+  echo "skipped: neither xmllint nor Chromium is here (apt install libxml2-utils chromium)"
+  exit 77
+fi
+
 # As many trials as a page must bear, with names that try to be markup, made of one that was measured.
 python3 - "$results" <<'PYTHON'
 import copy, json, sys
