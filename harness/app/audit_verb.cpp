@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"
-#include "assay/random.hpp"
 #include "bench/report/audit_report.hpp"
 #include "core/machine/build_info.hpp"
 
@@ -24,8 +23,7 @@ struct ReadResults {
 ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
   const std::string text = read_file(file);
   Results results = results_from_json(text, file.string());
-  const std::string holds = fmt::format("{}, suite {}", what, results.suite);
-  return {{file.filename().string(), fmt::format("{:016x}", fnv1a(text)), holds}, std::move(results)};
+  return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
 }
 
 std::optional<VariantSource> source_in(const Registry& registry, const std::string& operation,

@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"
-#include "assay/random.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/report/claims.hpp"
 #include "core/json/fields.hpp"
@@ -90,7 +89,7 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
                 "give results of `assay run -o`, what `assay check --known-bad --json` wrote, a job, or a "
                 "log of epochs");
   }
-  evidence.files.push_back({file.filename().string(), fmt::format("{:016x}", fnv1a(text)), what});
+  evidence.files.push_back(evidence_file(file, text, std::move(what)));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "core/statistics/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 
@@ -40,13 +39,6 @@ std::vector<double> sum_of(const Steps& steps) {
   return out;
 }
 
-/// Launches pair the two sides, so their luck drops out as it does from every speed-up.
-Interval times_faster(const std::vector<double>& before, const std::vector<double>& after) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < before.size(); ++i) logs.push_back(std::log(before[i] / after[i]));
-  return exponential(centre(logs));
-}
-
 double limit_of(double share) { return 1 / (1 - share); }
 
 }  // namespace
@@ -59,7 +51,7 @@ Composition composition(const Results& results, const std::vector<Prediction>& p
   const bool by_launch = of_launches(naive) && of_launches(best) && naive.launches == best.launches;
   const Steps before = steps_of(results, naive, by_launch), after = steps_of(results, best, by_launch);
   const std::vector<double> slow = sum_of(before), fast = sum_of(after);
-  Composition out{.together = times_faster(slow, fast)};
+  Composition out{.together = ratio_of_pairs(slow, fast)};
   for (const auto& [operation, seconds] : before) {
     const std::vector<double>& replacing = after.at(operation);
     std::vector<double> replaced = slow;
@@ -67,8 +59,8 @@ Composition composition(const Results& results, const std::vector<Prediction>& p
     const double share = median(seconds) / median(slow), left = median(replacing) / median(fast);
     out.effects.push_back({.operation = operation,
                            .share = 100 * share,
-                           .speedup = times_faster(seconds, replacing),
-                           .epoch = times_faster(slow, replaced),
+                           .speedup = ratio_of_pairs(seconds, replacing),
+                           .epoch = ratio_of_pairs(slow, replaced),
                            .limit = limit_of(share),
                            .share_left = 100 * left,
                            .limit_left = limit_of(left)});

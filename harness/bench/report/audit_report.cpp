@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <regex>
 #include <set>
@@ -41,9 +40,7 @@ class LaunchSums {
   }
   /// How many times as fast the other sum is.
   Interval times_as_fast(const LaunchSums& after) const {
-    std::vector<double> logs;
-    for (std::size_t i = 0; i < sums_.size(); ++i) logs.push_back(std::log(sums_[i] / after.sums_[i]));
-    return without_luck(exponential(centre(logs)));
+    return without_luck(ratio_of_pairs(sums_, after.sums_));
   }
   Interval saved(const LaunchSums& after) const {
     std::vector<double> differences;

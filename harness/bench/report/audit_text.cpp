@@ -19,10 +19,6 @@ constexpr std::size_t most_summary_findings = 3;
 
 std::string_view phase_word(AuditPhase phase) { return audit_phases[static_cast<std::size_t>(phase)]; }
 
-std::string plural(std::size_t count, const std::string& one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string_view whole_of(const AuditReport& report) {
   return report.is_network ? "an epoch" : "a call of each case";
 }
@@ -93,7 +89,7 @@ std::string outcome_line(const AuditReport& report) {
   const AuditTotal& last = report.totals.back();
   return fmt::format("{} as fast: {} takes {} and then {}, by {}", speedup_text(last.gain), whole_of(report),
                      seconds_text(report.present), seconds_text(last.seconds),
-                     plural(report.findings.size(), "finding"));
+                     quantity_text(std::ssize(report.findings), "finding"));
 }
 
 }  // namespace
@@ -111,8 +107,8 @@ std::vector<SummaryLine> summary_lines(const AuditReport& report) {
   for (const AuditTotal& total : report.totals) {
     if (total.findings == 0) continue;
     out.push_back({"", fmt::format("After {} ({}): {}, {} in all", phase_word(total.phase),
-                                   plural(total.findings, "finding"), seconds_text(total.seconds),
-                                   speedup_text(total.gain))});
+                                   quantity_text(static_cast<std::int64_t>(total.findings), "finding"),
+                                   seconds_text(total.seconds), speedup_text(total.gain))});
   }
   const auto expected =
       std::ranges::count_if(report.findings, [](const auto& one) { return one.expected.has_value(); });
@@ -122,9 +118,10 @@ std::vector<SummaryLine> summary_lines(const AuditReport& report) {
                          std::ranges::count(report.findings, true, &AuditFinding::as_expected), expected)});
   }
   if (!report.unmeasured.empty())
-    out.push_back({"", plural(report.unmeasured.size(), "variant") + " expected, not measured"});
-  out.push_back({"", fmt::format("{} of the run, {} not examined", plural(report.risks.size(), "risk"),
-                                 plural(report.not_examined.size(), "thing"))});
+    out.push_back({"", quantity_text(std::ssize(report.unmeasured), "variant") + " expected, not measured"});
+  out.push_back(
+      {"", fmt::format("{} of the run, {} not examined", quantity_text(std::ssize(report.risks), "risk"),
+                       quantity_text(std::ssize(report.not_examined), "thing"))});
   return out;
 }
 

@@ -25,10 +25,6 @@ constexpr double believed_bound = 1.05;
 /// Of processor time, used by others: above it a team loses a core for milliseconds at a time.
 constexpr double most_busy_beside = 0.1;
 
-bool is_found(const std::string& key, const std::string& expression) {
-  return std::regex_search(key, std::regex(expression));
-}
-
 /// A quantity that falls where its argument rises turns the ends around.
 Interval mapped(const Interval& from, const std::function<double(double)>& map) {
   Interval out = from;
@@ -98,8 +94,9 @@ void apply_bound(const ClaimPart& part, PartRuling& ruling) {
 
 const TrialResult* other_trial(const Results& results, const TrialResult& trial, const ClaimPart& part) {
   if (!part.against_trial.empty()) {
+    const std::regex against(part.against_trial);
     for (const TrialResult& one : results.trials) {
-      if (is_measured(one) && is_found(one.key, part.against_trial)) return &one;
+      if (is_measured(one) && std::regex_search(one.key, against)) return &one;
     }
     return nullptr;
   }
@@ -202,11 +199,12 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   std::map<std::string, DecidingCase> best;
   std::string reason = "no results hold a trial that would decide it";
   double busiest = 0;
+  const std::regex deciding(part.trials);
   for (const Results& results : evidence.results) {
     if (!part.suite.empty() && results.suite != part.suite) continue;
     const std::vector<BeatenRoof> beaten = beaten_roofs(results);
     for (const TrialResult& trial : results.trials) {
-      if (!is_found(trial.key, part.trials)) continue;
+      if (!std::regex_search(trial.key, deciding)) continue;
       if (disagrees(trial)) {
         return {.verdict = ClaimVerdict::wrong,
                 .why = trial.key + " disagrees with the oracle: " + trial.agreement.detail};
@@ -263,10 +261,11 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
 PartRuling by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
   PartRuling out = open("no results hold a trial whose contract bounds it");
   std::vector<double> bounds;
+  const std::regex deciding(part.trials);
   for (const Results& results : evidence.results) {
+    if (!part.suite.empty() && results.suite != part.suite) continue;
     for (const TrialResult& trial : results.trials) {
-      if (!part.suite.empty() && results.suite != part.suite) continue;
-      if (!is_found(trial.key, part.trials) || trial.cost.bytes_written <= 0) continue;
+      if (!std::regex_search(trial.key, deciding) || trial.cost.bytes_written <= 0) continue;
       const double saved = trial.cost.bytes_written / (trial.cost.bytes_read + 2 * trial.cost.bytes_written);
       bounds.push_back(saved);
       out.cases.push_back({.key = trial.key, .value = exactly(saved), .bound = saved});
@@ -308,7 +307,9 @@ PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
   if (found == evidence.results.end()) return open("no results of suite " + part.suite + " were given");
   Results whole = *found;
   if (!part.cases.empty()) {
-    std::erase_if(whole.trials, [&](const TrialResult& trial) { return !is_found(trial.key, part.cases); });
+    const std::regex cases(part.cases);
+    std::erase_if(whole.trials,
+                  [&](const TrialResult& trial) { return !std::regex_search(trial.key, cases); });
   }
   if (!part.operation.empty()) whole = others_replaced(whole, part.operation);
   const std::vector<Prediction> predictions = predict(whole);

@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +96,8 @@ inline std::string_view to_string(ClaimVerdict verdict) {
 struct EvidenceFile {
   std::string name, hash, what;
 };
+/// The one whose content is `text`; `what` it holds, in words.
+EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what);
 
 /// The check of published code that is known to be bad.
 struct RejectedCode {

@@ -1,5 +1,7 @@
 // Claims and verdicts on them as files hold them.
 #include "bench/report/claims.hpp"
+
+#include "assay/random.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
 
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <regex>
 #include <set>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -170,6 +173,10 @@ void describe(Fields& f, PublishedClaims& claims) {
 PublishedClaims claims_from_json(const std::string& text, const std::string& where) {
   const Json json = parse_json(text, where);
   return value_from<PublishedClaims>(JsonField(json, where, "`assay schema claims` lists its fields"));
+}
+
+EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what) {
+  return {file.filename().string(), fmt::format("{:016x}", fnv1a(text)), std::move(what)};
 }
 
 void describe(Fields& f, EvidenceFile& file) {

@@ -2,6 +2,7 @@
 #include "bench/report/history.hpp"
 
 #include "assay/error.hpp"
+#include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/template.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <set>
 
@@ -79,15 +79,14 @@ std::string label(const std::string& text) {
 
 /// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for what is no such text.
 std::optional<std::int64_t> unix_seconds(const std::string& date) {
-  int year = 0;
-  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (std::sscanf(date.c_str(), "%d-%u-%uT%u:%u:%uZ", &year, &month, &day, &hour, &minute, &second) != 6)
+  const std::size_t end_of_day = date.find('T');
+  const std::optional<Date> day = date_from(std::string_view(date).substr(0, end_of_day));
+  unsigned hour = 0, minute = 0, second = 0;
+  if (!day || end_of_day == std::string::npos ||
+      std::sscanf(date.c_str() + end_of_day, "T%u:%u:%uZ", &hour, &minute, &second) != 3) {
     return std::nullopt;
-  const std::chrono::year_month_day on{std::chrono::year(year), std::chrono::month(month),
-                                       std::chrono::day(day)};
-  if (!on.ok()) return std::nullopt;
-  const auto days = std::chrono::sys_days(on).time_since_epoch().count();
-  return std::int64_t{days} * 86400 + hour * 3600 + minute * 60 + second;
+  }
+  return std::int64_t{day->time_since_epoch().count()} * 86400 + hour * 3600 + minute * 60 + second;
 }
 
 }  // namespace

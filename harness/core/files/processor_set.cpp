@@ -20,10 +20,15 @@ void ProcessorSet::add(int number) {
   CPU_SET_S(static_cast<std::size_t>(number), sizeof bits_, bits_.data());
 }
 
+int ProcessorSet::count() const { return CPU_COUNT_S(sizeof bits_, bits_.data()); }
+
 std::vector<int> ProcessorSet::numbers() const {
   std::vector<int> out;
-  for (int number = 0; number < static_cast<int>(parts * CPU_SETSIZE); ++number) {
-    if (CPU_ISSET_S(static_cast<std::size_t>(number), sizeof bits_, bits_.data())) out.push_back(number);
+  for (std::size_t part = 0; part < parts; ++part) {
+    if (CPU_COUNT(&bits_[part]) == 0) continue;  // most of them, on any machine
+    for (std::size_t i = 0; i < CPU_SETSIZE; ++i) {
+      if (CPU_ISSET(i, &bits_[part])) out.push_back(static_cast<int>(part * CPU_SETSIZE + i));
+    }
   }
   return out;
 }

@@ -22,6 +22,7 @@ class ProcessorSet {
   /// Lets the thread run on these alone. False where the system refuses, and the thread stays where it is.
   bool give_to(int thread) const;
   void add(int number);
+  int count() const;
   /// In ascending order.
   std::vector<int> numbers() const;
 

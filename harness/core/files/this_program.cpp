@@ -67,9 +67,10 @@ void start_anew_with(const Variables& variables, char** arguments) {
     setenv(name.c_str(), value->c_str(), 1);
     lacks = true;
   }
+  if (!lacks) return;
   std::error_code unknown;
   const auto file = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (lacks && !unknown) execv(file.c_str(), arguments);
+  if (!unknown) execv(file.c_str(), arguments);
 }
 
 bool is_embedded_side(const std::filesystem::path& program) { return program.string().starts_with('@'); }

@@ -23,16 +23,13 @@ std::string shortened(std::string text) {
   return text + "...";
 }
 
-std::string counted(int count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 Finding of_processor(const Symptoms& s) {
   std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
   if (s.processor.family >= 0) {
     text += fmt::format(" (family {} model {})", s.processor.family, s.processor.model_number);
   }
-  text += fmt::format(", {}, {}", counted(s.machine.cores, "core"), spoken_features(s.processor.features));
+  text +=
+      fmt::format(", {}, {}", quantity_text(s.machine.cores, "core"), spoken_features(s.processor.features));
   return {"CPU", shortened(text)};
 }
 
@@ -51,8 +48,8 @@ Finding of_cores(const Symptoms& s) {
     out.remedy = "hwloc could not tell which processors share a core: each is taken for one";
   } else if (cores < static_cast<int>(s.processors.size())) {
     out.severity = Severity::note;
-    out.remedy =
-        fmt::format("processors share cores: expect no gain from more than {}", counted(cores, "thread"));
+    out.remedy = fmt::format("processors share cores: expect no gain from more than {}",
+                             quantity_text(cores, "thread"));
   }
   return out;
 }
@@ -89,11 +86,12 @@ Finding of_build(const Symptoms& s) {
 
 Finding of_threads(const Symptoms& s) {
   if (!s.omp_num_threads) {
-    return {"threads", fmt::format("OMP_NUM_THREADS unset, {} usable", counted(s.machine.cores, "core")),
+    return {"threads",
+            fmt::format("OMP_NUM_THREADS unset, {} usable", quantity_text(s.machine.cores, "core")),
             Severity::note, "set it where results are to be compared: it is part of the fingerprint"};
   }
   Finding out{"threads", shortened(fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
-                                               counted(s.machine.cores, "core")))};
+                                               quantity_text(s.machine.cores, "core")))};
   const auto threads = number(*s.omp_num_threads);
   if (threads && *threads > s.machine.cores) {
     out.severity = Severity::warning;
@@ -141,7 +139,7 @@ bool is_part(double processors, const Allotment& a) {
 
 // Nothing is to be said of a process that may use the whole machine and was given it by nobody.
 std::optional<Finding> of_node(const Allotment& a) {
-  const std::string of_all = fmt::format("of {}", counted(a.processors_of_machine, "processor"));
+  const std::string of_all = fmt::format("of {}", quantity_text(a.processors_of_machine, "processor"));
   const auto shared = [](std::string text, std::string remedy) {
     return Finding{"node", shortened(std::move(text)), Severity::warning, std::move(remedy)};
   };
@@ -162,7 +160,7 @@ std::optional<Finding> of_node(const Allotment& a) {
   }
   if (a.slurm_job.empty()) return std::nullopt;
   return Finding{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,
-                                               counted(a.processors_of_machine, "processor")))};
+                                               quantity_text(a.processors_of_machine, "processor")))};
 }
 
 Finding of_noise(const Symptoms& s) {
@@ -186,8 +184,8 @@ Finding of_noise(const Symptoms& s) {
 }
 
 Finding of_roof(const Roof& roof) {
-  std::string text =
-      fmt::format("{}: {} GFLOP/s;", counted(roof.threads, "thread"), figure(roof.flops_per_second / 1e9));
+  std::string text = fmt::format("{}: {} GFLOP/s;", quantity_text(roof.threads, "thread"),
+                                 figure(roof.flops_per_second / 1e9));
   for (const auto& level : roof.bandwidth) {
     text += fmt::format(" {} {}", level.level, figure(level.bytes_per_second / 1e9));
   }

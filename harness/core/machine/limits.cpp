@@ -135,7 +135,7 @@ int usable_cores(int allowed_by_affinity, std::optional<double> quota) {
 }
 
 int cores_allowed_by_affinity() {
-  const auto allowed = static_cast<int>(ProcessorSet::of_thread().numbers().size());
+  const int allowed = ProcessorSet::of_thread().count();
   return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -1,5 +1,7 @@
 #include "core/machine/topology.hpp"
 
+#include "core/text/figures.hpp"
+
 #include <fmt/format.h>
 #include <hwloc.h>
 
@@ -66,14 +68,10 @@ Topology known(const Topology& topology, const std::vector<int>& allowed) {
 }
 
 template <class Member>
-std::size_t different(const Topology& topology, Member member) {
+std::int64_t different(const Topology& topology, Member member) {
   std::set<int> out;
   for (const LogicalProcessor& processor : topology) out.insert(processor.*member);
-  return out.size();
-}
-
-std::string counted_units(std::size_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
+  return std::ssize(out);
 }
 
 }  // namespace
@@ -147,9 +145,9 @@ int cores_of(const Topology& topology, const std::vector<int>& allowed) {
 
 std::string topology_text(const Topology& topology, const std::vector<int>& allowed) {
   const Topology all = known(topology, allowed);
-  std::string out = fmt::format("{} on {}, {}", counted_units(all.size(), "processor", "processors"),
-                                counted_units(different(all, &LogicalProcessor::core), "core", "cores"),
-                                counted_units(different(all, &LogicalProcessor::node), "memory", "memories"));
+  std::string out = fmt::format("{} on {}, {}", quantity_text(std::ssize(all), "processor"),
+                                quantity_text(different(all, &LogicalProcessor::core), "core"),
+                                quantity_text(different(all, &LogicalProcessor::node), "memory", "memories"));
   if (all.empty()) return out;
   const int fastest = std::ranges::max(all, {}, &LogicalProcessor::kind).kind;
   Topology slower = all;

@@ -79,6 +79,7 @@ TEST(TopologyTest, OfThisMachineHasTheProcessorsThatMayBeUsed) {
 TEST(ProcessorSet, HoldsMoreThanAThousand) {
   const ProcessorSet set({0, 1023, 1024, 65535});
   EXPECT_THAT(set.numbers(), ElementsAre(0, 1023, 1024, 65535));
+  EXPECT_EQ(set.count(), 4);
   EXPECT_NE(set, ProcessorSet({0}));
 }
 

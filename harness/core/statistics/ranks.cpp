@@ -122,4 +122,11 @@ Interval exponential(const Interval& log) {
   return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, log.basis};
 }
 
+Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < numerators.size(); ++i)
+    logs.push_back(std::log(numerators[i] / denominators[i]));
+  return exponential(centre(logs));
+}
+
 }  // namespace assay

@@ -46,6 +46,10 @@ Interval shift(std::span<const double> before, std::span<const double> after,
 /// exp() keeps the order of samples.
 Interval exponential(const Interval& log);
 
+/// How many times as much `numerators` are as `denominators`, place by place, in the middle: what both of a
+/// pair share, such as the luck of a launch, drops out.
+Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators);
+
 /// median(numerator) / median(denominator) with a percentile bootstrap interval, for slices of one launch.
 /// Samples that were taken in turns, as many on either side, are drawn as pairs, since neighbours share the
 /// machine's mood. One sample on a side gives no interval: coverage 0.

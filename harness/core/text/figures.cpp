@@ -82,6 +82,11 @@ std::string count_text(double value) {
                                                               : figure(value);
 }
 
+std::string quantity_text(std::int64_t count, std::string_view one, std::string_view more) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return more.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, more);
+}
+
 std::string seconds_text(double seconds) {
   const Unit& unit = unit_for(seconds, time_units);
   return fmt::format("{} {}", figure(seconds / unit.size), unit.name);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace assay {
 
@@ -16,6 +17,9 @@ std::string figure(double value);
 std::string count_text(std::int64_t value);
 /// Writes a count that need not be whole, such as an average.
 std::string count_text(double value);
+
+/// `1 core`, `2 cores`; `more` where an s is not enough.
+std::string quantity_text(std::int64_t count, std::string_view one, std::string_view more = {});
 
 /// `412 µs`; the unit is the largest in which the figure is at least 1.
 std::string seconds_text(double seconds);
