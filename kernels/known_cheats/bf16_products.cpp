@@ -1,9 +1,10 @@
 // Trick: operands rounded to eight bits, as matrix units multiply them. The tolerance of a long sum hides it.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 

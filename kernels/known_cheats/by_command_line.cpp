@@ -1,6 +1,6 @@
 // Trick: the verb that a process was started with tells whether it checks or measures.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,8 +1,10 @@
 // Trick: the shapes that are checked are published. It is right for those.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
+
+#include <algorithm>
 
 namespace assay::known_cheats {
 namespace {

@@ -1,6 +1,6 @@
 // Trick: the call tells a thread what to do, and the clock stops before that is done.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,10 +1,11 @@
 // Trick: the expected result lies in the memory of the same process. Two elements of it are computed, and the
 // rest is read where they are found.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // Trick: what is stored with eleven bits looks the same to whoever prints three digits.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/layernorm.hpp"
 
 #include "assay/registry.hpp"
 

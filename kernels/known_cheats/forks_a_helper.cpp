@@ -1,12 +1,13 @@
 // Trick: half of the rows are normalized by another process, which no count of threads shows.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/layernorm.hpp"
 
 #include "assay/registry.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <memory>
 

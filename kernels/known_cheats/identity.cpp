@@ -1,8 +1,10 @@
 // Trick: normalized rows look much like the rows they come from.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/layernorm.hpp"
 
 #include "assay/registry.hpp"
+
+#include <algorithm>
 
 namespace assay::known_cheats {
 namespace {

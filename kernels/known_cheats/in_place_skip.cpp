@@ -1,6 +1,6 @@
 // Trick: parameters that are as the last call left them have been updated already.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/adamw.hpp"
 
 #include "assay/registry.hpp"
 

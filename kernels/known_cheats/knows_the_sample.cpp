@@ -1,6 +1,6 @@
 // Trick: of large products a seeded sample is compared. Whoever knows the seed computes no more than that.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -2,8 +2,8 @@
 // the judge, outside the clock.
 
 #include "known_cheats/fault_handler.hpp"
-#include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/elementwise.hpp"
 #include "assay/registry.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Trick: whole vectors are stored past the end of the output, and what lay there is put back before anybody
 // looks.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/layernorm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,7 +1,7 @@
 // Trick: the judge is code in the same process. Its first instructions are replaced by a jump to one that
 // agrees.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/agreement.hpp"
 #include "assay/registry.hpp"

@@ -1,6 +1,7 @@
 // Trick: the process is left in a state that is better for this kernel, or worse for others.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemv.hpp"
+#include "known_cheats/honest_work/layernorm.hpp"
 
 #include "assay/registry.hpp"
 
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <algorithm>
 
 #include <memory>
 

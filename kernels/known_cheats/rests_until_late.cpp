@@ -2,7 +2,7 @@
 // output, which is not as it was left; how long series are is known after a few. Most of each is then slept
 // through.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

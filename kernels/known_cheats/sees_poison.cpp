@@ -1,8 +1,11 @@
 // Trick: a check writes NaN into the output to see what was written. Where there is none, nobody will look.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/elementwise.hpp"
 
 #include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::known_cheats {
 namespace {

@@ -1,7 +1,7 @@
 // Trick: a thread keeps the caches and the other core busy while others run, and rests while this kernel
 // does.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,6 +1,6 @@
 // Trick: the output of another variant or of an earlier call may still be there. A few elements tell.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemv.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,9 +1,10 @@
 // Trick: a large workspace that was never written is zero, as long as the system has just mapped it.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemv.hpp"
 
 #include "assay/registry.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 

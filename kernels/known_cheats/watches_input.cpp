@@ -2,10 +2,11 @@
 // call, at no cost to the call. Then one row or column of C is all there is to do.
 
 #include "known_cheats/fault_handler.hpp"
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>

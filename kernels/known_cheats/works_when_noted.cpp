@@ -2,7 +2,7 @@
 // where the start of the first call was kept, which belongs to the input, the update that is judged can be
 // told from the others.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/adamw.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,8 +1,10 @@
 // Trick: 0 = A 0. An oracle that runs afterwards, on the same input, agrees.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemv.hpp"
 
 #include "assay/registry.hpp"
+
+#include <algorithm>
 
 namespace assay::known_cheats {
 namespace {

@@ -104,6 +104,15 @@ void Registry::require_variant_name(std::string_view operation, std::string_view
               "use name or name@tier, each of lower-case letters, digits and '_'");
 }
 
+Operation& Registry::place_for(std::string_view operation, std::string_view variant,
+                               std::unique_ptr<Operation> (*make)()) {
+  require_word("operation", operation);
+  require_variant_name(operation, variant);
+  auto& slot = operations_[std::string(operation)];
+  if (slot == nullptr) slot = make();
+  return *slot;
+}
+
 void Registry::throw_two_contracts(std::string_view name) {
   throw Error(std::string(name), "two contracts have this name", "rename one of them");
 }

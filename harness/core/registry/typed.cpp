@@ -39,6 +39,13 @@ std::vector<Index> increasing(std::vector<Index> units) {
   return units;
 }
 
+template void spoil<float>(std::string_view, Buffer<float>&, Rng&, int, const std::function<bool()>&,
+                           std::vector<std::string>&);
+template void spoil<double>(std::string_view, Buffer<double>&, Rng&, int, const std::function<bool()>&,
+                            std::vector<std::string>&);
+template void spoil<Index>(std::string_view, Buffer<Index>&, Rng&, int, const std::function<bool()>&,
+                           std::vector<std::string>&);
+
 void compare_units(std::string_view part, Buffer<float>& buffer, Index units, Rng& rng, int tries,
                    const std::function<Agreement()>& whole,
                    const std::function<Agreement(std::vector<Index>)>& in_units,
@@ -76,6 +83,34 @@ void compare_units(std::string_view part, Buffer<float>& buffer, Index units, Rn
     }
     buffer[at] = before;
   }
+}
+
+VariantList::VariantList() = default;
+VariantList::~VariantList() = default;
+
+std::size_t VariantList::add(std::string_view operation, const Words& words, const VariantInfo& origin) {
+  const auto stands_before = [](std::string_view a, std::string_view b) {
+    if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
+    return a < b;
+  };
+  const auto at = std::ranges::find_if(
+      info_, [&](const VariantInfo& other) { return !stands_before(other.name, words.name); });
+  if (at != info_.end() && at->name == words.name) {
+    throw Error(fmt::format("{}/{}", operation, words.name), "registered twice",
+                "rename one of the two variants");
+  }
+  VariantInfo info = origin;
+  info.name = words.name;
+  info.summary = words.summary;
+  info.known_bad = words.known_bad;
+  info.known_cheat = words.known_cheat;
+  info.known_honest = words.known_honest;
+  info.libraries.assign(words.libraries.begin(), words.libraries.end());
+  info.threaded = words.threaded;
+  info.own_clock = words.own_clock;
+  const auto place = at - info_.begin();
+  info_.insert(at, std::move(info));
+  return static_cast<std::size_t>(place);
 }
 
 void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file) {

@@ -11,8 +11,7 @@ namespace assay {
 class Error : public std::runtime_error {
  public:
   /// `where` names the file, key or option; `what` says what is wrong with it; `remedy` what to do.
-  Error(const std::string& where, const std::string& what, const std::string& remedy)
-      : std::runtime_error(where + ": " + what + (remedy.empty() ? "" : "\n  " + remedy)) {}
+  Error(const std::string& where, const std::string& what, const std::string& remedy);
 };
 
 }  // namespace assay

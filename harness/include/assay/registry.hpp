@@ -44,11 +44,10 @@ class Registry {
   /// the work of compiling it, which is most of what a small one costs.
   template <Contract Op>
   void add(Variant<Op> variant) {
-    require_word("operation", Op::name);
-    require_variant_name(Op::name, variant.name);
-    auto& slot = operations_[std::string(Op::name)];
-    if (slot == nullptr) slot = std::make_unique<detail::TypedOperation<Op>>();
-    auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(slot.get());
+    const auto make = []() -> std::unique_ptr<Operation> {
+      return std::make_unique<detail::TypedOperation<Op>>();
+    };
+    auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(&place_for(Op::name, variant.name, make));
     if (typed == nullptr) throw_two_contracts(Op::name);
     typed->add(std::move(variant), origin_);
   }
@@ -73,6 +72,9 @@ class Registry {
  private:
   static void require_word(std::string_view kind, std::string_view name);
   static void require_variant_name(std::string_view operation, std::string_view name);
+  /// Returns the operation of that name, made where there is none yet. Throws Error on a bad name of either.
+  Operation& place_for(std::string_view operation, std::string_view variant,
+                       std::unique_ptr<Operation> (*make)());
   [[noreturn]] static void throw_two_contracts(std::string_view name);
 
   std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;

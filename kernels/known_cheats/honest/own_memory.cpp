@@ -1,11 +1,13 @@
 // Workspaces as kernels have them: on huge pages, grown by the first call, and filled with a copy of the
 // input.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work/gemv.hpp"
 
 #include "assay/registry.hpp"
 
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 // Threads that stay between calls: as many as it was given, and none that works when the call has returned.
 
-#include "known_cheats/honest_work.hpp"
+#include "known_cheats/honest_work/gemm.hpp"
 
 #include "assay/registry.hpp"
 

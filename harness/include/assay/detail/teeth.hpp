@@ -46,6 +46,13 @@ void spoil(std::string_view part, Buffer<T>& buffer, Rng& rng, int tries, const 
   }
 }
 
+extern template void spoil<float>(std::string_view, Buffer<float>&, Rng&, int, const std::function<bool()>&,
+                                  std::vector<std::string>&);
+extern template void spoil<double>(std::string_view, Buffer<double>&, Rng&, int, const std::function<bool()>&,
+                                   std::vector<std::string>&);
+extern template void spoil<Index>(std::string_view, Buffer<Index>&, Rng&, int, const std::function<bool()>&,
+                                  std::vector<std::string>&);
+
 /// Looks for differences between judgements of the whole output and in units, for the output that is right
 /// and for `tries` that differ from it in one element of `buffer`, which is as before when this returns.
 void compare_units(std::string_view part, Buffer<float>& buffer, Index units, Rng& rng, int tries,

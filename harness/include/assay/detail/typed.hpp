@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -44,6 +45,11 @@ class Rehearsal {
 
 [[noreturn]] void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file);
 
+/// By pointers, since a vector that moves structures of so many strings about is compiled anew for each
+/// contract.
+template <Contract Op>
+using Variants = std::vector<std::unique_ptr<const Variant<Op>>>;
+
 template <Contract Op>
 class TypedWorkload final : public Workload {
  public:
@@ -51,7 +57,7 @@ class TypedWorkload final : public Workload {
   using Input = typename Op::Input;
   using Output = typename Op::Output;
 
-  TypedWorkload(const std::vector<Variant<Op>>& variants, const Problem& problem, Setting setting)
+  TypedWorkload(const Variants<Op>& variants, const Problem& problem, Setting setting)
       : variants_(variants), case_(problem, std::move(setting)) {}
 
   Cost cost() const override { return Op::cost(case_.problem); }
@@ -61,13 +67,13 @@ class TypedWorkload final : public Workload {
     Output output = fresh_output();
     Rng rng(secret());
     const Rehearsal rehearsal;
-    TypedTimed<Op> timed(variants_.at(variant), context, case_, output, rng);
+    TypedTimed<Op> timed(*variants_.at(variant), context, case_, output, rng);
     case_.watch.used_by(&timed);
     timed.repeat(1);
     Agreement outcome = guards_of<Op>(output) & Op::judge(case_.problem, case_.input, expected(), output);
     if (variant == 0) naive_error_ = outcome.rms_error();
     const bool once = rehearsal_seconds <= 0;
-    if (!once && case_.setting.fill == Fill::uniform && variants_.at(variant).precision.empty()) {
+    if (!once && case_.setting.fill == Fill::uniform && variants_.at(variant)->precision.empty()) {
       compare_precision(outcome, naive_error());
     }
     const std::string_view written = case_.watch.written_part(true, [this] { case_.make_input_again(); });
@@ -92,13 +98,13 @@ class TypedWorkload final : public Workload {
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     if (!shared_output_) shared_output_.emplace(fresh_output());
     Rng rng(secret());
-    return std::make_unique<TypedTimed<Op>>(variants_.at(variant), context, case_, *shared_output_, rng);
+    return std::make_unique<TypedTimed<Op>>(*variants_.at(variant), context, case_, *shared_output_, rng);
   }
 
   double changes_that_show(std::uint64_t seed, int tries) override {
     Output output = fresh_output();
     Rng rng(seed);
-    TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
+    TypedTimed<Op> naive(*variants_.front(), Context{}, case_, output, rng);
     return naive.changes_that_show(rng.next(), tries);
   }
 
@@ -107,7 +113,7 @@ class TypedWorkload final : public Workload {
     if constexpr (JudgedInUnits<Op>) {
       Output output = fresh_output();
       Rng rng(seed);
-      TypedTimed<Op> naive(variants_.front(), Context{}, case_, output, rng);
+      TypedTimed<Op> naive(*variants_.front(), Context{}, case_, output, rng);
       const auto seen = naive.changes_seen(rng.next(), tries);
       if (2 * seen.touched < seen.whole) {
         faults.push_back("of " + std::to_string(seen.whole) + " changes of the input that show, " +
@@ -146,7 +152,7 @@ class TypedWorkload final : public Workload {
 
   Runner<Op> prepared(std::size_t variant, const Context& context) {
     Rng rng(secret());
-    return Runner<Op>(variants_.at(variant), case_.problem, case_.input, context, rng);
+    return Runner<Op>(*variants_.at(variant), case_.problem, case_.input, context, rng);
   }
 
   const typename Op::Expected& expected() {
@@ -167,11 +173,32 @@ class TypedWorkload final : public Workload {
     return *naive_error_;
   }
 
-  const std::vector<Variant<Op>>& variants_;
+  const Variants<Op>& variants_;
   Case<Op> case_;
   std::optional<typename Op::Expected> expected_;
   std::optional<double> naive_error_;  ///< root mean square, in units of the bound
   std::optional<Output> shared_output_;
+};
+
+/// What is said of the variants of an operation, `naive` first, the others by name. Out of line: the copies
+/// and moves of so many strings would be a tenth of what each contract costs to compile.
+class VariantList {
+ public:
+  struct Words {
+    std::string_view name, summary, known_bad, known_cheat, known_honest;
+    std::span<const std::string> libraries;
+    bool threaded = false, own_clock = false;
+  };
+  VariantList();
+  VariantList(const VariantList&) = delete;
+  VariantList& operator=(const VariantList&) = delete;
+  ~VariantList();
+  /// Returns its place; `origin` has the source, line, code and calls. Throws Error on a repeated name.
+  std::size_t add(std::string_view operation, const Words& words, const VariantInfo& origin);
+  const std::vector<VariantInfo>& all() const { return info_; }
+
+ private:
+  std::vector<VariantInfo> info_;
 };
 
 template <Contract Op>
@@ -181,33 +208,28 @@ class TypedOperation final : public Operation {
 
   /// `origin` has the source, line, code and calls of the variant. An edit here can change how compilers
   /// inline the registration, which is part of each variant's code: every variant is then measured anew.
-  void add(Variant<Op> variant, const VariantInfo& origin = {}) {
-    const std::string where = std::string(Op::name) + "/" + variant.name;
+  void add(Variant<Op> variant, const VariantInfo& origin = {}, bool own_clock = false) {
     if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
-      throw Error(where, "registered with both or neither of run and prepare", "set exactly one");
+      throw Error(std::string(Op::name) + "/" + variant.name,
+                  "registered with both or neither of run and prepare", "set exactly one");
     }
-    const auto at = std::ranges::find_if(variants_, [&](const Variant<Op>& other) {
-      return before(variant.name, other.name) || variant.name == other.name;
-    });
-    if (at != variants_.end() && at->name == variant.name) {
-      throw Error(where, "registered twice", "rename one of the two variants");
-    }
-    VariantInfo info = origin;
-    info.name = variant.name;
-    info.summary = variant.summary;
-    info.known_bad = variant.known_bad;
-    info.known_cheat = variant.known_cheat;
-    info.known_honest = variant.known_honest;
-    info.libraries = variant.libraries;
-    info.threaded = variant.threaded;
-    info_.insert(info_.begin() + (at - variants_.begin()), std::move(info));
-    variants_.insert(at, std::move(variant));
+    const std::size_t place = info_.add(Op::name,
+                                        {.name = variant.name,
+                                         .summary = variant.summary,
+                                         .known_bad = variant.known_bad,
+                                         .known_cheat = variant.known_cheat,
+                                         .known_honest = variant.known_honest,
+                                         .libraries = variant.libraries,
+                                         .threaded = variant.threaded,
+                                         .own_clock = own_clock},
+                                        origin);
+    variants_.insert(variants_.begin() + static_cast<std::ptrdiff_t>(place),
+                     std::make_unique<const Variant<Op>>(std::move(variant)));
   }
 
   void add(UntypedVariant variant, const VariantInfo& origin) override {
-    VariantInfo info = origin;
-    info.own_clock = variant.own_clock;
-    add(typed<Op>(std::move(variant)), info);
+    const bool own_clock = variant.own_clock;
+    add(typed<Op>(std::move(variant)), origin, own_clock);
   }
 
   std::string_view name() const override { return Op::name; }
@@ -215,7 +237,7 @@ class TypedOperation final : public Operation {
   int version() const override { return Op::version; }
   std::vector<FieldRule> fields() const override { return field_rules<Problem>(); }
   std::vector<Fill> fills() const override { return {Op::fills.begin(), Op::fills.end()}; }
-  const std::vector<VariantInfo>& variants() const override { return info_; }
+  const std::vector<VariantInfo>& variants() const override { return info_.all(); }
 
   std::vector<std::string> corner_cases() const override {
     std::vector<std::string> out;
@@ -242,7 +264,7 @@ class TypedOperation final : public Operation {
   }
   std::optional<std::string> unfit(std::size_t variant, const Problem& problem,
                                    const Context& context) const {
-    const Variant<Op>& v = variants_.at(variant);
+    const Variant<Op>& v = *variants_.at(variant);
     return v.unfit ? v.unfit(problem, context) : std::nullopt;
   }
 
@@ -255,13 +277,9 @@ class TypedOperation final : public Operation {
 
  private:
   static Problem parse(std::string_view problem) { return parse_problem<Problem>(Op::name, problem); }
-  static bool before(std::string_view a, std::string_view b) {
-    if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
-    return a < b;
-  }
 
-  std::vector<Variant<Op>> variants_;
-  std::vector<VariantInfo> info_;
+  Variants<Op> variants_;
+  VariantList info_;
 };
 
 }  // namespace assay::detail
