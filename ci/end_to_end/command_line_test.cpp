@@ -74,7 +74,8 @@ TEST_F(Program, ShowsEveryKnownBadVariantRejected) {
 // kernels.
 TEST_F(Program, RejectsCheatsThatWaitForTheClockAndPassesAnHonestKernel) {
   const Finished done =
-      run("check --known-cheats -k 'by_command_line|by_environment|first_calls_only|pins_itself|packed_weights' --json "
+      run("check --known-cheats -k "
+          "'by_command_line|by_environment|first_calls_only|pins_itself|packed_weights' --json "
           "c.json");
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("AS IT SHOULD BE: 4 cheats rejected, 1 honest variants passed"));
@@ -105,6 +106,29 @@ TEST_F(Program, RefusesATraceForAnOperationThatTakesNone) {
   const Finished done = run("check gemm/packed --trace tiny.json");
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.errors, HasSubstr("takes no file"));
+}
+
+TEST_F(Program, PlansTheMemoryThatAProfilersTraceShows) {
+  const auto event = [](long bytes, int address) {
+    return R"({"name": "[memory]", "ph": "i", "ts": 1, "args": {"Device Type": 1, "Device Id": 0, "Total Reserved": 4096,
+      "Bytes": )" +
+           std::to_string(bytes) + R"(, "Addr": )" + std::to_string(address) + "}}";
+  };
+  folder_.write("trace.json", R"({"traceEvents": [)" + event(1024, 1) + "," + event(2048, 2) + "," +
+                                  event(-1024, 1) + "," + event(512, 3) + "]}");
+  const Finished done = run("check memory_pool_plan --trace trace.json --requests requests.csv");
+  EXPECT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("trace: 3 blocks of accelerator 0, 2 never freed"));
+  EXPECT_THAT(done.output,
+              HasSubstr("3,072 B lived at once at most; its allocator reserved 4,096 B, gap 33.33 %"));
+  EXPECT_THAT(done.output, HasSubstr("would have saved 25.0 % of that"));
+  EXPECT_THAT(done.output, HasSubstr("height 3,072 B, lower bound 3,072 B, gap 0.00 %"));
+  const Finished again = run("check memory_pool_plan --trace requests.csv");
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_THAT(again.output, HasSubstr("height 3,072 B, lower bound 3,072 B, gap 0.00 %"));
+  const Finished wrong = run("check memory_pool_plan --trace requests.csv --requests more.csv");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.errors, HasSubstr("requests.csv is no trace of the PyTorch profiler"));
 }
 
 TEST_F(Program, NeverTimesAWrongKernelAndSaysSo) {

@@ -3,17 +3,24 @@
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/durations.hpp"
+#include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 #include "core/plan/shapes.hpp"
+#include "core/text/figures.hpp"
+#include "training/job/memory_events.hpp"
+#include "training/job/read_job.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 
 namespace assay {
 namespace {
@@ -79,12 +86,14 @@ struct Checks {
   bool partial = false;
   Tally all;
   int exit_code = exit_code::passed;
+  std::string about;  ///< what the problem is, in lines of text; empty for none
 };
 
 void describe(Fields& f, Checks& checks) {
   f.schema("assay.check/1");
   f("seed", checks.seed);
   f("partial", checks.partial, {.about = "interrupted"});
+  f("about", checks.about, {.terse = true, .about = "what the trace says of its allocator"});
   f("checks", checks.rows);
   f("agree", checks.all.agree);
   f("disagree", checks.all.disagree);
@@ -112,9 +121,53 @@ Checks check_corner_cases(const CheckOptions& options, const Registry& registry,
   return out;
 }
 
+/// The requests in a trace of the PyTorch profiler, as a file that memory-pool contracts read.
+struct ProfiledRequests {
+  MemoryEvents events;
+  ScratchFolder folder;
+  std::filesystem::path file = folder.path() / "requests.csv";
+};
+
+/// Nothing where the file is no such trace, but the problem itself.
+std::unique_ptr<ProfiledRequests> profiled_requests(const CheckTraceOptions& options) {
+  const bool is_trace = std::filesystem::is_regular_file(options.trace) && is_chrome_trace(options.trace);
+  if (!is_trace && !options.requests.empty()) {
+    throw Error("--requests", options.trace.string() + " is no trace of the PyTorch profiler",
+                "leave it out");
+  }
+  if (!is_trace) return nullptr;
+  auto out = std::make_unique<ProfiledRequests>();
+  out->events = read_memory_events(options.trace);
+  const std::string csv = requests_csv(out->events);
+  write_file(out->file, csv);
+  if (!options.requests.empty()) write_file(options.requests, csv);
+  return out;
+}
+
+/// What the allocator of the trace needed, in the words that plans of its requests are remarked on with.
+std::string allocator_text(const MemoryEvents& events) {
+  std::string out = fmt::format(
+      "trace: {} of {}", quantity_text(static_cast<Index>(events.lives.size()), "block"), events.device);
+  if (events.from_before > 0) out += fmt::format(", {} of them from before it", events.from_before);
+  if (events.never_freed > 0) out += fmt::format(", {} never freed", events.never_freed);
+  for (const std::string& other : events.others) out += fmt::format("; events of {} were passed over", other);
+  out += fmt::format("\n  {} B lived at once at most", count_text(events.most_live));
+  const Index needed = std::max(events.most_reserved, events.most_allocated);
+  if (needed == 0) return out + "; the trace does not say what its allocator held\n";
+  const char* how = events.most_reserved > 0 ? "reserved" : "counted as allocated";
+  out += fmt::format("; its allocator {} {} B", how, count_text(needed));
+  if (needed <= events.most_live) return out + "\n";
+  const double gap = static_cast<double>(needed) / static_cast<double>(events.most_live) - 1;
+  return out + fmt::format(", gap {:.2f} %:\n  a plan of gap 0 would have saved {:.1f} % of that\n",
+                           100 * gap, 100 * gap / (1 + gap));
+}
+
 Checks check_trace(const CheckTraceOptions& options, const Registry& registry, const Hooks& hooks) {
   Checks out;
-  for (CornerCheck& c : check_file(registry, options.check.filter, options.trace, options.check.seed, hooks,
+  const auto profiled = profiled_requests(options);
+  if (profiled) out.about = allocator_text(profiled->events);
+  const std::filesystem::path& problem = profiled ? profiled->file : options.trace;
+  for (CornerCheck& c : check_file(registry, options.check.filter, problem, options.check.seed, hooks,
                                    containment_of(options.check))) {
     out.rows.push_back({.operation = c.operation,
                         .variant = c.variant,
@@ -187,7 +240,7 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
     tallies[row.operation][row.variant].add(row);
     all.add(row);
   }
-  std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
+  std::string text = fmt::format("reference: naive in double; seed {}\n{}", options.seed, checks.about);
   std::vector<std::string> wrong, failed, bad;
   for (const auto& [operation, variants] : tallies) {
     text += operation + '\n';

@@ -228,8 +228,12 @@ void describe(OptionList& o, KnownCheatsOptions& options) {
   describe(o, options.check);
 }
 void describe(OptionList& o, CheckTraceOptions& options) {
-  o("--trace", &options.trace, "check on the problem in this file, such as an allocator trace",
+  o("--trace", &options.trace,
+    "check on the problem in this file: requests of memory as CSV, a trace of the PyTorch profiler with\n"
+    "memory events, or a graph of tasks",
     {.required = true});
+  o("--requests", &options.requests, "write the requests of such a profiler's trace here, as CSV",
+    output_file);
   describe(o, options.check);
 }
 void describe(OptionList& o, CheckSuiteOptions& options) {

@@ -48,6 +48,7 @@ struct KnownCheatsOptions {
 struct CheckTraceOptions {
   CheckOptions check;
   std::filesystem::path trace;
+  std::filesystem::path requests;
 };
 struct CheckSuiteOptions {
   CheckOptions check;

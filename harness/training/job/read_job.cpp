@@ -10,10 +10,29 @@
 
 namespace assay {
 
+namespace {
+
+/// Schemas stand first, and lists of devices before the events of a trace are short.
+constexpr std::size_t telling_bytes = 1 << 18;
+
+std::size_t first_character(const std::string& text) { return text.find_first_not_of(" \t\r\n\xef\xbb\xbf"); }
+
+bool says_trace(const std::string& text) {
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  return has("\"traceEvents\"") || has("\"ph\"") || has("\"schemaVersion\"");
+}
+
+}  // namespace
+
+bool is_chrome_trace(const std::filesystem::path& file) {
+  const std::string text = beginning_of(file, telling_bytes);
+  const std::size_t start = first_character(text);
+  return start != std::string::npos && (text[start] == '[' || text[start] == '{') && says_trace(text);
+}
+
 JobFile kind_of_file(const std::filesystem::path& file) {
-  // Schemas stand first, and lists of devices before the events of a trace are short.
-  const std::string text = beginning_of(file, 1 << 18);
-  const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const std::string text = beginning_of(file, telling_bytes);
+  const std::size_t start = first_character(text);
   if (start == std::string::npos)
     throw Error(file.string(), "is empty", "write it again, or name another file");
   if (text[start] == '[') return JobFile::trace;
@@ -21,7 +40,7 @@ JobFile kind_of_file(const std::filesystem::path& file) {
   const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
   if (has("\"assay.job")) return JobFile::phases;
   if (has("\"assay.") || (has("\"context\"") && has("\"benchmarks\""))) return JobFile::results;
-  if (has("\"traceEvents\"") || has("\"ph\"") || has("\"schemaVersion\"")) return JobFile::trace;
+  if (says_trace(text)) return JobFile::trace;
   if (has("\"phases\"") || has("\"windows\"")) return JobFile::phases;
   throw Error(
       file.string(), "is JSON, but neither results, nor a job, nor a trace",

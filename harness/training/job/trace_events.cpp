@@ -19,6 +19,7 @@ class Handler : public JsonEvents {
   explicit Handler(const std::function<void(const TraceEvent&)>& take) : take_(take) {}
 
   void number(double value) override {
+    if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
     if (!in_event()) return;
     if (key_ == "ts") {
       event_.begin = value;
@@ -38,12 +39,14 @@ class Handler : public JsonEvents {
     }
   }
   void start_object() override {
+    if (in_event() && key_ == "args") in_arguments_ = true;
     ++depth_;
     if (depth_ == event_depth_) event_ = {};
   }
   void end_object() override {
     if (depth_ == event_depth_) take_(event_);
     --depth_;
+    if (in_event()) in_arguments_ = false;
   }
   void start_array() override {
     ++depth_;
@@ -60,8 +63,11 @@ class Handler : public JsonEvents {
     --depth_;
   }
   void key(std::string& name) override {
-    // Deeper keys are those of arguments; what they hold is passed over.
-    if (depth_ <= 3) key_ = name;
+    if (in_arguments_) {
+      if (depth_ == event_depth_ + 1) argument_ = name;
+    } else if (depth_ <= 3) {
+      key_ = name;
+    }
   }
 
   const TraceHeader& header() const { return header_; }
@@ -74,12 +80,19 @@ class Handler : public JsonEvents {
   const std::function<void(const TraceEvent&)>& take_;
   TraceHeader header_;
   TraceEvent event_;
-  std::string key_;
+  std::string key_, argument_;
   int depth_ = 0, event_depth_ = none;
-  bool found_ = false, in_device_ = false;
+  bool found_ = false, in_device_ = false, in_arguments_ = false;
 };
 
 }  // namespace
+
+std::optional<double> TraceEvent::number(std::string_view argument) const {
+  for (const auto& [name, value] : numbers) {
+    if (name == argument) return value;
+  }
+  return std::nullopt;
+}
 
 TraceHeader read_trace(const std::filesystem::path& file,
                        const std::function<void(const TraceEvent&)>& take) {

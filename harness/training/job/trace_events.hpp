@@ -4,11 +4,15 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay {
 
-/// The fields that are read of an event; its `args` are passed over.
+/// The fields that are read of an event.
 struct TraceEvent {
   std::string phase;     ///< `ph`: X is an event with a duration
   std::string category;  ///< `cat`
@@ -16,6 +20,10 @@ struct TraceEvent {
   double begin = 0;     ///< `ts` in microseconds, as it stands in the file
   double duration = 0;  ///< `dur` in microseconds
   bool has_begin = false, has_duration = false;
+  std::vector<std::pair<std::string, double>> numbers;  ///< those that stand in `args` by themselves
+
+  /// A number of `args`; nothing where there is none of that name.
+  std::optional<double> number(std::string_view argument) const;
 };
 
 /// The facts that a trace states about itself.
