@@ -411,7 +411,9 @@ void describe(OptionList& o, SelftestAgainOptions& options) {
 }
 
 void describe(OptionList& o, CompareOptions& options) {
-  o("before", &options.before, "results before", {.required = true});
+  o("before", &options.before,
+    "results before: of `run -o`, Google Benchmark, hyperfine, pytest-benchmark, NVBench or benchdnn",
+    {.required = true});
   o("after", &options.after, "results after", {.required = true});
   o("--md", &options.as_markdown, "print Markdown");
   page(o, options.page);

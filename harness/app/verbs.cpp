@@ -63,7 +63,7 @@ std::span<const Verb> verbs() {
       {"prepare", {}, "build both sides of a gate for jobs elsewhere", call<prepare_verb>},
       {"wrap", {"--base", "--head"}, "time and judge any two commands in turns", call<commands_verb>},
       {"wrap", {}, "time any command, and say what a gate of it could see", call<command_verb>},
-      {"compare", {}, "two result files: ours, or Google Benchmark's JSON", call<compare_verb>},
+      {"compare", {}, "two result files: ours, or those of five other programs", call<compare_verb>},
       {"merge", {}, "results of all shards of one selection into one file", call<merge_verb>},
       {"predict", {}, "seconds of an epoch: of a suite, or of any training job", call<predict_verb>},
       {"epoch", {"--score"}, "sum up a log of epochs", call<score_verb>},

@@ -7,7 +7,8 @@
 
 namespace assay {
 
-/// Our own results or Google Benchmark's JSON, told apart by their shape. Throws Error.
+/// Our own results, or those of Google Benchmark, hyperfine, pytest-benchmark, NVBench or benchdnn, told
+/// apart by their shape. Throws Error.
 Results read_any_results(const std::filesystem::path& file);
 
 }  // namespace assay

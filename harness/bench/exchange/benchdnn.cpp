@@ -1,0 +1,133 @@
+// The performance lines of benchdnn read as results.
+#include "assay/error.hpp"
+#include "bench/exchange/foreign_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+namespace {
+
+std::vector<std::string_view> split_at_commas(std::string_view line) {
+  std::vector<std::string_view> fields;
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i < line.size() && (quoted || line[i] != ',')) continue;
+    fields.push_back(line.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return fields;
+}
+
+/// Where a template such as `perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%` has what is read of a
+/// line.
+struct PerfTemplate {
+  std::size_t fields = 0;
+  std::optional<std::size_t> problem, name, implementation, time;
+  bool is_average = false;
+};
+
+PerfTemplate template_of(std::string_view line, const std::string& where) {
+  PerfTemplate found;
+  const auto words = split_at_commas(line);
+  found.fields = words.size();
+  std::optional<std::size_t> fastest;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "%prb%" || word == "%desc%") found.problem = i;
+    if (word == "%name%") found.name = i;
+    if (word == "%impl%") found.implementation = i;
+    if (word == "%0time%") found.time = i;
+    if (word == "%-time%" || word == "%time%") fastest = i;
+  }
+  found.is_average = found.time.has_value();
+  if (!found.time) found.time = fastest;
+  if (words.front() != "perf" || !found.problem || !found.time) {
+    throw Error(where, fmt::format("the template \"{}\" lacks what is read", line),
+                "run benchdnn without --perf-template, or with one that begins with perf and holds %prb% and "
+                "%0time%, "
+                "with commas between");
+  }
+  return found;
+}
+
+/// The fields of a line, where that of the problem, which is not quoted, may hold commas itself.
+std::vector<std::string> fields_of(std::string_view line, const PerfTemplate& form,
+                                   const std::string& where) {
+  const auto parts = split_at_commas(line);
+  if (parts.size() < form.fields) {
+    throw Error(where,
+                fmt::format("\"{}\" has {} fields where the template before it has {}", line, parts.size(),
+                            form.fields),
+                "keep all that benchdnn prints");
+  }
+  const std::size_t extra = parts.size() - form.fields;
+  std::vector<std::string> fields;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool goes_on = i > *form.problem && i <= *form.problem + extra;
+    if (goes_on) {
+      fields.back() += ',';
+      fields.back() += parts[i];
+    } else {
+      fields.emplace_back(parts[i]);
+    }
+  }
+  for (std::string& field : fields) std::erase(field, '"');
+  return fields;
+}
+
+}  // namespace
+
+Results results_from_benchdnn(const std::string& text, const std::string& where) {
+  Results results{.suite = "benchdnn",
+                  .about = "read from benchdnn's output; each of its lines counts as a launch",
+                  .commit = "unknown"};
+  NamedTrials trials(results);
+  std::optional<PerfTemplate> form;
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string at = fmt::format("{}: line {}", where, ++number);
+    if (line.ends_with('\r')) line.pop_back();
+    constexpr std::string_view announcement = "Output template: ";
+    if (line.starts_with(announcement))
+      form = template_of(std::string_view(line).substr(announcement.size()), at);
+    if (!line.starts_with("perf,")) continue;
+    if (!form) {
+      throw Error(at, "no line \"Output template: …\" stands before it, which says what its fields are",
+                  "keep all that benchdnn prints");
+    }
+    const auto fields = fields_of(line, *form, at);
+    const std::string& milliseconds = fields[*form->time];
+    double time = 0;
+    const auto [end, error] =
+        std::from_chars(milliseconds.data(), milliseconds.data() + milliseconds.size(), time);
+    const bool whole = error == std::errc() && end == milliseconds.data() + milliseconds.size();
+    if (!whole || !std::isfinite(time) || time < 0) {
+      throw Error(at, fmt::format("the time is \"{}\", must be milliseconds", milliseconds),
+                  "keep all that benchdnn prints");
+    }
+    std::string name = fields[*form->problem];
+    if (form->name && !fields[*form->name].empty() && name.find(fields[*form->name]) == std::string::npos)
+      name = fields[*form->name] + ' ' + name;
+    TrialResult& trial = trials.at(name);
+    if (form->implementation) trial.note = fields[*form->implementation];
+    if (time > 0) trial.launches.push_back({Slice{.seconds = time * 1e-3}});
+    trial.remark = form->is_average ? "an average of its calls stands for each launch"
+                                    : "the fastest of its calls stands for each launch";
+  }
+  if (results.trials.empty())
+    throw Error(where, "holds no line that begins with \"perf,\"", "run benchdnn with --mode=P");
+  return results;
+}
+
+}  // namespace assay

@@ -1,0 +1,58 @@
+// The JSON of hyperfine read as results.
+#include "bench/exchange/foreign_results.hpp"
+#include "core/json/json.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+namespace {
+
+/// What the exit codes say: nothing where all are 0. One that a signal ended has no code.
+std::string failed_runs(const JsonField& command) {
+  const auto codes = command.find("exit_codes");
+  if (!codes) return {};
+  const auto all = codes->items();
+  std::string first;
+  std::size_t failed = 0;
+  for (const JsonField& code : all) {
+    const bool killed = code.value().is_null();
+    if (!killed && code.integer(-(1L << 31), 1L << 31) == 0) continue;
+    ++failed;
+    if (first.empty()) first = killed ? "was ended by a signal" : "exits with code " + code.value().dump();
+  }
+  return failed == 0 ? std::string()
+                     : fmt::format("{} of {} runs failed; the first {}", failed, all.size(), first);
+}
+
+}  // namespace
+
+Results results_from_hyperfine(const std::string& text, const std::string& where) {
+  const Json value = parse_json(text, where);
+  const JsonField file(value, where, "write it again with hyperfine --export-json FILE");
+  Results results{.suite = "hyperfine",
+                  .about = "read from hyperfine's JSON; each run counts as a launch",
+                  .commit = "unknown"};
+  NamedTrials trials(results);
+  for (const JsonField& command : file.at("results").items()) {
+    TrialResult& trial = trials.at(command.at("command").text());
+    if (const std::string failed = failed_runs(command); !failed.empty()) {
+      trial.failed = true;
+      trial.skipped = "reports an error: " + failed;
+      trial.launches.clear();
+    }
+    if (trial.failed) continue;
+    const double cpu_seconds = command.number_or("user", 0) + command.number_or("system", 0);
+    if (const auto times = command.find("times")) {
+      for (const double seconds : times->numbers())
+        trial.launches.push_back({checked({.seconds = seconds, .cpu_seconds = cpu_seconds}, *times)});
+    } else {
+      const auto median = command.at("median");
+      trial.launches.push_back({checked({.seconds = median.number(), .cpu_seconds = cpu_seconds}, median)});
+      trial.remark = "holds no times of single runs: their median counts as one launch";
+    }
+  }
+  if (results.trials.empty()) file.at("results").refuse("holds no command");
+  return results;
+}
+
+}  // namespace assay
