@@ -39,13 +39,39 @@ else
   echo "ci/plugin/test.sh: no rustc here: the example in Rust is not built"
 fi
 
-# A slower build of a plug-in is named, an equal one is not measured.
-sed 's/z\[i\] = x\[i\] \/ (1 + expf(-x\[i\])) \* y\[i\];/z[i] = x[i] \/ (1 + expf(-x[i])) * y[i] + 0 * tanhf(x[i]) * tanhf(y[i]);/' \
-  example.c >"$scratch/slower.c"
-cc -std=c11 -O3 -fPIC -shared -I "$include" -o "$scratch/slower.so" "$scratch/slower.c" -lm
+# An equal build of a plug-in is not measured. A slower one is named, here of a project whose target is a plug-in: both
+# sides are built from its revisions.
 cp "$scratch/libc.so" "$scratch/same.so"
-expect 1 'swiglu/naive' "$assay" gate --base "$scratch/libc.so" --head "$scratch/slower.so" -s swiglu/n=4096 --budget 60
 expect 0 'identical machine code' "$assay" gate --base "$scratch/libc.so" --head "$scratch/same.so" -s swiglu/n=4096
+project=$scratch/project
+commit() {
+  git -C "$project" add -A
+  git -C "$project" -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -m "$1"
+}
+gate() { (cd "$project" && "$assay" gate --base HEAD~1 -s "$1" --layouts 2 --budget 60); }
+mkdir "$project"
+git -C "$project" init -q
+cp example.c "$project/kernels.c"
+cat >"$project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(kernels LANGUAGES C)
+add_library(kernels MODULE kernels.c)
+target_include_directories(kernels PRIVATE ${ASSAY_INCLUDE})
+target_link_libraries(kernels PRIVATE m)
+END
+echo '{"schema": "assay.project/1", "target": "kernels", "configure": ["-DASSAY_INCLUDE='"$include"'"]}' >"$project/assay.json"
+commit one
+echo '/* nothing else */' >>"$project/kernels.c"
+commit comment
+expect 2 'write "program": "libkernels.so" into assay.json' gate gemm/m=8,n=8,k=8
+sed -i 's/"target"/"program": "libkernels.so", "target"/' "$project/assay.json"
+git -C "$project" add -A
+git -C "$project" -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q --amend -m comment
+expect 0 'identical machine code' gate swiglu/n=4096
+sed -i 's/z\[i\] = x\[i\] \/ (1 + expf(-x\[i\])) \* y\[i\];/z[i] = x[i] \/ (1 + expf(-x[i])) * y[i] + 0 * tanhf(x[i]) * tanhf(y[i]);/' \
+  "$project/kernels.c"
+commit slower
+expect 1 'swiglu/naive' gate swiglu/n=4096
 
 command -v python3 >/dev/null || { echo "ci/plugin/test.sh: no python3 here: assay.py is not tried"; exit 0; }
 expect 0 'python' python3 example.py check -k 'elementwise_add_backward/python|twice'

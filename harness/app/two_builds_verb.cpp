@@ -68,16 +68,22 @@ bool is_program(const std::string& what) {
 
 bool is_plugin(const std::string& what) { return is_shared_library(what); }
 
-/// The registry by which a gate reads its suite: with the operations of a plug-in that is compared.
-Registry registry_of(const ProgramsOptions& options) {
+/// The registry by which a gate of plug-ins reads its suite: with the operations of the head.
+Registry registry_with(const std::filesystem::path& plugin) {
   Registry out = Registry::linked();
-  if (is_plugin(options.head)) add_plugin(out, options.head, /*runs_kernels=*/false);
+  add_plugin(out, plugin, /*runs_kernels=*/false);
   return out;
 }
 
 /// Whether a side is built.
 bool has_revision(const ProgramsOptions& options) {
   return !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
+}
+
+/// Whether the head is built, and is a plug-in: then its operations are known after that.
+bool builds_plugin(const ProgramsOptions& options) {
+  const bool built = options.head.empty() ? !is_program(options.base) : !is_program(options.head);
+  return built && makes_plugin(project_in(repository_root(".", Hooks{})));
 }
 
 /// Refuses options about revisions where a program was named.
@@ -187,28 +193,46 @@ TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
 
 int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   BuildsOptions options = given;
-  if (is_plugin(options.programs.base) && options.programs.head.empty()) {
+  const ProgramsOptions& programs = options.programs;
+  if (is_plugin(programs.base) && programs.head.empty()) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
-  Registry with_plugin;
-  if (is_plugin(options.programs.head)) with_plugin = registry_of(options.programs);
-  const Registry& registry = is_plugin(options.programs.head) ? with_plugin : linked;
+  require_file_if_path(programs.base);
+  require_file_if_path(programs.head);
+  require_revisions(options);
   std::filesystem::path& suite = options.programs.verdict.suite;
-  if (suite.empty()) suite = suite_of_repository(has_revision(options.programs));
-  const Selected selected = selected_by(options, registry);
-  return measured_and_ended(options.programs.verdict, [&](const Hooks& hooks) {
-    Bundle sides = sides_of(options, hooks);
+  if (suite.empty()) suite = suite_of_repository(has_revision(programs));
+  const auto gate = [&](const Selected& selected, Bundle sides, const Registry& registry,
+                        const Hooks& hooks) {
     std::string command = command_without_filter(options, sides);
     return gate_sides(options, selected, std::move(sides), std::move(command), registry, hooks);
+  };
+  if (builds_plugin(programs)) {
+    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+      Bundle sides = sides_of(options, hooks);
+      const Registry registry = registry_with(sides.head.links.front());
+      return gate(selected_by(options, registry), std::move(sides), registry, hooks);
+    });
+  }
+  Registry with_plugin;
+  if (is_plugin(programs.head)) with_plugin = registry_with(programs.head);
+  const Registry& registry = is_plugin(programs.head) ? with_plugin : linked;
+  const Selected selected = selected_by(options, registry);
+  return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+    return gate(selected, sides_of(options, hooks), registry, hooks);
   });
 }
 
-int bundle_verb(const BundleOptions& given, const Registry& registry) {
+int bundle_verb(const BundleOptions& given, const Registry& linked) {
   BundleOptions options = given;
   ProgramsOptions& programs = options.builds.programs;
   if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
-  const Selected selected = selected_by(options.builds, registry);
   Bundle sides = read_bundle(options.bundle);
+  const std::filesystem::path head = sides.head.links.front();
+  Registry with_plugin;
+  if (is_shared_library(head)) with_plugin = registry_with(head);
+  const Registry& registry = is_shared_library(head) ? with_plugin : linked;
+  const Selected selected = selected_by(options.builds, registry);
   BundleOptions repeated = options;
   repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;

@@ -6,6 +6,8 @@
 #include "bench/programs/link_recipe.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/file_lock.hpp"
+#include "core/files/this_program.hpp"
+#include "core/plugin/library.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -149,8 +151,14 @@ class Layouts {
     }
   }
 
+  /// What a program lists, or this one of a plug-in, which says where that lies.
   std::string listing_of(const fs::path& program) const {
-    return output_of({program.string(), "list", "--json", "-"}, request_.folder, hooks_);
+    const std::string path = program.string();
+    if (!is_shared_library(program)) return output_of({path, "list", "--json", "-"}, request_.folder, hooks_);
+    std::string out = output_of({this_program().string(), "--plugin", path, "list", "--json", "-"},
+                                request_.folder, hooks_);
+    for (std::size_t at = 0; (at = out.find(path, at)) != std::string::npos;) out.erase(at, path.size());
+    return out;
   }
 
   const LayoutRequest& request_;

@@ -73,13 +73,17 @@ void describe(Fields& f, Project& project) {
   f("target", project.target,
     {.optional = true, .about = "of CMake; default: that of the program which is asked"});
   f("program", project.program,
-    {.optional = true, .about = "what the target makes, from the build folder; default: of its name"});
+    {.optional = true,
+     .about = "what the target makes, from the build folder: a program, or a plug-in lib….so; default: of "
+              "its name"});
   f("preset", project.preset, {.optional = true, .about = "configure preset; default: none"});
   f("configure", project.configure,
     {.optional = true,
      .about = "arguments for cmake, beside compiler, flags and build type of this program"});
   f("suite", project.suite, {.optional = true, .about = "for gates without --suite"});
 }
+
+bool makes_plugin(const Project& project) { return fs::path(project.program).extension() == ".so"; }
 
 Project project_in(const fs::path& root) {
   const fs::path file = root / project_file;

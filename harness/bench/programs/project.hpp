@@ -12,12 +12,15 @@ namespace assay {
 struct Project {
   std::string source = ".";            ///< folder of its CMakeLists.txt, from the root
   std::string target;                  ///< of CMake, that makes the program
-  std::string program;                 ///< its file, from the build folder
+  std::string program;                 ///< its file, from the build folder: a program, or a plug-in lib….so
   std::string preset;                  ///< of CMake's configuration; empty for none
   std::vector<std::string> configure;  ///< further arguments of cmake, such as -DWITH_TESTS=OFF
   std::string suite;                   ///< from the root, where --suite is not given; empty for none
   std::filesystem::path build;         ///< where a checkout has its build folder; of no file
 };
+
+/// Whether what it builds is a plug-in, by the name of its file.
+bool makes_plugin(const Project& project);
 
 /// Throws Error naming file and key at fault, and when neither a file nor the running program says what is to
 /// be built.

@@ -143,6 +143,19 @@ void configure(const Target& target, const fs::path& source, const fs::path& bui
   }
 }
 
+void require_program(const Target& target, const fs::path& build) {
+  const fs::path program = target.project.program;
+  if (fs::is_regular_file(build / program)) return;
+  const fs::path library = program.parent_path() / ("lib" + program.filename().string() + ".so");
+  const std::string made = fs::is_regular_file(build / library) ? library.generic_string() : "";
+  throw Error(
+      "revision " + target.name,
+      fmt::format("its target {} makes no program {}{}", target.project.target, program.generic_string(),
+                  made.empty() ? "" : fmt::format(", and a library {}", made)),
+      made.empty() ? "name the file in the build folder as \"program\" in assay.json"
+                   : fmt::format("if that is a plug-in, write \"program\": \"{}\" into assay.json", made));
+}
+
 Links build(const Target& target, const Hooks& hooks) {
   const UnfinishedFolder unfinished(target.beside(".part"));
   const Project& project = target.project;
@@ -159,11 +172,7 @@ Links build(const Target& target, const Hooks& hooks) {
                       "--target", project.target},
             .folder = checkout},
            hooks);
-  if (!fs::is_regular_file(build / project.program)) {
-    throw Error("revision " + target.name,
-                fmt::format("its target {} makes no program {}", project.target, project.program),
-                "name the file in the build folder as \"program\" in assay.json");
-  }
+  require_program(target, build);
   fs::create_directories(programs);
   const Links made = make_layouts({.build = build,
                                    .program = project.program,
