@@ -15,21 +15,43 @@ cd "$(dirname "$0")/.."
 ci/install_packages.sh build test
 [ $deps_only = no ] || exit 0
 
-stage "1 of 6: building for measurement what is not built yet" $release_build
+# beside LOG COMMAND…: starts what leaves most of the processors idle, to run while the next build does, and keeps its
+# output. `joined` waits for it, prints that, and fails as it did. It ends with this script, in whatever way that ends.
+beside=
+trap '[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+beside() {
+  log=$1
+  shift
+  setsid "$@" >"$log" 2>&1 &
+  beside=$!
+}
+joined() {
+  status=0
+  wait "$beside" || status=$?
+  beside=
+  cat "$log"
+  return $status
+}
+
+stage "1 of 4: building for measurement what is not built yet" $release_build
 cmake --preset release -DASSAY_WARNINGS_AS_ERRORS=ON
 cmake --build --preset release
-stage "2 of 6: checking every variant, and a foreign project against what is installed and packed, about a minute"
-build/release/assay check
-ci/consumer/test.sh build/release
-ci/package_test.sh build/release
-ci/plugin/test.sh build/release
-stage "3 of 6: building with the thread sanitizer" $tsan_build
+stage "2 of 4: checking every variant, and a foreign project against what is installed and packed; beside that, building \
+with the thread sanitizer" $tsan_build
+beside build/release/check.log sh -ec 'build/release/assay check
+  ci/consumer/test.sh build/release
+  ci/package_test.sh build/release
+  ci/plugin/test.sh build/release'
 cmake --preset tsan
 cmake --build --preset tsan
-stage "4 of 6: testing threaded code, about a minute"
-ctest --preset tsan
-stage "5 of 6: building all tests with the address and undefined-behaviour sanitizers" $dev_build
+joined
+stage "3 of 4: testing threaded code; beside that, building all tests with the address and undefined-behaviour \
+sanitizers" $dev_build
+beside build/tsan/ctest.log ctest --preset tsan
 cmake --preset dev
 cmake --build --preset dev
-stage "6 of 6: running all tests, about five minutes on two cores"
+joined
+stage "4 of 4: running all tests, about six minutes on two cores"
 ctest --preset dev
