@@ -4,10 +4,10 @@
 #include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
-#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plan/filter.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -238,9 +238,12 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
   {
     Progress progress;
     const Hooks hooks = progress.hooks();
-    const Trying trying(options, registry, sampling, hooks);
     for (const Wanted& one : selected) {
-      Tried tried = trying.all_of(one);
+      const double done = static_cast<double>(found.variants.size()) / static_cast<double>(selected.size());
+      const Hooks here = hooks.part(done, done);
+      here.say(fmt::format("try {}/{}", one.operation->name(), one.operation->variants()[one.variant].name),
+               0);
+      Tried tried = Trying(options, registry, sampling, here).all_of(one);
       found.partial = hooks.stopped();
       if (found.partial && tried.repeats == 0) break;
       found.variants.push_back(std::move(tried));
