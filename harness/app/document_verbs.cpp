@@ -48,7 +48,7 @@ int compare_verb(const CompareOptions& options) {
   // One that selects trials already takes no second selection.
   if (after.command.find(" -k ") == std::string::npos) page.command = after.command;
   if (options.as_markdown) {
-    put(options.json, pull_request_markdown(page), to_json(comparison));
+    put_document(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
     const std::string text = comparison_text(comparison, before, after);
     put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
@@ -70,7 +70,7 @@ int report_verb(const ReportOptions& options) {
       comparison ? outcome_of(results, *comparison, Against::baseline) : outcome_of(results);
   const Report report = make_report(results, baseline, comparison, outcome);
   if (options.reports.empty()) {
-    put(options.json, to_markdown(report), to_json(report));
+    put_document(options.json, to_markdown(report), to_json(report));
   } else {
     fmt::print("{}\n", write_report(report, options.reports).string());
   }

@@ -1,6 +1,7 @@
 #include "app/progress.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <new>
 #include <system_error>
 
@@ -23,12 +23,6 @@ constexpr double seconds_between_ticks = 1;  // with nothing new to say
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-bool rewrites_lines() {
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && std::getenv("CI") == nullptr && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
 }
 
 std::atomic<pid_t>* shared_pid() {
@@ -48,7 +42,11 @@ std::string progress_line(double seconds, std::optional<double> left, std::strin
 }
 
 Progress::Progress(bool quiet)
-    : quiet_(quiet), terminal_(rewrites_lines()), started_(now()), shown_(started_), speaker_(shared_pid()) {}
+    : quiet_(quiet),
+      terminal_(may_rewrite_lines(STDERR_FILENO)),
+      started_(now()),
+      shown_(started_),
+      speaker_(shared_pid()) {}
 
 Progress::~Progress() {
   if (terminal_ && !quiet_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
