@@ -127,6 +127,7 @@ class CalibrationRuns {
       train_cold(range_of(run));
     }
     training_.start_cold(plan_.cold);
+    out_.weather = station_.since();
     add_phases(out_, steps_);
     add_beside(out_, Scope::validation, PhaseKind::compute, validation_);
     add_beside(out_, Scope::checkpoint, PhaseKind::other, checkpoints_);
@@ -199,6 +200,7 @@ class CalibrationRuns {
   const CalibrationPolicy& policy_;
   const Hooks& hooks_;
   Job out_;
+  WeatherStation station_;
   Clock::time_point start_ = Clock::now();
   std::vector<StepTimes> steps_;
   std::vector<double> validation_, checkpoints_;
