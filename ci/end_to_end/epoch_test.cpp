@@ -15,6 +15,10 @@ constexpr const char* job =
     R"({"schema": "assay.training/1", "name": "tiny", "channels": 1, "side": 8, "width": 2,
  "samples": 1030, "batch": 20, "workers": 1, "prefetch": 2})";
 
+/// A machine that others use may change its pace between a prediction and its epoch, and one in ten misses
+/// anyway.
+const auto found_or_missed = AnyOf(0, 1);
+
 class Epochs : public ::testing::Test {
  protected:
   void SetUp() override { folder_.write("tiny.json", job); }
@@ -28,7 +32,8 @@ TEST_F(Epochs, ArePredictedInAFileBeforeTheyAreRunAndScoredAfter) {
   const Finished epoch =
       run("epoch --job tiny.json --frozen frozen.json --timeline trace.json --log log.jsonl --elsewhere --md "
           "e.md");
-  ASSERT_EQ(epoch.exit_code, 0) << epoch.errors;
+  ASSERT_THAT(epoch.exit_code, found_or_missed) << epoch.errors;
+  EXPECT_EQ(epoch.exit_code == 1, epoch.output.find("\nMISSED: ") != std::string::npos) << epoch.output;
   EXPECT_THAT(epoch.output, HasSubstr("frozen at "));
   EXPECT_THAT(epoch.output, HasSubstr("M4"));
   EXPECT_TRUE(Json::accept(folder_.read("frozen.json")));
@@ -60,7 +65,7 @@ TEST_F(Epochs, StopBeforeTheyBeginWhenOnlyThePredictionIsWanted) {
 
 TEST_F(Epochs, PrintJsonAndNothingElseWhereItIsAskedFor) {
   const Finished epoch = run("epoch --job tiny.json --json -");
-  EXPECT_EQ(epoch.exit_code, 0) << epoch.errors;
+  EXPECT_THAT(epoch.exit_code, found_or_missed) << epoch.errors;
   EXPECT_TRUE(Json::accept(epoch.output)) << epoch.output;
   EXPECT_THAT(epoch.errors, HasSubstr("frozen at "));
   const Finished two = run("epoch --job tiny.json --job tiny.json --frozen f.json");

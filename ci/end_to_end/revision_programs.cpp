@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was said stays when this is ended
   const Hooks hooks{
-      .progress = [](std::string_view what) { std::printf("said %s\n", std::string(what).c_str()); },
+      .progress = [](std::string_view what,
+                     std::optional<double>) { std::printf("said %s\n", std::string(what).c_str()); },
       .stop = [&] { return !stop_file.empty() && std::filesystem::exists(stop_file); }};
   try {
     const Programs programs = programs_of(argv[1], argv[2], argv[3], std::stoi(argv[4]), hooks, common_with);

@@ -4,10 +4,10 @@
 #include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
-#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plan/filter.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -199,12 +199,26 @@ std::string text_of(const Tried& one) {
   return out;
 }
 
-std::string table(const std::vector<Tried>& all, Kin kin, std::string_view title) {
+template <class Which>
+std::string table(const std::vector<Tried>& all, std::string_view title, const Which& which) {
   std::string out;
   for (const Tried& one : all) {
-    if (one.kin == kin) out += text_of(one);
+    if (which(one)) out += text_of(one);
   }
   return out.empty() ? out : fmt::format("{:<58} {:>6}{:>7}{:>7}\n{}\n", title, "check", "run", "gate", out);
+}
+
+/// Those that are not as they should be come last, right above the verdict, and alone where that is enough.
+std::string tables(const std::vector<Tried>& all, bool surprising_alone) {
+  const auto as_expected = [](Kin kin) {
+    return [kin](const Tried& one) { return one.kin == kin && one.as_it_should_be(); };
+  };
+  std::string out;
+  if (!surprising_alone) {
+    out += table(all, "cheats", as_expected(Kin::known_cheat)) +
+           table(all, "honest, though they look like cheats", as_expected(Kin::known_honest));
+  }
+  return out + table(all, "not as it should be", [](const Tried& one) { return !one.as_it_should_be(); });
 }
 
 std::vector<std::string> names_of(const std::vector<Tried>& all, Kin kin, bool as_they_should_be) {
@@ -236,21 +250,26 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
   }
   AllTried found{.seed = options.check.seed};
   {
-    Progress progress;
+    Progress progress(options.check.quiet);
     const Hooks hooks = progress.hooks();
-    const Trying trying(options, registry, sampling, hooks);
     for (const Wanted& one : selected) {
-      Tried tried = trying.all_of(one);
+      const double done = static_cast<double>(found.variants.size()) / static_cast<double>(selected.size());
+      const Hooks here = hooks.part(done, done);
+      here.say(fmt::format("try {}/{}", one.operation->name(), one.operation->variants()[one.variant].name),
+               0);
+      Tried tried = Trying(options, registry, sampling, here).all_of(one);
       found.partial = hooks.stopped();
       if (found.partial && tried.repeats == 0) break;
       found.variants.push_back(std::move(tried));
     }
   }
   const auto& all = found.variants;
-  std::string text =
-      fmt::format("rejected by each of three stages; reference: naive in double; seed {}\n\n{}{}",
-                  options.check.seed, table(all, Kin::known_cheat, "cheats"),
-                  table(all, Kin::known_honest, "honest, though they look like cheats"));
+  const bool quiet = options.check.quiet;
+  std::string text = tables(all, quiet);
+  if (!quiet) {
+    text = fmt::format("rejected by each of three stages; reference: naive in double; seed {}\n\n{}",
+                       options.check.seed, text);
+  }
   const auto missed = names_of(all, Kin::known_cheat, false),
              blamed = names_of(all, Kin::known_honest, false);
   const auto caught = names_of(all, Kin::known_cheat, true), passed = names_of(all, Kin::known_honest, true);
@@ -259,11 +278,16 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
     text += fmt::format("INTERRUPTED after {} variants\n", all.size());
     code = exit_code::interrupted;
   } else if (!missed.empty() || !blamed.empty()) {
-    if (!missed.empty())
-      text += wrapped(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")), widest, "  ") + '\n';
+    std::vector<std::string> verdicts;
+    if (!missed.empty()) verdicts.push_back(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")));
     if (!blamed.empty())
-      text +=
-          wrapped(fmt::format("REJECTED THOUGH HONEST: {}", fmt::join(blamed, ", ")), widest, "  ") + '\n';
+      verdicts.push_back(fmt::format("REJECTED THOUGH HONEST: {}", fmt::join(blamed, ", ")));
+    KnownCheatsOptions again = options;
+    again.known_cheats = true;
+    again.check.filter = "^" + (missed.empty() ? blamed : missed).front() + "$";
+    if (verdicts.size() > 1) text += wrapped(verdicts.front(), widest, "  ") + '\n';
+    if (!quiet) text += fmt::format("next: {}\n", command_of("check", again));
+    text += wrapped(verdicts.back(), widest, "  ") + '\n';
     code = exit_code::found;
   } else if (caught.empty() && passed.empty()) {
     text += "SKIPPED: nothing that was selected runs on this machine\n";

@@ -1,19 +1,33 @@
 #include "app/output.hpp"
 
+#include "app/terminal.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 namespace assay {
 
-void put(const std::string& where, const std::string& text, const std::string& json) {
+void put(const std::string& where, const std::string& words, const std::string& json) {
+  put_document(where, may_show_colours(STDOUT_FILENO) ? painted(words) : words, json);
+}
+
+void put_document(const std::string& where, const std::string& text, const std::string& json) {
   if (where == "-") {
     fmt::print("{}\n", json);
     return;
   }
   fmt::print("{}", text);
   if (!where.empty()) write_file(where, json + "\n");
+}
+
+std::string ending(const std::string& next, const Outcome& outcome) {
+  std::string out;
+  for (const std::string& line : outcome.besides) out += line + "\n";
+  if (!next.empty()) out += "next: " + next + "\n";
+  return out + outcome.line() + "\n";
 }
 
 namespace {

@@ -1,14 +1,17 @@
 #include "app/progress.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/terminal.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <string_view>
+#include <new>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -16,36 +19,71 @@ namespace {
 constexpr std::size_t line_width = 79;
 constexpr double seconds_between_plain_lines = 30;
 constexpr double seconds_between_rewrites = 0.1;
+constexpr double seconds_between_ticks = 1;  // with nothing new to say
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-bool rewrites_lines() {
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && std::getenv("CI") == nullptr && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
+std::atomic<pid_t>* shared_pid() {
+  void* memory =
+      mmap(nullptr, sizeof(std::atomic<pid_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory for progress");
+  return new (memory) std::atomic<pid_t>(0);
 }
+static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 }  // namespace
 
-Progress::Progress() : terminal_(rewrites_lines()), started_(now()), shown_(started_) {}
+std::string progress_line(double seconds, std::optional<double> left, std::string_view what) {
+  constexpr double worth_telling = 5, known_after = 2;
+  const bool told = left && seconds >= known_after && seconds + *left > worth_telling;
+  return fmt::format("{:4.0f} s{}  {}", seconds, told ? ", " + remaining_text(*left) : "", what);
+}
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet),
+      terminal_(may_rewrite_lines(STDERR_FILENO)),
+      started_(now()),
+      shown_(started_),
+      speaker_(shared_pid()) {}
 
 Progress::~Progress() {
-  if (terminal_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
+  if (terminal_ && !quiet_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
+  munmap(speaker_, sizeof *speaker_);
 }
 
 Hooks Progress::hooks() {
-  return {.progress = [this](std::string_view what) { show(what); }, .stop = interrupted};
+  return {.progress = [this](std::string_view what, std::optional<double> done) { say(what, done); },
+          .stop =
+              [this] {
+                // Whoever waits for a child asks this some times a second.
+                keep_fresh();
+                return interrupted();
+              }};
 }
 
-void Progress::show(std::string_view what) {
+void Progress::say(std::string_view what, std::optional<double> done) {
   now_running(what);
   const double time = now();
+  if (done) remaining_.note(time, *done);
+  what_ = what;
+  speaker_->store(getpid(), std::memory_order_relaxed);
   const double wait = terminal_ ? seconds_between_rewrites : seconds_between_plain_lines;
-  if (time - shown_ < wait) return;
+  if (time - shown_ >= wait) show(time);
+}
+
+void Progress::keep_fresh() {
+  const double time = now();
+  const double wait = terminal_ ? seconds_between_ticks : seconds_between_plain_lines;
+  if (time - shown_ < wait || speaker_->load(std::memory_order_relaxed) != getpid()) return;
+  show(time);
+}
+
+void Progress::show(double time) {
   shown_ = time;
-  const std::string line = fmt::format("{:4.0f} s  {}", time - started_, what);
+  if (quiet_) return;
+  const std::string line = progress_line(time - started_, remaining_.left(time), what_);
   if (terminal_) {
     fmt::print(stderr, "\r{:{}.{}}", line, line_width, line_width);
     std::fflush(stderr);

@@ -5,6 +5,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "bench/report/content.hpp"
 
 #include <fmt/format.h>
 
@@ -28,16 +29,16 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
     return Baseline{.suite = request.suite.name, .machine_key = machine.key};
   };
   stored();  // a baseline that cannot be read must not cost the user a measurement
-  Results results = run_with_progress(registry, request);
+  Results results = run_with_progress(registry, request, options.quiet);
   const std::string json = to_json(results);
   const Outcome outcome = outcome_of(results);
-  std::string text = to_table(results);
+  std::string text = options.quiet ? faults_text(results) : to_table(results);
   const bool measured =
       std::ranges::any_of(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
   // A kernel that crashed has no row, and takes none from the others.
   const bool crashed_only = outcome.word == Word::crashed && outcome.besides.empty();
   if (!measured || (outcome.word != Word::measured && !crashed_only)) {
-    put(options.json, text + "nothing was recorded\n" + outcome.text(), json);
+    put(options.json, text + "nothing was recorded\n" + ending("", outcome), json);
     return outcome.exit_code();
   }
   // Another job may have recorded meanwhile.
@@ -45,12 +46,13 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
-  text += fmt::format("next: assay gate --suite {}\n",
-                      suite_in_commands(options.suite.string(), options.baselines, {}));
+  const std::string next =
+      fmt::format("assay gate --suite {}", suite_in_commands(options.suite.string(), options.baselines, {}));
   const Outcome recorded{Word::recorded, fmt::format("{} trials as recording {} of {}", trials,
                                                      baseline.recordings.size(), file.string())};
-  text += recorded.text();
-  if (outcome.word != Word::measured) text += outcome.text();
+  // What crashed weighs more, and is the verdict then.
+  if (outcome.word != Word::measured) text += recorded.text();
+  text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);
   return outcome.exit_code();
 }

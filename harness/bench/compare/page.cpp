@@ -142,7 +142,7 @@ Json verdicts_plot(const Comparison& comparison) {
     lines.emplace_back(least, fmt::format("{} {:.3g}x", limit > least ? "least limit" : "limit", least));
   }
   return forest_plot("Time now by time before, with intervals", "time now / before: right of 1x is slower",
-                     rows, PlotScale::ratios, lines);
+                     rows, PlotScale::ratios, lines, all.size() - rows.size());
 }
 
 Page pull_request_page(const PullRequest& change) {

@@ -442,7 +442,6 @@ PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, do
                                 const Hooks& hooks) {
   return [base = std::move(base), head = std::move(head), limit = time_limit, hooks](
              TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
-    hooks.say(fmt::format("launch {}: {} of {} benchmarks", launch + 1, trials.size(), run.trials.size()));
     BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, hooks)
         .sample(trials);
   };

@@ -155,7 +155,6 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
              TwoBuilds& run, const std::vector<std::size_t>& wanted, int launch) {
     std::vector<std::size_t> trials = wanted;
     if (launch == 0 && !can_fix_addresses()) run.restriction = addresses_move;
-    hooks.say(fmt::format("launch {}: {} of {} trials", launch + 1, trials.size(), run.trials.size()));
     auto sides = samples_of(run, trials, launch, programs, *snapshot, hooks);
     if (sides.empty()) return;
     for (std::size_t i = 0; i < trials.size(); ++i) {

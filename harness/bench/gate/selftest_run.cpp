@@ -130,12 +130,15 @@ SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, 
   std::uint64_t hash = fnv1a("");
   const int count = request.runs + request.planted_runs;
   for (int i = 0; i < count && !hooks.stopped(); ++i) {
-    hooks.say(fmt::format("run {} of {}", i + 1, count));
+    const double done = static_cast<double>(i) / count;
+    hooks.say(fmt::format("run {} of {}", i + 1, count), done);
     std::vector<Plant> plants;
     if (i >= request.runs) {
       plants = drawn_plants(trials, costs, request.plants, static_cast<std::size_t>(i - request.runs), rng);
     }
-    const TwoBuilds run = gated(request, trials, plants, programs, rng.next(), roofs, registry, hooks);
+    // A gate ends long before its budget, as a rule: its share of that would mislead.
+    const TwoBuilds run =
+        gated(request, trials, plants, programs, rng.next(), roofs, registry, hooks.part(done, done));
     note_faults(run, out);
     leave_out_faults(run, trials);
     if (run.partial) break;

@@ -210,6 +210,12 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   const auto go_on = [&](std::vector<std::size_t>& some) {
     if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
     const double before = seconds_since(start);
+    // It ends with the budget, or when the most patient trial has had its last look.
+    const double of_budget = run.budget_seconds > 0 ? before / run.budget_seconds : 1,
+                 of_launches = static_cast<double>(launch) / static_cast<double>(run.policy.looks.back());
+    hooks.say(fmt::format("launch {}: {} of {} {}", launch + 1, some.size(), run.trials.size(),
+                          run.trials.size() == 1 ? "trial" : "trials"),
+              std::min(1.0, std::max(of_budget, of_launches)));
     patience.plan(run, some, static_cast<std::size_t>(launch), run.budget_seconds - before);
     sample(run, some, launch++);
     patience.took(seconds_since(start) - before);

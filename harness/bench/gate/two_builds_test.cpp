@@ -114,6 +114,23 @@ TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
   EXPECT_EQ(ruling.comparison.unfit, "");
 }
 
+// It ends with the budget or with the last look, whichever comes first: here with the last look.
+TEST(TwoBuilds, SayWhichShareOfTheLaunchesIsDone) {
+  TwoBuilds run = run_of(1);
+  std::vector<double> shares;
+  const Hooks hooks{
+      .progress = [&](std::string_view, std::optional<double> done) { shares.push_back(done.value_or(-1)); }};
+  sample_two_builds(run, scripted({}), hooks);
+  ASSERT_EQ(shares.size(), run.trials[0].launches.size());
+  const auto most = static_cast<double>(run.policy.looks.back());
+  for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(shares[i], static_cast<double>(i) / most, 1e-6);
+
+  TwoBuilds short_of_time = run_of(1, 1e-9);
+  shares.clear();
+  sample_two_builds(short_of_time, scripted({}), hooks);
+  EXPECT_LE(shares.back(), 1);
+}
+
 TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
   TwoBuilds run = run_of(3, 1e-9);
   sample_two_builds(run, scripted({}), {});

@@ -220,7 +220,6 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
   const int passes = static_cast<int>(std::clamp(
       budget / launches_in_budget / (static_cast<double>(launch_sides) * longest), 1.0, most_passes));
   const auto sample = [&](TwoBuilds& sampled, const std::vector<std::size_t>& trials, int launch) {
-    hooks.say(fmt::format("launch {}", launch + 1));
     Rng rng(draw_of(sampled.seed, launch));
     auto order = drawn_permutation(launch_sides, rng);
     LaunchReports reports;
@@ -261,7 +260,9 @@ void measure_command(Results& results, const WrappedCommand& command, const Comm
   const WeatherStation station;
   for (int i = 0; i < launches; ++i) {
     if (i > 0 && (hooks.stopped() || passed_since(start) > budget_seconds)) break;
-    hooks.say(fmt::format("run {} of {}", i + 1, launches));
+    hooks.say(
+        fmt::format("run {} of {}", i + 1, launches),
+        std::min(1.0, std::max(static_cast<double>(i) / launches, passed_since(start) / budget_seconds)));
     ReportedTimes times;
     try {
       times = runner.run(command, "", timing.name);

@@ -95,7 +95,20 @@ std::vector<TrialRequest> next_trials(const LaunchRequest& rest, bool alone) {
   return out;
 }
 
-LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
+/// Says which trial a launch is at; `all` has the trials of the whole launch in their order.
+void say_place(const StepRecord& record, const LaunchRequest& part, const LaunchRequest& all,
+               const Hooks& hooks) {
+  const std::uint64_t step = record.step.load(std::memory_order_acquire);
+  if (step == 0 || step > part.trials.size()) return;
+  const std::string& key = part.trials[step - 1].key;
+  const auto place = std::ranges::find(all.trials, key, &TrialRequest::key) - all.trials.begin();
+  const double launches_done =
+      all.index + static_cast<double>(place) / static_cast<double>(all.trials.size());
+  hooks.say(fmt::format("launch {} of {}: {}", all.index + 1, all.policy.launches, key),
+            launches_done / all.policy.launches);
+}
+
+LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto request_file = (scratch.path() / "request.json").string();
   const auto answer_file = (scratch.path() / "answer.json").string();
@@ -104,8 +117,10 @@ LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
   write_file(request_file, to_json(request));
   const pid_t child =
       start_this_program({"launch", request_file, answer_file}, {.environment = quiet_thread_pools()});
-  const ChildEnd end =
-      wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] {
+                                                     say_place(*record, request, all, hooks);
+                                                     return is_overdue(*record);
+                                                   }});
   LaunchPart out{.samples = answered(answer_file)};
   if (hooks.stopped()) return out;
   out.failed = failed_step(*record, end);
@@ -120,14 +135,15 @@ LaunchPart part_in_new_process(LaunchRequest request, const Hooks& hooks) {
 std::string to_json(const LaunchRequest& request) { return to_value(request).dump(); }
 
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks) {
-  hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches));
+  hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches),
+            static_cast<double>(request.index) / request.policy.launches);
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
   bool alone = false, suspected = false;
   while (!rest.trials.empty() && !hooks.stopped()) {
     LaunchRequest next = rest;
     next.trials = next_trials(rest, alone || suspected);
-    LaunchPart part = part_in_new_process(next, hooks);
+    LaunchPart part = part_in_new_process(next, request, hooks);
     found.merge(part.samples);
     const bool crashed = part.failed && part.failed->failure.kind == Failure::Kind::crashed;
     // Not by its own fault, perhaps: whoever passes alone was hit by what another left behind.

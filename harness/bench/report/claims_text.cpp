@@ -3,10 +3,14 @@
 #include "bench/report/content.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace assay {
 namespace {
@@ -45,7 +49,21 @@ std::string value_text(ClaimedFigure of, double value) {
   return figure(value) + "x";
 }
 
+/// A saving below zero is said in words: "3.50 % lost [2.71, 4.40]", or "6.94 % lost [40.8 lost to 33.3
+/// saved]" where the interval reaches from one to the other.
+std::string saving_text(const Interval& saved) {
+  const auto end = [](double share) { return figure(std::abs(readable_percent(share))); };
+  const auto word = [](double share) { return readable_percent(share) < 0 ? " lost" : " saved"; };
+  const std::string out = end(saved.middle) + " %" + word(saved.middle);
+  if (saved.low == saved.high) return out;
+  if (readable_percent(saved.high) < 0)
+    return fmt::format("{} [{}, {}]", out, end(saved.high), end(saved.low));
+  return fmt::format("{} [{}{} to {}{}]", out, end(saved.low), word(saved.low), end(saved.high),
+                     word(saved.high));
+}
+
 std::string value_text(ClaimedFigure of, const Interval& value) {
+  if (unit_of(of) == ClaimUnit::share && readable_percent(value.low) < 0) return saving_text(value);
   if (value.low == value.high) return value_text(of, value.middle);
   const auto end = [&](double one) {
     switch (unit_of(of)) {
@@ -104,18 +122,25 @@ std::string counts_text(const ClaimsReport& report) {
 }  // namespace
 
 std::string to_text(const ClaimsReport& report) {
+  constexpr std::size_t widest = 80;
+  // Wrong ones last, right above the counts: a terminal shows the end of what is long.
+  std::vector<std::size_t> order(report.rulings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return report.rulings[i].verdict; });
   std::string out;
-  for (std::size_t i = 0; i < report.rulings.size(); ++i) {
+  for (const std::size_t i : order) {
     const PublishedClaim& claim = report.claims.claims[i];
     const ClaimRuling& ruling = report.rulings[i];
     for (std::size_t p = 0; p < claim.parts.size(); ++p) {
       const std::string found = found_text(claim.parts[p], ruling.parts[p]);
-      out += fmt::format("{:<8} {:<12} {}: {} claimed{}\n", p == 0 ? claim.id : "",
-                         to_string(ruling.parts[p].verdict), claim.parts[p].what,
-                         claimed_text(claim.parts[p]), found.empty() ? "" : ", " + found + " found");
+      out += wrapped(fmt::format("{:<8} {:<12} {}: {} claimed{}", p == 0 ? claim.id : "",
+                                 to_string(ruling.parts[p].verdict), claim.parts[p].what,
+                                 claimed_text(claim.parts[p]), found.empty() ? "" : ", " + found + " found"),
+                     widest, std::string(22, ' ')) +
+             "\n";
     }
   }
-  return out + counts_text(report) + "\n";
+  return out + wrapped(counts_text(report), widest, "  ") + "\n";
 }
 
 std::string to_markdown(const ClaimsReport& report) {

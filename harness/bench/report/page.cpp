@@ -69,7 +69,8 @@ Json speedups_plot(const Report& report) {
   }
   if (rows.empty()) return {};
   return forest_plot("Speed-ups over naive of the fastest variant of each case, with intervals",
-                     "times as fast as naive: right of 1x is faster", rows, PlotScale::ratios);
+                     "times as fast as naive: right of 1x is faster", rows, PlotScale::ratios, {},
+                     sorted.size() - rows.size());
 }
 
 Json roofline(const Report& report) {
@@ -94,7 +95,8 @@ Json roofline(const Report& report) {
   if (rows.empty()) return {};
   // Those near the roof last, so that they lie on top and stay where there are too many.
   std::ranges::stable_sort(rows, {}, &TimeRow::flops_per_second);
-  if (rows.size() > most_rates) rows.erase(rows.begin(), rows.end() - most_rates);
+  const std::size_t more = rows.size() - std::min(rows.size(), most_rates);
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(more));
   std::vector<PlottedRate> rates;
   for (const TimeRow* row : rows) {
     const std::string share =
@@ -108,7 +110,7 @@ Json roofline(const Report& report) {
                  : row->threads > 1      ? Look::second
                                          : Look::first});
   }
-  return roofline_plot("Rates of the contracts' work below the roofs of this machine", roofs, rates);
+  return roofline_plot("Rates of the contracts' work below the roofs of this machine", roofs, rates, more);
 }
 
 Json peers_plot(const Report& report) {

@@ -53,6 +53,26 @@ TEST(Run, HasNoVerdictOnTimesWhereItMeasuredNoRoof) {
   EXPECT_THAT(trial(run(registry(), request(0), scripted(1e-15), {}), idle).impossible, IsEmpty());
 }
 
+// Checks count as one launch, and there are three: a quarter each.
+TEST(Run, SaysWhichShareOfTheWholeIsDone) {
+  std::vector<double> shares;
+  const Hooks hooks{.progress = [&](std::string_view, std::optional<double> done) {
+    if (done) shares.push_back(*done);
+  }};
+  const Sample launches = [&](const LaunchRequest& launch, const Hooks& of_launch) {
+    of_launch.say("launch", static_cast<double>(launch.index) / launch.policy.launches);
+    return scripted(1)(launch, of_launch);
+  };
+  run(registry(), request(0), launches, hooks);
+  ASSERT_GT(shares.size(), 3U);
+  EXPECT_EQ(shares.front(), 0);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_LT(shares[shares.size() - 4], 0.25) << "the last check";
+  EXPECT_DOUBLE_EQ(shares[shares.size() - 3], 0.25);
+  EXPECT_DOUBLE_EQ(shares[shares.size() - 2], 0.5);
+  EXPECT_DOUBLE_EQ(shares.back(), 0.75);
+}
+
 TEST(MeasureAfresh, JudgesTimesAnew) {
   const Registry operations = registry();
   const Results first = run(operations, request(0.02), scripted(1e-15), {});

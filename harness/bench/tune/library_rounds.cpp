@@ -55,7 +55,8 @@ class CoreTypeRounds {
   void measure(const Hooks& hooks) {
     for (int round = 0; round < policy_.rounds && attempts_.front().wrong.empty(); ++round) {
       const std::vector<CoreAttempt*> taking_part = still_measured();
-      hooks.say(fmt::format("round {} of {}: {} core types", round + 1, policy_.rounds, taking_part.size()));
+      hooks.say(fmt::format("round {} of {}: {} core types", round + 1, policy_.rounds, taking_part.size()),
+                static_cast<double>(round) / policy_.rounds);
       const PairRequest request = request_for(taking_part, round);
       const auto sides = sample_(request, hooks);
       if (sides.empty() || hooks.stopped()) return;

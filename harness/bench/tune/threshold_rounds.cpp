@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace assay {
@@ -59,13 +60,22 @@ Trial ThresholdRounds::trial_at(const Contestant& contestant, const std::string&
                              contestant.threads)};
 }
 
+double ThresholdRounds::share_of(std::size_t measured) const {
+  constexpr double beside_bisection = 8;  // both ends, and quarters of the stretches on both sides of the gap
+  const auto sizes = static_cast<double>(question_.sizes.size());
+  return std::min(1.0, static_cast<double>(measured) / std::min(sizes, beside_bisection + std::log2(sizes)));
+}
+
 Interval ThresholdRounds::ratio_at(Index size) {
   const std::string problem = question_.problem_at(size);
   const std::vector<Trial> trials{trial_at(question_.first, problem), trial_at(question_.second, problem)};
   const std::string place = fmt::format("{}={}", question_.vary, size);
-  const Hooks here{.progress = [&](std::string_view what) { hooks_.say(fmt::format("{}: {}", place, what)); },
-                   .stop = hooks_.stop};
-  const std::vector<Checked> agreements = check(trials, policy_.seed, here);
+  const Hooks here{
+      .progress = [&](std::string_view what,
+                      std::optional<double> done) { hooks_.say(fmt::format("{}: {}", place, what), done); },
+      .stop = hooks_.stop};
+  const auto begin = share_of(times_.size()), end = share_of(times_.size() + 1);
+  const std::vector<Checked> agreements = check(trials, policy_.seed, here.part(begin, begin));
   if (hooks_.stopped()) return {};
   Results results;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -75,7 +85,7 @@ Interval ThresholdRounds::ratio_at(Index size) {
     results.trials.push_back(result_of(trials[i], agreements[i]));
   }
   if (ended()) return {};
-  measure(results, measure_policy(question_, policy_), sample_, here);
+  measure(results, measure_policy(question_, policy_), sample_, here.part(begin, end));
   if (hooks_.stopped()) return {};
   for (const TrialResult& trial : results.trials) require_rounds(trial);
   const TrialResult& first = results.trials.front();

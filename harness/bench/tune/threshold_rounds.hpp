@@ -40,6 +40,8 @@ class ThresholdRounds {
   const std::map<Index, PairTimes>& times() const { return times_; }
 
  private:
+  /// The share of the search that is over once so many sizes were measured, of as many as it usually takes.
+  double share_of(std::size_t measured) const;
   Trial trial_at(const Contestant& contestant, const std::string& problem) const;
 
   const ThresholdQuestion& question_;

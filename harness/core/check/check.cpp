@@ -79,6 +79,20 @@ struct CheckStep {
   const VariantInfo& info() const { return operation->variants()[variant]; }
 };
 
+/// The share of the time of all steps that passes before each of them, as their rehearsals foretell it. A
+/// step without one takes some milliseconds as well.
+std::vector<double> shares_before(std::span<const CheckStep> steps) {
+  constexpr double least_seconds = 5e-3;
+  std::vector<double> out;
+  double sum = 0;
+  for (const CheckStep& step : steps) {
+    out.push_back(sum);
+    sum += least_seconds + step.rehearsal_seconds;
+  }
+  for (double& share : out) share /= sum;
+  return out;
+}
+
 /// What a check found, as bytes that a child hands to its parent.
 struct Found {
   Agreement agreement;
@@ -177,6 +191,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
   std::vector<bool> done(all.steps.size());
   std::set<std::pair<const Operation*, std::size_t>> dropped;
   std::size_t reached = 0;
+  const std::vector<double> shares = shares_before(all.steps);
   const auto variant_of = [&](std::size_t i) {
     return std::pair(all.steps[i].operation, all.steps[i].variant);
   };
@@ -189,7 +204,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                 [&](std::size_t i, const StepReporter& reporter) {
                   if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
                   const CornerCheck& check = all.checks[i];
-                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant));
+                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant), shares[i]);
                   return bytes_of(checker.take(all.steps[i], i, reporter));
                 },
             .take =
@@ -279,12 +294,13 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
   }
   std::vector<Checked> out(trials.size());
   Checker checker(containment);
+  const std::vector<double> shares = shares_before(steps);
   do_steps({.count = steps.size(),
             .work =
                 [&](std::size_t step, const StepReporter& reporter) {
                   const std::size_t i = trial_of[step];
                   if (!out[i].agrees) return std::string();
-                  hooks.say("check " + trials[i].key);
+                  hooks.say("check " + trials[i].key, shares[step]);
                   return bytes_of(checker.take(steps[step], step, reporter));
                 },
             .take =

@@ -197,7 +197,7 @@ TEST_F(ChildProcess, DoesNotOutliveAParentThatIsKilled) {
 
 TEST_F(ChildProcess, WaitsForALockAndSaysForWhat) {
   std::string said;
-  const Hooks hooks{.progress = [&](std::string_view what) { said = what; },
+  const Hooks hooks{.progress = [&](std::string_view what, std::optional<double>) { said = what; },
                     .stop = [&] { return !said.empty(); }};
   {
     const FileLock held(folder / "lock", "first", hooks);

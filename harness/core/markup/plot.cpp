@@ -156,6 +156,14 @@ class Picture {
     if (count > 0)
       out_["label"] = fmt::format("{}; {} without a place left out", out_["label"].text(), count);
   }
+  /// Says how many were not handed to it, in sight and in the label.
+  void more(std::size_t count, double y) {
+    if (count == 0) return;
+    const std::string words =
+        fmt::format("{} more in the table alone", count_text(static_cast<double>(count)));
+    text(left_edge, y, words, "start");
+    out_["label"] = fmt::format("{}; {}", out_["label"].text(), words);
+  }
   Json take() { return std::move(out_); }
 
   static constexpr const char* ink = "currentColor";
@@ -165,11 +173,20 @@ class Picture {
   Json out_ = Json::object();
 };
 
-std::string ratio_text(double value) { return fmt::format("{:.3g}x", value); }
+/// Three digits, and no more zeros than there are; never as a power of ten.
+std::string plain_text(double value) {
+  constexpr double rounds_to_a_thousand = 999.5, needs_many_zeros = 1e-4;
+  if (value >= rounds_to_a_thousand || value < needs_many_zeros) return figure(value);
+  return fmt::format("{:.3g}", value);
+}
+
+std::string ratio_text(double value) { return plain_text(value) + "x"; }
 
 std::string tick_text(double value, PlotScale scale) {
   return scale == PlotScale::ratios ? ratio_text(value) : value == 0 ? "0" : seconds_text(value);
 }
+
+double room_for(std::size_t more) { return more > 0 ? 16 : 0; }
 
 /// Powers of two, which is what sizes in bytes are told in.
 std::vector<double> powers_of_two(double low, double high) {
@@ -197,7 +214,7 @@ void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks
 
 Json forest_plot(const std::string& label, const std::string& axis_words,
                  const std::vector<PlottedInterval>& rows, PlotScale scale,
-                 const std::vector<std::pair<double, std::string>>& lines) {
+                 const std::vector<std::pair<double, std::string>>& lines, std::size_t more) {
   const bool logarithmic = scale == PlotScale::ratios;
   std::vector<const PlottedInterval*> shown;
   Extremes range;
@@ -217,7 +234,7 @@ Json forest_plot(const std::string& label, const std::string& axis_words,
 
   constexpr double row_height = 32, head = 34;
   const double bottom = head + row_height * static_cast<double>(shown.size()) + 4;
-  Picture out(label, bottom + 22);
+  Picture out(label, bottom + 22 + room_for(more));
   const Axis axis(range.low, range.high, left_edge, right_edge, logarithmic);
   out.text(left_edge, 13, axis_words, "start");
   draw_ticks(out, axis, axis.ticks(), head, bottom, [&](double value) { return tick_text(value, scale); });
@@ -240,12 +257,13 @@ Json forest_plot(const std::string& label, const std::string& axis_words,
       out.line(axis.at(end), y - 4, axis.at(end), y + 4, stroke, 1.5);
     out.mark(axis.at(row.middle), y, row.look, row.title);
   }
+  out.more(more, bottom + 30);
   out.left_out(rows.size() - shown.size());
   return out.take();
 }
 
 Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
-                   const std::vector<PlottedRate>& rates) {
+                   const std::vector<PlottedRate>& rates, std::size_t more) {
   Extremes across, up;
   std::size_t shown = 0;
   const auto has_place = [](const PlottedRate& one) {
@@ -269,7 +287,8 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   const auto slopes = std::ranges::count_if(
       roofs, [](const PlottedRoof& roof) { return roof.sloped && is_place(roof.rate, true); });
   constexpr double top = 24, bottom = 300, legend = bottom + 50;
-  Picture out(label, legend + 16 * static_cast<double>((slopes + 1) / 2));
+  const double end_of_legend = legend + 16 * static_cast<double>((slopes + 1) / 2);
+  Picture out(label, end_of_legend + room_for(more));
   if (across.empty() || up.empty()) {
     out.text(left_edge, 40, "nothing to draw", "start");
     return out.take();
@@ -279,7 +298,7 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   // The names of rates stand behind the last mark.
   const Axis x(across.low, across.high, left_edge, right_edge - 17, true),
       y(up.low, up.high, bottom, top, true);
-  draw_ticks(out, x, x.ticks(), top, bottom, [](double value) { return fmt::format("{:.3g}", value); });
+  draw_ticks(out, x, x.ticks(), top, bottom, plain_text);
   out.text(50, bottom + 32, "FLOP per byte of the contract", "middle");
   for (const double value : y.ticks()) {
     out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
@@ -310,6 +329,7 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   for (const PlottedRate& one : rates) {
     if (has_place(one)) out.mark(x.at(one.flops_per_byte), y.at(one.flops_per_second), one.look, one.title);
   }
+  out.more(more, end_of_legend + 8);
   out.left_out(rates.size() - shown);
   return out.take();
 }

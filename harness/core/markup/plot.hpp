@@ -9,6 +9,7 @@
 
 #include "core/json/json.hpp"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,11 @@ struct PlottedInterval {
 enum class PlotScale { ratios, seconds };
 
 /// A row for each mark, around `lines`: ratios with their names, such as {1.05, "limit"}. `axis` says what is
-/// drawn; ratios stand on a logarithmic scale around 1, seconds on one that begins at 0.
+/// drawn; ratios stand on a logarithmic scale around 1, seconds on one that begins at 0. `more` rows, which
+/// are in a table alone, are told below.
 Json forest_plot(const std::string& label, const std::string& axis, const std::vector<PlottedInterval>& rows,
-                 PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {});
+                 PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {},
+                 std::size_t more = 0);
 
 /// What no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes per second where it is `sloped`.
 struct PlottedRoof {
@@ -45,9 +48,9 @@ struct PlottedRate {
   Look look = Look::equal;
 };
 
-/// Rates by FLOPs per byte, both logarithmic, below the roofs.
+/// Rates by FLOPs per byte, both logarithmic, below the roofs; `more` as of forest_plot().
 Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
-                   const std::vector<PlottedRate>& rates);
+                   const std::vector<PlottedRate>& rates, std::size_t more = 0);
 
 /// The samples of one side in the order they were taken, launch by launch.
 struct PlottedSamples {

@@ -108,5 +108,35 @@ TEST(SvgFile, LetsNoNameBecomeMarkup) {
                           HasSubstr("&lt;script&gt;")));
 }
 
+std::vector<std::string> words_of(const Json& plot) {
+  std::vector<std::string> out;
+  for (const Json& text : plot["texts"].items()) out.push_back(text["text"].text());
+  return out;
+}
+
+TEST(Plot, WritesTicksAsReadersDoAndNotAsPowersOfTen) {
+  const Json large = forest_plot("ratios", "axis", {{.name = "a", .low = 0.9, .middle = 900, .high = 12000}},
+                                 PlotScale::ratios);
+  EXPECT_THAT(words_of(large), ::testing::IsSupersetOf({"1x", "10x", "100x", "1,000x", "10,000x"}));
+  const Json rates = roofline_plot(
+      "rates", {{.name = "roof", .rate = 1e12}},
+      {{.flops_per_byte = 0.1, .flops_per_second = 1e9}, {.flops_per_byte = 20000, .flops_per_second = 1e9}});
+  EXPECT_THAT(words_of(rates), ::testing::IsSupersetOf({"0.1", "1,000"}));
+  for (const Json& plot : {large, rates})
+    EXPECT_THAT(words_of(plot), ::testing::Each(::testing::Not(HasSubstr("e+"))));
+}
+
+TEST(Plot, SaysHowManyItWasNotHanded) {
+  const std::vector<PlottedInterval> one{{.name = "a", .low = 1, .middle = 1.1, .high = 1.2}};
+  const Json all = forest_plot("ratios", "axis", one, PlotScale::ratios),
+             cut = forest_plot("ratios", "axis", one, PlotScale::ratios, {}, 1960);
+  EXPECT_EQ(cut["label"].text(), "ratios; 1,960 more in the table alone");
+  EXPECT_THAT(words_of(cut), ::testing::Contains("1,960 more in the table alone"));
+  EXPECT_THAT(words_of(all), ::testing::Not(::testing::Contains(HasSubstr("more"))));
+  EXPECT_GT(std::stod(cut["height"].text()), std::stod(all["height"].text())) << "it has a line of its own";
+  const Json rates = roofline_plot("rates", {}, {{.flops_per_byte = 1, .flops_per_second = 1e9}}, 3);
+  EXPECT_THAT(words_of(rates), ::testing::Contains("3 more in the table alone"));
+}
+
 }  // namespace
 }  // namespace assay

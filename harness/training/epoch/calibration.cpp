@@ -54,6 +54,7 @@ class Calibrator {
     find_parts();
     find_load();
     find_rest();
+    find_weather();
     out_.validation = spread_in(Scope::validation);
     out_.checkpoint = spread_in(Scope::checkpoint);
     return std::move(out_);
@@ -161,6 +162,21 @@ class Calibrator {
     if (!out_.moved) out_.moved = change.covering;
     out_.moved->low = std::min(out_.moved->low, change.covering.low);
     out_.moved->high = std::max(out_.moved->high, change.covering.high);
+  }
+
+  void find_weather() {
+    // Systems count processor time in hundredths of a second, and nearly nothing left tells nothing of the
+    // rest.
+    constexpr double fewest_seconds = 1, most = 0.9, worth_telling = 0.01;
+    const Weather& weather = job_.weather;
+    if (weather.seconds < fewest_seconds) return;
+    out_.taken_share = std::clamp(weather.other_busy_share + weather.steal_share, 0.0, most);
+    if (out_.taken_share < worth_telling) return;
+    flag(Doubt::weather,
+         fmt::format(
+             "others took {} of the processors meanwhile; they may leave, or take as much again of the "
+             "rest: intervals are wider by that",
+             percent_text(out_.taken_share)));
   }
 
   void find_one_off() {
@@ -324,6 +340,7 @@ std::string_view to_string(Doubt doubt) {
     case Doubt::warm_up: return "warm-up";
     case Doubt::cache: return "cache";
     case Doubt::parts: return "parts";
+    case Doubt::weather: return "weather";
   }
   return "";
 }

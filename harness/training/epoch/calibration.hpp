@@ -19,7 +19,8 @@ enum class Doubt {
   drift,    ///< the mean moved while it was measured
   warm_up,  ///< the first steps were slower, and were taken out of the period
   cache,    ///< some windows met a cold page cache, others a warm one
-  parts     ///< the parts do not explain the whole
+  parts,    ///< the parts do not explain the whole
+  weather   ///< others used the processors meanwhile
 };
 std::string_view to_string(Doubt doubt);
 
@@ -52,6 +53,8 @@ struct Calibration {
   Spread period;                         ///< of `steady`
   std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen
   LineFit line;                          ///< of the same windows
+  /// Of processor time, what other processes and the host took meanwhile, 0.9 at most.
+  double taken_share = 0;
 
   double one_off = 0;  ///< A, first fill included
   bool one_off_known = false;

@@ -221,5 +221,19 @@ TEST(CalibratedRuns, AreGroupsWhenThereAreEnough) {
   EXPECT_GT(calibrate(job).all.size(), 5U);
 }
 
+TEST(Calibration, DoubtWhatWasTimedBesideOthers) {
+  Job job{.windows = {{.steps = 4, .wall_seconds = 4, .step_seconds = {1, 1, 1, 1}}}};
+  job.weather = {.seconds = 6, .steal_share = 0.1, .other_busy_share = 0.3};
+  const Calibration busy = calibrate(job);
+  EXPECT_DOUBLE_EQ(busy.taken_share, 0.4);
+  EXPECT_TRUE(busy.flagged(Doubt::weather));
+  job.weather = {.seconds = 6, .other_busy_share = 0.005};
+  EXPECT_FALSE(calibrate(job).flagged(Doubt::weather)) << "next to nothing";
+  job.weather = {.seconds = 0.2, .other_busy_share = 0.9};
+  EXPECT_EQ(calibrate(job).taken_share, 0) << "too short to tell";
+  job.weather = {.seconds = 6, .other_busy_share = 1.2};
+  EXPECT_DOUBLE_EQ(calibrate(job).taken_share, 0.9) << "an interval has an end";
+}
+
 }  // namespace
 }  // namespace assay

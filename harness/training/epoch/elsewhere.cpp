@@ -49,7 +49,8 @@ class Parts {
     for (Index round = 0; round < policy_.rounds && !hooks_.stopped(); ++round) {
       pause_until(start, policy_.seconds * static_cast<double>(round) / static_cast<double>(policy_.rounds),
                   hooks_);
-      hooks_.say("parts: batches and steps alone and together");
+      hooks_.say("parts: batches and steps alone and together",
+                 static_cast<double>(round) / static_cast<double>(policy_.rounds));
       const double load = mean_of(warmed_up(training_.load_alone(batches)));
       const double step = mean_step(training_.train_alone(steps));
       for (const Index workers : workers_) {

@@ -173,6 +173,7 @@ void describe(Fields& f, LoggedEpoch& epoch) {
   f("measured_step_seconds", epoch.measured_step, not_in_older_lines);
   f("other_busy_share", epoch.other_busy_share);
   f("steal_share", epoch.steal_share);
+  f("taken_share_in_calibration", epoch.taken_in_calibration, not_in_older_lines);
   f("experience", epoch.experience, not_in_older_lines);
   f("models", epoch.models);
   f("segments", epoch.segments, not_in_older_lines);

@@ -31,6 +31,7 @@ struct LoggedEpoch {
   /// Mean seconds of a step without loading: in the calibration, and in the epoch; 0 where nobody said.
   double predicted_step = 0, measured_step = 0;
   double other_busy_share = 0, steal_share = 0;
+  double taken_in_calibration = 0;  ///< the share of both then; 0 where nobody looked
   std::vector<LoggedModel> models;
   Experience experience;                ///< of the epochs before it; none where nobody looked at them
   std::vector<LoggedSegment> segments;  ///< those that the job has

@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <span>
+#include <utility>
 
 namespace assay {
 
@@ -30,17 +33,61 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
   return out;
 }
 
+RenewedForecast::RenewedForecast(Index steps, double beside, std::optional<Interval> predicted)
+    : steps_(steps), beside_(beside), predicted_(std::move(predicted)) {}
+
+void RenewedForecast::note(Index done, double seconds) {
+  constexpr std::size_t most_groups = 40;  // as many as a calibration has: see grouped()
+  const auto count = static_cast<double>(done - done_);
+  groups_.push_back({done - done_, (seconds - seconds_) / count});
+  done_ = done;
+  seconds_ = seconds;
+  if (groups_.size() < most_groups) return;
+  std::vector<Group> pairs;
+  for (std::size_t i = 0; i + 1 < groups_.size(); i += 2) {
+    const Spread both = spread_of(std::span(groups_).subspan(i, 2));
+    pairs.push_back({both.steps, both.mean});
+  }
+  groups_ = std::move(pairs);
+}
+
+Interval RenewedForecast::seconds() const {
+  const auto rest = static_cast<double>(steps_ - done_), all = static_cast<double>(steps_);
+  const auto after = [&](const Interval& left) {
+    return Interval{.low = seconds_ + std::max(0.0, left.low) + beside_,
+                    .middle = seconds_ + left.middle + beside_,
+                    .high = seconds_ + left.high + beside_,
+                    .coverage = left.coverage};
+  };
+  if (groups_.size() < enough_runs) {
+    const double of_steps = predicted_ ? std::max(0.0, predicted_->middle - beside_)
+                                       : seconds_ * all / static_cast<double>(done_);
+    const double left = of_steps * rest / all;
+    return after({left, left, left, 0});
+  }
+  Spread spread = spread_of(groups_);
+  const double alike = persistence_of(groups_);
+  spread.variance *= (1 + alike) / (1 - alike);
+  return after(sum_of_steps(spread, rest));
+}
+
 EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks) {
   const Index steps = prediction.job.plan.steps();
-  const ModelPrediction* best = most_elaborate(prediction.forecast.models);
-  const std::string predicted = best == nullptr ? "" : ", predicted " + seconds_text(best->seconds.middle);
+  double beside = 0;
+  for (const Segment& segment : prediction.forecast.segments) {
+    if (segment.kind == SegmentKind::validation) beside += segment.seconds.middle;
+  }
+  RenewedForecast renewed(steps, beside, predicted_epoch(prediction.forecast));
   double shown = 0;
   const auto show = [&](Index done, double seconds) {
     // Text costs microseconds, and steps of a small network take tens of them.
     if (seconds - shown < 0.5) return;
     shown = seconds;
-    const double in_all = seconds * static_cast<double>(steps) / static_cast<double>(done);
-    hooks.say(fmt::format("step {} of {}, about {} in all{}", done, steps, seconds_text(in_all), predicted));
+    renewed.note(done, seconds);
+    const Interval in_all = renewed.seconds();
+    hooks.say(fmt::format("step {} of {}: {} in all", done, steps,
+                          in_all.coverage > 0 ? fine_seconds_text(in_all) : seconds_text(in_all.middle)),
+              std::clamp(seconds / in_all.middle, 0.0, 1.0));
   };
   return run_epoch(training, prediction.job.plan, show, hooks);
 }
@@ -52,6 +99,9 @@ Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch) {
   const Interval& expected = out.experience.seconds;
   if (expected.coverage > 0) {
     out.experience.held = expected.low <= epoch.times.seconds && epoch.times.seconds <= expected.high;
+  }
+  if (const auto predicted = predicted_epoch(prediction.forecast)) {
+    out.known = known_epoch(epoch.times.seconds, *predicted, epoch.weather);
   }
   return out;
 }
@@ -71,6 +121,7 @@ LoggedEpoch logged_epoch(const EpochPrediction& prediction, const EpochRun& epoc
                   .measured_step = of_steps.measured_step,
                   .other_busy_share = epoch.weather.other_busy_share,
                   .steal_share = epoch.weather.steal_share,
+                  .taken_in_calibration = forecast.calibration.taken_share,
                   .experience = forecast.experience,
                   .elsewhere = prediction.elsewhere};
   for (const ModelPrediction& one : forecast.models) {

@@ -31,7 +31,28 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
                                              const std::vector<LoggedEpoch>& earlier,
                                              const PredictionSettings& settings, const Hooks& hooks);
 
-/// Trains the epoch, and says how far it is, next to what was predicted.
+/// The forecast of an epoch that runs, renewed by the steps that it has done. Those that follow each other
+/// are alike, which is counted.
+class RenewedForecast {
+ public:
+  /// Of so many steps, with `beside` seconds of validation behind them; `predicted` is what the whole was
+  /// predicted to take, where it was, and tells until there are enough steps.
+  RenewedForecast(Index steps, double beside, std::optional<Interval> predicted);
+
+  /// `done` steps, more than before, took `seconds` in all, checkpoints included.
+  void note(Index done, double seconds);
+
+  /// Seconds of the whole epoch; coverage 0 as long as they rest on too few steps. `done` was noted once.
+  Interval seconds() const;
+
+ private:
+  Index steps_, done_ = 0;
+  double beside_, seconds_ = 0;
+  std::optional<Interval> predicted_;
+  std::vector<Group> groups_;  ///< of consecutive steps
+};
+
+/// Trains the epoch, and says how far it is and how long it will take by now.
 EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks);
 
 /// Returns the forecast with two scores: of the whole epoch, and of its steps. `epoch` was not interrupted.

@@ -3,7 +3,11 @@
 
 #include "training/epoch/scripted_training.hpp"
 
+#include "assay/random.hpp"
+
 #include <gmock/gmock.h>
+
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -93,6 +97,70 @@ TEST(EpochPredictions, SayWhetherTheIntervalOfEarlierEpochsHeld) {
 
   const EpochPrediction first = predicted(training, job);
   EXPECT_FALSE(scored(first, epoch).experience.held) << "there was no such interval";
+}
+
+TEST(EpochPredictions, AreMissedOutsideTheirIntervalAlone) {
+  const Weather busy{.seconds = 1, .other_busy_share = 0.8};
+  const Interval predicted{9, 10, 11, predicted_coverage};
+  EXPECT_FALSE(known_epoch(9, predicted, busy).missed());
+  EXPECT_FALSE(known_epoch(11, predicted, busy).missed());
+  EXPECT_TRUE(known_epoch(8.99, predicted, busy).missed());
+  EXPECT_TRUE(known_epoch(11.01, predicted, busy).missed());
+  EXPECT_EQ(known_epoch(12, predicted, busy).weather.other_busy_share, 0.8);
+  EXPECT_FALSE(known_epoch(12, {10, 10, 10, 0}, busy).missed()) << "without an interval there is no miss";
+}
+
+TEST(EpochPredictions, AreMissedByTheIntervalThatWasFrozen) {
+  const TrainingJob job = job_by_hand();
+  Scripted training(job.plan);
+  const EpochPrediction prediction = predicted(training, job, longer_by_a_tenth());
+  EpochRun epoch = run_epoch(training, prediction, {});
+  epoch.times.seconds = 1.09 * epoch_seconds;
+  EXPECT_EQ(scored(prediction, epoch).known.value().inside, true);
+  epoch.times.seconds = 1.2 * epoch_seconds;
+  EXPECT_TRUE(scored(prediction, epoch).known.value().missed());
+  EXPECT_FALSE(prediction.forecast.known) << "not run yet";
+}
+
+TEST(RenewedForecasts, BeginAsPredicted) {
+  RenewedForecast renewed(1000, 5, Interval{100, 105, 110, 0.9});
+  renewed.note(100, 20);
+  EXPECT_NEAR(renewed.seconds().middle, 20 + 90 + 5, 1e-9) << "900 of 1000 steps of 100 s, and validation";
+  EXPECT_EQ(renewed.seconds().coverage, 0);
+}
+
+TEST(RenewedForecasts, FollowTheStepsOfTheEpochAndNotThePrediction) {
+  RenewedForecast renewed(1000, 5, Interval{100, 105, 110, 0.9});
+  for (Index done = 10; done <= 500; done += 10) renewed.note(done, 0.2 * static_cast<double>(done));
+  EXPECT_NEAR(renewed.seconds().middle, 205, 1e-6) << "twice what was predicted";
+  EXPECT_GT(renewed.seconds().coverage, 0);
+}
+
+// Groups of 10 steps with errors of 10 %: as many epochs end inside as the interval says, or nearly so.
+TEST(RenewedForecasts, HoldAtHalfOfTheEpoch) {
+  Rng rng(11);
+  int inside = 0;
+  constexpr int epochs = 400;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    RenewedForecast renewed(2000, 0, std::nullopt);
+    double seconds = 0;
+    Interval halfway;
+    for (Index done = 10; done <= 2000; done += 10) {
+      seconds += 0.1 * (1 + 0.1 * std::sqrt(12) * (rng.uniform(0, 1) - 0.5));
+      renewed.note(done, seconds);
+      if (done == 1000) halfway = renewed.seconds();
+    }
+    if (halfway.low <= seconds && seconds <= halfway.high) ++inside;
+  }
+  EXPECT_GE(inside, 0.85 * epochs);
+  EXPECT_LE(inside, 0.97 * epochs);
+}
+
+TEST(RenewedForecasts, AreExactAtTheEnd) {
+  RenewedForecast renewed(100, 0, std::nullopt);
+  for (Index done = 1; done <= 100; ++done) renewed.note(done, 0.1 * static_cast<double>(done * done));
+  EXPECT_NEAR(renewed.seconds().low, 1000, 1e-9);
+  EXPECT_NEAR(renewed.seconds().high, 1000, 1e-9);
 }
 
 TEST(EpochPredictions, BecomeALineOfALog) {

@@ -64,6 +64,12 @@ std::optional<Interval> predicted_epoch(const Forecast& f) {
   return best == nullptr ? std::nullopt : std::optional(best->seconds);
 }
 
+KnownEpoch known_epoch(double seconds, const Interval& predicted, const Weather& weather) {
+  KnownEpoch out{.seconds = seconds, .predicted = predicted, .weather = weather};
+  if (predicted.low < predicted.high) out.inside = predicted.low <= seconds && seconds <= predicted.high;
+  return out;
+}
+
 Forecast forecast(const Job& job, const Job* against) {
   Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
   const Calibration& c = out.calibration;

@@ -51,6 +51,18 @@ struct Score {
   std::string drift;  ///< how the steps differ from those that were predicted from, if they do
 };
 
+/// What became of an epoch that was predicted.
+struct KnownEpoch {
+  double seconds = 0;          ///< that it took
+  Interval predicted;          ///< as it was predicted
+  std::optional<bool> inside;  ///< nothing where the prediction had no interval
+  Weather weather;
+
+  bool missed() const { return inside == false; }
+};
+/// `predicted` as predicted_epoch() told before the epoch.
+KnownEpoch known_epoch(double seconds, const Interval& predicted, const Weather& weather);
+
 struct Forecast {
   Job job;
   std::vector<LintFinding> findings;
@@ -65,6 +77,7 @@ struct Forecast {
   std::vector<EpochBound> bounds;
   std::vector<WhatIf> what_if;
   std::vector<Score> scores;
+  std::optional<KnownEpoch> known;    ///< once it was run
   std::vector<std::string> left_out;  ///< what the predicted seconds do not contain
 };
 

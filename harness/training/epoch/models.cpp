@@ -298,7 +298,19 @@ LoaderQueue fitted_queue(const Calibration& c) {
   return queue;
 }
 
-std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
+namespace {
+
+/// Widens an interval by what others took while it was calibrated. What is timed beside them says how slow it
+/// was beside them: should they leave, a step has all of the processors again, and takes 1 - s of the time
+/// when their share was s; should they take as much again of what they left, it takes 1 / (1 - s).
+void widen_by_weather(ModelPrediction& prediction, double taken_share) {
+  Interval& seconds = prediction.seconds;
+  if (!prediction.impossible.empty() || seconds.low >= seconds.high) return;
+  if (seconds.low > 0) seconds.low *= 1 - taken_share;
+  seconds.high /= 1 - taken_share;
+}
+
+std::vector<ModelPrediction> predict_as_calibrated(const Calibration& c, const Target& target) {
   const Question question{c, target};
   std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
   const std::string missing = why_no_parts(c);
@@ -323,6 +335,14 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
   out.push_back(by_parts(Model::queue, question,
                          (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
                          known, known.queue_low, known.queue_high));
+  return out;
+}
+
+}  // namespace
+
+std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
+  std::vector<ModelPrediction> out = predict_as_calibrated(c, target);
+  for (ModelPrediction& one : out) widen_by_weather(one, c.taken_share);
   return out;
 }
 

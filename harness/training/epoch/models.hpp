@@ -87,6 +87,7 @@ double hand_over(const Calibration& calibration);
 double largest_resource(const LoaderQueue& queue, double load, double rest);
 double queue_formula(const LoaderQueue& queue, double load, double rest);
 
+/// Intervals are wider by what others took of the processors during the calibration.
 std::vector<ModelPrediction> predict_with_all(const Calibration& calibration, const Target& target);
 
 /// The most elaborate model that has an answer; null when none has.

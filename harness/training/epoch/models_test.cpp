@@ -1,8 +1,11 @@
 #include "training/epoch/models.hpp"
 
+#include "assay/random.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -259,6 +262,86 @@ TEST(Models, FitContentionToWhatWasMeasuredTogether) {
   c.contention_assumed = false;
   c.queue.load_contention = 1.1;
   EXPECT_EQ(fitted_queue(c).load_contention, 1.1) << "what was measured stays";
+}
+
+TEST(Models, WidenIntervalsByWhatOthersTookInTheCalibration) {
+  Calibration quiet;
+  quiet.all = quiet.steady = {{10, 1.0}, {10, 1.1}, {10, 0.9}, {10, 1.0}};
+  quiet.period = spread_of(quiet.steady);
+  Calibration busy = quiet;
+  busy.taken_share = 0.5;
+  const Target target{.steps = 100};
+  const Interval before = predict_with_all(quiet, target)[0].seconds,
+                 after = predict_with_all(busy, target)[0].seconds;
+  EXPECT_DOUBLE_EQ(after.middle, before.middle);
+  EXPECT_DOUBLE_EQ(after.low, before.low / 2) << "they may leave";
+  EXPECT_DOUBLE_EQ(after.high, before.high * 2) << "they may take as much again of what is left";
+}
+
+/// Others that come and go on one processor, which they share evenly with the job while they are there; they
+/// stay, and stay away, for 20 s on the average.
+class Others {
+ public:
+  explicit Others(Rng& rng) : rng_(rng), there_(rng.uniform(0, 1) < 0.5), until_(drawn()) {}
+  /// Goes on by `seconds`. Returns for how many of them they were there.
+  double beside(double seconds) {
+    double out = 0;
+    for (; seconds > until_; until_ = drawn(), there_ = !there_) {
+      out += there_ ? until_ : 0;
+      seconds -= until_;
+    }
+    until_ -= seconds;
+    return out + (there_ ? seconds : 0);
+  }
+
+ private:
+  double drawn() { return -20 * std::log(1 - rng_.uniform(0, 1)); }
+  Rng& rng_;
+  bool there_;
+  double until_;
+};
+
+/// How many epochs of a minute lie inside the interval of a calibration that saw others, and how many such
+/// there are. Twelve runs are spread over six seconds; a step takes 10 ms alone.
+struct Covered {
+  int inside = 0, all = 0;
+};
+Covered epochs_beside_others(bool weather_known) {
+  constexpr double alone = 0.01, apart = 0.5, epoch_steps = 6000;
+  constexpr int runs = 12;
+  Covered out;
+  Rng rng(7);
+  for (int epoch = 0; epoch < 1000; ++epoch) {
+    Others others(rng);
+    Job job;
+    double beside = 0;
+    for (int run = 0; run < runs; ++run) {
+      const double share = others.beside(apart) / apart;
+      beside += share * apart;
+      // Half of the processor is left while they are there.
+      const double step = alone / (1 - share / 2);
+      job.windows.push_back({.steps = 8, .wall_seconds = 8 * step, .step_seconds = std::vector(8, step)});
+      job.windows.back().run = run;
+      job.windows.back().began = run * apart;
+    }
+    job.weather = {.seconds = runs * apart, .other_busy_share = beside / (runs * apart) / 2};
+    if (beside == 0) continue;
+    if (!weather_known) job.weather = {};
+    double left = epoch_steps * alone, took = 0;
+    for (constexpr double tick = 0.1; left > 0; took += tick) left -= tick - others.beside(tick) / 2;
+    const Interval seconds = predict_with_all(calibrate(job), {.steps = epoch_steps})[0].seconds;
+    ++out.all;
+    if (seconds.low <= took && took <= seconds.high) ++out.inside;
+  }
+  return out;
+}
+
+// Six seconds beside others say how much slower they make a step, and not for how long they stay.
+TEST(Models, CoverEpochsBesideOthersThatComeAndGo) {
+  const Covered with = epochs_beside_others(true), without = epochs_beside_others(false);
+  ASSERT_GT(with.all, 500);
+  EXPECT_GE(with.inside, 0.9 * with.all);
+  EXPECT_LE(without.inside, 0.5 * without.all) << "blind to the weather";
 }
 
 }  // namespace

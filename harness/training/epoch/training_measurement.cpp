@@ -117,16 +117,17 @@ class CalibrationRuns {
     training_.start_cold(false);
     for (Index run = 0; run < policy_.runs && !hooks_.stopped(); ++run) {
       pause_until(start_, static_cast<double>(run) * apart, hooks_);
-      hooks_.say(fmt::format("calibration: run {} of {}", run + 1, policy_.runs));
+      say("run", run, policy_.runs, 0);
       warm_up();
       train(range_of(run), PageCache::warm);
       if (run % std::max<Index>(1, policy_.runs / policy_.beside) == 0) time_beside();
     }
     for (Index run = 0; plan_.cold && run < policy_.cold_runs && !hooks_.stopped(); ++run) {
-      hooks_.say(fmt::format("calibration: cold run {} of {}", run + 1, policy_.cold_runs));
+      say("cold run", run, policy_.cold_runs, policy_.runs);
       train_cold(range_of(run));
     }
     training_.start_cold(plan_.cold);
+    out_.weather = station_.since();
     add_phases(out_, steps_);
     add_beside(out_, Scope::validation, PhaseKind::compute, validation_);
     add_beside(out_, Scope::checkpoint, PhaseKind::other, checkpoints_);
@@ -134,6 +135,12 @@ class CalibrationRuns {
   }
 
  private:
+  void say(std::string_view what, Index run, Index of, Index before) const {
+    const Index all = policy_.runs + (plan_.cold ? policy_.cold_runs : 0);
+    hooks_.say(fmt::format("calibration: {} {} of {}", what, run + 1, of),
+               static_cast<double>(before + run) / static_cast<double>(all));
+  }
+
   /// One, two or three parts of what may be trained, behind the runs before as long as there are batches.
   StepRange range_of(Index run) {
     const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
@@ -193,6 +200,7 @@ class CalibrationRuns {
   const CalibrationPolicy& policy_;
   const Hooks& hooks_;
   Job out_;
+  WeatherStation station_;
   Clock::time_point start_ = Clock::now();
   std::vector<StepTimes> steps_;
   std::vector<double> validation_, checkpoints_;

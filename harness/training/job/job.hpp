@@ -2,6 +2,7 @@
 /// step times, or numbers typed in from a report. All times are seconds, all steps count from 0.
 #pragma once
 
+#include "assay/machine.hpp"
 #include "assay/problem.hpp"
 #include "training/job/quoted.hpp"
 
@@ -105,6 +106,7 @@ struct Job {
   /// The cost of an epoch beyond steps times period: starting workers, filling the first batches, warming up.
   std::optional<double> one_off_seconds;
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
+  Weather weather;                      ///< while the windows were taken; of no seconds where nobody looked
   std::vector<Claim> claims;
   std::string source;  ///< the file or files
   std::vector<std::string>

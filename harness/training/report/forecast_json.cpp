@@ -88,6 +88,13 @@ void describe(Fields& f, Score& one) {
   f("phases", one.phases);
 }
 
+void describe(Fields& f, KnownEpoch& one) {
+  f("seconds", one.seconds, {.about = "that it took"});
+  f("predicted", one.predicted);
+  f("inside", one.inside, {.about = "that interval"});
+  f("weather", one.weather);
+}
+
 namespace {
 
 /// A forecast as files hold it.
@@ -127,6 +134,8 @@ void describe(Fields& f, DatedForecast& dated) {
   Calibration& c = out.calibration;
   LoaderOfForecast loader{out.job.loader.workers, out.queue, c.contention_assumed};
   f.schema("assay.forecast/1");
+  f.derived("outcome", outcome_text(out),
+            {.about = "MISSED begins it where the epoch lay outside its interval"});
   f("made", dated.made);
   f("job", out.job.name);
   f("hardware", out.job.hardware);
@@ -151,6 +160,7 @@ void describe(Fields& f, DatedForecast& dated) {
     f("left_out", out.left_out, if_possible);
   }
   f("scores", out.scores, {.about = "against what was measured"});
+  f("known", out.known, {.optional = true, .about = "what became of the epoch"});
 }
 
 }  // namespace

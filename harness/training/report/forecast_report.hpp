@@ -9,7 +9,11 @@
 namespace assay {
 
 /// Findings first, then doubts, models, limits, changes and scores, in lines of at most 80 characters.
+/// The last of them is the outcome.
 std::string to_text(const Forecast& forecast);
+/// The two parts of that: all but the outcome, and the outcome.
+std::string findings_text(const Forecast& forecast);
+std::string verdict_text(const Forecast& forecast);
 std::string to_markdown(const Forecast& forecast);
 /// Full precision, seconds, as files hold it; `made` is the time of the prediction.
 Json to_value(const Forecast& forecast, const std::string& made);
@@ -22,7 +26,8 @@ std::string error_text(double error);
 std::string segment_text(const Segment& segment);
 /// Says what earlier epochs make of the interval; empty without any.
 std::string experience_text(const Experience& experience);
-/// The last line: what is predicted, or why nothing is.
+/// The last line, and the heading of a document: what is predicted, or why nothing is; MISSED, with what the
+/// weather was, where the epoch was run and lay outside its interval.
 std::string outcome_text(const Forecast& forecast);
 
 }  // namespace assay

@@ -149,5 +149,28 @@ TEST(ForecastJson, HasEveryFigure) {
   EXPECT_NEAR(json.at("scores").at(0).at("models").at(0).at("error").number(), 0, 1e-9);
 }
 
+TEST(ForecastText, IsHeadedMissedEverywhereWhereTheEpochLayOutsideItsInterval) {
+  Forecast f = forecast(job_by_hand());
+  ASSERT_THAT(outcome_text(f), ::testing::StartsWith("PREDICTED: "));
+  f.known = known_epoch(10, {4, 5, 8, 0.9}, {.seconds = 10, .other_busy_share = 0.79});
+  const std::string missed =
+      "MISSED: the epoch took 10.0 s, 25.0 % more than the most that was predicted, 5.000 s [4.000, 8.000]; "
+      "other "
+      "processes used 79.0 % of the processors meanwhile, and the host took 0 %";
+  EXPECT_EQ(outcome_text(f), missed);
+  EXPECT_THAT(to_text(f), HasSubstr("\nMISSED: the epoch took 10.0 s, 25.0 % more"));
+  EXPECT_THAT(to_markdown(f), HasSubstr("\n\n**" + missed + "**\n"));
+  const Json json = to_value(f, "now");
+  EXPECT_EQ(json["outcome"].text(), missed);
+  EXPECT_FALSE(json["known"]["inside"].boolean());
+  EXPECT_EQ(json["known"]["weather"]["other_busy_share"].number(), 0.79);
+
+  f.known = known_epoch(3, {4, 5, 8, 0.9}, {});
+  EXPECT_THAT(outcome_text(f), HasSubstr("took 3.00 s, 25.0 % less than the least that was predicted"));
+  f.known = known_epoch(5, {4, 5, 8, 0.9}, {});
+  EXPECT_THAT(outcome_text(f),
+              AllOf(::testing::StartsWith("PREDICTED: "), ::testing::EndsWith("; it took 5.00 s")));
+}
+
 }  // namespace
 }  // namespace assay

@@ -106,7 +106,7 @@ std::string windows_text(const Forecast& f) {
   return out.empty() ? "no window" : out;
 }
 
-std::string findings_text(const std::vector<LintFinding>& findings) {
+std::string lint_text(const std::vector<LintFinding>& findings) {
   if (findings.empty()) return labelled("lint", "no figure contradicts another");
   const auto wrong = static_cast<Index>(std::ranges::count(findings, true, &LintFinding::contradiction));
   const Index remarks = static_cast<Index>(findings.size()) - wrong;
@@ -246,23 +246,49 @@ std::string experience_text(const Experience& e) {
                                : "; this one did not");
 }
 
+namespace {
+
+std::string weather_of(const Weather& weather) {
+  return fmt::format("other processes used {} of the processors meanwhile, and the host took {}",
+                     percent_text(weather.other_busy_share), percent_text(weather.steal_share));
+}
+
+std::string missed_text(const KnownEpoch& known) {
+  const Interval& predicted = known.predicted;
+  const bool longer = known.seconds > predicted.high;
+  const double end = longer ? predicted.high : predicted.low;
+  return fmt::format(
+      "MISSED: the epoch took {}, {} {} than the {} that was predicted, {}; {}", seconds_text(known.seconds),
+      percent_text(longer ? known.seconds / end - 1 : 1 - known.seconds / end), longer ? "more" : "less",
+      longer ? "most" : "least", fine_seconds_text(predicted), weather_of(known.weather));
+}
+
+}  // namespace
+
 std::string outcome_text(const Forecast& f) {
   if (!f.no_epoch.empty()) return fmt::format("NO EPOCH: {}", f.no_epoch);
+  if (f.known && f.known->missed()) return missed_text(*f.known);
   const ModelPrediction* best = most_elaborate(f.models);
   if (best == nullptr) return "NO PREDICTION: no model has what it needs";
   const std::string doubts = f.calibration.flagged(Doubt::drift) ? ", while the steps were drifting" : "";
-  return fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(*predicted_epoch(f)),
-                     name_of(best->model), doubts);
+  std::string out = fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(*predicted_epoch(f)),
+                                name_of(best->model), doubts);
+  if (f.known) out += fmt::format("; it took {}", seconds_text(f.known->seconds));
+  return out;
 }
 
-std::string to_text(const Forecast& f) {
+std::string to_text(const Forecast& f) { return findings_text(f) + verdict_text(f); }
+
+std::string verdict_text(const Forecast& f) { return wrapped(outcome_text(f), widest, "  ") + "\n"; }
+
+std::string findings_text(const Forecast& f) {
   const Job& job = f.job;
   std::string out =
       labelled("job", job.hardware.empty() ? job.name : fmt::format("{}, {}", job.name, job.hardware));
   out += labelled("from", job.source);
   out += labelled("", windows_text(f));
   for (const std::string& note : job.notes) out += labelled("", note);
-  out += findings_text(f.findings);
+  out += lint_text(f.findings);
   for (const Flag& flag : f.calibration.flags) {
     out += labelled("doubt", fmt::format("{}: {}", to_string(flag.doubt), flag.text));
   }
@@ -288,7 +314,7 @@ std::string to_text(const Forecast& f) {
     for (const std::string& line : f.left_out) out += labelled("left out", line);
   }
   for (const Score& score : f.scores) out += score_text(score);
-  return out + wrapped(outcome_text(f), widest, "  ") + "\n";
+  return out;
 }
 
 }  // namespace assay

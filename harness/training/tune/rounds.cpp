@@ -92,10 +92,13 @@ class Rounds {
       : attempts_(attempts), policy_(policy), rng_(seed) {}
 
   void measure(const Hooks& hooks) {
+    double tries = 0;
+    const double all_tries = static_cast<double>(attempts_.size()) * policy_.rounds;
     for (int round = 0; round < policy_.rounds; ++round) {
       std::vector<RoundTimes> times(attempts_.size());
       for (const std::size_t i : drawn_order()) {
-        hooks.say(fmt::format("round {} of {}: {}", round + 1, policy_.rounds, in_words(attempts_[i].plan)));
+        hooks.say(fmt::format("round {} of {}: {}", round + 1, policy_.rounds, in_words(attempts_[i].plan)),
+                  tries++ / all_tries);
         times[i] = tried(attempts_[i], hooks);
         if (hooks.stopped()) return;
       }
