@@ -240,8 +240,7 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
     tallies[row.operation][row.variant].add(row);
     all.add(row);
   }
-  std::string text = fmt::format("reference: naive in double; seed {}
-{}", options.seed, checks.about),
+  std::string text = fmt::format("reference: naive in double; seed {}\n{}", options.seed, checks.about),
               rejected;
   std::vector<std::string> wrong, failed, bad;
   for (const auto& [operation, variants] : tallies) {

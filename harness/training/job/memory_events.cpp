@@ -15,13 +15,21 @@ namespace {
 
 constexpr double too_many_bytes = 0x1p62;
 
-/// One allocator while its events are read.
+/// What is read of an event.
+struct Change {
+  double time = 0, bytes = 0, address = 0;
+  std::optional<double> allocated, reserved;
+  Index number = 0;  ///< of its kind in the file, for messages
+};
+
+/// Follows the events of one allocator.
 class Allocator {
  public:
-  void take(const TraceEvent& event, double bytes, double address, const std::string& where) {
+  void take(const Change& change, const std::string& where) {
+    const double bytes = change.bytes, address = change.address;
     const Index step = ++steps_;
-    note_most(out_.most_allocated, event.number("Total Allocated"), where);
-    note_most(out_.most_reserved, event.number("Total Reserved"), where);
+    note_most(out_.most_allocated, change.allocated, where);
+    note_most(out_.most_reserved, change.reserved, where);
     if (bytes > 0) {
       const auto [given, is_new] = live_.try_emplace(address, out_.lives.size());
       if (!is_new) {
@@ -90,29 +98,42 @@ std::string device_name(std::pair<double, double> device) {
 }  // namespace
 
 MemoryEvents read_memory_events(const std::filesystem::path& file) {
-  std::map<std::pair<double, double>, Allocator> allocators;
+  std::map<std::pair<double, double>, std::vector<Change>> devices;
   Index events = 0;
+  const auto place = [&](Index number) {
+    return fmt::format("{}: event {} of [memory]", file.string(), number);
+  };
   read_trace(file, [&](const TraceEvent& event) {
     if (event.name != "[memory]") return;
-    const std::string where = fmt::format("{}: event {} of [memory]", file.string(), ++events);
+    const std::string where = place(++events);
     const auto bytes = event.number("Bytes"), address = event.number("Addr");
     if (!bytes) throw Error(where, "has no number \"Bytes\" in \"args\"", "check the trace");
     if (!address) {
       throw Error(where, "has no number \"Addr\" in \"args\", by which frees are told apart",
                   "record it with PyTorch 1.10 or later");
     }
-    if (*bytes != std::floor(*bytes) || !(std::abs(*bytes) < too_many_bytes))
+    if (*bytes != std::floor(*bytes) || !(std::abs(*bytes) < too_many_bytes)) {
       throw Error(where, fmt::format("\"Bytes\" is {:g}, must be a whole number below 2^62", *bytes),
                   "check the trace");
-    allocators[{event.number("Device Type").value_or(0), event.number("Device Id").value_or(-1)}].take(
-        event, *bytes, *address, where);
+    }
+    devices[{event.number("Device Type").value_or(0), event.number("Device Id").value_or(-1)}].push_back(
+        {.time = event.begin,
+         .bytes = *bytes,
+         .address = *address,
+         .allocated = event.number("Total Allocated"),
+         .reserved = event.number("Total Reserved"),
+         .number = events});
   });
-  if (allocators.empty()) {
+  if (devices.empty()) {
     throw Error(file.string(), "holds no event [memory]", "record it with profile(profile_memory=True)");
   }
   MemoryEvents out;
   std::vector<std::string> others;
-  for (auto& [device, allocator] : allocators) {
+  for (auto& [device, changes] : devices) {
+    // Traces may have one thread after the other, and what one gives another frees.
+    std::ranges::stable_sort(changes, {}, &Change::time);
+    Allocator allocator;
+    for (const Change& change : changes) allocator.take(change, place(change.number));
     MemoryEvents next = allocator.finished(device_name(device));
     if (out.device.empty() || next.most_live > out.most_live) std::swap(out, next);
     if (!next.device.empty()) others.push_back(next.device);

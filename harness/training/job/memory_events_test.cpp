@@ -67,6 +67,18 @@ TEST(MemoryEvents, BecomeLivesInSteps) {
   }
 }
 
+TEST(MemoryEvents, AreOrderedByTheirTimes) {
+  const auto at = [](int time, const std::string& event) {
+    std::string out = event;
+    return out.replace(out.find("\"ts\": 5"), 7, "\"ts\": " + std::to_string(time));
+  };
+  // One thread gives a block twice, which another frees in between.
+  const MemoryEvents events =
+      read_events(memory_trace({at(1, memory_event(8, 1)), at(3, memory_event(8, 1)),
+                                at(2, memory_event(-8, 1)), at(4, memory_event(-8, 1))}));
+  EXPECT_THAT(lives_of(events), ElementsAre(ElementsAre(8, 1, 2), ElementsAre(8, 3, 4)));
+}
+
 TEST(MemoryEvents, AreThoseOfTheDeviceThatNeedsMost) {
   const MemoryEvents events = read_events(memory_trace(
       {memory_event(8, 1, 0), memory_event(4, 1, 1), memory_event(8, 2, 1), memory_event(8, 3, 0)}));
