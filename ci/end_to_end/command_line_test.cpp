@@ -57,8 +57,7 @@ TEST_F(Program, ChecksAndSaysThatAllAgree) {
 TEST_F(Program, NamesAPlantedWrongKernelInItsLastLinesAndExitsOne) {
   const Finished done = run("check -k 'gemm/(packed|planted)'", "wrong");
   EXPECT_EQ(done.exit_code, 1);
-  EXPECT_THAT(done.last_lines(2),
-              AllOf(HasSubstr("WRONG: gemm/planted"), HasSubstr("again: assay check -k")));
+  EXPECT_THAT(done.last_lines(2), AllOf(HasSubstr("WRONG: gemm/planted"), HasSubstr("next: assay check -k")));
 }
 
 TEST_F(Program, ShowsEveryKnownBadVariantRejected) {
@@ -74,7 +73,8 @@ TEST_F(Program, ShowsEveryKnownBadVariantRejected) {
 // kernels.
 TEST_F(Program, RejectsCheatsThatWaitForTheClockAndPassesAnHonestKernel) {
   const Finished done =
-      run("check --known-cheats -k 'by_command_line|by_environment|first_calls_only|pins_itself|packed_weights' --json "
+      run("check --known-cheats -k "
+          "'by_command_line|by_environment|first_calls_only|pins_itself|packed_weights' --json "
           "c.json");
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("AS IT SHOULD BE: 4 cheats rejected, 1 honest variants passed"));

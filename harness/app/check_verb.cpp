@@ -187,18 +187,22 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
     tallies[row.operation][row.variant].add(row);
     all.add(row);
   }
-  std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed);
+  std::string text = fmt::format("reference: naive in double; seed {}\n", options.seed), rejected;
   std::vector<std::string> wrong, failed, bad;
   for (const auto& [operation, variants] : tallies) {
-    text += operation + '\n';
+    std::string sound_rows, bad_rows;
     for (const auto& [variant, tally] : variants) {
-      text += tally_text(variant, tally);
+      (tally.disagree + tally.failed > 0 ? bad_rows : sound_rows) += tally_text(variant, tally);
       const std::string name = operation + "/" + variant;
       if (tally.disagree > 0) wrong.push_back(name);
       if (tally.failed > 0) failed.push_back(fmt::format("{} at {}", name, tally.failure));
       if (tally.disagree + tally.failed > 0) bad.push_back(name);
     }
+    if (!sound_rows.empty()) text += operation + '\n' + sound_rows;
+    if (!bad_rows.empty()) rejected += operation + '\n' + bad_rows;
   }
+  // Right above the verdict: a terminal shows the end of what is long.
+  text += rejected;
   const std::string counts =
       fmt::format("{} agree, {} disagree, {}{} skipped", all.agree, all.disagree,
                   all.failed > 0 ? fmt::format("{} crashed or timed out, ", all.failed) : "", all.skipped);
@@ -214,8 +218,7 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
   if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
   if (checks.partial)
     outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
-  if (!bad.empty()) text += fmt::format("again: {}\n", again(bad.front()));
-  text += outcome.text();
+  text += ending(bad.empty() ? "" : again(bad.front()), outcome);
   checks.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(checks)));
   return checks.exit_code;

@@ -7,9 +7,11 @@
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
 #include "bench/compare/pull_request.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/report/page.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
 
@@ -40,8 +42,13 @@ int compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
   const Comparison comparison = compare(before, after, {.limit = options.limit});
-  const Outcome outcome =
+  Outcome outcome =
       decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
+  if (const std::size_t failures = comparison.failures.size(); failures > 0 && !fails(outcome.word)) {
+    outcome.add(Word::wrong, fmt::format("{} {} a time before and {} an error now", failures,
+                                         failures == 1 ? "trial had" : "trials had",
+                                         failures == 1 ? "reports" : "report"));
+  }
   PullRequest page = pull_request_of(comparison, before, after);
   page.outcome = outcome.line();
   page.kept = "--json FILE writes them";
@@ -50,11 +57,15 @@ int compare_verb(const CompareOptions& options) {
   if (options.as_markdown) {
     put_document(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
-    const std::string text = comparison_text(comparison, before, after);
-    put(options.json, text + remarks("before", before) + remarks("after", after), to_json(comparison));
+    const std::string text =
+        remarks("before", before) + remarks("after", after) + comparison_text(comparison, before, after);
+    const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true);
+    const bool repeats = worst != nullptr && !page.command.empty();
+    put(options.json, text + ending(repeats ? repeat_command(page.command, worst->key) : "", outcome),
+        to_json(comparison));
   }
   write_page(options.page, [&] { return pull_request_page(page); });
-  return fails(outcome.word) || comparison.failures.empty() ? outcome.exit_code() : exit_code::found;
+  return outcome.exit_code();
 }
 
 int report_verb(const ReportOptions& options) {

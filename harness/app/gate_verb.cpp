@@ -5,6 +5,7 @@
 #include "app/verb_functions.hpp"
 #include "app/verdict.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/gate/baseline_gate.hpp"
 #include "bench/gate/durations.hpp"
 #include "bench/report/page.hpp"
@@ -25,20 +26,14 @@ double acceptable(const Verdict& verdict) {
   return std::ceil(100 * verdict.ratio.high * verdict.limit) / 100;
 }
 
-/// Rows that are slower, and the command that accepts the first of them; `suite` as commands name it.
-std::string slower_text(const Comparison& comparison, const std::string& suite) {
-  std::string out;
-  const Verdict* first = nullptr;
-  for (const Verdict& verdict : comparison.verdicts) {
-    if (verdict.standing != Standing::slower) continue;
-    if (first == nullptr) first = &verdict;
-    out += fmt::format("{} is {}, limit {:.2f}\n", verdict.key, in_words(verdict), verdict.limit);
-  }
-  if (first == nullptr) return out;
-  return out + fmt::format(
-                   "to accept one for a time: assay record --suite {} --accept '{}' --ratio {:.2f} "
-                   "--until DATE --reason TEXT\n",
-                   suite, first->key, acceptable(*first));
+/// What to do about the largest slow-down; empty where there is none. `suite` as commands name it.
+std::string next_of(const Comparison& comparison, const std::string& suite) {
+  const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true);
+  if (worst == nullptr) return "";
+  return fmt::format(
+      "mend it, or accept it for a time:  assay record --suite {} --accept '{}' --ratio {:.2f} --until DATE "
+      "--reason TEXT",
+      suite, worst->key, acceptable(*worst));
 }
 
 /// A part would leave the rest uncompared, or its step unsummed, without a word.
@@ -68,7 +63,7 @@ std::string text_of(const BaselineGate& gate) {
   if (!gate.ledger.lines.empty()) out += fmt::format("\n{}\n", fmt::join(gate.ledger.lines, "\n"));
   if (results.shard && !nothing_held) out += in_words(*results.shard) + "\n";
   for (const std::string& line : gate.remarks) out += line + "\n";
-  return out + slower_text(gate.comparison, gate.suite) + gate.outcome.text();
+  return out + ending(gate.next.empty() ? next_of(gate.comparison, gate.suite) : gate.next, gate.outcome);
 }
 
 }  // namespace

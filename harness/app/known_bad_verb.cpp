@@ -5,6 +5,7 @@
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
@@ -55,15 +56,23 @@ int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
   std::vector<std::string> passed;
   found.variants = rejections(registry, checks);
   for (const Rejection& one : found.variants) {
+    if (one.first) text += text_of(one);
+  }
+  for (const Rejection& one : found.variants) {
+    if (one.first) continue;
     text += text_of(one);
-    if (!one.first) passed.push_back(one.name);
+    passed.push_back(one.name);
   }
   int& code = found.exit_code;
   if (found.partial) {
     text += fmt::format("INTERRUPTED after {} checks\n", checks.size());
     code = exit_code::interrupted;
   } else if (!passed.empty()) {
-    text += fmt::format("NOT CAUGHT: {}\n", fmt::join(passed, ", "));
+    CheckOptions again = options;
+    again.filter = "^" + passed.front() + "$";
+    text +=
+        fmt::format("next: {}\n", command_of("check", KnownBadOptions{.check = again, .known_bad = true}));
+    text += wrapped(fmt::format("NOT CAUGHT: {}", fmt::join(passed, ", ")), 80, "  ") + "\n";
     code = exit_code::found;
   } else {
     text += fmt::format("REJECTED: all {} known-bad variant{}\n", found.variants.size(),

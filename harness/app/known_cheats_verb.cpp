@@ -199,11 +199,13 @@ std::string text_of(const Tried& one) {
   return out;
 }
 
+/// Those that are not as they should be come last, right above the verdict.
 std::string table(const std::vector<Tried>& all, Kin kin, std::string_view title) {
-  std::string out;
+  std::string out, surprising;
   for (const Tried& one : all) {
-    if (one.kin == kin) out += text_of(one);
+    if (one.kin == kin) (one.as_it_should_be() ? out : surprising) += text_of(one);
   }
+  out += surprising;
   return out.empty() ? out : fmt::format("{:<58} {:>6}{:>7}{:>7}\n{}\n", title, "check", "run", "gate", out);
 }
 
@@ -262,11 +264,16 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
     text += fmt::format("INTERRUPTED after {} variants\n", all.size());
     code = exit_code::interrupted;
   } else if (!missed.empty() || !blamed.empty()) {
-    if (!missed.empty())
-      text += wrapped(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")), widest, "  ") + '\n';
+    std::vector<std::string> verdicts;
+    if (!missed.empty()) verdicts.push_back(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")));
     if (!blamed.empty())
-      text +=
-          wrapped(fmt::format("REJECTED THOUGH HONEST: {}", fmt::join(blamed, ", ")), widest, "  ") + '\n';
+      verdicts.push_back(fmt::format("REJECTED THOUGH HONEST: {}", fmt::join(blamed, ", ")));
+    KnownCheatsOptions again = options;
+    again.known_cheats = true;
+    again.check.filter = "^" + (missed.empty() ? blamed : missed).front() + "$";
+    if (verdicts.size() > 1) text += wrapped(verdicts.front(), widest, "  ") + '\n';
+    text += fmt::format("next: {}\n", command_of("check", again));
+    text += wrapped(verdicts.back(), widest, "  ") + '\n';
     code = exit_code::found;
   } else if (caught.empty() && passed.empty()) {
     text += "SKIPPED: nothing that was selected runs on this machine\n";

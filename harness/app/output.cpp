@@ -23,6 +23,13 @@ void put_document(const std::string& where, const std::string& text, const std::
   if (!where.empty()) write_file(where, json + "\n");
 }
 
+std::string ending(const std::string& next, const Outcome& outcome) {
+  std::string out;
+  for (const std::string& line : outcome.besides) out += line + "\n";
+  if (!next.empty()) out += "next: " + next + "\n";
+  return out + outcome.line() + "\n";
+}
+
 namespace {
 
 void make_folder(const std::filesystem::path& folder) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/options.hpp"
+#include "assay/outcome.hpp"
 #include "assay/report.hpp"
 #include "core/markup/plot.hpp"
 
@@ -18,6 +19,10 @@ void put(const std::string& where, const std::string& words, const std::string& 
 
 /// Does the same with a document, which has no colours: Markdown, say.
 void put_document(const std::string& where, const std::string& text, const std::string& json);
+
+/// The end of what a verb says: lighter findings, then the command to go on with, where there is one, and
+/// last the verdict.
+std::string ending(const std::string& next, const Outcome& outcome);
 
 /// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);

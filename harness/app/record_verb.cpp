@@ -37,7 +37,7 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   // A kernel that crashed has no row, and takes none from the others.
   const bool crashed_only = outcome.word == Word::crashed && outcome.besides.empty();
   if (!measured || (outcome.word != Word::measured && !crashed_only)) {
-    put(options.json, text + "nothing was recorded\n" + outcome.text(), json);
+    put(options.json, text + "nothing was recorded\n" + ending("", outcome), json);
     return outcome.exit_code();
   }
   // Another job may have recorded meanwhile.
@@ -45,12 +45,13 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   const std::size_t trials = results.trials.size();
   baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
   save_baseline(file, baseline);
-  text += fmt::format("next: assay gate --suite {}\n",
-                      suite_in_commands(options.suite.string(), options.baselines, {}));
+  const std::string next =
+      fmt::format("assay gate --suite {}", suite_in_commands(options.suite.string(), options.baselines, {}));
   const Outcome recorded{Word::recorded, fmt::format("{} trials as recording {} of {}", trials,
                                                      baseline.recordings.size(), file.string())};
-  text += recorded.text();
-  if (outcome.word != Word::measured) text += outcome.text();
+  // What crashed weighs more, and is the verdict then.
+  if (outcome.word != Word::measured) text += recorded.text();
+  text += ending(next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);
   return outcome.exit_code();
 }

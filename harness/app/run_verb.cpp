@@ -102,18 +102,15 @@ int run_verb(const RunOptions& options, const Registry& registry) {
     return outcome.exit_code();
   }
   std::string text = results.trials.empty() ? std::string() : to_table(results);
-  if (results.shard) {
-    text +=
-        "next: when all shards are done, put them together with  assay merge SHARD.json ... -o ALL.json\n";
-  } else if (!options.output.empty()) {
-    text +=
-        fmt::format("next: change the code, run again with another -o, then  assay compare {} AFTER.json\n",
-                    options.output.string());
-  } else {
-    text += "next: -o before.json keeps the samples, for  assay compare before.json after.json\n";
-  }
   if (results.shard && !results.trials.empty()) text += in_words(*results.shard) + "\n";
-  put(options.json, text + outcome.text(), to_json(results));
+  const std::string next =
+      results.shard
+          ? "when all shards are done, put them together with  assay merge SHARD.json ... -o ALL.json"
+      : !options.output.empty()
+          ? fmt::format("change the code, run again with another -o, then  assay compare {} AFTER.json",
+                        options.output.string())
+          : "-o before.json keeps the samples, for  assay compare before.json after.json";
+  put(options.json, text + ending(next, outcome), to_json(results));
   write_samples(options, results);
   return outcome.exit_code();
 }

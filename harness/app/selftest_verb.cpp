@@ -1,4 +1,5 @@
 #include "app/interrupt.hpp"
+#include "app/output.hpp"
 #include "app/progress.hpp"
 #include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
@@ -82,7 +83,7 @@ Outcome outcome_of(const SelfTest& found) {
 int told(const SelfTest& found, const std::filesystem::path& markdown) {
   const std::string text = selftest_markdown(found);
   const Outcome outcome = outcome_of(found);
-  fmt::print("{}\n{}", text, outcome.text());
+  put("", text + "\n" + ending("", outcome), "");
   if (!markdown.empty()) write_file(markdown, text);
   return outcome.exit_code();
 }

@@ -121,5 +121,13 @@ TEST(Terminal, OfAPipeGetsNoColours) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "✗ key\nREGRESSION: 1 of 1\n");
 }
 
+TEST(Ending, HasTheVerdictLastAndTheNextCommandBeforeIt) {
+  Outcome outcome{Word::regression, "a is slower"};
+  outcome.add(Word::wrong, "b disagrees");
+  EXPECT_EQ(ending("assay check", outcome),
+            "REGRESSION: a is slower\nnext: assay check\nWRONG: b disagrees\n");
+  EXPECT_EQ(ending("", {Word::passed, "all well"}), "PASSED: all well\n");
+}
+
 }  // namespace
 }  // namespace assay

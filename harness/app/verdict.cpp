@@ -4,6 +4,7 @@
 #include "app/progress.hpp"
 #include "app/today.hpp"
 #include "assay/error.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/exchange/github.hpp"
 #include "bench/exchange/gitlab.hpp"
 #include "bench/exchange/junit.hpp"
@@ -60,15 +61,11 @@ void put_github_outputs(const std::string& json, const CiVerdict& verdict) {
   }
 }
 
-/// The commands that repeat what is slower; no repetition of this gate shows what several steps add up to.
-std::string next_commands(const TwoBuilds& run, const Comparison& comparison) {
-  std::string out;
-  if (run.partial) return out;
-  for (const Verdict& verdict : comparison.verdicts) {
-    if (verdict.standing != Standing::slower || !verdict.crept_since.empty()) continue;
-    out += fmt::format("again: {}\n", repeat_command(run.command, verdict.key));
-  }
-  return out;
+/// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
+/// to.
+std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
+  const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/false);
+  return run.partial || worst == nullptr ? "" : repeat_command(run.command, worst->key);
 }
 
 }  // namespace
@@ -114,7 +111,7 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   const Comparison& comparison = verdict.ruling.comparison;
   std::string text = two_builds_text(run, verdict.ruling);
   if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
-  put(options.json, text + next_commands(run, comparison) + verdict.outcome.text(), to_json(comparison));
+  put(options.json, text + ending(next_command(run, comparison), verdict.outcome), to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   PullRequest page = pull_request_of(run, verdict.ruling);
   page.outcome = verdict.outcome.line();

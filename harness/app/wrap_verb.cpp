@@ -67,12 +67,12 @@ int command_verb(const CommandOptions& options) {
   for (const TrialResult& trial : results.trials) {
     text += text_of(trial, options, results.weather.seconds / static_cast<double>(runs));
   }
-  if (options.output.empty()) {
-    text += "next: -o before.json keeps the runs, for  assay compare before.json after.json\n";
-  }
+  const std::string next = options.output.empty()
+                               ? "-o before.json keeps the runs, for  assay compare before.json after.json"
+                               : "";
   const Outcome outcome{results.partial ? Word::interrupted : Word::measured,
                         fmt::format("{} runs of `{}`; nothing was compared", runs, command.text)};
-  put(options.json, text + outcome.text(), to_json(results));
+  put(options.json, text + ending(next, outcome), to_json(results));
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   return outcome.exit_code();
 }

@@ -7,32 +7,31 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <iterator>
+#include <cstddef>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// Standings that a reader must see first, and those that come last.
-constexpr std::array shown_first{
-    Standing::crashed,  Standing::timed_out, Standing::wrong,  Standing::impossible, Standing::slower,
-    Standing::accepted, Standing::undecided, Standing::faster, Standing::gone,       Standing::added};
-constexpr std::array folded{Standing::not_comparable, Standing::skipped, Standing::same};
+constexpr std::size_t width = 80;
+
+/// What matters most comes last, right above the verdict: a terminal shows the end of what is long.
+constexpr std::array lightest_first{
+    Standing::same,   Standing::skipped,   Standing::not_comparable, Standing::added,  Standing::gone,
+    Standing::faster, Standing::undecided, Standing::accepted,       Standing::slower, Standing::impossible,
+    Standing::wrong,  Standing::timed_out, Standing::crashed};
 
 struct Row {
   const Verdict* verdict;
   std::string before, after;
 };
 
-/// Rows of these states, in the order of `standings`; the largest change first within one.
-template <std::size_t count>
-std::vector<Row> rows_of(const Comparison& comparison, const Results& before, const Results& after,
-                         const std::array<Standing, count>& standings) {
+/// Rows in the order of `lightest_first`; the largest change last within one standing.
+std::vector<Row> rows_of(const Comparison& comparison, const Results& before, const Results& after) {
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   std::vector<Row> out;
-  for (const Standing standing : standings) {
+  for (const Standing standing : lightest_first) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     for (const Verdict& verdict : comparison.verdicts) {
       if (verdict.standing != standing) continue;
@@ -42,10 +41,24 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
       return std::max(row.verdict->ratio.middle, 1 / row.verdict->ratio.middle);
     };
     if (standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster) {
-      std::ranges::stable_sort(out.begin() + first, out.end(), std::greater{}, change);
+      std::ranges::stable_sort(out.begin() + first, out.end(), {}, change);
     }
   }
   return out;
+}
+
+/// The key stays whole, so that it can be copied; what is known of the trial stands below it.
+std::string text_of(const Row& row) {
+  constexpr std::size_t most_of_a_key = 400;
+  const Verdict& verdict = *row.verdict;
+  std::string out = fmt::format("{} {}", mark(verdict.standing), printable(verdict.key, most_of_a_key));
+  const std::string limit = verdict.ratio.coverage > 0 ? fmt::format("  limit {:.2f}", verdict.limit) : "";
+  if (row.before.empty() && row.after.empty()) {
+    const std::string words = in_words(verdict) + limit;
+    return out + (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n";
+  }
+  out += fmt::format("\n    {:>9} {:>9}  {}{}", row.before, row.after, in_words(verdict), limit);
+  return out + "\n";
 }
 
 /// Each reason why rows have no verdict once, with the row it holds for or how many.
@@ -78,7 +91,6 @@ std::vector<std::string> why_open(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
-  constexpr std::size_t width = 100, name_width = 36;
   std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) {
     out += wrapped(moved, width) + "\n";
@@ -89,26 +101,14 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   if (const std::string none = withheld_sentence(before, after); !none.empty()) {
     out += wrapped(printable(none, none.size()), width) + "\n";
   }
-  for (const std::string& line : comparison.differences) out += "  " + printable(line, width - 2) + "\n";
-  auto rows = rows_of(comparison, before, after, shown_first);
-  std::ranges::copy(rows_of(comparison, before, after, folded), std::back_inserter(rows));
-  for (const Row& row : rows) {
-    const Verdict& verdict = *row.verdict;
-    std::string name = printable(verdict.key, width - 2);
-    if (name.size() > name_width) {
-      out += fmt::format("{} {}\n", mark(verdict.standing), name);
-      name.clear();
-    }
-    std::string line =
-        fmt::format("{} {:<{}} {:>9} {:>9}  {:<28}", name.empty() ? " " : mark(verdict.standing), name,
-                    name_width, row.before, row.after, in_words(verdict));
-    if (verdict.ratio.coverage > 0) line += fmt::format(" limit {:.2f}", verdict.limit);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+  for (const std::string& line : comparison.differences) {
+    out += wrapped("  " + printable(line, 2 * width), width, "      ") + "\n";
   }
+  const std::vector<Row> rows = rows_of(comparison, before, after);
   for (const std::string& reason : why_open(rows)) {
     out += wrapped(printable(reason, 4 * width), width) + "\n";
   }
+  for (const Row& row : rows) out += text_of(row);
   return out;
 }
 

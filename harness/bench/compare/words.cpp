@@ -110,6 +110,15 @@ bool reports_an_error(const Verdict& verdict) {
   return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
 }
 
+const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too) {
+  const Verdict* out = nullptr;
+  for (const Verdict& verdict : comparison.verdicts) {
+    if (verdict.standing != Standing::slower || (!crept_too && !verdict.crept_since.empty())) continue;
+    if (out == nullptr || verdict.ratio.middle > out->ratio.middle) out = &verdict;
+  }
+  return out;
+}
+
 std::string verdict_sentence(const Comparison& comparison) {
   const auto reported =
       static_cast<std::size_t>(std::ranges::count_if(comparison.verdicts, reports_an_error));

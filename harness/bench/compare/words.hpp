@@ -26,6 +26,10 @@ std::string verdict_sentence(const Comparison& comparison);
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
+/// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
+/// several steps add up to.
+const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too);
+
 /// Says what the machine, or all of the code, did by itself; empty below one percent.
 std::string machine_sentence(const Comparison& comparison);
 

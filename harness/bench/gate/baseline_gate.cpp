@@ -94,8 +94,7 @@ void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
   const std::string none =
       fmt::format("no comparable baseline of suite {} for machine {}", gate.results.suite, key);
   if (request.record_missing.empty()) {
-    gate.remarks.push_back(
-        fmt::format("next: assay record --suite {} --reason \"first recording\"", gate.suite));
+    gate.next = fmt::format("assay record --suite {} --reason \"first recording\"", gate.suite);
     gate.outcome = {Word::not_comparable, none};
     return;
   }

@@ -18,19 +18,21 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t width = 100;
+constexpr std::size_t width = 80;
 constexpr std::size_t rows_on_screen = 20;  // of each standing
 
-/// Standings that a reader sees row by row; the others are counted.
-constexpr std::array shown{Standing::crashed, Standing::timed_out, Standing::wrong,     Standing::impossible,
-                           Standing::slower,  Standing::accepted,  Standing::undecided, Standing::faster,
-                           Standing::added,   Standing::gone};
+/// Standings that a reader sees row by row; the others are counted. What matters most comes last, right above
+/// the verdict: a terminal shows the end of what is long.
+constexpr std::array shown{Standing::gone,      Standing::added,  Standing::faster,     Standing::undecided,
+                           Standing::accepted,  Standing::slower, Standing::impossible, Standing::wrong,
+                           Standing::timed_out, Standing::crashed};
 
 /// Of programs that are not assay's also what cannot be compared: there may be few trials, each with a reason
 /// of its own.
 std::vector<Standing> standings_of(const TwoBuilds& run) {
-  std::vector<Standing> out(shown.begin(), shown.end());
-  if (!run.timing.empty()) out.insert(out.end(), {Standing::not_comparable, Standing::skipped});
+  std::vector<Standing> out;
+  if (!run.timing.empty()) out = {Standing::skipped, Standing::not_comparable};
+  out.insert(out.end(), shown.begin(), shown.end());
   return out;
 }
 
@@ -39,14 +41,14 @@ struct Row {
   const Verdict* verdict;
 };
 
-/// Rows of that standing, largest change first.
+/// Rows of that standing, the largest change last.
 std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standing standing) {
   std::vector<Row> out;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const Verdict& verdict = ruling.comparison.verdicts[i];
     if (verdict.standing == standing) out.push_back({&run.trials[i], &verdict});
   }
-  std::ranges::stable_sort(out, std::greater{}, [](const Row& row) {
+  std::ranges::stable_sort(out, {}, [](const Row& row) {
     const double middle = row.verdict->ratio.middle;
     return middle > 0 ? std::max(middle, 1 / middle) : 0;
   });
@@ -188,49 +190,67 @@ std::string layout_line(const TwoBuilds& run) {
   return out;
 }
 
+/// Empty for a whole.
 std::string shard_line(const TwoBuilds& run) {
-  if (!run.mixed_machines.empty()) return run.mixed_machines + "; seconds are withheld, ratios stand\n";
+  if (!run.mixed_machines.empty()) return run.mixed_machines + "; seconds are withheld, ratios stand";
   if (!run.shard) return "";
-  return fmt::format("shard {} of 0 to {} holds {} of {} trials; assay merge puts all shards together\n",
+  return fmt::format("shard {} of 0 to {} holds {} of {} trials; assay merge puts all shards together",
                      run.shard->shard.index, run.shard->shard.count - 1, run.trials.size(),
                      run.shard->trials);
 }
 
 }  // namespace
 
+namespace {
+
+std::string below(const std::string& text) {
+  return wrapped("    " + printable(text, 4 * width), width, "      ") + "\n";
+}
+
+/// The key stays whole, so that it can be copied.
+std::string text_of(const TwoBuilds& run, const Row& row) {
+  constexpr std::size_t most_of_a_key = 400;
+  const Standing standing = row.verdict->standing;
+  const double seconds = seconds_of_base(run, *row.trial);
+  std::string out = fmt::format(
+      "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, most_of_a_key),
+      seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
+      row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
+  if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
+    out += below(row.verdict->why);
+  }
+  if (standing != Standing::slower) return out;
+  for (const EpochCost& cost : epoch_costs(run, row)) {
+    out += below(fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite));
+  }
+  for (const std::string& line : row.trial->pointers) out += below(line);
+  return out;
+}
+
+}  // namespace
+
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
-  std::string out = fmt::format("base {}\nhead {}\n", printable(side_text(run.base), width - 5),
-                                printable(side_text(run.head), width - 5));
+  std::string out = wrapped("base " + printable(side_text(run.base), 4 * width), width, "  ") + "\n" +
+                    wrapped("head " + printable(side_text(run.head), 4 * width), width, "  ") + "\n";
   if (!run.timing.empty()) out += wrapped("times: " + run.timing, width) + "\n";
   if (run.partial) out += interrupted_sentence(run) + "\n";
-  for (const std::string& line : doubts(run, ruling)) out += "  " + printable(line, width - 2) + "\n";
-  out += control_line(run, ruling) + "\n";
-  if (const std::string line = layout_line(run); !line.empty()) out += wrapped(line, width) + "\n";
+  for (const std::string& line : doubts(run, ruling)) {
+    out += wrapped("  " + printable(line, 4 * width), width, "      ") + "\n";
+  }
+  const std::string control = control_line(run, ruling);
+  for (const std::string& line :
+       {control.substr(0, control.find('\n')),
+        control.find('\n') == std::string::npos ? "" : control.substr(control.find('\n') + 1),
+        layout_line(run), count_line(run, ruling), shard_line(run)}) {
+    if (!line.empty()) out += wrapped(line, width, "  ") + "\n";
+  }
   for (const Standing standing : standings_of(run)) {
     const std::vector<Row> rows = rows_of(run, ruling, standing);
-    for (std::size_t i = 0; i < std::min(rows.size(), rows_on_screen); ++i) {
-      const Row& row = rows[i];
-      const double seconds = seconds_of_base(run, *row.trial);
-      out += fmt::format(
-          "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, width - 2),
-          seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
-          row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
-      if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
-        out += "    " + printable(row.verdict->why, width - 4) + "\n";
-      }
-      if (standing != Standing::slower) continue;
-      for (const EpochCost& cost : epoch_costs(run, row)) {
-        const std::string text =
-            fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite);
-        out += "    " + printable(text, width - 4) + "\n";
-      }
-      for (const std::string& line : row.trial->pointers) out += "    " + printable(line, width - 4) + "\n";
-    }
-    if (rows.size() > rows_on_screen) {
-      out += fmt::format("  {} more {}: -o keeps them\n", rows.size() - rows_on_screen, to_string(standing));
-    }
+    const std::size_t left_out = rows.size() - std::min(rows.size(), rows_on_screen);
+    if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
+    for (std::size_t i = left_out; i < rows.size(); ++i) out += text_of(run, rows[i]);
   }
-  return out + count_line(run, ruling) + "\n" + shard_line(run);
+  return out;
 }
 
 namespace {

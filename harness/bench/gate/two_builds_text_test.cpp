@@ -1,7 +1,14 @@
 // Tests the words of a gate of two builds: what makes it doubtful, and that it was interrupted.
 #include "bench/gate/two_builds.hpp"
 
+#include "core/text/wrapped.hpp"
+
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -50,6 +57,46 @@ TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {
   EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("\n  address randomization stays on here\n"));
   EXPECT_THAT(two_builds_markdown(run, ruling_of(run)),
               HasSubstr("\n- address randomization stays on here\n"));
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t out = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out = std::max(out, display_width(line));
+  return out;
+}
+
+TEST(TwoBuildsText, EndsWithTheLargestSlowDownInEightyColumns) {
+  TwoBuilds run = run_of_one_trial(1.2);
+  const auto add = [&](const std::string& key, double ratio) {
+    run.trials.push_back(run_of_one_trial(ratio).trials.front());
+    run.trials.back().trial.key = key;
+  };
+  add("gemm/faster/m=1#1", 0.5);
+  add("gemm/worst/m=1#1", 1.5);
+  run.trials.back().pointers = {std::string(90, 'x') + " " + std::string(60, 'y'), "last pointer"};
+  add("gemm/slower/m=1#1", 1.3);
+  run.base.name = std::string(60, 'b') + " " + std::string(60, 'c');
+  const std::string text = two_builds_text(run, ruling_of(run));
+  std::vector<std::size_t> places;
+  for (const char* row : {"▲ gemm/faster", "✗ gemm/packed", "✗ gemm/slower", "✗ gemm/worst"})
+    places.push_back(text.find(row));
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << text;
+  EXPECT_LT(places.back(), text.size()) << text;
+  EXPECT_THAT(text, ::testing::EndsWith("    last pointer\n"));
+  EXPECT_LE(widest_line(text), 80 + 16U) << "a word of 90 stays whole, behind its indent\n" << text;
+}
+
+TEST(TwoBuildsText, SaysHowManyRowsItLeftOutBeforeTheWorst) {
+  TwoBuilds run;
+  for (int i = 0; i < 23; ++i) {
+    run.trials.push_back(run_of_one_trial(1.2 + 0.01 * i).trials.front());
+    run.trials.back().trial.key = "gemm/v" + std::to_string(i) + "/m=1#1";
+  }
+  const std::string text = two_builds_text(run, ruling_of(run));
+  EXPECT_THAT(text, HasSubstr("  3 more slower: -o keeps them\n✗ gemm/v3/m=1#1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("gemm/v2/")));
+  EXPECT_THAT(text, HasSubstr("✗ gemm/v22/m=1#1\n"));
 }
 
 TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {

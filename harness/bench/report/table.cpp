@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t widest_table = 100;
+constexpr std::size_t widest_table = 80;
 using Cells = std::array<std::string, 7>;
 
 std::string brackets(const Interval& interval, double unit) {
@@ -50,8 +50,14 @@ std::string instead_of_time(const TrialResult& trial) {
   return trial.remark;
 }
 
+/// Whether a trial is at fault, and not only without a time.
+bool is_at_fault(const TrialResult& trial) {
+  return trial.skipped.empty() && (trial.failure || !trial.agreement.agrees || !trial.impossible.empty());
+}
+
 struct Block {
   std::string title;
+  bool faulty = false;
   std::vector<Cells> rows;
   std::vector<std::string> lines;
 };
@@ -59,8 +65,10 @@ struct Block {
 std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoof>& beaten) {
   std::vector<Block> out;
   for (const TrialResult& trial : results.trials) {
-    if (out.empty() || out.back().title != case_of(trial)) out.push_back({case_of(trial), {}, {}});
+    if (out.empty() || out.back().title != case_of(trial))
+      out.push_back({.title = case_of(trial), .rows = {}, .lines = {}});
     Block& block = out.back();
+    block.faulty = block.faulty || is_at_fault(trial);
     if (is_measured(trial)) {
       block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial), beaten)));
     }
@@ -71,6 +79,8 @@ std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoo
       block.lines.push_back(fmt::format("  {}  {}", name, line));
     }
   }
+  // Cases with a fault come last, right above the verdict: a terminal shows the end of what is long.
+  std::stable_partition(out.begin(), out.end(), [](const Block& block) { return !block.faulty; });
   return out;
 }
 
