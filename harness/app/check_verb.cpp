@@ -175,7 +175,7 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
          const std::function<std::string(const std::string& variant)>& again) {
   Checks checks;
   {
-    Progress progress;
+    Progress progress(options.quiet);
     const Hooks hooks = progress.hooks();
     checks = perform(hooks);
     checks.partial = hooks.stopped();
@@ -218,7 +218,8 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
   if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
   if (checks.partial)
     outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
-  text += ending(bad.empty() ? "" : again(bad.front()), outcome);
+  text = options.quiet ? rejected + ending("", outcome)
+                       : text + ending(bad.empty() ? "" : again(bad.front()), outcome);
   checks.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(checks)));
   return checks.exit_code;

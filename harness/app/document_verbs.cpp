@@ -61,7 +61,9 @@ int compare_verb(const CompareOptions& options) {
         remarks("before", before) + remarks("after", after) + comparison_text(comparison, before, after);
     const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true);
     const bool repeats = worst != nullptr && !page.command.empty();
-    put(options.json, text + ending(repeats ? repeat_command(page.command, worst->key) : "", outcome),
+    put(options.json,
+        options.quiet ? urgent_text(comparison, before, after) + ending("", outcome)
+                      : text + ending(repeats ? repeat_command(page.command, worst->key) : "", outcome),
         to_json(comparison));
   }
   write_page(options.page, [&] { return pull_request_page(page); });

@@ -8,6 +8,7 @@
 #include "bench/compare/words.hpp"
 #include "bench/gate/baseline_gate.hpp"
 #include "bench/gate/durations.hpp"
+#include "bench/report/content.hpp"
 #include "bench/report/page.hpp"
 #include "core/text/command.hpp"
 
@@ -53,6 +54,14 @@ std::string command_without_filter(GateOptions options) {
   return command_of("gate", options);
 }
 
+/// What a reader has to act on, and the verdict.
+std::string short_text_of(const BaselineGate& gate) {
+  const std::string rows =
+      gate.compared ? urgent_text(gate.comparison, gate.baseline->recordings.back().results, gate.results)
+                    : faults_text(gate.results);
+  return rows + ending("", gate.outcome);
+}
+
 std::string text_of(const BaselineGate& gate) {
   const Results& results = gate.results;
   const bool nothing_held = results.shard && results.trials.empty();
@@ -79,13 +88,13 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
   request.run.selection.shard = shard;
   request.run.selection.durations = durations_in(options.shard.durations);
   const BaselineGate gate = [&] {
-    Progress progress;
+    Progress progress(options.quiet);
     return gate_against_baseline(request, registry, sample_in_new_process, progress.hooks());
   }();
   const Results& results = gate.results;
   const Report report = make_report(
       results, gate.baseline, gate.compared ? std::optional(gate.comparison) : std::nullopt, gate.outcome);
-  put(options.json, text_of(gate), to_json(report));
+  put(options.json, options.quiet ? short_text_of(gate) : text_of(gate), to_json(report));
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());

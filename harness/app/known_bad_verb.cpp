@@ -45,18 +45,20 @@ int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
   std::vector<CornerCheck> checks;
   Rejections found{.seed = options.seed};
   {
-    Progress progress;
+    Progress progress(options.quiet);
     const Hooks hooks = progress.hooks();
     checks = check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
                            Kin::known_bad, {.own_process = true, .time_limit = options.time_limit});
     found.partial = hooks.stopped();
   }
-  std::string text =
-      fmt::format("kept because they are wrong; reference: naive in double; seed {}\n\n", options.seed);
+  std::string text;
+  if (!options.quiet) {
+    text = fmt::format("kept because they are wrong; reference: naive in double; seed {}\n\n", options.seed);
+  }
   std::vector<std::string> passed;
   found.variants = rejections(registry, checks);
   for (const Rejection& one : found.variants) {
-    if (one.first) text += text_of(one);
+    if (one.first && !options.quiet) text += text_of(one);
   }
   for (const Rejection& one : found.variants) {
     if (one.first) continue;
@@ -70,8 +72,10 @@ int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
   } else if (!passed.empty()) {
     CheckOptions again = options;
     again.filter = "^" + passed.front() + "$";
-    text +=
-        fmt::format("next: {}\n", command_of("check", KnownBadOptions{.check = again, .known_bad = true}));
+    if (!options.quiet) {
+      text +=
+          fmt::format("next: {}\n", command_of("check", KnownBadOptions{.check = again, .known_bad = true}));
+    }
     text += wrapped(fmt::format("NOT CAUGHT: {}", fmt::join(passed, ", ")), 80, "  ") + "\n";
     code = exit_code::found;
   } else {

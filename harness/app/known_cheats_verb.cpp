@@ -199,14 +199,26 @@ std::string text_of(const Tried& one) {
   return out;
 }
 
-/// Those that are not as they should be come last, right above the verdict.
-std::string table(const std::vector<Tried>& all, Kin kin, std::string_view title) {
-  std::string out, surprising;
+template <class Which>
+std::string table(const std::vector<Tried>& all, std::string_view title, const Which& which) {
+  std::string out;
   for (const Tried& one : all) {
-    if (one.kin == kin) (one.as_it_should_be() ? out : surprising) += text_of(one);
+    if (which(one)) out += text_of(one);
   }
-  out += surprising;
   return out.empty() ? out : fmt::format("{:<58} {:>6}{:>7}{:>7}\n{}\n", title, "check", "run", "gate", out);
+}
+
+/// Those that are not as they should be come last, right above the verdict, and alone where that is enough.
+std::string tables(const std::vector<Tried>& all, bool surprising_alone) {
+  const auto as_expected = [](Kin kin) {
+    return [kin](const Tried& one) { return one.kin == kin && one.as_it_should_be(); };
+  };
+  std::string out;
+  if (!surprising_alone) {
+    out += table(all, "cheats", as_expected(Kin::known_cheat)) +
+           table(all, "honest, though they look like cheats", as_expected(Kin::known_honest));
+  }
+  return out + table(all, "not as it should be", [](const Tried& one) { return !one.as_it_should_be(); });
 }
 
 std::vector<std::string> names_of(const std::vector<Tried>& all, Kin kin, bool as_they_should_be) {
@@ -238,7 +250,7 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
   }
   AllTried found{.seed = options.check.seed};
   {
-    Progress progress;
+    Progress progress(options.check.quiet);
     const Hooks hooks = progress.hooks();
     for (const Wanted& one : selected) {
       const double done = static_cast<double>(found.variants.size()) / static_cast<double>(selected.size());
@@ -252,10 +264,12 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
     }
   }
   const auto& all = found.variants;
-  std::string text =
-      fmt::format("rejected by each of three stages; reference: naive in double; seed {}\n\n{}{}",
-                  options.check.seed, table(all, Kin::known_cheat, "cheats"),
-                  table(all, Kin::known_honest, "honest, though they look like cheats"));
+  const bool quiet = options.check.quiet;
+  std::string text = tables(all, quiet);
+  if (!quiet) {
+    text = fmt::format("rejected by each of three stages; reference: naive in double; seed {}\n\n{}",
+                       options.check.seed, text);
+  }
   const auto missed = names_of(all, Kin::known_cheat, false),
              blamed = names_of(all, Kin::known_honest, false);
   const auto caught = names_of(all, Kin::known_cheat, true), passed = names_of(all, Kin::known_honest, true);
@@ -272,7 +286,7 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
     again.known_cheats = true;
     again.check.filter = "^" + (missed.empty() ? blamed : missed).front() + "$";
     if (verdicts.size() > 1) text += wrapped(verdicts.front(), widest, "  ") + '\n';
-    text += fmt::format("next: {}\n", command_of("check", again));
+    if (!quiet) text += fmt::format("next: {}\n", command_of("check", again));
     text += wrapped(verdicts.back(), widest, "  ") + '\n';
     code = exit_code::found;
   } else if (caught.empty() && passed.empty()) {

@@ -12,8 +12,8 @@ RunRequest run_request(const SelectionOptions& selection, int launches, const Re
           .command = command_of("run", RunOptions{.selection = selection, .launches = launches})};
 }
 
-Results run_with_progress(const Registry& registry, const RunRequest& request) {
-  Progress progress;
+Results run_with_progress(const Registry& registry, const RunRequest& request, bool quiet) {
+  Progress progress(quiet);
   return run(registry, request, sample_in_new_process, progress.hooks());
 }
 

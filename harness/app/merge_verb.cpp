@@ -72,17 +72,17 @@ int merge(const MergeOptions& options) {
   const Results results = merged(files_of<ShardFile>(options, first, read));
   write_file(output, to_json(results) + "\n");
   const Outcome outcome = outcome_of(results);
-  std::string text = to_table(results);
+  std::string text = options.verdict.quiet ? faults_text(results) : to_table(results);
   const std::string merged =
       fmt::format("{} trials of suite {}, of {} shards, into {}", results.trials.size(), results.suite,
                   results.merged_shards, output.string());
   const std::string next = fmt::format("assay report {}", output.string());
   // What fails weighs more, and is the verdict then.
   const bool merely_merged = outcome.word == Word::measured;
-  if (!merely_merged) text += fmt::format("merged: {}\n", merged);
-  if (merely_merged) text += fmt::format("next: {}\n", next);
+  if (!merely_merged && !options.verdict.quiet) text += fmt::format("merged: {}\n", merged);
+  if (merely_merged && !options.verdict.quiet) text += fmt::format("next: {}\n", next);
   text += merely_merged ? fmt::format("MERGED: {}\n", merged)
-                        : ending(next, outcome);
+                        : ending(options.verdict.quiet ? "" : next, outcome);
   put(options.verdict.json, doubt_about(results) + text, to_json(results));
   return outcome.exit_code();
 }

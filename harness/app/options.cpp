@@ -56,6 +56,10 @@ void limit(OptionList& o, OptionValue value, std::string_view about) {
 void json(OptionList& o, std::string& value) {
   o("--json", &value, "write JSON to this file; - is standard output, and replaces the text", output_file);
 }
+void quiet(OptionList& o, bool& value) {
+  o("-q,--quiet", &value, "print only rows that ask for something to be done, and the verdict; no progress",
+    {.repeated = false});
+}
 void results(OptionList& o, std::filesystem::path& value) {
   o("-o,--output", &value, "write the results here, as JSON", output_file);
 }
@@ -165,6 +169,7 @@ void describe_built_sides(OptionList& o, BuildsOptions& options) {
 void describe_outputs(OptionList& o, VerdictOptions& options) {
   results(o, options.output);
   json(o, options.json);
+  quiet(o, options.quiet);
   comment(o, options.markdown);
   page(o, options.page);
   ci_files(o, options.ci);
@@ -216,6 +221,7 @@ void describe(OptionList& o, CheckOptions& options) {
   time_limit(o, options.time_limit);
   exit_codes(o, options.exit_codes);
   json(o, options.json);
+  quiet(o, options.quiet);
 }
 void describe(OptionList& o, KnownBadOptions& options) {
   o("--known-bad", &options.known_bad, "demand that every published optimization that is wrong is rejected");
@@ -254,6 +260,7 @@ void describe(OptionList& o, RunOptions& options) {
   describe_flags(o, options.benchmark);
   results(o, options.output);
   json(o, options.json);
+  quiet(o, options.quiet);
 }
 
 void describe(OptionList& o, RecordOptions& options) {
@@ -267,6 +274,7 @@ void describe(OptionList& o, RecordOptions& options) {
   o("--replace", &options.replace, "retire the recordings that are there");
   baselines(o, options.baselines, {.writes = Writes::folder});
   json(o, options.json);
+  quiet(o, options.quiet);
 }
 void describe(OptionList& o, AcceptOptions& options) {
   o("--accept", &options.key, "in the ledger: accept a slow-down of this trial; measures nothing",
@@ -315,6 +323,7 @@ void describe(OptionList& o, GateOptions& options) {
   shard(o, options.shard);
   results(o, options.output);
   json(o, options.json);
+  quiet(o, options.quiet);
   ci_files(o, options.ci);
 }
 
@@ -369,6 +378,7 @@ void describe(OptionList& o, ReanalyzeOptions& options) {
   comment(o, options.verdict.markdown);
   page(o, options.verdict.page);
   json(o, options.verdict.json);
+  quiet(o, options.verdict.quiet);
 }
 
 void describe(OptionList& o, MergeOptions& options) {
@@ -381,6 +391,7 @@ void describe(OptionList& o, MergeOptions& options) {
     output_file);
   page(o, options.verdict.page);
   json(o, options.verdict.json);
+  quiet(o, options.verdict.quiet);
 }
 
 void describe(OptionList& o, SelftestOptions& options) {
@@ -396,6 +407,7 @@ void describe(OptionList& o, SelftestOptions& options) {
   o("--busy", &options.busy, "keep one core busy with something else meanwhile");
   budget(o, options.budget_seconds, "seconds that each gate may measure for (default 300)");
   seed(o, selection.seed);
+  quiet(o, options.quiet);
   o("--md", &options.markdown, "write what is printed here, too", output_file);
   o("-o,--output", &options.output, "keep all samples here, one gate per line", output_file);
 }
@@ -403,6 +415,7 @@ void describe(OptionList& o, SelftestAgainOptions& options) {
   o("--again", &options.again, "judge samples anew that were kept with -o, and take none",
     {.required = true, .several = true});
   o("--busy", &options.busy, "they were taken beside a busy core, where the file is too old to say so");
+  quiet(o, options.quiet);
   o("--md", &options.markdown, "write what is printed here, too", output_file);
 }
 
@@ -413,6 +426,7 @@ void describe(OptionList& o, CompareOptions& options) {
   page(o, options.page);
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   json(o, options.json);
+  quiet(o, options.quiet);
 }
 
 void describe(OptionList& o, ReportOptions& options) {

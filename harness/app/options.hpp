@@ -35,6 +35,7 @@ struct CheckOptions {
   double time_limit = 0;  ///< seconds that a kernel may take, here and below; 0: by what naive takes
   ExitCodes exit_codes = ExitCodes::usual;
   std::string json;
+  bool quiet = false;  ///< only rows that ask for something to be done, and the verdict; here and below
 };
 struct KnownBadOptions {
   CheckOptions check;
@@ -87,6 +88,7 @@ struct RunOptions {
   BenchmarkFlags benchmark;
   std::filesystem::path output;
   std::string json;
+  bool quiet = false;
 };
 
 struct RecordOptions {
@@ -101,6 +103,7 @@ struct RecordOptions {
   std::string reason;
   bool replace = false;
   std::string json;
+  bool quiet = false;
 };
 
 /// Changes of a ledger, which measure nothing.
@@ -154,6 +157,7 @@ struct GateOptions {
   PageFiles page;
   CiFiles ci;
   std::string json;
+  bool quiet = false;
 };
 
 /// What the end of a gate of two builds needs, when its samples were just taken and when they were stored.
@@ -165,6 +169,7 @@ struct VerdictOptions {
   PageFiles page;
   CiFiles ci;
   std::string json;
+  bool quiet = false;
 };
 
 /// Time ratio that is still the same for programs and commands that take no turns of assay's.
@@ -230,11 +235,13 @@ struct SelftestOptions {
   bool busy = false;                                  ///< one core is kept busy meanwhile
   double budget_seconds = 300;
   std::filesystem::path markdown, output;
+  bool quiet = false;
 };
 struct SelftestAgainOptions {
   std::vector<std::filesystem::path> again;  ///< samples that a self-test kept
   bool busy = false;  ///< they were taken beside a busy core, where their file does not say so
   std::filesystem::path markdown;
+  bool quiet = false;
 };
 
 struct CompareOptions {
@@ -243,6 +250,7 @@ struct CompareOptions {
   PageFiles page;
   double limit = GatePolicy{}.limit;
   std::string json;
+  bool quiet = false;
 };
 
 struct ReportOptions {

@@ -5,6 +5,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "bench/report/content.hpp"
 
 #include <fmt/format.h>
 
@@ -28,10 +29,10 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
     return Baseline{.suite = request.suite.name, .machine_key = machine.key};
   };
   stored();  // a baseline that cannot be read must not cost the user a measurement
-  Results results = run_with_progress(registry, request);
+  Results results = run_with_progress(registry, request, options.quiet);
   const std::string json = to_json(results);
   const Outcome outcome = outcome_of(results);
-  std::string text = to_table(results);
+  std::string text = options.quiet ? faults_text(results) : to_table(results);
   const bool measured =
       std::ranges::any_of(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
   // A kernel that crashed has no row, and takes none from the others.
@@ -51,7 +52,7 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
                                                      baseline.recordings.size(), file.string())};
   // What crashed weighs more, and is the verdict then.
   if (outcome.word != Word::measured) text += recorded.text();
-  text += ending(next, outcome.word == Word::measured ? recorded : outcome);
+  text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);
   return outcome.exit_code();
 }

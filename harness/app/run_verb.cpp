@@ -8,6 +8,7 @@
 #include "bench/compare/decision.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 #include "bench/gate/durations.hpp"
+#include "bench/report/content.hpp"
 
 #include <fmt/format.h>
 
@@ -93,7 +94,7 @@ int run_verb(const RunOptions& options, const Registry& registry) {
   const BenchmarkFlags& flags = options.benchmark;
   if (flags.list_tests) return list_keys(registry, request);
 
-  const Results results = run_with_progress(registry, request);
+  const Results results = run_with_progress(registry, request, options.quiet);
   const Outcome outcome = outcome_of(results);
   if (flags.format != BenchmarkFormat::own) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
@@ -110,7 +111,8 @@ int run_verb(const RunOptions& options, const Registry& registry) {
           ? fmt::format("change the code, run again with another -o, then  assay compare {} AFTER.json",
                         options.output.string())
           : "-o before.json keeps the samples, for  assay compare before.json after.json";
-  put(options.json, text + ending(next, outcome), to_json(results));
+  put(options.json, options.quiet ? faults_text(results) + ending("", outcome) : text + ending(next, outcome),
+      to_json(results));
   write_samples(options, results);
   return outcome.exit_code();
 }

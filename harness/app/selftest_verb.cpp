@@ -1,7 +1,6 @@
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
@@ -9,6 +8,7 @@
 #include "assay/pipeline.hpp"
 #include "bench/gate/selftest.hpp"
 #include "bench/measure/sides.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 
@@ -80,10 +80,10 @@ Outcome outcome_of(const SelfTest& found) {
   return out;
 }
 
-int told(const SelfTest& found, const std::filesystem::path& markdown) {
+int told(const SelfTest& found, const std::filesystem::path& markdown, bool quiet) {
   const std::string text = selftest_markdown(found);
   const Outcome outcome = outcome_of(found);
-  put("", text + "\n" + ending("", outcome), "");
+  put("", (quiet ? "" : text + "\n") + ending("", outcome), "");
   if (!markdown.empty()) write_file(markdown, text);
   return outcome.exit_code();
 }
@@ -98,10 +98,10 @@ int selftest_verb(const SelftestOptions& options, const Registry& registry) {
   if (!options.output.empty()) request.keep = [&raw](const std::string& line) { raw.add(line); };
   SelfTest found;
   {
-    Progress progress;
+    Progress progress(options.quiet);
     found = run_selftest(request, registry, progress.hooks());
   }
-  return told(found, options.markdown);
+  return told(found, options.markdown, options.quiet);
 }
 
 int selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry) {
@@ -112,7 +112,7 @@ int selftest_again_verb(const SelftestAgainOptions& options, const Registry& reg
   SelftestAgainOptions named = options;
   for (auto& file : named.again) file = file.filename();  // where they lie is of no concern to a report
   found.command = command_of("selftest", named);
-  return told(found, options.markdown);
+  return told(found, options.markdown, options.quiet);
 }
 
 }  // namespace assay

@@ -99,7 +99,7 @@ TwoBuilds new_run(const ProgramsOptions& options, std::string command, double us
 int measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate) {
   TwoBuilds run;
   {
-    Progress progress;
+    Progress progress(options.quiet);
     run = gate(progress.hooks());
   }
   return end_two_builds(options, run);
@@ -111,7 +111,10 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   const Comparison& comparison = verdict.ruling.comparison;
   std::string text = two_builds_text(run, verdict.ruling);
   if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
-  put(options.json, text + ending(next_command(run, comparison), verdict.outcome), to_json(comparison));
+  put(options.json,
+      options.quiet ? urgent_text(run, verdict.ruling) + ending("", verdict.outcome)
+                    : text + ending(next_command(run, comparison), verdict.outcome),
+      to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   PullRequest page = pull_request_of(run, verdict.ruling);
   page.outcome = verdict.outcome.line();

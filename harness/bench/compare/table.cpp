@@ -90,6 +90,14 @@ std::vector<std::string> why_open(const std::vector<Row>& rows) {
 
 }  // namespace
 
+std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after) {
+  std::string out;
+  for (const Row& row : rows_of(comparison, before, after)) {
+    if (is_urgent(row.verdict->standing)) out += text_of(row);
+  }
+  return out;
+}
+
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) {

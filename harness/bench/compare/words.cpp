@@ -110,6 +110,10 @@ bool reports_an_error(const Verdict& verdict) {
   return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
 }
 
+bool is_urgent(Standing standing) {
+  return is_fault(standing) || standing == Standing::slower || standing == Standing::undecided;
+}
+
 const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too) {
   const Verdict* out = nullptr;
   for (const Verdict& verdict : comparison.verdicts) {

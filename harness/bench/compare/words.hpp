@@ -26,6 +26,12 @@ std::string verdict_sentence(const Comparison& comparison);
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
+/// Whether a trial with this standing asks for something to be done: it fails, or was left open.
+bool is_urgent(Standing standing);
+
+/// The rows of comparison_text() that are urgent, and nothing else.
+std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after);
+
 /// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
 /// several steps add up to.
 const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too);

@@ -145,6 +145,8 @@ TwoBuilds two_builds_from_json(const std::string& text, const std::string& where
 
 /// For the terminal, at most 100 columns.
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling);
+/// The rows of that which fail or were left open, all of them, and nothing else.
+std::string urgent_text(const TwoBuilds& run, const GateRuling& ruling);
 /// For a pull request.
 PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling);
 std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling);

@@ -229,6 +229,15 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
 
 }  // namespace
 
+std::string urgent_text(const TwoBuilds& run, const GateRuling& ruling) {
+  std::string out;
+  for (const Standing standing : standings_of(run)) {
+    if (!is_urgent(standing)) continue;
+    for (const Row& row : rows_of(run, ruling, standing)) out += text_of(run, row);
+  }
+  return out;
+}
+
 std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out = wrapped("base " + printable(side_text(run.base), 4 * width), width, "  ") + "\n" +
                     wrapped("head " + printable(side_text(run.head), 4 * width), width, "  ") + "\n";

@@ -11,6 +11,10 @@ std::size_t sampled_launches(const TrialResult& trial);
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
+/// What to_table() says of the trials that disagree, fail or are faster than any kernel can be, by their
+/// keys; empty without any.
+std::string faults_text(const Results& results);
+
 Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome);
 
 /// Everything that this run did not check, measure or compare, with the reason.

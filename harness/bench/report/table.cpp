@@ -1,3 +1,4 @@
+#include "bench/compare/row_text.hpp"
 #include "bench/report/content.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -96,6 +97,17 @@ std::string line_of(const Cells& cells, const std::array<std::size_t, 7>& widths
 }
 
 }  // namespace
+
+std::string faults_text(const Results& results) {
+  std::string out;
+  for (const TrialResult& trial : results.trials) {
+    if (!is_at_fault(trial)) continue;
+    out += fmt::format("{} {}\n", mark(Standing::wrong), printable(trial.key, 400));
+    out +=
+        wrapped("    " + printable(instead_of_time(trial), 4 * widest_table), widest_table, "      ") + "\n";
+  }
+  return out;
+}
 
 std::string to_table(const Results& results) {
   const Cells heading{"", "time", "[interval]", "vs naive", "[interval]", "of roof", "allocs"};
