@@ -34,6 +34,12 @@ std::string prediction_text(const std::string& suite, const std::vector<Predicti
                      widest, "      ") +
              "\n";
     }
+    if (one.contributions.size() > most_contributions) {
+      double share = 0;
+      for (std::size_t i = most_contributions; i < one.contributions.size(); ++i)
+        share += one.contributions[i].share;
+      out += fmt::format("  {} % {} more\n", figure(share), one.contributions.size() - most_contributions);
+    }
     for (const std::string& line : one.left_out) {
       if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }

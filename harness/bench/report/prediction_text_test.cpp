@@ -23,6 +23,14 @@ TEST(PredictionText, NamesEpochsAndWhatTheyConsistOf) {
   for (std::string line; std::getline(lines, line);) EXPECT_THAT(display_width(line), Le(80U)) << line;
 }
 
+TEST(PredictionText, CountsThePartsThatItDoesNotName) {
+  Prediction prediction{.label = "naive"};
+  for (int i = 0; i < 11; ++i) prediction.contributions.push_back({.key = "gemm/naive/m=1#1", .share = 9.0});
+  EXPECT_THAT(prediction_text("tiny", {prediction}), HasSubstr("\n  27.0 % 3 more\n"));
+  prediction.contributions.resize(8);
+  EXPECT_THAT(prediction_text("tiny", {prediction}), ::testing::Not(HasSubstr(" more")));
+}
+
 TEST(PredictionText, SaysWhyThereIsNone) {
   Results results = hand_made::network();
   results.partial = true;
