@@ -8,33 +8,24 @@
 namespace assay {
 
 void RemainingTime::note(double time, double share) {
-  if (!points_.empty() && share <= points_.back().share) {
-    if (share >= points_.back().share / 2) return;
-    points_.clear();
-    whole_.reset();
+  if (last_ && share < last_->share / 2) *this = {};
+  if (!first_) {
+    first_ = last_ = Point{time, share};
+    return;
   }
-  // Points that lie close to each other say the same of the halves of the time.
-  constexpr double close = 0.02;
-  if (points_.size() > 1 && time - points_[points_.size() - 2].time < close * (time - points_.front().time)) {
-    points_.back() = {time, share};
-  } else {
-    points_.push_back({time, share});
-  }
-  const double half = (points_.front().time + time) / 2;
-  const double gained = share - share_at(half);
-  if (time > half && gained > 0) whole_ = time + (1 - share) * (time - half) / gained;
-}
-
-double RemainingTime::share_at(double time) const {
-  const auto after = std::ranges::find_if(points_, [&](const Point& one) { return one.time >= time; });
-  if (after == points_.begin()) return after->share;
-  const Point &a = *(after - 1), &b = *after;
-  return a.share + (b.share - a.share) * (time - a.time) / (b.time - a.time);
+  if (share <= last_->share) return;
+  const double passed = time - first_->time, since = time - last_->time;
+  last_ = Point{time, share};
+  if (passed <= 0) return;
+  const double whole = time + (1 - share) * passed / (share - first_->share);
+  constexpr double follows_within = 0.1, least_seconds = 0.5;
+  const double weight = whole_ ? 1 - std::exp(-since / std::max(least_seconds, follows_within * passed)) : 1;
+  whole_ = whole_ ? *whole_ + weight * (whole - *whole_) : whole;
 }
 
 std::optional<double> RemainingTime::left(double time) const {
   if (!whole_) return std::nullopt;
-  return std::max(*whole_ - time, (time - points_.back().time) / 4);
+  return std::max(*whole_ - time, (time - last_->time) / 4);
 }
 
 std::string remaining_text(double seconds) {

@@ -4,12 +4,12 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace assay {
 
-/// What is left takes as long as the last half of the time so far says: that forgets how slow the beginning
-/// was, and does not follow every hitch.
+/// What is left takes as long as the pace so far says. (The pace of the last half would forget how slow a
+/// beginning was; in runs and checks of suites it was off as far, and jumped five times as much, since shares
+/// come in fits and starts.) What is foretold follows within a tenth of the time so far.
 class RemainingTime {
  public:
   /// At `time`, which never falls, `share` of the whole was done, from 0 to 1. A share that is smaller than
@@ -25,8 +25,7 @@ class RemainingTime {
   struct Point {
     double time, share;
   };
-  double share_at(double time) const;
-  std::vector<Point> points_;    ///< the first, the last, and some between them
+  std::optional<Point> first_, last_;
   std::optional<double> whole_;  ///< when all will be done, as foretold at the last point
 };
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 
 namespace assay {
 namespace {
@@ -29,12 +29,13 @@ TEST(RemainingTime, CountsDownBetweenTwoShares) {
   EXPECT_NEAR(*time.left(17), 23, 1e-6);
 }
 
-// A first half of the shares takes 10 s, and the second one goes on at a quarter of that pace: 40 s.
-TEST(RemainingTime, ForgetsThePaceOfTheBeginning) {
+// Half of the shares take 10 s, and 0.25 more another 20 s: at that pace of the whole the rest takes 10 s.
+TEST(RemainingTime, FollowsAPaceThatChanges) {
   RemainingTime time;
   for (int second = 0; second <= 10; ++second) time.note(second, 0.05 * second);
+  EXPECT_NEAR(*time.left(10), 10, 1e-6);
   for (int second = 11; second <= 30; ++second) time.note(second, 0.5 + 0.0125 * (second - 10));
-  EXPECT_NEAR(*time.left(30), 20, 1);  // 30 s were 0.75; the whole beginning would say 10
+  EXPECT_NEAR(*time.left(30), 10, 2);
 }
 
 TEST(RemainingTime, DoesNotFollowOneHitch) {
@@ -45,6 +46,21 @@ TEST(RemainingTime, DoesNotFollowOneHitch) {
 }
 
 // Shares that fall behind for a minute: the end is not at hand all the time.
+// 20 steps of 5 s each, of which the shares tell at their ends alone, in five small pieces.
+TEST(RemainingTime, DoesNotJumpWhereSharesComeInFits) {
+  RemainingTime time;
+  double least = 1e9, most = 0;
+  for (int tick = 0; tick <= 600; ++tick) {
+    const double seconds = tick / 10.0;
+    time.note(seconds, 0.05 * (tick / 50) + 0.01 * std::max(0, tick % 50 - 45));
+    if (seconds < 20) continue;
+    least = std::min(least, seconds + *time.left(seconds));
+    most = std::max(most, seconds + *time.left(seconds));
+  }
+  EXPECT_GT(least, 90);
+  EXPECT_LT(most, 125) << "of 100 s";
+}
+
 TEST(RemainingTime, GrowsWhereAShareIsOverdue) {
   RemainingTime time;
   time.note(0, 0);

@@ -100,8 +100,13 @@ void say_place(const StepRecord& record, const LaunchRequest& part, const Launch
                const Hooks& hooks) {
   const std::uint64_t step = record.step.load(std::memory_order_acquire);
   if (step == 0 || step > part.trials.size()) return;
-  const std::string& key = part.trials[step - 1].key;
-  const auto place = std::ranges::find(all.trials, key, &TrialRequest::key) - all.trials.begin();
+  const TrialRequest& trial = part.trials[step - 1];
+  const std::string& key = trial.key;
+  // Trials of one case take turns, so that the case as a whole tells how far the launch is.
+  const auto of_its_case = [&](const TrialRequest& one) {
+    return one.operation == trial.operation && one.problem == trial.problem;
+  };
+  const auto place = std::ranges::find_if(all.trials, of_its_case) - all.trials.begin();
   const double launches_done =
       all.index + static_cast<double>(place) / static_cast<double>(all.trials.size());
   hooks.say(fmt::format("launch {} of {}: {}", all.index + 1, all.policy.launches, key),
