@@ -49,7 +49,7 @@ TEST_F(ForeignPrograms, OfGoogleBenchmarkMayHaveBenchmarksOfAnyKind) {
   const Finished done = gate("-k 'by_hand|small|odd|twice' --budget 4");
   EXPECT_THAT(done.exit_code, ::testing::AnyOf(0, undecided)) << done.output << done.errors;
   EXPECT_THAT(done.output, AllOf(HasSubstr("times: processor time of 2, all sides at once on one core; real "
-                                           "time of 2, manual time of 1, one\nside after the other"),
+                                           "time of 2,\nmanual time of 1, one side after the other"),
                                  HasSubstr("≠ twice"), HasSubstr("several have this name"),
                                  Not(HasSubstr("version 7")), Not(HasSubstr("no time for it"))));
 }

@@ -46,7 +46,7 @@ TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 1 trial"));
   EXPECT_THAT(done.last_lines(2), HasSubstr("--baselines kept"));
   EXPECT_THAT(done.errors, AllOf(HasSubstr("other.json"), Not(HasSubstr("results.json"))));
-  EXPECT_THAT(done.output, HasSubstr("since programs are compared"));
+  EXPECT_THAT(done.output, HasSubstr("since programs are\n  compared"));
   EXPECT_THAT(done.output, AllOf(HasSubstr("x slower ["), HasSubstr("more per epoch of tiny"),
                                  HasSubstr("next: assay gate --base ./base")));
   EXPECT_THAT(folder_.read("comment.md"), HasSubstr("✗"));

@@ -12,6 +12,7 @@
 #include "core/json/fields.hpp"
 #include "core/plan/shapes.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
 #include "training/job/memory_events.hpp"
 #include "training/job/read_job.hpp"
 
@@ -26,6 +27,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t details_shown = 3;
+constexpr std::size_t widest_row = 80, after_counts = 33;
 
 /// One check, of a corner case or of a suite's trial.
 struct Row {
@@ -213,7 +215,7 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
   if (tally.disagree > 0) out += fmt::format("{:>6} DISAGREE", tally.disagree);
   if (tally.failed > 0) out += fmt::format("{:>6} FAILED    {}", tally.failed, tally.failure);
   if (tally.skipped > 0) out += fmt::format("{:>6} skipped   {}", tally.skipped, tally.reason);
-  out += '\n';
+  out = wrapped(out, widest_row, std::string(after_counts, ' ')) + '\n';
   for (std::size_t i = 0; i < std::min(details_shown, tally.details.size()); ++i) {
     out += fmt::format("      {}\n", tally.details[i]);
   }
