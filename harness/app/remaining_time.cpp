@@ -19,8 +19,9 @@ void RemainingTime::note(double time, double share) {
   if (passed <= 0) return;
   const double whole = time + (1 - share) * passed / (share - first_->share);
   constexpr double follows_within = 0.1, least_seconds = 0.5;
-  const double weight = whole_ ? 1 - std::exp(-since / std::max(least_seconds, follows_within * passed)) : 1;
-  whole_ = whole_ ? *whole_ + weight * (whole - *whole_) : whole;
+  const bool earlier = whole_ && whole < *whole_;
+  const double weight = earlier ? 1 - std::exp(-since / std::max(least_seconds, follows_within * passed)) : 1;
+  whole_ = earlier ? *whole_ + weight * (whole - *whole_) : whole;
 }
 
 std::optional<double> RemainingTime::left(double time) const {

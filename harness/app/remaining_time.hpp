@@ -9,7 +9,8 @@ namespace assay {
 
 /// What is left takes as long as the pace so far says. (The pace of the last half would forget how slow a
 /// beginning was; in runs and checks of suites it was off as far, and jumped five times as much, since shares
-/// come in fits and starts.) What is foretold follows within a tenth of the time so far.
+/// come in fits and starts.) A later end is believed at once, an earlier one within a tenth of the time so
+/// far.
 class RemainingTime {
  public:
   /// At `time`, which never falls, `share` of the whole was done, from 0 to 1. A share that is smaller than
