@@ -16,7 +16,7 @@ namespace {
 constexpr double too_many_bytes = 0x1p62;
 
 /// What is read of an event.
-struct Change {
+struct MemoryChange {
   double time = 0, bytes = 0, address = 0;
   std::optional<double> allocated, reserved;
   Index number = 0;  ///< of its kind in the file, for messages
@@ -25,7 +25,7 @@ struct Change {
 /// Follows the events of one allocator.
 class Allocator {
  public:
-  void take(const Change& change, const std::string& where) {
+  void take(const MemoryChange& change, const std::string& where) {
     const double bytes = change.bytes, address = change.address;
     const Index step = ++steps_;
     note_most(out_.most_allocated, change.allocated, where);
@@ -98,7 +98,7 @@ std::string device_name(std::pair<double, double> device) {
 }  // namespace
 
 MemoryEvents read_memory_events(const std::filesystem::path& file) {
-  std::map<std::pair<double, double>, std::vector<Change>> devices;
+  std::map<std::pair<double, double>, std::vector<MemoryChange>> devices;
   Index events = 0;
   const auto place = [&](Index number) {
     return fmt::format("{}: event {} of [memory]", file.string(), number);
@@ -131,9 +131,9 @@ MemoryEvents read_memory_events(const std::filesystem::path& file) {
   std::vector<std::string> others;
   for (auto& [device, changes] : devices) {
     // Traces may have one thread after the other, and what one gives another frees.
-    std::ranges::stable_sort(changes, {}, &Change::time);
+    std::ranges::stable_sort(changes, {}, &MemoryChange::time);
     Allocator allocator;
-    for (const Change& change : changes) allocator.take(change, place(change.number));
+    for (const MemoryChange& change : changes) allocator.take(change, place(change.number));
     MemoryEvents next = allocator.finished(device_name(device));
     if (out.device.empty() || next.most_live > out.most_live) std::swap(out, next);
     if (!next.device.empty()) others.push_back(next.device);
