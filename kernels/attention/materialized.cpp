@@ -1,15 +1,34 @@
-// The idea: the products and the softmax of `online`, by the same machine code, with all scores of a head in
-// memory. What `online` is faster than this comes from its tiles alone.
+// The idea: the products of `gemm` and the softmax of `online`, by the same machine code, with all scores of
+// a head in memory. What `online` is faster than this comes from its blocks alone.
 
 #include "attention/tiles.hpp"
 
 #include "assay/registry.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 namespace assay::attention {
 namespace {
+
+/// Products with a workspace for the largest of those that were planned.
+class Products {
+ public:
+  explicit Products(const blocked::Tier& tier) : tier_(tier) {}
+  void plan(const blocked::Product& shape) {
+    const bool small = blocked::is_small(shape.m, shape.n, shape.k);
+    const Index floats = small ? tier_.small_space_floats(shape) : tier_.space_floats(shape);
+    if (floats > space_.size()) space_ = Buffer<float>(floats);
+  }
+  void run(const blocked::Product& product) {
+    const bool small = blocked::is_small(product.m, product.n, product.k);
+    (small ? tier_.multiply_small : tier_.multiply)(product, space_.data());
+  }
+
+ private:
+  blocked::Tier tier_;
+  Buffer<float> space_;
+};
 
 class Materialized {
  public:
@@ -17,14 +36,15 @@ class Materialized {
       : p_(p),
         tier_(tier),
         products_(tier.products),
-        row_((p.tokens + 15) / 16 * 16),
+        width_((p.tokens + row_unit - 1) / row_unit * row_unit),
+        // One line more, or a column of scores would be left few sets of the caches.
+        row_(width_ + 16),
         scores_(p.tokens * row_) {
     products_.plan(to_scores());
     products_.plan(from_scores());
   }
 
   void run(const Attention::Input& in, Attention::Output& out) {
-    const float scale = 1 / std::sqrt(static_cast<float>(p_.d));
     constexpr float hidden = -std::numeric_limits<float>::infinity();
     for (Index head = 0; head < p_.heads; ++head) {
       const Index from = head * p_.tokens * p_.d;
@@ -37,12 +57,9 @@ class Materialized {
       products_.run(scores);
       for (Index i = 0; i < p_.tokens; ++i) {
         float* const s = scores_.data() + i * row_;
-        hide(p_, i, 0, p_.tokens, s);
-        std::fill(s + p_.tokens, s + row_, hidden);
-        float largest = hidden, sum = 0;
-        tier_.online_row(s, row_, scale, &largest, &sum, nullptr, 0);
-        const float share = sum == 0 ? 0 : 1 / sum;
-        for (Index j = 0; j < p_.tokens; ++j) s[j] *= share;
+        std::fill(s, s + p_.first_key(), hidden);
+        std::fill(s + p_.keys_end(i), s + width_, hidden);
+        tier_.softmax_row(s, width_);
       }
       products_.run(mix);
     }
@@ -56,7 +73,8 @@ class Materialized {
             .lda = p_.d,
             .ldb = p_.d,
             .ldc = row_,
-            .b_transposed = true};
+            .b_transposed = true,
+            .alpha = to_powers_of_two(p_)};
   }
   blocked::Product from_scores() const {
     return {.m = p_.tokens, .n = p_.d, .k = p_.tokens, .lda = row_, .ldb = p_.d, .ldc = p_.d};
@@ -65,7 +83,7 @@ class Materialized {
   Attention::Problem p_;
   Tier tier_;
   Products products_;
-  Index row_;
+  Index width_, row_;
   Buffer<float> scores_;
 };
 

@@ -1,61 +1,57 @@
-// What the variants of attention share: products of small matrices, and the softmax of rows of scores.
+// What the variants of attention share: one head by the code of each SIMD tier, and the softmax of a row.
 #pragma once
 
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
 #include "assay/ops/attention.hpp"
+#include "assay/registry.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::attention {
 
-/// Turns the first `width` scores of a row, without their scale, into powers and rescales what was summed
-/// before, `d` floats at y. A score that is not to be seen is -infinity. `width` is a multiple of 16.
-/// `largest` and `sum` are those of the row so far: -infinity and 0 at first.
-using OnlineRow = void(float* scores, Index width, float scale, float* largest, float* sum, float* y,
-                       Index d);
+/// One head: q, k, v and y are [tokens, d]. A row sees the keys from `first` on, and none after itself where
+/// the head is causal. `to_power` makes scores of products, as powers of two; `cache` is the second-level
+/// one, in bytes.
+struct Head {
+  Index tokens = 0, d = 0, first = 0;
+  bool causal = false;
+  float to_power = 1;
+  double cache = 0;
+  const float* q = nullptr;
+  const float* k = nullptr;
+  const float* v = nullptr;
+  float* y = nullptr;
+
+  Index seen() const { return tokens - first; }
+};
+
+/// Rows of scores that softmax_row takes are multiples of this.
+inline constexpr Index row_unit = 64;
 
 struct Tier {
   std::string name;
   std::optional<std::string> unfit;
-  OnlineRow* online_row = nullptr;
+  /// `space` holds at least space_floats(head) floats and starts on a cache line.
+  void (*head)(const Head&, float* space) = nullptr;
+  Index (*space_floats)(const Head&) = nullptr;
+  /// Turns `width` scores, powers of two, into shares that add up to 1. Those not to be seen are -infinity;
+  /// where all are, all shares are 0.
+  void (*softmax_row)(float* scores, Index width) = nullptr;
   blocked::Tier products;
 };
 /// Every SIMD tier that was built, best first. Defined in online.cpp.
 std::vector<Tier> tiers();
 
-/// Products with a workspace for the largest of those that were planned.
-class Products {
- public:
-  explicit Products(const blocked::Tier& tier) : tier_(tier) {}
-  void plan(const blocked::Product& shape) {
-    const bool small = blocked::is_small(shape.m, shape.n, shape.k);
-    const Index floats = small ? tier_.small_space_floats(shape) : tier_.space_floats(shape);
-    if (floats > space_.size()) space_ = Buffer<float>(floats);
-  }
-  void run(const blocked::Product& product) {
-    const bool small = blocked::is_small(product.m, product.n, product.k);
-    (small ? tier_.multiply_small : tier_.multiply)(product, space_.data());
-  }
+/// The variant `online` of a tier that runs here. A block of scores takes a quarter of `cache` bytes, which
+/// are those of the second-level cache.
+Variant<Attention>::Kernel run_online(const Tier& tier, const Attention::Problem& p, double cache);
 
- private:
-  blocked::Tier tier_;
-  Buffer<float> space_;
-};
-
-/// Makes scores that a row of the mask does not see -infinity, those of the keys [key, key + width) at
-/// `scores`.
-inline void hide(const Attention::Problem& p, Index row, Index key, Index width, float* scores) {
-  const Index first = std::clamp(p.first_key() - key, Index{0}, width);
-  const Index end = std::clamp(p.keys_end(row) - key, first, width);
-  constexpr float hidden = -std::numeric_limits<float>::infinity();
-  for (Index j = 0; j < first; ++j) scores[j] = hidden;
-  for (Index j = end; j < width; ++j) scores[j] = hidden;
-}
+/// log2(e) / sqrt(d): 2 to the power of what it scales is the exponential of a score.
+float to_powers_of_two(const Attention::Problem& p);
 
 }  // namespace assay::attention

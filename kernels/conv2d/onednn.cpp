@@ -2,12 +2,10 @@
 // that the conversions to and from those layouts are part of a call, as they are in a framework that keeps
 // NCHW tensors. Its Winograd algorithm is not asked for: it has no element-wise bound (see the contract).
 
-#include "assay/error.hpp"
+#include "onednn.hpp"
+
 #include "assay/ops/conv2d.hpp"
 #include "assay/registry.hpp"
-
-#include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
 
 #include <array>
 #include <memory>
@@ -17,42 +15,6 @@
 namespace assay::conv2d {
 namespace {
 
-template <class Handle, dnnl_status_t (*destroy)(Handle)>
-struct Destroy {
-  using pointer = Handle;
-  void operator()(Handle handle) const { destroy(handle); }
-};
-using Engine = std::unique_ptr<dnnl_engine_t, Destroy<dnnl_engine_t, dnnl_engine_destroy>>;
-using Stream = std::unique_ptr<dnnl_stream_t, Destroy<dnnl_stream_t, dnnl_stream_destroy>>;
-using Memory = std::unique_ptr<dnnl_memory_t, Destroy<dnnl_memory_t, dnnl_memory_destroy>>;
-using Primitive = std::unique_ptr<dnnl_primitive_t, Destroy<dnnl_primitive_t, dnnl_primitive_destroy>>;
-using Description =
-    std::unique_ptr<dnnl_primitive_desc_t, Destroy<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>>;
-
-struct Refused {
-  dnnl_status_t status;
-};
-void demand(dnnl_status_t status) {
-  if (status != dnnl_success) throw Refused{status};
-}
-
-/// Calls create(&handle) and owns what it makes.
-template <class Owner, class Create>
-Owner make(const Create& create) {
-  typename Owner::pointer handle = nullptr;
-  demand(create(&handle));
-  return Owner(handle);
-}
-
-dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_format_tag_t tag) {
-  dnnl_dims_t dims = {};
-  int count = 0;
-  for (const Index extent : extents) dims[count++] = extent;
-  dnnl_memory_desc_t out;
-  demand(dnnl_memory_desc_init_by_tag(&out, count, dims, dnnl_f32, tag));
-  return out;
-}
-
 enum class Direction { forward, data, weights };
 
 /// An array of the contract, and the same array in the layout of the primitive if that is another.
@@ -60,17 +22,18 @@ class Array {
  public:
   Array(dnnl_engine_t engine, const dnnl_memory_desc_t& plain, const dnnl_memory_desc_t& preferred,
         bool is_result)
-      : is_result_(is_result), plain_(make<Memory>([&](auto* to) {
+      : is_result_(is_result), plain_(onednn::make<onednn::Memory>([&](auto* to) {
           return dnnl_memory_create(to, &plain, engine, DNNL_MEMORY_NONE);
         })) {
     if (dnnl_memory_desc_equal(&plain, &preferred) != 0) return;
-    preferred_ = make<Memory>(
+    preferred_ = onednn::make<onednn::Memory>(
         [&](auto* to) { return dnnl_memory_create(to, &preferred, engine, DNNL_MEMORY_ALLOCATE); });
-    const auto reorder = make<Description>([&](auto* to) {
+    const auto reorder = onednn::make<onednn::Description>([&](auto* to) {
       return dnnl_reorder_primitive_desc_create(to, is_result ? &preferred : &plain, engine,
                                                 is_result ? &plain : &preferred, engine, nullptr);
     });
-    reorder_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, reorder.get()); });
+    reorder_ =
+        onednn::make<onednn::Primitive>([&](auto* to) { return dnnl_primitive_create(to, reorder.get()); });
   }
 
   dnnl_memory_t memory() const { return preferred_ ? preferred_.get() : plain_.get(); }
@@ -87,57 +50,59 @@ class Array {
 
  private:
   bool is_result_;
-  Memory plain_, preferred_;
-  Primitive reorder_;
+  onednn::Memory plain_, preferred_;
+  onednn::Primitive reorder_;
 };
 
 /// One layer in one direction.
 class Plan {
  public:
   Plan(const Layer& p, bool has_bias, Direction direction, int threads) : threads_(threads) {
-    use_threads();
-    engine_ = make<Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
-    stream_ = make<Stream>(
+    onednn::use_threads(threads_);
+    engine_ = onednn::make<onednn::Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
+    stream_ = onednn::make<onednn::Stream>(
         [&](auto* to) { return dnnl_stream_create(to, engine_.get(), dnnl_stream_default_flags); });
     const Window w = p.window();
     const std::initializer_list<Index> x{p.n, p.c, p.h, p.w}, y{p.n, p.f, w.out_h(), w.out_w()};
     const std::initializer_list<Index> weights{p.f, p.c, w.kernel_h, w.kernel_w};
-    const dnnl_memory_desc_t any_x = described(x, dnnl_format_tag_any);
-    const dnnl_memory_desc_t any_y = described(y, dnnl_format_tag_any);
-    const dnnl_memory_desc_t any_w = described(weights, dnnl_format_tag_any);
-    const dnnl_memory_desc_t bias = described({p.f}, dnnl_a);
+    const dnnl_memory_desc_t any_x = onednn::described(x, dnnl_format_tag_any);
+    const dnnl_memory_desc_t any_y = onednn::described(y, dnnl_format_tag_any);
+    const dnnl_memory_desc_t any_w = onednn::described(weights, dnnl_format_tag_any);
+    const dnnl_memory_desc_t bias = onednn::described({p.f}, dnnl_a);
     const dnnl_memory_desc_t* const bias_or_none = has_bias ? &bias : nullptr;
     const dnnl_dims_t strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
     const dnnl_dims_t before{w.top, w.left}, after{w.bottom, w.right};
 
     dnnl_convolution_desc_t forward, wanted;
-    demand(dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training,
-                                                      dnnl_convolution_direct, &any_x, &any_w, bias_or_none,
-                                                      &any_y, strides, dilations, before, after));
-    const auto described_forward = make<Description>(
+    onednn::demand(dnnl_dilated_convolution_forward_desc_init(
+        &forward, dnnl_forward_training, dnnl_convolution_direct, &any_x, &any_w, bias_or_none, &any_y,
+        strides, dilations, before, after));
+    const auto described_forward = onednn::make<onednn::Description>(
         [&](auto* to) { return dnnl_primitive_desc_create(to, &forward, nullptr, engine_.get(), nullptr); });
     if (direction == Direction::data) {
-      demand(dnnl_dilated_convolution_backward_data_desc_init(
+      onednn::demand(dnnl_dilated_convolution_backward_data_desc_init(
           &wanted, dnnl_convolution_direct, &any_x, &any_w, &any_y, strides, dilations, before, after));
     } else if (direction == Direction::weights) {
-      demand(dnnl_dilated_convolution_backward_weights_desc_init(&wanted, dnnl_convolution_direct, &any_x,
-                                                                 &any_w, bias_or_none, &any_y, strides,
-                                                                 dilations, before, after));
+      onednn::demand(dnnl_dilated_convolution_backward_weights_desc_init(&wanted, dnnl_convolution_direct,
+                                                                         &any_x, &any_w, bias_or_none, &any_y,
+                                                                         strides, dilations, before, after));
     } else {
       wanted = forward;
     }
-    const auto description = make<Description>([&](auto* to) {
+    const auto description = onednn::make<onednn::Description>([&](auto* to) {
       return dnnl_primitive_desc_create(to, &wanted, nullptr, engine_.get(), described_forward.get());
     });
-    primitive_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, description.get()); });
+    primitive_ = onednn::make<onednn::Primitive>(
+        [&](auto* to) { return dnnl_primitive_create(to, description.get()); });
 
     const auto add = [&](int argument, const dnnl_memory_desc_t& plain, dnnl_query_t query, bool is_result) {
       const dnnl_memory_desc_t* const preferred = dnnl_primitive_desc_query_md(description.get(), query, 0);
       arrays_.emplace_back(engine_.get(), plain, *preferred, is_result);
       arguments_.push_back({argument, arrays_.back().memory()});
     };
-    const dnnl_memory_desc_t plain_x = described(x, dnnl_nchw), plain_y = described(y, dnnl_nchw);
-    const dnnl_memory_desc_t plain_w = described(weights, dnnl_oihw);
+    const dnnl_memory_desc_t plain_x = onednn::described(x, dnnl_nchw),
+                             plain_y = onednn::described(y, dnnl_nchw);
+    const dnnl_memory_desc_t plain_w = onednn::described(weights, dnnl_oihw);
     arrays_.reserve(4);
     if (direction == Direction::forward) {
       add(DNNL_ARG_SRC, plain_x, dnnl_query_src_md, false);
@@ -161,7 +126,7 @@ class Plan {
 
   /// The arrays in the order of the direction, the bias last.
   void run(std::initializer_list<const float*> data) {
-    use_threads();
+    onednn::use_threads(threads_);
     auto array = arrays_.begin();
     for (const float* const at : data) {
       if (array == arrays_.end()) break;
@@ -175,10 +140,6 @@ class Plan {
   }
 
  private:
-  /// A primitive runs with as many threads as it was made for.
-  void use_threads() const {
-    if (omp_get_max_threads() != threads_) omp_set_num_threads(threads_);
-  }
   void convert(bool results) const {
     for (const Array& array : arrays_) {
       if (array.is_result() == results) array.convert(stream_.get());
@@ -186,9 +147,9 @@ class Plan {
   }
 
   int threads_;
-  Engine engine_;
-  Stream stream_;
-  Primitive primitive_;
+  onednn::Engine engine_;
+  onednn::Stream stream_;
+  onednn::Primitive primitive_;
   std::vector<Array> arrays_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
@@ -204,15 +165,7 @@ bool bias_of(const Problem& p) {
 
 template <class Op, Direction direction>
 std::optional<std::string> unfit(const typename Op::Problem& p, const Context& context) {
-  const int threads = omp_get_max_threads();
-  std::optional<std::string> reason;
-  try {
-    Plan(p, bias_of(p), direction, context.threads);
-  } catch (const Refused& refused) {
-    reason = "oneDNN refuses the layer with status " + std::to_string(refused.status);
-  }
-  omp_set_num_threads(threads);
-  return reason;
+  return onednn::refusal([&] { Plan(p, bias_of(p), direction, context.threads); });
 }
 
 /// `arrays(in, out)` are those of the contract in the order of the direction.

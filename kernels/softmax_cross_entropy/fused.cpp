@@ -1,5 +1,6 @@
 // The idea: a row stays in the first cache from its largest number to its gradient, and has one exponential
-// per element in place of two: softmax, loss and gradient are read off the same powers.
+// per element in place of two: softmax, loss and gradient are read off the same powers. The row after it is
+// fetched meanwhile.
 
 #include "tiers.hpp"
 
@@ -11,7 +12,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "softmax_cross_entropy/fused.cpp"
 #include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that the next two are read for.
+// foreach_target.h comes first, since it chooses the target that the next ones are read for.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "pointwise/vector_formulas.hpp"
 
@@ -46,7 +48,14 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   Index j = 0;
   float top = x[0];
-  auto most = hn::Set(d, x[0]);
+  auto most = hn::Set(d, x[0]), second = most, third = most, fourth = most;
+  for (; j + 4 * lanes <= cols; j += 4 * lanes) {
+    most = hn::Max(most, hn::LoadU(d, x + j));
+    second = hn::Max(second, hn::LoadU(d, x + j + lanes));
+    third = hn::Max(third, hn::LoadU(d, x + j + 2 * lanes));
+    fourth = hn::Max(fourth, hn::LoadU(d, x + j + 3 * lanes));
+  }
+  most = hn::Max(hn::Max(most, second), hn::Max(third, fourth));
   for (; j + lanes <= cols; j += lanes) most = hn::Max(most, hn::LoadU(d, x + j));
   top = hn::GetLane(hn::MaxOfLanes(d, most));
   for (; j < cols; ++j) top = x[j] > top ? x[j] : top;
@@ -55,6 +64,11 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   auto sum = hn::Zero(d), other = hn::Zero(d);
   j = 0;
   for (; j + 2 * lanes <= cols; j += 2 * lanes) {
+    // Past the last row these name what is not there, which a prefetch may.
+    for (Index line = 0; line < 2 * lanes; line += 16) {
+      hwy::Prefetch(x + cols + j + line);
+      hwy::Prefetch(dx + cols + j + line);
+    }
     const auto power = powers<2>(d, x + j, top, dx + j);
     sum = hn::Add(sum, power.v[0]);
     other = hn::Add(other, power.v[1]);

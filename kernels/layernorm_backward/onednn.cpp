@@ -1,0 +1,71 @@
+// The peer: the gradients of oneDNN's layer normalization. It takes variances and an epsilon. 1 / rstd^2 is
+// their sum, so that epsilon is 0 here, and it is made in double, since oneDNN rounds twice on the way back.
+
+#include "onednn.hpp"
+
+#include "assay/ops/layernorm_backward.hpp"
+#include "assay/registry.hpp"
+
+namespace assay::layernorm_backward {
+namespace {
+
+using layernorm::Problem;
+
+std::shared_ptr<onednn::Plan> onednn_plan(const Problem& p, int threads) {
+  auto plan = std::make_shared<onednn::Plan>(threads);
+  const dnnl_memory_desc_t rows_cols = onednn::described({p.rows, p.cols}, dnnl_ab);
+  const dnnl_memory_desc_t of_row = onednn::described({p.rows}, dnnl_a),
+                           of_col = onednn::described({p.cols}, dnnl_a);
+  constexpr unsigned flags = dnnl_use_scale | dnnl_use_shift;
+  dnnl_layer_normalization_desc_t forward, backward;
+  onednn::demand(dnnl_layer_normalization_forward_desc_init(&forward, dnnl_forward_training, &rows_cols,
+                                                            &of_row, 0, flags));
+  onednn::demand(dnnl_layer_normalization_backward_desc_init(&backward, dnnl_backward, &rows_cols, &rows_cols,
+                                                             &of_row, 0, flags));
+  plan->set_primitive(plan->describe(backward, plan->describe(forward).get()));
+  plan->add(DNNL_ARG_DIFF_DST, rows_cols);
+  plan->add(DNNL_ARG_SRC, rows_cols);
+  plan->add(DNNL_ARG_MEAN, of_row);
+  plan->add(DNNL_ARG_VARIANCE, of_row);
+  plan->add(DNNL_ARG_SCALE, of_col);
+  plan->add(DNNL_ARG_SHIFT, of_col);
+  plan->add(DNNL_ARG_DIFF_SRC, rows_cols);
+  plan->add(DNNL_ARG_DIFF_SCALE, of_col);
+  plan->add(DNNL_ARG_DIFF_SHIFT, of_col);
+  return plan;
+}
+
+using Op = LayerNormBackward;
+
+Variant<Op>::Kernel prepare_onednn(const Problem& p, const Op::Input&, const Context& context) {
+  return [variance = std::make_shared<Buffer<float>>(p.rows), plan = onednn_plan(p, context.threads)](
+             const Op::Input& in, Op::Output& out) {
+    float* const to = variance->data();
+    const float* const rstd = in.rstd.data();
+    for (Index i = 0; i < variance->size(); ++i) {
+      const double root = rstd[i];
+      to[i] = static_cast<float>(1 / (root * root));
+    }
+    // oneDNN asks for beta, which no gradient depends on, and gets gamma.
+    plan->run({in.dy.data(), in.x.data(), in.mean.data(), to, in.gamma.data(), in.gamma.data(), out.dx.data(),
+               out.dgamma.data(), out.dbeta.data()});
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Op>(
+      {.name = "onednn",
+       .summary = "gradients of oneDNN's layer normalization",
+       .libraries = {"onednn"},
+       .threaded = true,
+       .prepare = prepare_onednn,
+       .unfit = [](const Problem& p, const Context& context) -> std::optional<std::string> {
+         if (p.rows == 1) {
+           return "takes variances in place of rstd, and the bound of one row has no room for the roundings";
+         }
+         return onednn::refusal([&] { onednn_plan(p, context.threads); });
+       }});
+}};
+
+}  // namespace
+}  // namespace assay::layernorm_backward

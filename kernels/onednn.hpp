@@ -1,0 +1,124 @@
+// Owners of oneDNN's handles, and a primitive that runs on the arrays of a call: what the variants `onednn`
+// share.
+#pragma once
+
+#include "assay/problem.hpp"
+
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <cassert>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::onednn {
+
+template <class Handle, dnnl_status_t (*destroy)(Handle)>
+struct Destroy {
+  using pointer = Handle;
+  void operator()(Handle handle) const { destroy(handle); }
+};
+using Engine = std::unique_ptr<dnnl_engine_t, Destroy<dnnl_engine_t, dnnl_engine_destroy>>;
+using Stream = std::unique_ptr<dnnl_stream_t, Destroy<dnnl_stream_t, dnnl_stream_destroy>>;
+using Memory = std::unique_ptr<dnnl_memory_t, Destroy<dnnl_memory_t, dnnl_memory_destroy>>;
+using Primitive = std::unique_ptr<dnnl_primitive_t, Destroy<dnnl_primitive_t, dnnl_primitive_destroy>>;
+using Description =
+    std::unique_ptr<dnnl_primitive_desc_t, Destroy<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>>;
+
+struct Refused {
+  dnnl_status_t status;
+};
+inline void demand(dnnl_status_t status) {
+  if (status != dnnl_success) throw Refused{status};
+}
+
+/// Calls create(&handle) and owns what it makes.
+template <class Owner, class Create>
+Owner make(const Create& create) {
+  typename Owner::pointer handle = nullptr;
+  demand(create(&handle));
+  return Owner(handle);
+}
+
+inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_format_tag_t tag) {
+  dnnl_dims_t dims = {};
+  int count = 0;
+  for (const Index extent : extents) dims[count++] = extent;
+  dnnl_memory_desc_t out;
+  demand(dnnl_memory_desc_init_by_tag(&out, count, dims, dnnl_f32, tag));
+  return out;
+}
+
+/// A primitive runs with as many threads as it was made for, which is what OpenMP would take, a number of the
+/// thread that calls.
+inline void use_threads(int threads) {
+  if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+}
+
+/// Why oneDNN does not do what plan() asks it for, or nothing.
+template <class MakePlan>
+std::optional<std::string> refusal(const MakePlan& plan) {
+  const int threads = omp_get_max_threads();
+  std::optional<std::string> reason;
+  try {
+    plan();
+  } catch (const Refused& refused) {
+    reason = "oneDNN refuses the problem with status " + std::to_string(refused.status);
+  }
+  omp_set_num_threads(threads);
+  return reason;
+}
+
+/// One primitive on arrays in the layouts of the contract.
+class Plan {
+ public:
+  explicit Plan(int threads) : threads_(threads) {
+    use_threads(threads);
+    engine_ = make<Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
+    stream_ = make<Stream>(
+        [&](auto* to) { return dnnl_stream_create(to, engine_.get(), dnnl_stream_default_flags); });
+  }
+
+  /// Of a backward pass `forward` is the description of the pass before it.
+  template <class Operation>
+  Description describe(const Operation& operation, const_dnnl_primitive_desc_t forward = nullptr) const {
+    return make<Description>([&](auto* to) {
+      return dnnl_primitive_desc_create(to, &operation, nullptr, engine_.get(), forward);
+    });
+  }
+  void set_primitive(const Description& description) {
+    primitive_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, description.get()); });
+  }
+  void add(int argument, const dnnl_memory_desc_t& shape) {
+    memories_.push_back(make<Memory>(
+        [&](auto* to) { return dnnl_memory_create(to, &shape, engine_.get(), DNNL_MEMORY_NONE); }));
+    arguments_.push_back({argument, memories_.back().get()});
+  }
+
+  /// The arrays in the order in which they were added.
+  void run(std::initializer_list<const float*> data) const {
+    assert(data.size() == memories_.size());
+    use_threads(threads_);
+    auto memory = memories_.begin();
+    for (const float* const at : data) {
+      dnnl_memory_set_data_handle((memory++)->get(),
+                                  const_cast<float*>(at));  // the C interface knows no const
+    }
+    dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
+                           arguments_.data());
+    dnnl_stream_wait(stream_.get());
+  }
+
+ private:
+  int threads_;
+  Engine engine_;
+  Stream stream_;
+  Primitive primitive_;
+  std::vector<Memory> memories_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+}  // namespace assay::onednn
