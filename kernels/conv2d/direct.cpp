@@ -1,24 +1,29 @@
 // The idea: no columns at all. A register tile walks the image itself, channel by channel and tap by tap;
 // what a tap sees is the image at a constant distance, read where it lies. The workspace is one image with
-// its border, against kernel_h x kernel_w images of a column buffer, and nothing is packed per tap.
+// its border, or the weights turned, against kernel_h x kernel_w images of a column buffer, and nothing is
+// packed per tap.
 //
 // For dw the pixels are the sum: elements of the image are broadcast against vectors of filters, of a dy that
 // was turned once.
 
 #include "conv2d/direct.hpp"
 
+#include "caches.hpp"
+
 #include "assay/registry.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 namespace assay::conv2d {
 
 std::vector<DirectTier> direct_tiers() {
   const auto sums = tap_sum_tiers();
+  const auto pixel_sums = pixel_sum_tiers();
   const auto gradients = tap_gradient_tiers();
   std::vector<DirectTier> out;
-  for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], gradients[i]});
+  for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], pixel_sums[i], gradients[i]});
   return out;
 }
 
@@ -28,30 +33,192 @@ Buffer<float> zeroed_space(Index floats) {
   return space;
 }
 
-SumPlan SumPlan::of_y(const Layer& p) {
-  SumPlan plan(p, forward_layout(p));
+SumPlan SumPlan::of_y(const Layer& p, const DirectTier& tier) {
+  SumPlan plan(p, tier, forward_layout(p), forward_places(p));
   plan.channels_ = p.c;
   plan.rows_ = p.f;
   plan.w_row_ = p.depth();
   plan.w_channel_ = p.window().taps();
   plan.result_h_ = p.window().out_h();
   plan.result_w_ = p.window().out_w();
+  plan.choose();
   return plan;
 }
 
-SumPlan SumPlan::of_dx(const Layer& p) {
-  SumPlan plan(p, data_layout(p));
+SumPlan SumPlan::of_dx(const Layer& p, const DirectTier& tier) {
+  SumPlan plan(p, tier, data_layout(p), data_places(p));
   plan.channels_ = p.f;
   plan.rows_ = p.c;
   plan.w_row_ = p.window().taps();
   plan.w_channel_ = p.depth();
   plan.result_h_ = p.h;
   plan.result_w_ = p.w;
+  plan.choose();
   return plan;
 }
 
-void SumPlan::run(const TapSumTier& tier, const Share& share, const float* source, const float* w,
-                  const float* start, float* result, float* space) const {
+namespace {
+
+Index rounded_up(Index a, Index unit) { return (a + unit - 1) / unit * unit; }
+
+// What results, pixels and weights cost beside the multiply-adds, in multiply-adds of a vector, two of which
+// are a cycle: what was left of the time of layers with few steps and of small images on a Zen 5. Only the
+// choice between two ways depends on it.
+constexpr double per_result = 18;   // storing a vector of results, and starting its sum
+constexpr double per_pixel = 1;     // copying one of the image
+constexpr double per_weight = 2.4;  // turning a weight
+constexpr double unaligned = 1.06;  // vectors of pixels that lie across two cache lines
+// A tile of a single vector waits for its loads and for the latency of its sums.
+constexpr double single_vector = 1.6;
+
+// Rows of a vector and of a panel of any target.
+constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
+// Places for which a panel of resident weights is read again: their pixels take at most this part of the
+// second-level cache. A multiple of all numbers of places that are stored together.
+constexpr double strip_share = 0.25;
+constexpr Index strip_unit = 48;
+
+Index part_of_second_level(double share, Index floats) {
+  return static_cast<Index>(caches().second * share / sizeof(float)) / std::max<Index>(1, floats);
+}
+
+}  // namespace
+
+Index SumPlan::vectors(Index numbers) const {
+  const Index lanes = tier_.pixels.lanes();
+  return (numbers + lanes - 1) / lanes;
+}
+
+void SumPlan::choose() {
+  const auto number = [](Index n) { return static_cast<double>(n); };
+  double steps = 0, places = 0;
+  for (const PlaceClass& c : places_) {
+    if (c.taps.empty()) continue;
+    const double count = number(c.count());
+    places += count;
+    steps += count * number(static_cast<Index>(c.taps.size()));
+  }
+  const double results = number(vectors(rows_)) * number(images_);
+  const double slowed = vectors(rows_) == 1 ? single_vector : 1;
+  const double on_pixels = results * (steps * number(channels_) * slowed + places * per_result) +
+                           per_weight * number(rows_ * channels_ * taps_);
+  double on_taps = per_pixel * number(images_ * channels_ * layout_.source_h * layout_.source_w);
+  for (const Sweep& sweep : layout_.sweeps) {
+    const Index positions = (sweep.out_h - 1) * layout_.pitch + sweep.out_w;
+    const double depth = number(channels_ * static_cast<Index>(sweep.in_weights.size()));
+    on_taps +=
+        number(vectors(positions)) * number(rows_) * number(images_) * (unaligned * depth + per_result);
+  }
+  on_pixels_ = on_pixels < on_taps;
+}
+
+Index SumPlan::resident_rows() const { return part_of_second_level(0.5, channels_ * taps_); }
+
+Index SumPlan::space_floats() const {
+  if (!on_pixels_) return layout_.floats(channels_);
+  return std::min(rounded_up(rows_, most_lanes), std::max(most_panel_rows, resident_rows() + most_lanes)) *
+         channels_ * taps_;
+}
+
+std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
+  // Images share nothing but weights. Rows, in whole vectors, share the image; places share the weights,
+  // which each turns for itself.
+  Index by_image = std::gcd(most, images_);
+  // An image of which each thread takes rows is copied by each.
+  if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
+  const Index left = most / by_image;
+  Index by_row = 1, by_place = 1, unit = 1;
+  if (!on_pixels_) {
+    by_row = std::min(left, rows_);
+  } else if (vectors(rows_) % left == 0) {
+    by_row = left;
+    unit = tier_.pixels.lanes();
+  } else {
+    by_place = left;
+  }
+  std::vector<Share> out;
+  const Index units = rounded_up(rows_, unit) / unit;
+  for (Index i = 0; i < by_image; ++i) {
+    for (Index j = 0; j < by_row; ++j) {
+      const Index row = std::min(rows_, units * j / by_row * unit);
+      const Index end = std::min(rows_, units * (j + 1) / by_row * unit);
+      for (Index part = 0; part < by_place; ++part) {
+        const Index image = images_ * i / by_image;
+        out.push_back({.image = image,
+                       .images = images_ * (i + 1) / by_image - image,
+                       .row = row,
+                       .rows = end - row,
+                       .part = part,
+                       .parts = by_place});
+      }
+    }
+  }
+  return out;
+}
+
+void SumPlan::run(const Share& share, const float* source, const float* w, const float* start, float* result,
+                  float* space) const {
+  if (on_pixels_) {
+    sum_pixels(share, source, w, start, result, space);
+  } else {
+    sum_taps(share, source, w, start, result, space);
+  }
+}
+
+void SumPlan::sum_pixels(const Share& share, const float* source, const float* w, const float* start,
+                         float* result, float* space) const {
+  const PixelSumTier& tier = tier_.pixels;
+  const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
+  const Index source_image = channels_ * source_plane;
+  // Weights that stay in the second-level cache are turned once and read again for each strip of places,
+  // whose pixels stay there, too. Others are turned a panel at a time, which is used up for as many images as
+  // fit.
+  const bool resident = share.rows <= resident_rows();
+  const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
+  const Index strip = part_of_second_level(strip_share, channels_ * layout_.step * layout_.step);
+  PixelSum s{.channels = channels_,
+             .kernel_taps = taps_,
+             .weights = space,
+             .source_channel = source_plane,
+             .source_image = source_image,
+             .strip = resident ? std::max<Index>(1, strip / strip_unit) * strip_unit : plane * images,
+             .out_plane = plane,
+             .out_image = rows_ * plane};
+  for (Index row = 0; row < share.rows; row += s.rows) {
+    s.rows = resident ? share.rows : tier.panel_rows(share.rows - row);
+    tier.turn({.rows = s.rows,
+               .channels = channels_,
+               .taps = taps_,
+               .weights = w + (share.row + row) * w_row_,
+               .row = w_row_,
+               .channel = w_channel_,
+               .to = space});
+    s.start = start == nullptr ? nullptr : start + share.row + row;
+    for (Index first = 0; first < share.images; first += s.images) {
+      s.images = std::min(images, share.images - first);
+      s.source = source + (share.image + first) * source_image;
+      s.out = result + ((share.image + first) * rows_ + share.row + row) * plane;
+      for (const PlaceClass& places : places_) {
+        s.channels = places.taps.empty() ? 0 : channels_;
+        s.taps = places.taps.data();
+        s.tap_count = static_cast<Index>(places.taps.size());
+        s.place_rows = places.rows.data();
+        s.place_row_count = static_cast<Index>(places.rows.size());
+        s.place_columns = places.columns.data();
+        s.place_column_count = static_cast<Index>(places.columns.size());
+        s.column_step = places.column_step;
+        const Index count = s.images * places.count();
+        s.first = count * share.part / share.parts;
+        s.count = count * (share.part + 1) / share.parts - s.first;
+        tier.sum(s);
+      }
+    }
+  }
+}
+
+void SumPlan::sum_taps(const Share& share, const float* source, const float* w, const float* start,
+                       float* result, float* space) const {
+  const TapSumTier& tier = tier_.sums;
   const Index source_floats = channels_ * layout_.source_h * layout_.source_w;
   const Index plane = result_h_ * result_w_;
   for (Index image = share.image; image < share.image + share.images; ++image) {
@@ -170,13 +337,12 @@ namespace {
 
 struct Sums {
   SumPlan plan;
-  TapSumTier tier;
   Buffer<float> space;
 };
 
-std::shared_ptr<Sums> sums_of(SumPlan plan, const TapSumTier& tier) {
+std::shared_ptr<Sums> sums_of(SumPlan plan) {
   const Index floats = plan.space_floats();
-  return std::make_shared<Sums>(Sums{std::move(plan), tier, zeroed_space(floats)});
+  return std::make_shared<Sums>(Sums{std::move(plan), zeroed_space(floats)});
 }
 
 struct Weights {
@@ -193,9 +359,9 @@ void add_tier(Registry& r, const DirectTier& tier) {
                  .summary = summary,
                  .prepare =
                      [tier](const Problem& p, const Conv2d::Input&, const Context&) {
-                       return [s = sums_of(SumPlan::of_y(p), tier.sums), p](const Conv2d::Input& in,
-                                                                            Conv2d::Output& out) {
-                         s->plan.run(s->tier, s->plan.all(), in.x.data(), in.w.data(),
+                       return [s = sums_of(SumPlan::of_y(p, tier)), p](const Conv2d::Input& in,
+                                                                       Conv2d::Output& out) {
+                         s->plan.run(s->plan.all(), in.x.data(), in.w.data(),
                                      p.has_bias() ? in.bias.data() : nullptr, out.y.data(), s->space.data());
                        };
                      },
@@ -205,10 +371,9 @@ void add_tier(Registry& r, const DirectTier& tier) {
        .summary = summary,
        .prepare =
            [tier](const DataProblem& p, const Conv2dDataGradient::Input&, const Context&) {
-             return [s = sums_of(SumPlan::of_dx(p), tier.sums)](const Conv2dDataGradient::Input& in,
-                                                                Conv2dDataGradient::Output& out) {
-               s->plan.run(s->tier, s->plan.all(), in.dy.data(), in.w.data(), nullptr, out.dx.data(),
-                           s->space.data());
+             return [s = sums_of(SumPlan::of_dx(p, tier))](const Conv2dDataGradient::Input& in,
+                                                           Conv2dDataGradient::Output& out) {
+               s->plan.run(s->plan.all(), in.dy.data(), in.w.data(), nullptr, out.dx.data(), s->space.data());
              };
            },
        .unfit = unfit});
