@@ -10,6 +10,7 @@
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "conv2d/turn_inl.hpp"
+#include "gemm/tile_inl.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
@@ -18,20 +19,24 @@ namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 namespace {
 
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
+using blocked::HWY_NAMESPACE::Floats;
+using blocked::HWY_NAMESPACE::lanes;
+using blocked::HWY_NAMESPACE::unrolled;
+using blocked::HWY_NAMESPACE::Vector;
 
-constexpr Index lanes = HWY_LANES(float);
-
-// The tile: rows of (channel, tap) by vectors of filters. With AVX-512 two pixels are taken at a time, so
-// that the offset of a row is read half as often, which leaves room for 24 sums.
+// The tile: rows of (channel, tap) by vectors of filters. Where rows are so few that each has a pointer in a
+// register, a pixel is one addition for all of them. The rows of AVX-512 are too many: their offsets are read
+// again, for two pixels at a time, so that they are read half as often.
 #if HWY_TARGET == HWY_AVX3
 constexpr Index tile_rows = 12, tile_vectors = 2, pixels_at_once = 2;
+#elif HWY_TARGET == HWY_AVX2
+constexpr Index tile_rows = 6, tile_vectors = 2, pixels_at_once = 1;
 #elif HWY_TARGET == HWY_NEON
 constexpr Index tile_rows = 8, tile_vectors = 2, pixels_at_once = 2;
 #else
 constexpr Index tile_rows = 4, tile_vectors = lanes == 1 ? 4 : 2, pixels_at_once = 1;
 #endif
+constexpr bool rows_have_pointers = tile_rows <= 8;
 constexpr Index tile_columns = tile_vectors * lanes;
 static_assert(panel_filters % tile_columns == 0);
 
@@ -60,24 +65,46 @@ template <Index rows, Index vectors>
 void tile(const TapGradient& g, Index row, const float* b, float* to) {
   const Floats d;
   Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::Zero(d);
-  }
+  unrolled<rows>([&](auto r) HWY_ATTR {
+    unrolled<vectors>([&](auto v) HWY_ATTR { sums[r.value][v.value] = hn::Zero(d); });
+  });
   const Index* const offset = g.row_offset + row;
-  for (Index image = 0; image < g.images; ++image) {
-    const float* a_row = g.a + image * g.a_image;
-    for (Index i = 0; i < g.out_h; ++i, a_row += g.pitch) {
-      const float* a = a_row;
-      const float* const end = a + g.out_w;
-      for (; a + pixels_at_once <= end; a += pixels_at_once, b += pixels_at_once * panel_filters) {
-        step<rows, vectors, pixels_at_once>(a, offset, b, sums);
+  if constexpr (rows_have_pointers) {
+    const float* at[static_cast<std::size_t>(rows)];
+    unrolled<rows>([&](auto r) HWY_ATTR { at[r.value] = g.a + offset[r.value]; });
+    for (Index image = 0; image < g.images; ++image) {
+      for (Index i = 0; i < g.out_h; ++i) {
+        const Index first = image * g.a_image + i * g.pitch;
+        for (Index pixel = first; pixel < first + g.out_w; ++pixel, b += panel_filters) {
+          Vector from_b[static_cast<std::size_t>(vectors)];
+          unrolled<vectors>([&](auto v) HWY_ATTR { from_b[v.value] = hn::LoadU(d, b + v.value * lanes); });
+          unrolled<rows>([&](auto r) HWY_ATTR {
+            const Vector from_a = hn::Set(d, at[r.value][pixel]);
+            unrolled<vectors>([&](auto v) HWY_ATTR {
+              sums[r.value][v.value] = hn::MulAdd(from_a, from_b[v.value], sums[r.value][v.value]);
+            });
+          });
+        }
       }
-      for (; a < end; ++a, b += panel_filters) step<rows, vectors, 1>(a, offset, b, sums);
+    }
+  } else {
+    for (Index image = 0; image < g.images; ++image) {
+      const float* a_row = g.a + image * g.a_image;
+      for (Index i = 0; i < g.out_h; ++i, a_row += g.pitch) {
+        const float* a = a_row;
+        const float* const end = a + g.out_w;
+        for (; a + pixels_at_once <= end; a += pixels_at_once, b += pixels_at_once * panel_filters) {
+          step<rows, vectors, pixels_at_once>(a, offset, b, sums);
+        }
+        for (; a < end; ++a, b += panel_filters) step<rows, vectors, 1>(a, offset, b, sums);
+      }
     }
   }
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) hn::Store(sums[r][v], d, to + (r * vectors + v) * lanes);
-  }
+  unrolled<rows>([&](auto r) HWY_ATTR {
+    unrolled<vectors>([&](auto v) HWY_ATTR {
+      hn::Store(sums[r.value][v.value], d, to + (r.value * vectors + v.value) * lanes);
+    });
+  });
 }
 
 using Tile = void (*)(const TapGradient&, Index, const float*, float*);
@@ -94,7 +121,7 @@ Tile tile_of(Index rows, Index vectors) {
 }
 
 // Tiles whose results are turned together: so many rows are a few whole cache lines of each filter of dw.
-constexpr Index rows_together = 4 * tile_rows;
+constexpr Index rows_together = 48 / tile_rows * tile_rows;
 
 void gradient(const TapGradient& g) {
   HWY_ALIGN float results[static_cast<std::size_t>(rows_together * tile_columns)];
