@@ -29,6 +29,9 @@ using blocked::HWY_NAMESPACE::Vector;
 // broadcast pixel. A place has a pointer of its own, of which general registers hold eight beside the rest.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index registers = 32, most_places = 8, usual_vectors = 4;
+#elif HWY_TARGET == HWY_SCALAR
+// Four scalars side by side, of which the compiler makes a vector.
+constexpr Index registers = 40, most_places = 8, usual_vectors = 4;
 #else
 constexpr Index registers = 16, most_places = 8, usual_vectors = 2;
 #endif
