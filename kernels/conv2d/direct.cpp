@@ -253,11 +253,11 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
 
 namespace {
 
-// The limit on dy and the image together, in floats: 4 MiB, a part of a third-level cache. More images at
-// once read and write dw less often.
-constexpr Index most_at_once = 1024 * 1024;
-// Pixels of a panel of dy: 256 KiB, so that it stays in the second-level cache while rows of dw are walked.
-constexpr Index most_pixels = 2048;
+// Pixels of a panel of turned dy: a quarter of the second-level cache, so that they stay there while rows of
+// dw are walked.
+Index most_pixels() { return std::max<Index>(1, part_of_second_level(0.25, panel_filters)); }
+// Floats of x and turned dy at a time: an eighth of the last cache.
+Index most_floats() { return static_cast<Index>(caches().last / 8 / sizeof(float)); }
 
 Index panels(Index filters) { return (filters + panel_filters - 1) / panel_filters; }
 
@@ -271,15 +271,25 @@ WeightPlan::WeightPlan(const Layer& p) : layer_(p), layout_(forward_layout(p)) {
   }
 }
 
+Index WeightPlan::rows_at_once() const {
+  const Index out_w = layout_.sweeps[0].out_w;
+  return std::clamp<Index>(most_pixels() / out_w, 1, layout_.sweeps[0].out_h);
+}
+
+Index WeightPlan::panel_pixels(Index images) const {
+  return images * rows_at_once() * layout_.sweeps[0].out_w;
+}
+
 Index WeightPlan::images_at_once(const Share& share) const {
-  const Index dy_floats = panels(share.filters) * panel_filters * layer_.out_pixels();
-  return std::clamp<Index>(most_at_once / (image_floats(share) + dy_floats), 1, layer_.n);
+  if (rows_at_once() < layout_.sweeps[0].out_h) return 1;
+  const Index pixels = layer_.out_pixels();
+  const Index floats = image_floats(share) + panels(share.filters) * panel_filters * pixels;
+  return std::clamp<Index>(std::min(most_pixels() / pixels, most_floats() / floats), 1, layer_.n);
 }
 
 Index WeightPlan::space_floats(const Share& share) const {
   const Index images = images_at_once(share);
-  const Index dy_floats = panels(share.filters) * panel_filters * layer_.out_pixels();
-  return images * (image_floats(share) + dy_floats) + 64;
+  return images * image_floats(share) + panels(share.filters) * panel_filters * panel_pixels(images) + 64;
 }
 
 void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x, const float* dy, float* dw,
@@ -288,42 +298,41 @@ void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x,
   const Sweep& sweep = layout_.sweeps[0];
   const Index taps = static_cast<Index>(sweep.in_channel.size());
   const Index pixels = sweep.out_h * sweep.out_w;
-  const Index at_once = images_at_once(share);
-  const Index panel = at_once * pixels * panel_filters;
+  const Index at_once = images_at_once(share), most_rows = rows_at_once();
+  const Index panel = panel_pixels(at_once) * panel_filters;
   float* const turned = space;
   float* const images = space + panels(share.filters) * panel;
-  const bool divided = pixels > most_pixels;
-  const Index most_rows = divided ? std::max<Index>(1, most_pixels / sweep.out_w) : sweep.out_h;
 
   TapGradient part{.rows = share.channels * taps,
                    .row_offset = row_offset_.data(),
                    .a_image = image_floats(share),
                    .pitch = layout_.pitch,
                    .out_w = sweep.out_w,
+                   .b = turned,
                    .b_panel = panel,
                    .filters = share.filters,
                    .out = dw + share.filter * p.depth() + share.channel * taps,
                    .out_filter = p.depth()};
-  for (Index first = 0; first < p.n; first += at_once) {
-    const Index count = std::min(at_once, p.n - first);
-    for (Index image = 0; image < count; ++image) {
+  for (Index first = 0; first < p.n; first += part.images) {
+    part.images = std::min(at_once, p.n - first);
+    for (Index image = 0; image < part.images; ++image) {
       tier.sums.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(),
                      share.channels, images + image * part.a_image);
-      tier.gradients.turn({.dy = dy + ((first + image) * p.f + share.filter) * pixels,
-                           .pixels = pixels,
-                           .filters = share.filters,
-                           .to = turned + image * pixels * panel_filters,
-                           .panel = panel});
     }
-    part.images = divided ? 1 : count;
-    for (Index image = 0; image < count; image += part.images) {
-      for (Index i = 0; i < sweep.out_h; i += part.out_h) {
-        part.out_h = std::min(most_rows, sweep.out_h - i);
-        part.a = images + image * part.a_image + i * layout_.pitch;
-        part.b = turned + (image * pixels + i * sweep.out_w) * panel_filters;
-        tier.gradients.gradient(part);
-        part.add = true;
+    for (Index i = 0; i < sweep.out_h; i += part.out_h) {
+      part.out_h = std::min(most_rows, sweep.out_h - i);
+      const Index now = part.out_h * sweep.out_w;
+      for (Index image = 0; image < part.images; ++image) {
+        tier.gradients.turn({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
+                             .plane = pixels,
+                             .pixels = now,
+                             .filters = share.filters,
+                             .to = turned + image * now * panel_filters,
+                             .panel = panel});
       }
+      part.a = images + i * layout_.pitch;
+      tier.gradients.gradient(part);
+      part.add = true;
     }
   }
   if (dbias == nullptr || share.channel != 0) return;

@@ -83,7 +83,10 @@ class WeightPlan {
            float* dbias, float* space) const;
 
  private:
+  /// dy is turned some rows or some images at a time.
+  Index rows_at_once() const;
   Index images_at_once(const Share& share) const;
+  Index panel_pixels(Index images) const;
   Index image_floats(const Share& share) const { return share.channels * layout_.channel_floats(); }
 
   Layer layer_;

@@ -153,8 +153,8 @@ void turn(const TurnDy& t) {
   for (Index filter = 0; filter < t.filters; filter += panel_filters) {
     const Index rows = smaller(t.filters - filter, panel_filters);
     float* const to = t.to + filter / panel_filters * t.panel;
-    const float* const from = t.dy + filter * t.pixels;
-    turn_block<false>(from, t.pixels, rows, t.pixels, to, panel_filters);
+    const float* const from = t.dy + filter * t.plane;
+    turn_block<false>(from, t.plane, rows, t.pixels, to, panel_filters);
     for (Index pixel = 0; rows < panel_filters && pixel < t.pixels; ++pixel) {
       for (Index f = rows; f < panel_filters; ++f) to[pixel * panel_filters + f] = 0;
     }
