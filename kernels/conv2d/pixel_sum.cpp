@@ -130,9 +130,28 @@ Tile tile_of(Index places, Index vectors) {
 constexpr Index most_waiting = 48;
 
 struct Waiting {
-  Index count = 0;
-  Index result[static_cast<std::size_t>(most_waiting)];  // where each place belongs
+  // Places whose results are `step` apart.
+  struct Run {
+    Index places, result, step;
+  };
+  Index count = 0, runs = 0;
+  Run run[static_cast<std::size_t>(most_waiting)];
   HWY_ALIGN float at[static_cast<std::size_t>(most_waiting * most_vectors * lanes)];
+
+  // Results of `places` more places, the first of which belongs to `result`.
+  HWY_INLINE void add(Index places, Index result, Index step) {
+    count += places;
+    if (runs > 0) {
+      Run& last = run[runs - 1];
+      const Index distance = last.places == 1 ? result - last.result : last.step;
+      if ((places == 1 || step == distance) && last.result + last.places * distance == result) {
+        last.step = distance;
+        last.places += places;
+        return;
+      }
+    }
+    run[runs++] = {places, result, step};
+  }
 };
 
 // to[r * plane + i] = from[i * width + r] for `places` places of four rows.
@@ -156,39 +175,37 @@ HWY_INLINE void store_side_by_side(const float* from, Index width, Index places,
 
 // Stores the results of places, `width` apart, to `rows` planes: four planes at a time, along each of them.
 void store(Waiting& waiting, Index width, Index rows, float* out, Index plane) {
-  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. With a panel of 64 of
-  // them each is written as a whole, which was 1.07 times as fast; with one of 16 it was not.
-  const bool planes_collide = plane % 1024 == 0 && rows > 32;
+  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. If a panel has many of
+  // them, each is written as a whole: 1.07 times as fast with panels of 64, and no gain with panels of 16.
+  const bool planes_collide = plane % 1024 == 0 && rows >= 32;
   HWY_ALIGN float turned[static_cast<std::size_t>(4 * most_waiting)];
-  const Index count = waiting.count;
-  for (Index i = 0; i < count;) {
-    float* to = out + waiting.result[i];
-    const float* from = waiting.at + i * width;
-    const Index* const next = waiting.result + i;
-    const Index step = i + 1 < count ? next[1] - next[0] : 1;
-    Index run = 1;
-    while (i + run < count && next[run] == next[0] + run * step) ++run;
+  const float* first = waiting.at;
+  for (Index i = 0; i < waiting.runs; ++i) {
+    const Index places = waiting.run[i].places, step = waiting.run[i].step;
+    float* to = out + waiting.run[i].result;
+    const float* from = first;
     Index left = rows;
     for (; left >= 4; left -= 4, from += 4, to += 4 * plane) {
       if (step != 1) {
-        for (Index place = 0; place < run; ++place) {
+        for (Index place = 0; place < places; ++place) {
           for (Index r = 0; r < 4; ++r) to[r * plane + place * step] = from[place * width + r];
         }
       } else if (planes_collide) {
-        store_side_by_side(from, width, run, turned, most_waiting);
+        store_side_by_side(from, width, places, turned, most_waiting);
         for (Index r = 0; r < 4; ++r) {
-          blocked::HWY_NAMESPACE::copy(turned + r * most_waiting, run, to + r * plane);
+          blocked::HWY_NAMESPACE::copy(turned + r * most_waiting, places, to + r * plane);
         }
       } else {
-        store_side_by_side(from, width, run, to, plane);
+        store_side_by_side(from, width, places, to, plane);
       }
     }
     for (; left > 0; --left, ++from, to += plane) {
-      for (Index place = 0; place < run; ++place) to[place * step] = from[place * width];
+      for (Index place = 0; place < places; ++place) to[place * step] = from[place * width];
     }
-    i += run;
+    first += places * width;
   }
   waiting.count = 0;
+  waiting.runs = 0;
 }
 
 // A place of the class.
@@ -196,10 +213,10 @@ struct Cursor {
   Index image, row, column;
 };
 
-// Writes where the pixels of `places` places from `at` on are and where their results belong, and moves `at`
-// past them.
+// Writes where the pixels of `places` places from `at` on are, notes where their results belong, and moves
+// `at` past them.
 HWY_INLINE void next_places(const PixelSum& s, Cursor& at, Index places, const float** pixels,
-                            Index* results) {
+                            Waiting& waiting) {
   const auto pixel = [&] {
     return s.source + at.image * s.source_image + s.place_rows[at.row].source +
            s.place_columns[at.column].source;
@@ -208,18 +225,15 @@ HWY_INLINE void next_places(const PixelSum& s, Cursor& at, Index places, const f
     return at.image * s.out_image + s.place_rows[at.row].result + s.place_columns[at.column].result;
   };
   if (at.column + places < s.place_column_count && s.column_step.result != 0) {
-    const float* const first_pixel = pixel();
-    const Index first_result = result();
-    for (Index p = 0; p < places; ++p) {
-      pixels[p] = first_pixel + p * s.column_step.source;
-      results[p] = first_result + p * s.column_step.result;
-    }
+    const float* next = pixel();
+    for (Index p = 0; p < places; ++p, next += s.column_step.source) pixels[p] = next;
+    waiting.add(places, result(), s.column_step.result);
     at.column += places;
     return;
   }
   for (Index p = 0; p < places; ++p) {
     pixels[p] = pixel();
-    results[p] = result();
+    waiting.add(1, result(), 1);
     if (++at.column < s.place_column_count) continue;
     at.column = 0;
     if (++at.row < s.place_row_count) continue;
@@ -240,12 +254,12 @@ void sum_panel(const PixelSum& s, Cursor at, Index count, Index row, Index rows,
   }
   float* const out = s.out + row * s.out_plane;
   for (Index done = 0, places = 0; done < count; done += places) {
-    places = next_block(count - done, most);
+    places = count - done >= 2 * most ? most : next_block(count - done, most);
     if (waiting.count + places > most_waiting) store(waiting, width, rows, out, s.out_plane);
     const float* pixels[static_cast<std::size_t>(most_places)];
-    next_places(s, at, places, pixels, waiting.result + waiting.count);
-    tile_of(places, vectors)(s, pixels, start, weights, waiting.at + waiting.count * width);
-    waiting.count += places;
+    float* const sums = waiting.at + waiting.count * width;
+    next_places(s, at, places, pixels, waiting);
+    tile_of(places, vectors)(s, pixels, start, weights, sums);
   }
   store(waiting, width, rows, out, s.out_plane);
 }
