@@ -83,8 +83,11 @@ TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
       "n=2,c=41,f=67,h=13,w=29,kernel=1",                 // products, by rows
       "n=3,c=7,f=9,h=71,w=67,kernel=1",                   // products, by pixels
       "n=13,c=5,f=6,h=23,w=21,kernel=3,pad=1",            // more images than threads, not a multiple
-      "n=1,c=80,f=80,h=17,w=15,kernel=3,pad=1"};          // places, or vectors of filters
-  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 6 * 2 * 4);
+      "n=1,c=80,f=80,h=17,w=15,kernel=3,pad=1",           // places, or vectors of filters
+      "n=1,c=3,f=35,h=33,w=34,kernel=5,stride=2,pad=2",   // rows of places: fewer channels of dx than vectors
+      "n=1,c=64,f=3,h=31,w=29,kernel=3,dilation=2,pad=2",  // the same for y
+      "n=10,c=64,f=96,h=7,w=7,kernel=1"};                  // no products, since pixels do not fill vectors
+  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 9 * 2 * 4);
 }
 
 }  // namespace

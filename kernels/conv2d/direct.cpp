@@ -116,6 +116,7 @@ void SumPlan::choose() {
         number(vectors(positions)) * number(rows_) * number(images_) * (unaligned * depth + per_result);
   }
   on_pixels_ = on_pixels < on_taps;
+  cost_ = std::min(on_pixels, on_taps);
 }
 
 Index SumPlan::resident_rows() const { return part_of_second_level(0.5, channels_ * taps_); }
@@ -126,6 +127,11 @@ Index SumPlan::space_floats() const {
          channels_ * taps_;
 }
 
+bool SumPlan::divides_places(Index parts) const {
+  return std::ranges::all_of(layout_.sweeps,
+                             [&](const Sweep& sweep) { return !sweep.is_empty() && sweep.out_h >= parts; });
+}
+
 std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
   // Images share nothing but weights. Rows, in whole vectors, share the image; places share the weights,
   // which each turns for itself.
@@ -134,13 +140,13 @@ std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
   if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
   const Index left = most / by_image;
   Index by_row = 1, by_place = 1, unit = 1;
-  if (!on_pixels_) {
-    by_row = std::min(left, rows_);
-  } else if (vectors(rows_) % left == 0) {
-    by_row = left;
+  if (on_pixels_) {
     unit = tier_.pixels.lanes();
-  } else {
+    (vectors(rows_) % left == 0 ? by_row : by_place) = left;
+  } else if (rows_ % left != 0 && rows_ < 8 * left && divides_places(left)) {
     by_place = left;
+  } else {
+    by_row = std::min(left, rows_);
   }
   std::vector<Share> out;
   const Index units = rounded_up(rows_, unit) / unit;
@@ -227,14 +233,24 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
   const TapSumTier& tier = tier_.sums;
   const Index source_floats = channels_ * layout_.source_h * layout_.source_w;
   const Index plane = result_h_ * result_w_;
+  PlaneCopy copy(layout_);
+  const auto first_row = [&](const Sweep& sweep, Index part) { return sweep.out_h * part / share.parts; };
+  if (share.parts > 1) {  // the rows of the source under those of the result
+    std::swap(copy.first_row, copy.last_row);
+    for (const Sweep& sweep : layout_.sweeps) {
+      copy.first_row = std::min(copy.first_row, first_row(sweep, share.part));
+      copy.last_row = std::max(copy.last_row, first_row(sweep, share.part + 1) + layout_.reach());
+    }
+  }
   for (Index image = share.image; image < share.image + share.images; ++image) {
-    tier.fill(PlaneCopy(layout_), source + image * source_floats, channels_, space);
+    tier.fill(copy, source + image * source_floats, channels_, space);
     // Pixels between those that any tap reaches.
     if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
       std::fill_n(result + (image * rows_ + share.row) * plane, share.rows * plane, 0.0F);
     }
     for (const Sweep& sweep : layout_.sweeps) {
       if (sweep.is_empty()) continue;
+      const Index begin = first_row(sweep, share.part);
       tier.sum({.rows = share.rows,
                 .channels = channels_,
                 .taps = static_cast<Index>(sweep.in_weights.size()),
@@ -243,13 +259,14 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
                 .a = w + share.row * w_row_,
                 .a_row = w_row_,
                 .a_channel = w_channel_,
-                .b = space,
+                .b = space + begin * layout_.pitch,
                 .b_channel = layout_.channel_floats(),
                 .pitch = layout_.pitch,
                 .start = start == nullptr ? nullptr : start + share.row,
-                .out_h = sweep.out_h,
+                .out_h = first_row(sweep, share.part + 1) - begin,
                 .out_w = sweep.out_w,
-                .out = result + (image * rows_ + share.row) * plane + sweep.row * result_w_ + sweep.column,
+                .out = result + (image * rows_ + share.row) * plane +
+                       (sweep.row + begin * sweep.step) * result_w_ + sweep.column,
                 .out_plane = plane,
                 .out_row = sweep.step * result_w_,
                 .out_step = sweep.step});

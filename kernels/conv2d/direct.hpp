@@ -35,6 +35,10 @@ class SumPlan {
     Index part = 0, parts = 1;
   };
   Share all() const { return {.images = images_, .rows = rows_}; }
+  /// Multiply-adds of a vector that would take as long.
+  double cost() const { return cost_; }
+  /// Returns how many vectors hold so many numbers.
+  Index vectors(Index numbers) const;
   /// Shares of about the same work, at most `most`.
   std::vector<Share> shares(Index most) const;
   /// For zeroed_space(), one for each share that is computed at the same time.
@@ -50,7 +54,7 @@ class SumPlan {
         layout_(std::move(layout)),
         places_(std::move(places)) {}
   void choose();
-  Index vectors(Index numbers) const;
+  bool divides_places(Index parts) const;
   Index resident_rows() const;
   void sum_taps(const Share& share, const float* source, const float* w, const float* start, float* result,
                 float* space) const;
@@ -61,6 +65,7 @@ class SumPlan {
   Index images_, taps_;
   Layout layout_;
   std::vector<PlaceClass> places_;
+  double cost_ = 0;
   bool on_pixels_ = false;           ///< whether pixel_sum.hpp computes it
   Index channels_ = 0, rows_ = 0;    ///< of the source and of the result
   Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels

@@ -1,8 +1,7 @@
-// The idea: the tiles of `direct` on every thread, or the products of `pointwise` where a layer is one.
-// Images are divided first, since they share nothing but weights; then filters, or channels of dx, of which
-// each thread computes its own from a copy of the image of its own. dw is divided by filters and channels and
-// never by images: a weight is summed over the batch by one thread, so that there are no accumulators to add
-// up.
+// The idea: the tiles of `direct` on every thread, or the products of `pointwise` where a layer is one and
+// its pixels fill vectors. Images are divided first, since they share nothing but weights; then filters, or
+// channels of dx, or places. dw is divided by filters and channels and never by images: a weight is summed
+// over the batch by one thread, so that there are no accumulators to add up.
 
 #include "conv2d/bias.hpp"
 #include "conv2d/direct.hpp"
@@ -125,8 +124,17 @@ std::shared_ptr<Products> divided_products(const Layer& p, const Context& contex
   return products;
 }
 
+/// Whether `rows` of the result are better products, one per image, than what the plan does: pixels do not
+/// fill the vectors of a product where images are small.
+bool pays_as_products(const Layer& p, Index rows, Index channels, const SumPlan& plan) {
+  if (!is_pointwise(p)) return false;
+  const Index vectors = plan.vectors(p.pixels());
+  return static_cast<double>(p.n * rows * channels * vectors) < plan.cost();
+}
+
 Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context& context) {
-  if (is_pointwise(p) && !p.has_bias()) {
+  SumPlan plan = SumPlan::of_y(p, best_tier());
+  if (!p.has_bias() && pays_as_products(p, p.f, p.c, plan)) {
     const auto products = divided_products(p, context, p.f, p.pixels(), true, [&](const Block& at) {
       return product_y(p, at, nullptr, nullptr, 0, nullptr);
     });
@@ -145,7 +153,8 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
 
 Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2dDataGradient::Input&,
                                                const Context& context) {
-  if (is_pointwise(p)) {
+  SumPlan plan = SumPlan::of_dx(p, best_tier());
+  if (pays_as_products(p, p.c, p.f, plan)) {
     const auto products = divided_products(p, context, p.c, p.pixels(), true, [&](const Block& at) {
       return product_dx(p, at, nullptr, nullptr, nullptr);
     });
@@ -156,8 +165,8 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
       });
     };
   }
-  return [sums = divided_sums(SumPlan::of_dx(p, best_tier()), p, context)](
-             const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+  return [sums = divided_sums(std::move(plan), p, context)](const Conv2dDataGradient::Input& in,
+                                                            Conv2dDataGradient::Output& out) {
     sums->run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
   };
 }
