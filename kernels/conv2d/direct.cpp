@@ -66,16 +66,18 @@ Index rounded_up(Index a, Index unit) { return (a + unit - 1) / unit * unit; }
 // choice between two ways depends on it.
 constexpr double per_result = 18;   // storing a vector of results, and starting its sum
 constexpr double per_pixel = 1;     // copying one of the image
-constexpr double per_weight = 2.4;  // turning a weight
+constexpr double per_weight = 2.4;  // turning a weight, or copying it where rows lie side by side
+constexpr double per_copied_weight = 0.5;
 constexpr double unaligned = 1.06;  // vectors of pixels that lie across two cache lines
 // A tile of a single vector waits for its loads and for the latency of its sums.
 constexpr double single_vector = 1.6;
 
 // Rows of a vector and of a panel of any target.
 constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
-// Places for which a panel of resident weights is read again: their pixels take at most this part of the
-// second-level cache. A multiple of all numbers of places that are stored together.
-constexpr double strip_share = 0.25;
+// Pixels of the places for which a panel of weights is read again, as a part of the second-level cache: half
+// of it where weights come from beyond it each time. A multiple of all numbers of places that are stored
+// together.
+constexpr double strip_share(bool weights_fit) { return weights_fit ? 0.25 : 0.5; }
 constexpr Index strip_unit = 48;
 
 Index part_of_second_level(double share, Index floats) {
@@ -107,7 +109,7 @@ void SumPlan::choose() {
   const double colliding = collides ? 2 * number(tier_.pixels.lanes()) : 0;
   const double on_pixels =
       results * (steps * number(channels_) * slowed + places * (per_result + colliding)) +
-      per_weight * number(rows_ * channels_ * taps_);
+      (w_row_ == 1 ? per_copied_weight : per_weight) * number(rows_ * channels_ * taps_);
   double on_taps = per_pixel * number(images_ * channels_ * layout_.source_h * layout_.source_w);
   for (const Sweep& sweep : layout_.sweeps) {
     const Index positions = (sweep.out_h - 1) * layout_.pitch + sweep.out_w;
@@ -119,12 +121,16 @@ void SumPlan::choose() {
   cost_ = std::min(on_pixels, on_taps);
 }
 
-Index SumPlan::resident_rows() const { return part_of_second_level(0.5, channels_ * taps_); }
+Index SumPlan::rows_at_once() const {
+  const Index source_image = channels_ * layout_.source_h * layout_.source_w;
+  if (source_image > part_of_second_level(0.5, 1)) return rows_;
+  return part_of_second_level(0.5, channels_ * taps_);
+}
 
 Index SumPlan::space_floats() const {
   if (!on_pixels_) return layout_.floats(channels_);
-  return std::min(rounded_up(rows_, most_lanes), std::max(most_panel_rows, resident_rows() + most_lanes)) *
-         channels_ * taps_;
+  const Index most = std::max(most_panel_rows, rows_at_once() + most_lanes);
+  return std::min(rounded_up(rows_, most_lanes), most) * channels_ * taps_;
 }
 
 bool SumPlan::divides_places(Index parts) const {
@@ -183,21 +189,23 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
   const Index source_image = channels_ * source_plane;
   // Weights that stay in the second-level cache are turned once and read again for each strip of places,
-  // whose pixels stay there, too. Others are turned a panel at a time, which is used up for as many images as
-  // fit.
-  const bool resident = share.rows <= resident_rows();
+  // whose pixels stay there, too. So are those of large images, since weights arrive in the order in which
+  // they lie and are fetched ahead, and pixels do not. Others are turned a panel at a time, which is used up
+  // for as many images as fit.
+  const bool at_once = share.rows <= rows_at_once();
+  const bool fits = share.rows <= part_of_second_level(0.5, channels_ * taps_);
   const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
-  const Index strip = part_of_second_level(strip_share, channels_ * layout_.step * layout_.step);
+  const Index strip = part_of_second_level(strip_share(fits), channels_ * layout_.step * layout_.step);
   PixelSum s{.channels = channels_,
              .kernel_taps = taps_,
              .weights = space,
              .source_channel = source_plane,
              .source_image = source_image,
-             .strip = resident ? std::max<Index>(1, strip / strip_unit) * strip_unit : plane * images,
+             .strip = at_once ? std::max<Index>(1, strip / strip_unit) * strip_unit : plane * images,
              .out_plane = plane,
              .out_image = rows_ * plane};
   for (Index row = 0; row < share.rows; row += s.rows) {
-    s.rows = resident ? share.rows : tier.panel_rows(share.rows - row);
+    s.rows = at_once ? share.rows : tier.panel_rows(share.rows - row);
     tier.turn({.rows = s.rows,
                .channels = channels_,
                .taps = taps_,

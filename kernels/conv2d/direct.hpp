@@ -55,7 +55,8 @@ class SumPlan {
         places_(std::move(places)) {}
   void choose();
   bool divides_places(Index parts) const;
-  Index resident_rows() const;
+  /// Rows whose weights are turned at once.
+  Index rows_at_once() const;
   void sum_taps(const Share& share, const float* source, const float* w, const float* start, float* result,
                 float* space) const;
   void sum_pixels(const Share& share, const float* source, const float* w, const float* start, float* result,

@@ -93,6 +93,8 @@ void tile(const PixelSum& s, const float* const* source, const float* start, con
           sums[p.value][v.value] = hn::MulAdd(from_x, from_w[v.value], sums[p.value][v.value]);
         });
       });
+      // The same pixels four channels on. Past the end the address names nothing, which a prefetch may.
+      hwy::Prefetch(pixel[places - 1] + offset + 4 * source_channel);
     }
     weights += weights_channel;
     channel_offset += source_channel;
@@ -293,7 +295,11 @@ void turn_weights(const TurnWeights& t) {
         const float* const ahead = from + (part + 4) * t.channel;
         for (Index i = 0; i < rows * t.taps; i += blocked::HWY_NAMESPACE::line) hwy::Prefetch(ahead + i);
       }
-      turn_block<false>(from + part * t.channel, t.row, rows, columns, to, width);
+      if (t.row == 1 && columns == 1) {
+        blocked::HWY_NAMESPACE::copy(from + part * t.channel, rows, to);
+      } else {
+        turn_block<false>(from + part * t.channel, t.row, rows, columns, to, width);
+      }
       for (Index column = 0; column < columns; ++column) {
         for (Index r = rows; r < width; ++r) to[column * width + r] = 0;
       }
