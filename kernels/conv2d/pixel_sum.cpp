@@ -256,7 +256,8 @@ void sum_panel(const PixelSum& s, Cursor at, Index count, Index row, Index rows,
   }
   float* const out = s.out + row * s.out_plane;
   for (Index done = 0, places = 0; done < count; done += places) {
-    places = count - done >= 2 * most ? most : next_block(count - done, most);
+    // From so many on all tiles are full or lack one place, whatever the first has.
+    places = count - done >= most * most ? most : next_block(count - done, most);
     if (waiting.count + places > most_waiting) store(waiting, width, rows, out, s.out_plane);
     const float* pixels[static_cast<std::size_t>(most_places)];
     float* const sums = waiting.at + waiting.count * width;
