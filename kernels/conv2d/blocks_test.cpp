@@ -48,7 +48,7 @@ int agreeing(const std::vector<std::string>& problems, const std::vector<std::st
 
 TEST(ConvolutionBlocks, AgreeWhereALayerIsCutIntoThem) {
   const std::vector<std::string> problems{
-      // Weights past 512 KiB, so that direct walks rows outside of positions, for y and for dx.
+      // Few pixels under many weights, of y and of dx.
       "n=1,c=477,f=33,h=3,w=3,kernel=3,pad=1",
       "n=1,c=33,f=477,h=3,w=3,kernel=3,pad=1",
       // A dy of more than 2048 pixels, cut by rows, in a batch that is cut by images.
@@ -62,14 +62,33 @@ TEST(ConvolutionBlocks, AgreeWhereALayerIsCutIntoThem) {
   EXPECT_GE(agreeing(problems, {"direct@", "implicit_gemm@", "im2col_gemm"}, {1}), 100);
 }
 
+TEST(ConvolutionBlocks, OfBroadcastPixelsAgree) {
+  // For second-level caches up to 1 MiB.
+  const std::vector<std::string> problems{
+      "n=1,c=64,f=32,h=41,w=39,kernel=3,stride=2,pad=1",  // more places than a strip of resident weights
+      "n=4,c=128,f=128,h=6,w=6,kernel=3,pad=1",           // weights that are turned a panel at a time
+      "n=5,c=512,f=272,h=14,w=14,kernel=1,stride=2",      // the same for a few images at a time
+      "n=2,c=512,f=272,h=24,w=24,kernel=1,stride=2",      // weights and an image that are both too large
+      // Panels of two to five vectors, with and without a rest of rows, of y and then of dx.
+      "n=2,c=16,f=47,h=9,w=10,kernel=3,pad=1", "n=2,c=24,f=79,h=9,w=10,kernel=3,pad=1",
+      "n=2,c=80,f=95,h=9,w=10,kernel=3,pad=1", "n=2,c=47,f=24,h=9,w=10,kernel=3,stride=2,pad=1",
+      // Planes of y a multiple of 4096 bytes apart.
+      "n=1,c=16,f=64,h=32,w=32,kernel=3,pad=1", "n=1,c=9,f=48,h=34,w=34,kernel=3"};
+  EXPECT_GE(agreeing(problems, {"direct@"}, {1}), 3 * 10 * 2);
+}
+
 TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
   const std::vector<std::string> problems{
       "n=1,c=23,f=97,h=17,w=15,kernel=3,pad=1",           // filters, in whole panels
       "n=6,c=37,f=31,h=11,w=13,kernel=3,stride=2,pad=1",  // images, or channels of dw
       "n=2,c=41,f=67,h=13,w=29,kernel=1",                 // products, by rows
       "n=3,c=7,f=9,h=71,w=67,kernel=1",                   // products, by pixels
-      "n=13,c=5,f=6,h=23,w=21,kernel=3,pad=1"};           // more images than threads, not a multiple
-  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 5 * 2 * 4);
+      "n=13,c=5,f=6,h=23,w=21,kernel=3,pad=1",            // more images than threads, not a multiple
+      "n=1,c=80,f=80,h=17,w=15,kernel=3,pad=1",           // places, or vectors of filters
+      "n=1,c=3,f=35,h=33,w=34,kernel=5,stride=2,pad=2",   // rows of places: fewer channels of dx than vectors
+      "n=1,c=64,f=3,h=31,w=29,kernel=3,dilation=2,pad=2",  // the same for y
+      "n=10,c=64,f=96,h=7,w=7,kernel=1"};                  // no products, since pixels do not fill vectors
+  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 9 * 2 * 4);
 }
 
 }  // namespace

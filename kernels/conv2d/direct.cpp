@@ -1,24 +1,29 @@
 // The idea: no columns at all. A register tile walks the image itself, channel by channel and tap by tap;
 // what a tap sees is the image at a constant distance, read where it lies. The workspace is one image with
-// its border, against kernel_h x kernel_w images of a column buffer, and nothing is packed per tap.
+// its border, or the weights turned, against kernel_h x kernel_w images of a column buffer, and nothing is
+// packed per tap.
 //
 // For dw the pixels are the sum: elements of the image are broadcast against vectors of filters, of a dy that
 // was turned once.
 
 #include "conv2d/direct.hpp"
 
+#include "caches.hpp"
+
 #include "assay/registry.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 namespace assay::conv2d {
 
 std::vector<DirectTier> direct_tiers() {
   const auto sums = tap_sum_tiers();
+  const auto pixel_sums = pixel_sum_tiers();
   const auto gradients = tap_gradient_tiers();
   std::vector<DirectTier> out;
-  for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], gradients[i]});
+  for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], pixel_sums[i], gradients[i]});
   return out;
 }
 
@@ -28,40 +33,232 @@ Buffer<float> zeroed_space(Index floats) {
   return space;
 }
 
-SumPlan SumPlan::of_y(const Layer& p) {
-  SumPlan plan(p, forward_layout(p));
+SumPlan SumPlan::of_y(const Layer& p, const DirectTier& tier) {
+  SumPlan plan(p, tier, forward_layout(p), forward_places(p));
   plan.channels_ = p.c;
   plan.rows_ = p.f;
   plan.w_row_ = p.depth();
   plan.w_channel_ = p.window().taps();
   plan.result_h_ = p.window().out_h();
   plan.result_w_ = p.window().out_w();
+  plan.choose();
   return plan;
 }
 
-SumPlan SumPlan::of_dx(const Layer& p) {
-  SumPlan plan(p, data_layout(p));
+SumPlan SumPlan::of_dx(const Layer& p, const DirectTier& tier) {
+  SumPlan plan(p, tier, data_layout(p), data_places(p));
   plan.channels_ = p.f;
   plan.rows_ = p.c;
   plan.w_row_ = p.window().taps();
   plan.w_channel_ = p.depth();
   plan.result_h_ = p.h;
   plan.result_w_ = p.w;
+  plan.choose();
   return plan;
 }
 
-void SumPlan::run(const TapSumTier& tier, const Share& share, const float* source, const float* w,
-                  const float* start, float* result, float* space) const {
+namespace {
+
+Index rounded_up(Index a, Index unit) { return (a + unit - 1) / unit * unit; }
+
+// What results, pixels and weights cost beside the multiply-adds, in multiply-adds of a vector, two of which
+// are a cycle: what was left of the time of layers with few steps and of small images on a Zen 5. Only the
+// choice between two ways depends on it.
+constexpr double per_result = 18;   // storing a vector of results, and starting its sum
+constexpr double per_pixel = 1;     // copying one of the image
+constexpr double per_weight = 2.4;  // turning a weight, or copying it where rows lie side by side
+constexpr double per_copied_weight = 0.5;
+constexpr double unaligned = 1.06;  // vectors of pixels that lie across two cache lines
+// A tile of a single vector waits for its loads and for the latency of its sums.
+constexpr double single_vector = 1.6;
+
+// Rows of a vector and of a panel of any target.
+constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
+// Pixels of the places for which a panel of weights is read again, as a part of the second-level cache: half
+// of it where weights come from beyond it each time. A multiple of all numbers of places that are stored
+// together.
+constexpr double strip_share(bool weights_fit) { return weights_fit ? 0.25 : 0.5; }
+constexpr Index strip_unit = 48;
+
+Index part_of_second_level(double share, Index floats) {
+  return static_cast<Index>(caches().second * share / sizeof(float)) / std::max<Index>(1, floats);
+}
+
+}  // namespace
+
+Index SumPlan::vectors(Index numbers) const {
+  const Index lanes = tier_.pixels.lanes();
+  return (numbers + lanes - 1) / lanes;
+}
+
+void SumPlan::choose() {
+  const auto number = [](Index n) { return static_cast<double>(n); };
+  double steps = 0, places = 0;
+  for (const PlaceClass& c : places_) {
+    if (c.taps.empty()) continue;
+    const double count = number(c.count());
+    places += count;
+    steps += count * number(static_cast<Index>(c.taps.size()));
+  }
+  const double results = number(vectors(rows_)) * number(images_);
+  const double slowed = vectors(rows_) == 1 ? single_vector : 1;
+  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. While a result would
+  // stay in the second level, that costs about two more per float with AVX-512.
+  const Index plane = result_h_ * result_w_;
+  const bool collides = plane % 1024 == 0 && rows_ * plane <= part_of_second_level(0.5, 1);
+  const double colliding = collides ? 2 * number(tier_.pixels.lanes()) : 0;
+  const double on_pixels =
+      results * (steps * number(channels_) * slowed + places * (per_result + colliding)) +
+      (w_row_ == 1 ? per_copied_weight : per_weight) * number(rows_ * channels_ * taps_);
+  double on_taps = per_pixel * number(images_ * channels_ * layout_.source_h * layout_.source_w);
+  for (const Sweep& sweep : layout_.sweeps) {
+    const Index positions = (sweep.out_h - 1) * layout_.pitch + sweep.out_w;
+    const double depth = number(channels_ * static_cast<Index>(sweep.in_weights.size()));
+    on_taps +=
+        number(vectors(positions)) * number(rows_) * number(images_) * (unaligned * depth + per_result);
+  }
+  on_pixels_ = on_pixels < on_taps;
+  cost_ = std::min(on_pixels, on_taps);
+}
+
+Index SumPlan::rows_at_once() const {
+  const Index source_image = channels_ * layout_.source_h * layout_.source_w;
+  if (source_image > part_of_second_level(0.5, 1)) return rows_;
+  return part_of_second_level(0.5, channels_ * taps_);
+}
+
+Index SumPlan::space_floats() const {
+  if (!on_pixels_) return layout_.floats(channels_);
+  const Index most = std::max(most_panel_rows, rows_at_once() + most_lanes);
+  return std::min(rounded_up(rows_, most_lanes), most) * channels_ * taps_;
+}
+
+bool SumPlan::divides_places(Index parts) const {
+  return std::ranges::all_of(layout_.sweeps,
+                             [&](const Sweep& sweep) { return !sweep.is_empty() && sweep.out_h >= parts; });
+}
+
+std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
+  // Images share nothing but weights. Rows, in whole vectors, share the image; places share the weights,
+  // which each turns for itself.
+  Index by_image = std::gcd(most, images_);
+  // An image of which each thread takes rows is copied by each.
+  if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
+  const Index left = most / by_image;
+  Index by_row = 1, by_place = 1, unit = 1;
+  if (on_pixels_) {
+    unit = tier_.pixels.lanes();
+    (vectors(rows_) % left == 0 ? by_row : by_place) = left;
+  } else if (rows_ % left != 0 && rows_ < 8 * left && divides_places(left)) {
+    by_place = left;
+  } else {
+    by_row = std::min(left, rows_);
+  }
+  std::vector<Share> out;
+  const Index units = rounded_up(rows_, unit) / unit;
+  for (Index i = 0; i < by_image; ++i) {
+    for (Index j = 0; j < by_row; ++j) {
+      const Index row = std::min(rows_, units * j / by_row * unit);
+      const Index end = std::min(rows_, units * (j + 1) / by_row * unit);
+      for (Index part = 0; part < by_place; ++part) {
+        const Index image = images_ * i / by_image;
+        out.push_back({.image = image,
+                       .images = images_ * (i + 1) / by_image - image,
+                       .row = row,
+                       .rows = end - row,
+                       .part = part,
+                       .parts = by_place});
+      }
+    }
+  }
+  return out;
+}
+
+void SumPlan::run(const Share& share, const float* source, const float* w, const float* start, float* result,
+                  float* space) const {
+  if (on_pixels_) {
+    sum_pixels(share, source, w, start, result, space);
+  } else {
+    sum_taps(share, source, w, start, result, space);
+  }
+}
+
+void SumPlan::sum_pixels(const Share& share, const float* source, const float* w, const float* start,
+                         float* result, float* space) const {
+  const PixelSumTier& tier = tier_.pixels;
+  const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
+  const Index source_image = channels_ * source_plane;
+  // Weights that stay in the second-level cache are turned once and read again for each strip of places,
+  // whose pixels stay there, too. So are those of large images, since weights arrive in the order in which
+  // they lie and are fetched ahead, and pixels do not. Others are turned a panel at a time, which is used up
+  // for as many images as fit.
+  const bool at_once = share.rows <= rows_at_once();
+  const bool fits = share.rows <= part_of_second_level(0.5, channels_ * taps_);
+  const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
+  const Index strip = part_of_second_level(strip_share(fits), channels_ * layout_.step * layout_.step);
+  PixelSum s{.channels = channels_,
+             .kernel_taps = taps_,
+             .weights = space,
+             .source_channel = source_plane,
+             .source_image = source_image,
+             .strip = at_once ? std::max<Index>(1, strip / strip_unit) * strip_unit : plane * images,
+             .out_plane = plane,
+             .out_image = rows_ * plane};
+  for (Index row = 0; row < share.rows; row += s.rows) {
+    s.rows = at_once ? share.rows : tier.panel_rows(share.rows - row);
+    tier.turn({.rows = s.rows,
+               .channels = channels_,
+               .taps = taps_,
+               .weights = w + (share.row + row) * w_row_,
+               .row = w_row_,
+               .channel = w_channel_,
+               .to = space});
+    s.start = start == nullptr ? nullptr : start + share.row + row;
+    for (Index first = 0; first < share.images; first += s.images) {
+      s.images = std::min(images, share.images - first);
+      s.source = source + (share.image + first) * source_image;
+      s.out = result + ((share.image + first) * rows_ + share.row + row) * plane;
+      for (const PlaceClass& places : places_) {
+        s.channels = places.taps.empty() ? 0 : channels_;
+        s.taps = places.taps.data();
+        s.tap_count = static_cast<Index>(places.taps.size());
+        s.place_rows = places.rows.data();
+        s.place_row_count = static_cast<Index>(places.rows.size());
+        s.place_columns = places.columns.data();
+        s.place_column_count = static_cast<Index>(places.columns.size());
+        s.column_step = places.column_step;
+        const Index count = s.images * places.count();
+        s.first = count * share.part / share.parts;
+        s.count = count * (share.part + 1) / share.parts - s.first;
+        tier.sum(s);
+      }
+    }
+  }
+}
+
+void SumPlan::sum_taps(const Share& share, const float* source, const float* w, const float* start,
+                       float* result, float* space) const {
+  const TapSumTier& tier = tier_.sums;
   const Index source_floats = channels_ * layout_.source_h * layout_.source_w;
   const Index plane = result_h_ * result_w_;
+  PlaneCopy copy(layout_);
+  const auto first_row = [&](const Sweep& sweep, Index part) { return sweep.out_h * part / share.parts; };
+  if (share.parts > 1) {  // the rows of the source under those of the result
+    std::swap(copy.first_row, copy.last_row);
+    for (const Sweep& sweep : layout_.sweeps) {
+      copy.first_row = std::min(copy.first_row, first_row(sweep, share.part));
+      copy.last_row = std::max(copy.last_row, first_row(sweep, share.part + 1) + layout_.reach());
+    }
+  }
   for (Index image = share.image; image < share.image + share.images; ++image) {
-    tier.fill(PlaneCopy(layout_), source + image * source_floats, channels_, space);
+    tier.fill(copy, source + image * source_floats, channels_, space);
     // Pixels between those that any tap reaches.
     if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
       std::fill_n(result + (image * rows_ + share.row) * plane, share.rows * plane, 0.0F);
     }
     for (const Sweep& sweep : layout_.sweeps) {
       if (sweep.is_empty()) continue;
+      const Index begin = first_row(sweep, share.part);
       tier.sum({.rows = share.rows,
                 .channels = channels_,
                 .taps = static_cast<Index>(sweep.in_weights.size()),
@@ -70,13 +267,14 @@ void SumPlan::run(const TapSumTier& tier, const Share& share, const float* sourc
                 .a = w + share.row * w_row_,
                 .a_row = w_row_,
                 .a_channel = w_channel_,
-                .b = space,
+                .b = space + begin * layout_.pitch,
                 .b_channel = layout_.channel_floats(),
                 .pitch = layout_.pitch,
                 .start = start == nullptr ? nullptr : start + share.row,
-                .out_h = sweep.out_h,
+                .out_h = first_row(sweep, share.part + 1) - begin,
                 .out_w = sweep.out_w,
-                .out = result + (image * rows_ + share.row) * plane + sweep.row * result_w_ + sweep.column,
+                .out = result + (image * rows_ + share.row) * plane +
+                       (sweep.row + begin * sweep.step) * result_w_ + sweep.column,
                 .out_plane = plane,
                 .out_row = sweep.step * result_w_,
                 .out_step = sweep.step});
@@ -86,11 +284,11 @@ void SumPlan::run(const TapSumTier& tier, const Share& share, const float* sourc
 
 namespace {
 
-// The limit on dy and the image together, in floats: 4 MiB, a part of a third-level cache. More images at
-// once read and write dw less often.
-constexpr Index most_at_once = 1024 * 1024;
-// Pixels of a panel of dy: 256 KiB, so that it stays in the second-level cache while rows of dw are walked.
-constexpr Index most_pixels = 2048;
+// Pixels of a panel of turned dy: a quarter of the second-level cache, so that they stay there while rows of
+// dw are walked.
+Index most_pixels() { return std::max<Index>(1, part_of_second_level(0.25, panel_filters)); }
+// Floats of x and turned dy at a time: an eighth of the last cache.
+Index most_floats() { return static_cast<Index>(caches().last / 8 / sizeof(float)); }
 
 Index panels(Index filters) { return (filters + panel_filters - 1) / panel_filters; }
 
@@ -104,15 +302,25 @@ WeightPlan::WeightPlan(const Layer& p) : layer_(p), layout_(forward_layout(p)) {
   }
 }
 
+Index WeightPlan::rows_at_once() const {
+  const Index out_w = layout_.sweeps[0].out_w;
+  return std::clamp<Index>(most_pixels() / out_w, 1, layout_.sweeps[0].out_h);
+}
+
+Index WeightPlan::panel_pixels(Index images) const {
+  return images * rows_at_once() * layout_.sweeps[0].out_w;
+}
+
 Index WeightPlan::images_at_once(const Share& share) const {
-  const Index dy_floats = panels(share.filters) * panel_filters * layer_.out_pixels();
-  return std::clamp<Index>(most_at_once / (image_floats(share) + dy_floats), 1, layer_.n);
+  if (rows_at_once() < layout_.sweeps[0].out_h) return 1;
+  const Index pixels = layer_.out_pixels();
+  const Index floats = image_floats(share) + panels(share.filters) * panel_filters * pixels;
+  return std::clamp<Index>(std::min(most_pixels() / pixels, most_floats() / floats), 1, layer_.n);
 }
 
 Index WeightPlan::space_floats(const Share& share) const {
   const Index images = images_at_once(share);
-  const Index dy_floats = panels(share.filters) * panel_filters * layer_.out_pixels();
-  return images * (image_floats(share) + dy_floats) + 64;
+  return images * image_floats(share) + panels(share.filters) * panel_filters * panel_pixels(images) + 64;
 }
 
 void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x, const float* dy, float* dw,
@@ -121,42 +329,41 @@ void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x,
   const Sweep& sweep = layout_.sweeps[0];
   const Index taps = static_cast<Index>(sweep.in_channel.size());
   const Index pixels = sweep.out_h * sweep.out_w;
-  const Index at_once = images_at_once(share);
-  const Index panel = at_once * pixels * panel_filters;
+  const Index at_once = images_at_once(share), most_rows = rows_at_once();
+  const Index panel = panel_pixels(at_once) * panel_filters;
   float* const turned = space;
   float* const images = space + panels(share.filters) * panel;
-  const bool divided = pixels > most_pixels;
-  const Index most_rows = divided ? std::max<Index>(1, most_pixels / sweep.out_w) : sweep.out_h;
 
   TapGradient part{.rows = share.channels * taps,
                    .row_offset = row_offset_.data(),
                    .a_image = image_floats(share),
                    .pitch = layout_.pitch,
                    .out_w = sweep.out_w,
+                   .b = turned,
                    .b_panel = panel,
                    .filters = share.filters,
                    .out = dw + share.filter * p.depth() + share.channel * taps,
                    .out_filter = p.depth()};
-  for (Index first = 0; first < p.n; first += at_once) {
-    const Index count = std::min(at_once, p.n - first);
-    for (Index image = 0; image < count; ++image) {
+  for (Index first = 0; first < p.n; first += part.images) {
+    part.images = std::min(at_once, p.n - first);
+    for (Index image = 0; image < part.images; ++image) {
       tier.sums.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(),
                      share.channels, images + image * part.a_image);
-      tier.gradients.turn({.dy = dy + ((first + image) * p.f + share.filter) * pixels,
-                           .pixels = pixels,
-                           .filters = share.filters,
-                           .to = turned + image * pixels * panel_filters,
-                           .panel = panel});
     }
-    part.images = divided ? 1 : count;
-    for (Index image = 0; image < count; image += part.images) {
-      for (Index i = 0; i < sweep.out_h; i += part.out_h) {
-        part.out_h = std::min(most_rows, sweep.out_h - i);
-        part.a = images + image * part.a_image + i * layout_.pitch;
-        part.b = turned + (image * pixels + i * sweep.out_w) * panel_filters;
-        tier.gradients.gradient(part);
-        part.add = true;
+    for (Index i = 0; i < sweep.out_h; i += part.out_h) {
+      part.out_h = std::min(most_rows, sweep.out_h - i);
+      const Index now = part.out_h * sweep.out_w;
+      for (Index image = 0; image < part.images; ++image) {
+        tier.gradients.turn({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
+                             .plane = pixels,
+                             .pixels = now,
+                             .filters = share.filters,
+                             .to = turned + image * now * panel_filters,
+                             .panel = panel});
       }
+      part.a = images + i * layout_.pitch;
+      tier.gradients.gradient(part);
+      part.add = true;
     }
   }
   if (dbias == nullptr || share.channel != 0) return;
@@ -170,13 +377,12 @@ namespace {
 
 struct Sums {
   SumPlan plan;
-  TapSumTier tier;
   Buffer<float> space;
 };
 
-std::shared_ptr<Sums> sums_of(SumPlan plan, const TapSumTier& tier) {
+std::shared_ptr<Sums> sums_of(SumPlan plan) {
   const Index floats = plan.space_floats();
-  return std::make_shared<Sums>(Sums{std::move(plan), tier, zeroed_space(floats)});
+  return std::make_shared<Sums>(Sums{std::move(plan), zeroed_space(floats)});
 }
 
 struct Weights {
@@ -193,9 +399,9 @@ void add_tier(Registry& r, const DirectTier& tier) {
                  .summary = summary,
                  .prepare =
                      [tier](const Problem& p, const Conv2d::Input&, const Context&) {
-                       return [s = sums_of(SumPlan::of_y(p), tier.sums), p](const Conv2d::Input& in,
-                                                                            Conv2d::Output& out) {
-                         s->plan.run(s->tier, s->plan.all(), in.x.data(), in.w.data(),
+                       return [s = sums_of(SumPlan::of_y(p, tier)), p](const Conv2d::Input& in,
+                                                                       Conv2d::Output& out) {
+                         s->plan.run(s->plan.all(), in.x.data(), in.w.data(),
                                      p.has_bias() ? in.bias.data() : nullptr, out.y.data(), s->space.data());
                        };
                      },
@@ -205,10 +411,9 @@ void add_tier(Registry& r, const DirectTier& tier) {
        .summary = summary,
        .prepare =
            [tier](const DataProblem& p, const Conv2dDataGradient::Input&, const Context&) {
-             return [s = sums_of(SumPlan::of_dx(p), tier.sums)](const Conv2dDataGradient::Input& in,
-                                                                Conv2dDataGradient::Output& out) {
-               s->plan.run(s->tier, s->plan.all(), in.dy.data(), in.w.data(), nullptr, out.dx.data(),
-                           s->space.data());
+             return [s = sums_of(SumPlan::of_dx(p, tier))](const Conv2dDataGradient::Input& in,
+                                                           Conv2dDataGradient::Output& out) {
+               s->plan.run(s->plan.all(), in.dy.data(), in.w.data(), nullptr, out.dx.data(), s->space.data());
              };
            },
        .unfit = unfit});

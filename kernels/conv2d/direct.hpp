@@ -1,6 +1,7 @@
 // The work of one thread of `direct`, a share of y, dx or dw, so that `threaded` runs the same machine code.
 #pragma once
 
+#include "conv2d/pixel_sum.hpp"
 #include "conv2d/tap_gradient.hpp"
 #include "conv2d/tap_sum.hpp"
 
@@ -9,6 +10,7 @@ namespace assay::conv2d {
 /// `direct` compiled for one SIMD target.
 struct DirectTier {
   TapSumTier sums;
+  PixelSumTier pixels;
   TapGradientTier gradients;
 };
 /// Every target that was built, best first.
@@ -18,26 +20,54 @@ std::vector<DirectTier> direct_tiers();
 Buffer<float> zeroed_space(Index floats);
 
 /// y from x, or dx from dy: both are sums over taps and channels of a source.
+///
+/// Of the two ways to compute them the plan takes the one that costs less by its estimate: pixel_sum.hpp, or
+/// tap_sum.hpp where rows of the result are few or do not fill vectors, or where weights outweigh pixels.
 class SumPlan {
  public:
-  static SumPlan of_y(const Layer& p);
-  static SumPlan of_dx(const Layer& p);
+  static SumPlan of_y(const Layer& p, const DirectTier& tier);
+  static SumPlan of_dx(const Layer& p, const DirectTier& tier);
 
-  /// Images [image, image + images), and of each the channels [row, row + rows).
+  /// Images [image, image + images), of each the channels [row, row + rows), and of those the places of part
+  /// `part` of `parts`.
   struct Share {
     Index image = 0, images = 0, row = 0, rows = 0;
+    Index part = 0, parts = 1;
   };
-  Share all() const { return {0, images_, 0, rows_}; }
+  Share all() const { return {.images = images_, .rows = rows_}; }
+  /// Multiply-adds of a vector that would take as long.
+  double cost() const { return cost_; }
+  /// Returns how many vectors hold so many numbers.
+  Index vectors(Index numbers) const;
+  /// Shares of about the same work, at most `most`.
+  std::vector<Share> shares(Index most) const;
   /// For zeroed_space(), one for each share that is computed at the same time.
-  Index space_floats() const { return layout_.floats(channels_); }
-  void run(const TapSumTier& tier, const Share& share, const float* source, const float* w,
-           const float* start, float* result, float* space) const;
+  Index space_floats() const;
+  void run(const Share& share, const float* source, const float* w, const float* start, float* result,
+           float* space) const;
 
  private:
-  SumPlan(const Layer& p, Layout layout) : images_(p.n), layout_(std::move(layout)) {}
+  SumPlan(const Layer& p, const DirectTier& tier, Layout layout, std::vector<PlaceClass> places)
+      : tier_(tier),
+        images_(p.n),
+        taps_(p.window().taps()),
+        layout_(std::move(layout)),
+        places_(std::move(places)) {}
+  void choose();
+  bool divides_places(Index parts) const;
+  /// Rows whose weights are turned at once.
+  Index rows_at_once() const;
+  void sum_taps(const Share& share, const float* source, const float* w, const float* start, float* result,
+                float* space) const;
+  void sum_pixels(const Share& share, const float* source, const float* w, const float* start, float* result,
+                  float* space) const;
 
-  Index images_;
+  DirectTier tier_;
+  Index images_, taps_;
   Layout layout_;
+  std::vector<PlaceClass> places_;
+  double cost_ = 0;
+  bool on_pixels_ = false;           ///< whether pixel_sum.hpp computes it
   Index channels_ = 0, rows_ = 0;    ///< of the source and of the result
   Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels
   Index result_h_ = 0, result_w_ = 0;
@@ -59,7 +89,10 @@ class WeightPlan {
            float* dbias, float* space) const;
 
  private:
+  /// dy is turned some rows or some images at a time.
+  Index rows_at_once() const;
   Index images_at_once(const Share& share) const;
+  Index panel_pixels(Index images) const;
   Index image_floats(const Share& share) const { return share.channels * layout_.channel_floats(); }
 
   Layer layer_;

@@ -120,6 +120,14 @@ Layout combine(const Axis& rows, const Axis& columns, Index kernel_w) {
 
 }  // namespace
 
+Index Layout::reach() const {
+  Index furthest = 0;
+  for (const Sweep& sweep : sweeps) {
+    for (const Index tap : sweep.in_channel) furthest = std::max(furthest, tap % plane_floats / pitch);
+  }
+  return furthest + 1;
+}
+
 Layout forward_layout(const Layer& p) {
   const Window w = p.window();
   Layout layout = combine(forward_axis(p.h, w.top, w.kernel_h, w.out_h(), w.stride, w.dilation),

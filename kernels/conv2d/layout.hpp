@@ -37,6 +37,8 @@ struct Layout {
   std::vector<Plane> planes;
   std::vector<Sweep> sweeps;
 
+  /// Returns the rows of a plane that the taps of a window see, or one more.
+  Index reach() const;
   Index channel_floats() const { return plane_floats * static_cast<Index>(planes.size()); }
   /// Returns the floats of an image, and those that a vector may read past the last position.
   Index floats(Index channels) const { return channels * channel_floats() + 64; }

@@ -9,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "conv2d/tap_gradient.cpp"
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "conv2d/turn_inl.hpp"
+#include "gemm/tile_inl.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
@@ -17,21 +19,24 @@ namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
+using blocked::HWY_NAMESPACE::Floats;
+using blocked::HWY_NAMESPACE::lanes;
+using blocked::HWY_NAMESPACE::unrolled;
+using blocked::HWY_NAMESPACE::Vector;
 
-constexpr Index lanes = HWY_LANES(float);
-
-// The tile: rows of (channel, tap) by vectors of filters. With AVX-512 two pixels are taken at a time, so
-// that the offset of a row is read half as often, which leaves room for 24 sums.
+// The tile: rows of (channel, tap) by vectors of filters. Where rows are so few that each has a pointer in a
+// register, a pixel is one addition for all of them. The rows of AVX-512 are too many: their offsets are read
+// again, for two pixels at a time, so that they are read half as often.
 #if HWY_TARGET == HWY_AVX3
 constexpr Index tile_rows = 12, tile_vectors = 2, pixels_at_once = 2;
+#elif HWY_TARGET == HWY_AVX2
+constexpr Index tile_rows = 6, tile_vectors = 2, pixels_at_once = 1;
 #elif HWY_TARGET == HWY_NEON
 constexpr Index tile_rows = 8, tile_vectors = 2, pixels_at_once = 2;
 #else
 constexpr Index tile_rows = 4, tile_vectors = lanes == 1 ? 4 : 2, pixels_at_once = 1;
 #endif
+constexpr bool rows_have_pointers = tile_rows <= 8;
 constexpr Index tile_columns = tile_vectors * lanes;
 static_assert(panel_filters % tile_columns == 0);
 
@@ -60,24 +65,46 @@ template <Index rows, Index vectors>
 void tile(const TapGradient& g, Index row, const float* b, float* to) {
   const Floats d;
   Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::Zero(d);
-  }
+  unrolled<rows>([&](auto r) HWY_ATTR {
+    unrolled<vectors>([&](auto v) HWY_ATTR { sums[r.value][v.value] = hn::Zero(d); });
+  });
   const Index* const offset = g.row_offset + row;
-  for (Index image = 0; image < g.images; ++image) {
-    const float* a_row = g.a + image * g.a_image;
-    for (Index i = 0; i < g.out_h; ++i, a_row += g.pitch) {
-      const float* a = a_row;
-      const float* const end = a + g.out_w;
-      for (; a + pixels_at_once <= end; a += pixels_at_once, b += pixels_at_once * panel_filters) {
-        step<rows, vectors, pixels_at_once>(a, offset, b, sums);
+  if constexpr (rows_have_pointers) {
+    const float* at[static_cast<std::size_t>(rows)];
+    unrolled<rows>([&](auto r) HWY_ATTR { at[r.value] = g.a + offset[r.value]; });
+    for (Index image = 0; image < g.images; ++image) {
+      for (Index i = 0; i < g.out_h; ++i) {
+        const Index first = image * g.a_image + i * g.pitch;
+        for (Index pixel = first; pixel < first + g.out_w; ++pixel, b += panel_filters) {
+          Vector from_b[static_cast<std::size_t>(vectors)];
+          unrolled<vectors>([&](auto v) HWY_ATTR { from_b[v.value] = hn::LoadU(d, b + v.value * lanes); });
+          unrolled<rows>([&](auto r) HWY_ATTR {
+            const Vector from_a = hn::Set(d, at[r.value][pixel]);
+            unrolled<vectors>([&](auto v) HWY_ATTR {
+              sums[r.value][v.value] = hn::MulAdd(from_a, from_b[v.value], sums[r.value][v.value]);
+            });
+          });
+        }
       }
-      for (; a < end; ++a, b += panel_filters) step<rows, vectors, 1>(a, offset, b, sums);
+    }
+  } else {
+    for (Index image = 0; image < g.images; ++image) {
+      const float* a_row = g.a + image * g.a_image;
+      for (Index i = 0; i < g.out_h; ++i, a_row += g.pitch) {
+        const float* a = a_row;
+        const float* const end = a + g.out_w;
+        for (; a + pixels_at_once <= end; a += pixels_at_once, b += pixels_at_once * panel_filters) {
+          step<rows, vectors, pixels_at_once>(a, offset, b, sums);
+        }
+        for (; a < end; ++a, b += panel_filters) step<rows, vectors, 1>(a, offset, b, sums);
+      }
     }
   }
-  for (Index r = 0; r < rows; ++r) {
-    for (Index v = 0; v < vectors; ++v) hn::Store(sums[r][v], d, to + (r * vectors + v) * lanes);
-  }
+  unrolled<rows>([&](auto r) HWY_ATTR {
+    unrolled<vectors>([&](auto v) HWY_ATTR {
+      hn::Store(sums[r.value][v.value], d, to + (r.value * vectors + v.value) * lanes);
+    });
+  });
 }
 
 using Tile = void (*)(const TapGradient&, Index, const float*, float*);
@@ -93,61 +120,8 @@ Tile tile_of(Index rows, Index vectors) {
                  std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
 }
 
-// to[j * to_row + i] (+)= from[i * from_row + j] for 4 x 4 numbers.
-template <bool add>
-HWY_INLINE void turn_four(const float* from, Index from_row, float* to, Index to_row) {
-#if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> d64;
-  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
-  const auto x2 = hn::LoadU(d, from + 2 * from_row), x3 = hn::LoadU(d, from + 3 * from_row);
-  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
-  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
-  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
-  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
-  auto y0 = hn::BitCast(d, hn::InterleaveLower(d64, low01, low23));
-  auto y1 = hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23));
-  auto y2 = hn::BitCast(d, hn::InterleaveLower(d64, high01, high23));
-  auto y3 = hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23));
-  if constexpr (add) {
-    y0 = hn::Add(y0, hn::LoadU(d, to));
-    y1 = hn::Add(y1, hn::LoadU(d, to + to_row));
-    y2 = hn::Add(y2, hn::LoadU(d, to + 2 * to_row));
-    y3 = hn::Add(y3, hn::LoadU(d, to + 3 * to_row));
-  }
-  hn::StoreU(y0, d, to);
-  hn::StoreU(y1, d, to + to_row);
-  hn::StoreU(y2, d, to + 2 * to_row);
-  hn::StoreU(y3, d, to + 3 * to_row);
-#else
-  for (Index i = 0; i < 4; ++i) {
-    for (Index j = 0; j < 4; ++j) {
-      const float before = add ? to[j * to_row + i] : 0;
-      to[j * to_row + i] = before + from[i * from_row + j];
-    }
-  }
-#endif
-}
-
-// to[j * to_row + i] (+)= from[i * from_row + j] for rows x columns numbers.
-template <bool add>
-void turn_block(const float* from, Index from_row, Index rows, Index columns, float* to, Index to_row) {
-  const Index whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (Index j = 0; j < whole_columns; j += 4) {
-    for (Index i = 0; i < whole_rows; i += 4) {
-      turn_four<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
-    }
-  }
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = j < whole_columns ? whole_rows : 0; i < rows; ++i) {
-      const float before = add ? to[j * to_row + i] : 0;
-      to[j * to_row + i] = before + from[i * from_row + j];
-    }
-  }
-}
-
 // Tiles whose results are turned together: so many rows are a few whole cache lines of each filter of dw.
-constexpr Index rows_together = 4 * tile_rows;
+constexpr Index rows_together = 48 / tile_rows * tile_rows;
 
 void gradient(const TapGradient& g) {
   HWY_ALIGN float results[static_cast<std::size_t>(rows_together * tile_columns)];
@@ -179,8 +153,8 @@ void turn(const TurnDy& t) {
   for (Index filter = 0; filter < t.filters; filter += panel_filters) {
     const Index rows = smaller(t.filters - filter, panel_filters);
     float* const to = t.to + filter / panel_filters * t.panel;
-    const float* const from = t.dy + filter * t.pixels;
-    turn_block<false>(from, t.pixels, rows, t.pixels, to, panel_filters);
+    const float* const from = t.dy + filter * t.plane;
+    turn_block<false>(from, t.plane, rows, t.pixels, to, panel_filters);
     for (Index pixel = 0; rows < panel_filters && pixel < t.pixels; ++pixel) {
       for (Index f = rows; f < panel_filters; ++f) to[pixel * panel_filters + f] = 0;
     }

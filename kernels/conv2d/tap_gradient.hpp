@@ -30,11 +30,11 @@ struct TapGradient {
   bool add = false;      ///< to what out holds, or overwrite it
 };
 
-/// dy of one image and `filters` filters, `pixels` each, into b of TapGradient from `to` on, where panels
-/// are `panel` floats apart.
+/// dy of one image and `filters` filters, `pixels` each that are `plane` apart, into b of TapGradient from
+/// `to` on, where panels are `panel` floats apart.
 struct TurnDy {
   const float* dy = nullptr;
-  Index pixels = 0, filters = 0;
+  Index plane = 0, pixels = 0, filters = 0;
   float* to = nullptr;
   Index panel = 0;
 };

@@ -232,9 +232,11 @@ void fill(const PlaneCopy& copy, const float* image, Index channels, float* spac
   for (Index channel = 0; channel < channels; ++channel, image += copy.source_plane) {
     for (Index p = 0; p < copy.count; ++p, space += copy.plane_floats) {
       const Plane& plane = copy.planes[p];
-      const float* from = image + plane.pixel_row * copy.source_w + plane.pixel_column;
-      float* to = space + plane.row * copy.pitch + plane.column;
-      for (Index i = 0; i < plane.rows; ++i, from += copy.step * copy.source_w, to += copy.pitch) {
+      const Index before = copy.first_row > plane.row ? copy.first_row - plane.row : 0;
+      const float* from = image + (plane.pixel_row + before * copy.step) * copy.source_w + plane.pixel_column;
+      float* to = space + (plane.row + before) * copy.pitch + plane.column;
+      const Index end = smaller(plane.rows, copy.last_row - plane.row);
+      for (Index i = before; i < end; ++i, from += copy.step * copy.source_w, to += copy.pitch) {
         copy_row(from, copy.step, plane.columns, to);
       }
     }

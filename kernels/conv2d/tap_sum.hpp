@@ -4,6 +4,7 @@
 
 #include "conv2d/layout.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ struct PlaneCopy {
 
   const Plane* planes;
   Index count, source_w, source_plane, step, pitch, plane_floats;
+  /// Of each plane, those that are copied.
+  Index first_row = 0, last_row = std::numeric_limits<Index>::max();
 };
 
 struct TapSumTier {

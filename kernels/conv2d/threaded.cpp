@@ -1,8 +1,7 @@
-// The idea: the tiles of `direct` on every thread, or the products of `pointwise` where a layer is one.
-// Images are divided first, since they share nothing but weights; then filters, or channels of dx, of which
-// each thread computes its own from a copy of the image of its own. dw is divided by filters and channels and
-// never by images: a weight is summed over the batch by one thread, so that there are no accumulators to add
-// up.
+// The idea: the tiles of `direct` on every thread, or the products of `pointwise` where a layer is one and
+// its pixels fill vectors. Images are divided first, since they share nothing but weights; then filters, or
+// channels of dx, or places. dw is divided by filters and channels and never by images: a weight is summed
+// over the batch by one thread, so that there are no accumulators to add up.
 
 #include "conv2d/bias.hpp"
 #include "conv2d/direct.hpp"
@@ -56,33 +55,29 @@ void start_team(int threads) {
   on_team(threads, threads, [](int) {});
 }
 
+DirectTier best_tier() { return best_of(direct_tiers(), &DirectTier::sums); }
+
 struct Sums {
   SumPlan plan;
-  TapSumTier tier;
-  int threads = 1;
   std::vector<SumPlan::Share> shares;
   std::vector<Buffer<float>> spaces;
 
   void run(const float* source, const float* w, const float* start, float* result) {
-    on_team(threads, static_cast<int>(shares.size()), [&](int i) {
+    const int parts = static_cast<int>(shares.size());
+    on_team(parts, parts, [&](int i) {
       const auto at = static_cast<std::size_t>(i);
-      plan.run(tier, shares[at], source, w, start, result, spaces[at].data());
+      plan.run(shares[at], source, w, start, result, spaces[at].data());
     });
   }
 };
 
 std::shared_ptr<Sums> divided_sums(SumPlan plan, const Layer& p, const Context& context) {
-  const SumPlan::Share all = plan.all();
-  const Grid grid = images_and_rows(useful_threads(p, context), all.images, all.rows);
-  auto sums = std::make_shared<Sums>(
-      Sums{std::move(plan), best_of(direct_tiers(), &DirectTier::sums).sums, grid.parts(), {}, {}});
-  for (Index i = 0; i < grid.parts(); ++i) {
-    const Range images = range(all.images, 1, i / grid.inner, grid.outer);
-    const Range rows = range(all.rows, 1, i % grid.inner, grid.inner);
-    sums->shares.push_back({images.first, images.count, rows.first, rows.count});
+  std::vector<SumPlan::Share> shares = plan.shares(useful_threads(p, context));
+  auto sums = std::make_shared<Sums>(Sums{std::move(plan), std::move(shares), {}});
+  for (std::size_t i = 0; i < sums->shares.size(); ++i) {
     sums->spaces.push_back(zeroed_space(sums->plan.space_floats()));
   }
-  start_team(sums->threads);
+  start_team(static_cast<int>(sums->shares.size()));
   return sums;
 }
 
@@ -129,8 +124,17 @@ std::shared_ptr<Products> divided_products(const Layer& p, const Context& contex
   return products;
 }
 
+/// Whether `rows` of the result are better products, one per image, than what the plan does: pixels do not
+/// fill the vectors of a product where images are small.
+bool pays_as_products(const Layer& p, Index rows, Index channels, const SumPlan& plan) {
+  if (!is_pointwise(p)) return false;
+  const Index vectors = plan.vectors(p.pixels());
+  return static_cast<double>(p.n * rows * channels * vectors) < plan.cost();
+}
+
 Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context& context) {
-  if (is_pointwise(p) && !p.has_bias()) {
+  SumPlan plan = SumPlan::of_y(p, best_tier());
+  if (!p.has_bias() && pays_as_products(p, p.f, p.c, plan)) {
     const auto products = divided_products(p, context, p.f, p.pixels(), true, [&](const Block& at) {
       return product_y(p, at, nullptr, nullptr, 0, nullptr);
     });
@@ -141,15 +145,16 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
       });
     };
   }
-  return
-      [p, sums = divided_sums(SumPlan::of_y(p), p, context)](const Conv2d::Input& in, Conv2d::Output& out) {
-        sums->run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
-      };
+  return [p, sums = divided_sums(SumPlan::of_y(p, best_tier()), p, context)](const Conv2d::Input& in,
+                                                                             Conv2d::Output& out) {
+    sums->run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+  };
 }
 
 Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2dDataGradient::Input&,
                                                const Context& context) {
-  if (is_pointwise(p)) {
+  SumPlan plan = SumPlan::of_dx(p, best_tier());
+  if (pays_as_products(p, p.c, p.f, plan)) {
     const auto products = divided_products(p, context, p.c, p.pixels(), true, [&](const Block& at) {
       return product_dx(p, at, nullptr, nullptr, nullptr);
     });
@@ -160,8 +165,8 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
       });
     };
   }
-  return [sums = divided_sums(SumPlan::of_dx(p), p, context)](const Conv2dDataGradient::Input& in,
-                                                              Conv2dDataGradient::Output& out) {
+  return [sums = divided_sums(std::move(plan), p, context)](const Conv2dDataGradient::Input& in,
+                                                            Conv2dDataGradient::Output& out) {
     sums->run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
   };
 }
@@ -179,8 +184,7 @@ std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context)
   const Index threads = useful_threads(p, context);
   const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);
   const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
-  auto weights = std::make_shared<Weights>(
-      Weights{WeightPlan(p), best_of(direct_tiers(), &DirectTier::sums), grid.parts(), {}, {}});
+  auto weights = std::make_shared<Weights>(Weights{WeightPlan(p), best_tier(), grid.parts(), {}, {}});
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range filters = range(p.f, panel_filters, i / grid.inner, grid.outer);
     const Range channels = range(p.c, 1, i % grid.inner, grid.inner);

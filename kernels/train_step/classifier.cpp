@@ -20,18 +20,18 @@ class Convolution {
  public:
   Convolution(const conv2d::Problem& layer, const conv2d::DirectTier& tier)
       : tier_(tier),
-        y_(conv2d::SumPlan::of_y(layer)),
-        dx_(conv2d::SumPlan::of_dx(layer)),
+        y_(conv2d::SumPlan::of_y(layer, tier)),
+        dx_(conv2d::SumPlan::of_dx(layer, tier)),
         dw_(layer),
         y_space_(conv2d::zeroed_space(y_.space_floats())),
         dx_space_(conv2d::zeroed_space(dx_.space_floats())),
         dw_space_(conv2d::zeroed_space(dw_.space_floats(dw_.all()))) {}
 
   void forward(const float* x, const float* w, const float* b, float* y) {
-    y_.run(tier_.sums, y_.all(), x, w, b, y, y_space_.data());
+    y_.run(y_.all(), x, w, b, y, y_space_.data());
   }
   void data_gradient(const float* dy, const float* w, float* dx) {
-    dx_.run(tier_.sums, dx_.all(), dy, w, nullptr, dx, dx_space_.data());
+    dx_.run(dx_.all(), dy, w, nullptr, dx, dx_space_.data());
   }
   void weight_gradient(const float* x, const float* dy, float* dw, float* db) {
     dw_.run(tier_, dw_.all(), x, dy, dw, db, dw_space_.data());

@@ -1,0 +1,107 @@
+// The transposition of small matrices, compiled once per SIMD target.
+
+#if defined(ASSAY_CONV2D_TURN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_CONV2D_TURN_INL
+#undef ASSAY_CONV2D_TURN_INL
+#else
+#define ASSAY_CONV2D_TURN_INL
+#endif
+
+#include "assay/problem.hpp"
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::conv2d {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// to[j * to_row + i] (+)= from[i * from_row + j] for 4 x 4 numbers.
+template <bool add>
+HWY_INLINE void turn_four(const float* from, Index from_row, float* to, Index to_row) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> d64;
+  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
+  const auto x2 = hn::LoadU(d, from + 2 * from_row), x3 = hn::LoadU(d, from + 3 * from_row);
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
+  auto y0 = hn::BitCast(d, hn::InterleaveLower(d64, low01, low23));
+  auto y1 = hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23));
+  auto y2 = hn::BitCast(d, hn::InterleaveLower(d64, high01, high23));
+  auto y3 = hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23));
+  if constexpr (add) {
+    y0 = hn::Add(y0, hn::LoadU(d, to));
+    y1 = hn::Add(y1, hn::LoadU(d, to + to_row));
+    y2 = hn::Add(y2, hn::LoadU(d, to + 2 * to_row));
+    y3 = hn::Add(y3, hn::LoadU(d, to + 3 * to_row));
+  }
+  hn::StoreU(y0, d, to);
+  hn::StoreU(y1, d, to + to_row);
+  hn::StoreU(y2, d, to + 2 * to_row);
+  hn::StoreU(y3, d, to + 3 * to_row);
+#else
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      const float before = add ? to[j * to_row + i] : 0;
+      to[j * to_row + i] = before + from[i * from_row + j];
+    }
+  }
+#endif
+}
+
+// The same for 2 x 4 numbers.
+template <bool add>
+HWY_INLINE void turn_two(const float* from, Index from_row, float* to, Index to_row) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  const hn::Half<decltype(d)> half;
+  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
+  const auto low = hn::InterleaveLower(d, x0, x1), high = hn::InterleaveUpper(d, x0, x1);
+  const auto put = [&](auto y, Index j) HWY_ATTR {
+    float* const at = to + j * to_row;
+    if constexpr (add) y = hn::Add(y, hn::LoadU(half, at));
+    hn::StoreU(y, half, at);
+  };
+  put(hn::LowerHalf(half, low), 0);
+  put(hn::UpperHalf(half, low), 1);
+  put(hn::LowerHalf(half, high), 2);
+  put(hn::UpperHalf(half, high), 3);
+#else
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      const float before = add ? to[j * to_row + i] : 0;
+      to[j * to_row + i] = before + from[i * from_row + j];
+    }
+  }
+#endif
+}
+
+// to[j * to_row + i] (+)= from[i * from_row + j] for rows x columns numbers.
+template <bool add>
+inline void turn_block(const float* from, Index from_row, Index rows, Index columns, float* to,
+                       Index to_row) {
+  const Index whole_rows = rows / 2 * 2, whole_columns = columns / 4 * 4;
+  for (Index j = 0; j < whole_columns; j += 4) {
+    Index i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      turn_four<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    }
+    if (i < whole_rows) turn_two<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+  }
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = j < whole_columns ? whole_rows : 0; i < rows; ++i) {
+      const float before = add ? to[j * to_row + i] : 0;
+      to[j * to_row + i] = before + from[i * from_row + j];
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::conv2d
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
