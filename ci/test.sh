@@ -53,5 +53,5 @@ beside build/tsan/ctest.log ctest --preset tsan
 cmake --preset dev
 cmake --build --preset dev
 joined
-stage "4 of 4: running all tests, about six minutes on two cores"
+stage "4 of 4: running all tests, about five minutes on two cores"
 ctest --preset dev
