@@ -75,6 +75,12 @@ Registry registry_with(const std::filesystem::path& plugin) {
   return out;
 }
 
+/// Calls `use` with that registry where the head is a plug-in, else with `linked`.
+template <class Use>
+int with_operations_of(const std::string& head, const Registry& linked, const Use& use) {
+  return is_plugin(head) ? use(registry_with(head)) : use(linked);
+}
+
 /// Whether a side is built.
 bool has_revision(const ProgramsOptions& options) {
   return !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
@@ -86,9 +92,11 @@ bool builds_plugin(const ProgramsOptions& options) {
   return built && makes_plugin(project_in(repository_root(".", Hooks{})));
 }
 
-/// Refuses options about revisions where a program was named.
-void require_revisions(const BuildsOptions& options) {
+/// Refuses sides that are nowhere, and options about revisions where a program was named.
+void require_sides(const BuildsOptions& options) {
   const ProgramsOptions& programs = options.programs;
+  require_file_if_path(programs.base);
+  require_file_if_path(programs.head);
   for (const auto& [option, program] :
        {std::pair{"--base", programs.base}, std::pair{"--head", programs.head}}) {
     if (!options.merge_base || !is_program(program)) continue;
@@ -101,12 +109,10 @@ void require_revisions(const BuildsOptions& options) {
   }
 }
 
-/// Several layouts are worth their time where a revision is built anyway. Throws Stopped.
+/// Several layouts are worth their time where a revision is built anyway. `options` passed require_sides().
+/// Throws Stopped.
 Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
   const std::string &base = options.programs.base, &given_head = options.programs.head;
-  require_file_if_path(base);
-  require_file_if_path(given_head);
-  require_revisions(options);
   const bool revision = has_revision(options.programs);
   const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
   const std::string head = given_head.empty() ? "HEAD" : given_head;
@@ -197,9 +203,7 @@ int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   if (is_plugin(programs.base) && programs.head.empty()) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
-  require_file_if_path(programs.base);
-  require_file_if_path(programs.head);
-  require_revisions(options);
+  require_sides(options);
   std::filesystem::path& suite = options.programs.verdict.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
   const auto gate = [&](const Selected& selected, Bundle sides, const Registry& registry,
@@ -214,12 +218,11 @@ int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
       return gate(selected_by(options, registry), std::move(sides), registry, hooks);
     });
   }
-  Registry with_plugin;
-  if (is_plugin(programs.head)) with_plugin = registry_with(programs.head);
-  const Registry& registry = is_plugin(programs.head) ? with_plugin : linked;
-  const Selected selected = selected_by(options, registry);
-  return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
-    return gate(selected, sides_of(options, hooks), registry, hooks);
+  return with_operations_of(programs.head, linked, [&](const Registry& registry) {
+    const Selected selected = selected_by(options, registry);
+    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+      return gate(selected, sides_of(options, hooks), registry, hooks);
+    });
   });
 }
 
@@ -228,22 +231,21 @@ int bundle_verb(const BundleOptions& given, const Registry& linked) {
   ProgramsOptions& programs = options.builds.programs;
   if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
   Bundle sides = read_bundle(options.bundle);
-  const std::filesystem::path head = sides.head.links.front();
-  Registry with_plugin;
-  if (is_shared_library(head)) with_plugin = registry_with(head);
-  const Registry& registry = is_shared_library(head) ? with_plugin : linked;
-  const Selected selected = selected_by(options.builds, registry);
   BundleOptions repeated = options;
   repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;
   programs.head = sides.head.name;
-  return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
-    return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
-                      hooks);
+  return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
+    const Selected selected = selected_by(options.builds, registry);
+    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+      return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
+                        hooks);
+    });
   });
 }
 
 int prepare_verb(const PrepareOptions& options) {
+  require_sides(options.builds);
   Bundle sides;
   {
     Progress progress;

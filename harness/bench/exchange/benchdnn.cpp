@@ -1,12 +1,10 @@
 // The performance lines of benchdnn read as results.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
+#include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -54,8 +52,7 @@ PerfTemplate template_of(std::string_view line, const std::string& where) {
   if (words.front() != "perf" || !found.problem || !found.time) {
     throw Error(where, fmt::format("the template \"{}\" lacks what is read", line),
                 "run benchdnn without --perf-template, or with one that begins with perf and holds %prb% and "
-                "%0time%, "
-                "with commas between");
+                "%0time%, with commas between");
   }
   return found;
 }
@@ -94,9 +91,9 @@ Results results_from_benchdnn(const std::string& text, const std::string& where)
   NamedTrials trials(results);
   std::optional<PerfTemplate> form;
   std::istringstream lines(text);
-  std::size_t number = 0;
+  std::size_t line_number = 0;
   for (std::string line; std::getline(lines, line);) {
-    const std::string at = fmt::format("{}: line {}", where, ++number);
+    const std::string at = fmt::format("{}: line {}", where, ++line_number);
     if (line.ends_with('\r')) line.pop_back();
     constexpr std::string_view announcement = "Output template: ";
     if (line.starts_with(announcement))
@@ -108,11 +105,8 @@ Results results_from_benchdnn(const std::string& text, const std::string& where)
     }
     const auto fields = fields_of(line, *form, at);
     const std::string& milliseconds = fields[*form->time];
-    double time = 0;
-    const auto [end, error] =
-        std::from_chars(milliseconds.data(), milliseconds.data() + milliseconds.size(), time);
-    const bool whole = error == std::errc() && end == milliseconds.data() + milliseconds.size();
-    if (!whole || !std::isfinite(time) || time < 0) {
+    const std::optional<double> time = number(milliseconds);
+    if (!time || *time < 0) {
       throw Error(at, fmt::format("the time is \"{}\", must be milliseconds", milliseconds),
                   "keep all that benchdnn prints");
     }
@@ -121,7 +115,7 @@ Results results_from_benchdnn(const std::string& text, const std::string& where)
       name = fields[*form->name] + ' ' + name;
     TrialResult& trial = trials.at(name);
     if (form->implementation) trial.note = fields[*form->implementation];
-    if (time > 0) trial.launches.push_back({Slice{.seconds = time * 1e-3}});
+    if (*time > 0) trial.launches.push_back({Slice{.seconds = *time * 1e-3}});
     trial.remark = form->is_average ? "an average of its calls stands for each launch"
                                     : "the fastest of its calls stands for each launch";
   }

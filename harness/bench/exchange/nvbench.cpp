@@ -2,15 +2,14 @@
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
 #include "core/json/json.hpp"
+#include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -29,11 +28,9 @@ std::optional<JsonField> value_of(const JsonField& summary, std::string_view nam
 
 double seconds_in(const JsonField& field) {
   const std::string text = field.text();
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(seconds) || seconds < 0)
-    field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
-  return seconds;
+  const std::optional<double> seconds = number(text);
+  if (!seconds || *seconds < 0) field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
+  return *seconds;
 }
 
 /// The sample times that a summary names a file of, whose name is relative to the folder of the results.
