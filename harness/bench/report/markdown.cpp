@@ -63,17 +63,30 @@ void add_first(Json& out, const Report& report) {
   out["first_more"] = all > shown ? Json(all - shown) : Json();
 }
 
+// How the bytes of a mix are called, 0 of which are written when all are read.
+std::string mix_text(double written_share) {
+  if (written_share == 0) return "reads alone";
+  if (written_share == 1) return "writes alone";
+  return written_share == 0.5 ? "a write to a read" : percent_text(written_share) + " writes";
+}
+
 void add_roofs(Json& out, const Report& report) {
   Json rows = Json::array();
-  const auto add = [&](int threads, std::string roof, double reached, const char* unit) {
-    rows.push_back(
-        Json{{"threads", threads}, {"roof", std::move(roof)}, {"reached", figure(reached / 1e9) + unit}});
+  const auto add = [&](int threads, std::string roof, std::string reached) {
+    rows.push_back(Json{{"threads", threads}, {"roof", std::move(roof)}, {"reached", std::move(reached)}});
   };
   for (const Roof& roof : report.roofs) {
-    add(roof.threads, "f32 fused multiply-add", roof.flops_per_second, " GFLOP/s");
+    add(roof.threads, "f32 fused multiply-add", figure(roof.flops_per_second / 1e9) + " GFLOP/s");
     for (const Bandwidth& level : roof.bandwidth) {
+      std::string reached = figure(level.bytes_per_second / 1e9) + " GB/s";
+      const char* before = "; ";
+      for (const TrafficMix& mix : level.mixes) {
+        reached +=
+            fmt::format("{}{} {}", before, mix_text(mix.written_share), figure(mix.bytes_per_second / 1e9));
+        before = ", ";
+      }
       add(roof.threads, fmt::format("{}, {}", level.level, bytes_text(level.working_set_bytes)),
-          level.bytes_per_second, " GB/s");
+          std::move(reached));
     }
   }
   out["roof_rows"] = std::move(rows);

@@ -167,6 +167,13 @@ TEST(Report, SaysHowLargeASlowDownMustBeToBeSeen) {
   EXPECT_THAT(to_markdown(report), HasSubstr("a slow-down of 7.92 % would have been seen in half of them"));
 }
 
+TEST(Report, SaysWhatEachMixOfTrafficReached) {
+  Results results = network();
+  results.roofs[0].bandwidth[0].mixes = {{0, 2e11}, {0.5, 8e10}, {1, 5e10}};
+  EXPECT_THAT(to_markdown(report_of(results)),
+              HasSubstr("| 100 GB/s; reads alone 200, a write to a read 80.0, writes alone 50.0 |"));
+}
+
 TEST(Report, ShowsNoShareOfARoofThatIsNotBelievedAndSaysWhyWhereverItDoesNot) {
   Results results = network();
   results.roofs[0].flops_per_second = 5e9;                // 524,288 operations in 51 µs are 10.3 GFLOP/s

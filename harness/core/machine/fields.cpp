@@ -24,10 +24,16 @@ void describe(Fields& f, Machine& machine) {
   f("facts", machine.facts, {.optional = true});
 }
 
+void describe(Fields& f, TrafficMix& mix) {
+  f("written_share", mix.written_share, {.low = 0, .high = 1, .about = "of the bytes"});
+  f("bytes_per_second", mix.bytes_per_second);
+}
+
 void describe(Fields& f, Bandwidth& bandwidth) {
   f("level", bandwidth.level);
   f("working_set_bytes", bandwidth.working_set_bytes);
-  f("bytes_per_second", bandwidth.bytes_per_second);
+  f("bytes_per_second", bandwidth.bytes_per_second, {.about = "two reads for each write"});
+  f("mixes", bandwidth.mixes, {.optional = true, .about = "other shares of writes, growing"});
 }
 
 void describe(Fields& f, Roof& roof) {

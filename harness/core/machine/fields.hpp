@@ -14,6 +14,7 @@ inline constexpr Index most_threads = 1 << 20;
 void describe(Fields& f, Fact& fact);
 void describe(Fields& f, Cache& cache);
 void describe(Fields& f, Machine& machine);
+void describe(Fields& f, TrafficMix& mix);
 void describe(Fields& f, Bandwidth& bandwidth);
 void describe(Fields& f, Roof& roof);
 void describe(Fields& f, Examination& examination);

@@ -11,24 +11,60 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::roof::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void Multiply(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* HWY_RESTRICT out,
-              std::size_t count) {
+// A number that the compiler does not know, so that it computes with it.
+float One() {
+  volatile float one = 1.0f;
+  return one;
+}
+
+void AddUp(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // Four vectors per step, so that the loop's own instructions do not limit what the caches deliver.
+  // Twelve sums, so that none waits for the addition before.
+  auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+  auto c0 = a0, c1 = a0, c2 = a0, c3 = a0;
   for (std::size_t i = 0; i < count; i += 4 * lanes) {
-    const auto p0 = hn::Mul(hn::Load(d, a + i), hn::Load(d, b + i));
-    const auto p1 = hn::Mul(hn::Load(d, a + i + lanes), hn::Load(d, b + i + lanes));
-    const auto p2 = hn::Mul(hn::Load(d, a + i + 2 * lanes), hn::Load(d, b + i + 2 * lanes));
-    const auto p3 = hn::Mul(hn::Load(d, a + i + 3 * lanes), hn::Load(d, b + i + 3 * lanes));
+    a0 = hn::Add(a0, hn::Load(d, a + i));
+    b0 = hn::Add(b0, hn::Load(d, b + i));
+    c0 = hn::Add(c0, hn::Load(d, out + i));
+    a1 = hn::Add(a1, hn::Load(d, a + i + lanes));
+    b1 = hn::Add(b1, hn::Load(d, b + i + lanes));
+    c1 = hn::Add(c1, hn::Load(d, out + i + lanes));
+    a2 = hn::Add(a2, hn::Load(d, a + i + 2 * lanes));
+    b2 = hn::Add(b2, hn::Load(d, b + i + 2 * lanes));
+    c2 = hn::Add(c2, hn::Load(d, out + i + 2 * lanes));
+    a3 = hn::Add(a3, hn::Load(d, a + i + 3 * lanes));
+    b3 = hn::Add(b3, hn::Load(d, b + i + 3 * lanes));
+    c3 = hn::Add(c3, hn::Load(d, out + i + 3 * lanes));
+  }
+  const auto all =
+      hn::Add(hn::Add(hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)), hn::Add(hn::Add(b0, b1), hn::Add(b2, b3))),
+              hn::Add(hn::Add(c0, c1), hn::Add(c2, c3)));
+  [[maybe_unused]] volatile float kept = hn::GetLane(all);
+}
+
+// out = f * a where `f` is out or b. Four vectors per step, so that the loop's own instructions do not limit
+// what the caches deliver.
+void MultiplyBy(const float* f, const float* HWY_RESTRICT a, float* out, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < count; i += 4 * lanes) {
+    const auto p0 = hn::Mul(hn::Load(d, a + i), hn::Load(d, f + i));
+    const auto p1 = hn::Mul(hn::Load(d, a + i + lanes), hn::Load(d, f + i + lanes));
+    const auto p2 = hn::Mul(hn::Load(d, a + i + 2 * lanes), hn::Load(d, f + i + 2 * lanes));
+    const auto p3 = hn::Mul(hn::Load(d, a + i + 3 * lanes), hn::Load(d, f + i + 3 * lanes));
     hn::Store(p0, d, out + i);
     hn::Store(p1, d, out + i + lanes);
     hn::Store(p2, d, out + i + 2 * lanes);
     hn::Store(p3, d, out + i + 3 * lanes);
   }
 }
+void Multiply(float* a, float* b, float* out, std::size_t count) { MultiplyBy(b, a, out, count); }
+void MultiplyInPlace(float* a, float* /*b*/, float* out, std::size_t count) {
+  MultiplyBy(out, a, out, count);
+}
 
-void MultiplyPastCaches(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* HWY_RESTRICT out,
+void MultiplyPastCaches(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out,
                         std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -38,20 +74,49 @@ void MultiplyPastCaches(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b
   hwy::FlushStream();
 }
 
-void MultiplyInPlace(const float* HWY_RESTRICT a, const float* /*b*/, float* HWY_RESTRICT out,
-                     std::size_t count) {
+void ScaleInPlace(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < count; i += 4 * lanes) {
-    const auto p0 = hn::Mul(hn::Load(d, a + i), hn::Load(d, out + i));
-    const auto p1 = hn::Mul(hn::Load(d, a + i + lanes), hn::Load(d, out + i + lanes));
-    const auto p2 = hn::Mul(hn::Load(d, a + i + 2 * lanes), hn::Load(d, out + i + 2 * lanes));
-    const auto p3 = hn::Mul(hn::Load(d, a + i + 3 * lanes), hn::Load(d, out + i + 3 * lanes));
-    hn::Store(p0, d, out + i);
-    hn::Store(p1, d, out + i + lanes);
-    hn::Store(p2, d, out + i + 2 * lanes);
-    hn::Store(p3, d, out + i + 3 * lanes);
+  const auto one = hn::Set(d, One());
+  for (std::size_t i = 0; i < count; i += 2 * lanes) {
+    for (float* const array : {a + i, b + i, out + i}) {
+      const auto p0 = hn::Mul(hn::Load(d, array), one), p1 = hn::Mul(hn::Load(d, array + lanes), one);
+      hn::Store(p0, d, array);
+      hn::Store(p1, d, array + lanes);
+    }
   }
+}
+
+void ScalePastCaches(float* HWY_RESTRICT a, float* /*b*/, float* HWY_RESTRICT out, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(d, One());
+  for (std::size_t i = 0; i < count; i += lanes) hn::Stream(hn::Mul(hn::Load(d, a + i), one), d, out + i);
+  hwy::FlushStream();
+}
+
+void Fill(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(d, One());
+  for (std::size_t i = 0; i < count; i += 2 * lanes) {
+    for (float* const array : {a + i, b + i, out + i}) {
+      hn::Store(one, d, array);
+      hn::Store(one, d, array + lanes);
+    }
+  }
+}
+
+void FillPastCaches(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out,
+                    std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(d, One());
+  // One array after the other: a core combines the stores of few lines at a time.
+  for (float* const array : {a, b, out}) {
+    for (std::size_t i = 0; i < count; i += lanes) hn::Stream(one, d, array + i);
+  }
+  hwy::FlushStream();
 }
 
 double MultiplyAdd(std::size_t rounds, float& sink) {
@@ -91,21 +156,44 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::roof {
 
+HWY_EXPORT(AddUp);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(MultiplyPastCaches);
 HWY_EXPORT(MultiplyInPlace);
+HWY_EXPORT(ScaleInPlace);
+HWY_EXPORT(ScalePastCaches);
+HWY_EXPORT(Fill);
+HWY_EXPORT(FillPastCaches);
 HWY_EXPORT(MultiplyAdd);
 
-void multiply(const float* a, const float* b, float* out, std::size_t count) {
+void add_up(float* a, float* b, float* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(AddUp)(a, b, out, count);
+}
+
+void multiply(float* a, float* b, float* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(Multiply)(a, b, out, count);
 }
 
-void multiply_past_caches(const float* a, const float* b, float* out, std::size_t count) {
+void multiply_past_caches(float* a, float* b, float* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplyPastCaches)(a, b, out, count);
 }
 
-void multiply_in_place(const float* a, const float* b, float* out, std::size_t count) {
+void multiply_in_place(float* a, float* b, float* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplyInPlace)(a, b, out, count);
+}
+
+void scale_in_place(float* a, float* b, float* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(ScaleInPlace)(a, b, out, count);
+}
+
+void scale_past_caches(float* a, float* b, float* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(ScalePastCaches)(a, b, out, count);
+}
+
+void fill(float* a, float* b, float* out, std::size_t count) { HWY_DYNAMIC_DISPATCH(Fill)(a, b, out, count); }
+
+void fill_past_caches(float* a, float* b, float* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(FillPastCaches)(a, b, out, count);
 }
 
 double multiply_add(std::size_t rounds, float& sink) {

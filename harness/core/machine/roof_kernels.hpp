@@ -9,13 +9,27 @@ namespace assay::roof {
 // 2,048 bits.
 inline constexpr std::size_t stream_step = 256;
 
-// out = a * b: two reads and one write per element, through the caches.
-void multiply(const float* a, const float* b, float* out, std::size_t count);
-// The same with stores that go past the caches, which spares reading the lines of `out` before writing them.
-void multiply_past_caches(const float* a, const float* b, float* out, std::size_t count);
+// The streaming loops take three arrays of ones, which they leave as they are. A store to a line that was not
+// read costs the reading of it, unless it goes past the caches.
+using StreamingLoop = void (*)(float* a, float* b, float* out, std::size_t count);
 
-// out = out * a: the same traffic without a line that is written and was not read.
-void multiply_in_place(const float* a, const float* b, float* out, std::size_t count);
+// a + b + out: three reads per element.
+void add_up(float* a, float* b, float* out, std::size_t count);
+
+// out = a * b: two reads and one write.
+void multiply(float* a, float* b, float* out, std::size_t count);
+void multiply_past_caches(float* a, float* b, float* out, std::size_t count);
+// out = out * a: the same traffic, and no line is written that was not read.
+void multiply_in_place(float* a, float* b, float* out, std::size_t count);
+
+// Each of the three times a number: three reads and three writes.
+void scale_in_place(float* a, float* b, float* out, std::size_t count);
+// out = a times a number: one read and one write.
+void scale_past_caches(float* a, float* b, float* out, std::size_t count);
+
+// Each of the three becomes a number: three writes.
+void fill(float* a, float* b, float* out, std::size_t count);
+void fill_past_caches(float* a, float* b, float* out, std::size_t count);
 
 // Fused multiply-adds on registers alone. Returns the floating-point operations done, two per element;
 // `sink` receives a value that depends on all of them.

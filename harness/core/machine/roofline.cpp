@@ -14,8 +14,9 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <memory>
-#include <span>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -96,16 +97,41 @@ double arithmetic(int threads, double seconds) {
   });
 }
 
-// The best of `loops`, in turn on arrays that each thread touches once.
-double bandwidth(int threads, double seconds, double bytes_per_thread, std::span<const Stream::Loop> loops) {
-  std::vector<std::unique_ptr<Stream>> streams(static_cast<std::size_t>(threads));
+struct Loop {
+  double written_share;
+  roof::StreamingLoop walk;
+  double words;              // read and written per element
+  bool past_caches = false;  // pays where lines would not stay in a cache
+};
+constexpr double two_reads_and_a_write = 1.0 / 3;
+constexpr std::array other_shares{0.0, 0.5, 1.0};
+// Of loops that write the same share the fastest counts; which one that is depends on the level.
+constexpr std::array loops{Loop{two_reads_and_a_write, roof::multiply, 3},
+                           Loop{two_reads_and_a_write, roof::multiply_in_place, 3},
+                           Loop{two_reads_and_a_write, roof::multiply_past_caches, 3, true},
+                           Loop{0, roof::add_up, 3},
+                           Loop{0.5, roof::scale_in_place, 6},
+                           Loop{0.5, roof::scale_past_caches, 2, true},
+                           Loop{1, roof::fill, 3},
+                           Loop{1, roof::fill_past_caches, 3, true}};
+
+// The stream of each thread, which makes it and so touches it first.
+using Streams = std::vector<std::unique_ptr<Stream>>;
+
+double bandwidth(Streams& streams, double seconds, const RoofLevel& level, double written_share) {
+  std::vector<Loop> tried;
+  std::ranges::copy_if(loops, std::back_inserter(tried), [&](const Loop& loop) {
+    return loop.written_share == written_share && (!loop.past_caches || level.name == "memory");
+  });
   double best = 0;
-  for (const Stream::Loop loop : loops) {
-    best = std::max(best, rate(threads, seconds / static_cast<double>(loops.size()), [&](int index) {
-                      auto& stream = streams[static_cast<std::size_t>(index)];
-                      if (stream == nullptr) stream = std::make_unique<Stream>(bytes_per_thread);
-                      return [&stream, loop](Index steps) { return stream->advance(steps, loop); };
-                    }));
+  for (const Loop& loop : tried) {
+    const double elements =
+        rate(static_cast<int>(streams.size()), seconds / static_cast<double>(tried.size()), [&](int index) {
+          auto& stream = streams[static_cast<std::size_t>(index)];
+          if (stream == nullptr) stream = std::make_unique<Stream>(level.bytes_per_thread);
+          return [&stream, walk = loop.walk](Index steps) { return stream->advance(steps, walk); };
+        });
+    best = std::max(best, elements * loop.words * sizeof(float));
   }
   return best;
 }
@@ -125,13 +151,12 @@ Roof measure_roof(const Machine& machine, int threads, double seconds) {
   const auto levels = roof_levels(machine, threads);
   const double part = seconds / static_cast<double>(levels.size() + 1);
   Roof out{.threads = threads, .flops_per_second = arithmetic(threads, part)};
-  // A store to a line that was not read costs the reading of it, unless it goes past the caches, which pays
-  // where the line would not stay in one.
-  constexpr std::array loops{roof::multiply, roof::multiply_in_place, roof::multiply_past_caches};
   for (const auto& level : levels) {
-    const std::size_t fit = level.name == "memory" ? 3 : 2;
-    out.bandwidth.push_back({level.name, level.holds_bytes,
-                             bandwidth(threads, part, level.bytes_per_thread, std::span(loops).first(fit))});
+    Streams streams(static_cast<std::size_t>(threads));
+    Bandwidth& made = out.bandwidth.emplace_back(Bandwidth{
+        level.name, level.holds_bytes, bandwidth(streams, part * 0.4, level, two_reads_and_a_write), {}});
+    for (const double share : other_shares)
+      made.mixes.push_back({share, bandwidth(streams, part * 0.2, level, share)});
   }
   out.weather = station.since();
   return out;
@@ -147,10 +172,30 @@ void raise(Roof& roof, const Roof& again) {
   keep(roof.flops_per_second, again.flops_per_second);
   for (Bandwidth& level : roof.bandwidth) {
     const auto same = std::ranges::find(again.bandwidth, level.level, &Bandwidth::level);
-    if (same != again.bandwidth.end()) keep(level.bytes_per_second, same->bytes_per_second);
+    if (same == again.bandwidth.end()) continue;
+    keep(level.bytes_per_second, same->bytes_per_second);
+    for (TrafficMix& mix : level.mixes) {
+      const auto other = std::ranges::find(same->mixes, mix.written_share, &TrafficMix::written_share);
+      if (other != same->mixes.end()) keep(mix.bytes_per_second, other->bytes_per_second);
+    }
   }
   roof.measurements += again.measurements;
   if (kept) roof.weather = again.weather;
+}
+
+double bandwidth_at(const Bandwidth& level, double written_share) {
+  std::vector<TrafficMix> known = level.mixes;
+  known.push_back({two_reads_and_a_write, level.bytes_per_second});
+  std::erase_if(known, [](const TrafficMix& mix) { return mix.bytes_per_second <= 0; });
+  if (known.empty()) return 0;
+  std::ranges::sort(known, {}, &TrafficMix::written_share);
+  const auto above = std::ranges::lower_bound(known, written_share, {}, &TrafficMix::written_share);
+  if (above == known.begin()) return known.front().bytes_per_second;
+  if (above == known.end()) return known.back().bytes_per_second;
+  const TrafficMix& below = *std::prev(above);
+  const double of_above =
+      (written_share - below.written_share) / (above->written_share - below.written_share);
+  return 1 / ((1 - of_above) / below.bytes_per_second + of_above / above->bytes_per_second);
 }
 
 RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes) {
@@ -165,8 +210,9 @@ RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_b
     const auto holds = [&](const Bandwidth& level) { return level.working_set_bytes >= working_set_bytes; };
     auto level = std::ranges::find_if(roof.bandwidth, holds);
     if (level == roof.bandwidth.end()) level = std::prev(level);  // memory holds everything
-    if (level->bytes_per_second <= 0) return {};
-    const double seconds = bytes / level->bytes_per_second;
+    const double rate = bandwidth_at(*level, cost.bytes_written / bytes);
+    if (rate <= 0) return {};
+    const double seconds = bytes / rate;
     if (seconds > out.seconds) out = {.seconds = seconds, .by = level->level};
   }
   return out;

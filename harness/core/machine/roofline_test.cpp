@@ -49,6 +49,25 @@ TEST(LimitAtRoof, AreZeroWhereTheRoofIsUnknown) {
   EXPECT_EQ(limit_at_roof(roof, {}, 1).seconds, 0);
 }
 
+TEST(LimitAtRoof, IsOfTheMixOfReadsAndWrites) {
+  const Bandwidth level{"L1", 1000, 30, {{0, 60}, {0.5, 20}, {1, 10}}};
+  const Roof mixed{.bandwidth = {level}};
+  EXPECT_DOUBLE_EQ(limit_at_roof(mixed, {.bytes_read = 60}, 1).seconds, 1);
+  EXPECT_DOUBLE_EQ(limit_at_roof(mixed, {.bytes_read = 20, .bytes_written = 10}, 1).seconds, 1);
+  EXPECT_DOUBLE_EQ(limit_at_roof(mixed, {.bytes_read = 10, .bytes_written = 10}, 1).seconds, 1);
+  EXPECT_DOUBLE_EQ(limit_at_roof(mixed, {.bytes_written = 10}, 1).seconds, 1);
+  // One read and three writes: half the bytes as copies, half as fills.
+  EXPECT_DOUBLE_EQ(limit_at_roof(mixed, {.bytes_read = 10, .bytes_written = 30}, 1).seconds,
+                   20 / 20. + 20 / 10.);
+}
+
+TEST(BandwidthAt, IsThatOfTheNearestMixWhereOneIsMissing) {
+  EXPECT_EQ(bandwidth_at({"L1", 1000, 30, {}}, 0), 30);
+  EXPECT_EQ(bandwidth_at({"L1", 1000, 30, {}}, 1), 30);
+  EXPECT_EQ(bandwidth_at({"L1", 1000, 0, {{0.5, 20}, {1, 0}}}, 1), 20);
+  EXPECT_EQ(bandwidth_at({"L1", 1000, 0, {}}, 0.5), 0);
+}
+
 TEST(LimitAtRoof, NamesTheFigureThatTakesTheTime) {
   EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 50}, 100).by, "arithmetic");
   EXPECT_EQ(limit_at_roof(roof, {.flops = 200, .bytes_read = 500}, 100).by, "L1");
@@ -113,7 +132,11 @@ TEST(Roof, IsRaisedFigureByFigureAndTakesTheWeatherOfWhatItKeeps) {
   raise(first, again);
   EXPECT_EQ(first.weather->seconds, 1) << "nothing was larger";
   again.bandwidth[1].bytes_per_second = 21;
+  first.bandwidth[2].mixes = {{0, 6}, {1, 3}};
+  again.bandwidth[2].mixes = {{0, 5}, {1, 4}};
   raise(first, again);
+  EXPECT_EQ(first.bandwidth[2].mixes[0].bytes_per_second, 6);
+  EXPECT_EQ(first.bandwidth[2].mixes[1].bytes_per_second, 4);
   EXPECT_EQ(first.flops_per_second, 100);
   EXPECT_EQ(first.bandwidth[0].bytes_per_second, 50);
   EXPECT_EQ(first.bandwidth[1].bytes_per_second, 21);
@@ -181,6 +204,22 @@ TEST(RoofKernels, MultiplyInEachOfTheirWays) {
     multiply(a->values, b->values, out->values, count);
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
   }
+  roof::add_up(a->values, b->values, out->values, count);
+  roof::scale_in_place(a->values, b->values, out->values, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(a->values[i], static_cast<float>(i));
+    ASSERT_EQ(b->values[i], 2.0f);
+    ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
+  }
+  roof::scale_past_caches(a->values, b->values, out->values, count);
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], static_cast<float>(i));
+  for (const auto fill : {roof::fill, roof::fill_past_caches}) {
+    for (Array* const array : {a.get(), b.get(), out.get()}) std::fill_n(array->values, count, -1.0f);
+    fill(a->values, b->values, out->values, count);
+    for (const Array* const array : {a.get(), b.get(), out.get()}) {
+      for (const float value : array->values) ASSERT_EQ(value, 1.0f);
+    }
+  }
 }
 
 TEST(RoofKernels, DoTheArithmeticTheyCount) {
@@ -196,10 +235,10 @@ TEST(Stream, WalksRoundItsArraysAndCountsWhatItMoved) {
   std::vector<std::size_t> counts;
   static std::vector<std::size_t>* seen = nullptr;
   seen = &counts;
-  const Stream::Loop record = [](const float*, const float*, float*, std::size_t count) {
+  const roof::StreamingLoop record = [](float*, float*, float*, std::size_t count) {
     seen->push_back(count);
   };
-  EXPECT_EQ(stream.advance(3, record), 3.0 * 3 * sizeof(float) * roof::stream_step);
+  EXPECT_EQ(stream.advance(3, record), 3.0 * roof::stream_step);
   stream.advance(4, record);
   EXPECT_THAT(counts,
               ::testing::ElementsAre(3 * roof::stream_step, 2 * roof::stream_step, 2 * roof::stream_step));

@@ -24,7 +24,7 @@ Stream::Stream(double bytes)
   std::ranges::fill(memory_, 1.0f);
 }
 
-double Stream::advance(Index steps, Loop loop) {
+double Stream::advance(Index steps, roof::StreamingLoop loop) {
   const auto all = static_cast<std::size_t>(steps) * roof::stream_step;
   for (std::size_t done = 0; done < all;) {
     const std::size_t count = std::min(all - done, count_ - at_);
@@ -33,7 +33,7 @@ double Stream::advance(Index steps, Loop loop) {
     done += count;
     at_ = at_ + count == count_ ? 0 : at_ + count;
   }
-  return static_cast<double>(all) * 3 * sizeof(float);
+  return static_cast<double>(all);
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// A multiplication that walks round three arrays in steps, so that a slice of memory traffic can be as short
-// as any other and yet finds nothing of the last round in the caches.
+// A loop that walks round three arrays in steps, so that a slice of memory traffic can be as short as any
+// other and yet finds nothing of the last round in the caches.
 #pragma once
 
 #include "assay/buffer.hpp"
@@ -11,13 +11,11 @@ namespace assay {
 
 class Stream {
  public:
-  using Loop = void (*)(const float*, const float*, float*, std::size_t);
-
   // Three arrays of `bytes` bytes in all, made and first touched by this thread so that they are near it.
   explicit Stream(double bytes);
 
-  // Multiplies the next `steps` steps of roof::stream_step elements; returns the bytes read and written.
-  double advance(Index steps, Loop loop = roof::multiply);
+  // Has `loop` walk the next `steps` steps of roof::stream_step elements; returns how many elements that are.
+  double advance(Index steps, roof::StreamingLoop loop = roof::multiply);
 
  private:
   std::size_t count_, stride_;

@@ -55,13 +55,25 @@ struct Weather {
   double major_faults = 0;
 };
 
+/// Bandwidth where `written_share` of the bytes are written: 0 of a sum, a half of a copy, 1 of a fill.
+struct TrafficMix {
+  double written_share = 0;
+  double bytes_per_second = 0;
+};
+
 /// Bandwidth of one level of the memory hierarchy, reached by a streaming loop;
 /// reads and writes both counted.
 struct Bandwidth {
   std::string level;             ///< `L1`, `L2`, `L3` or `memory`
   double working_set_bytes = 0;  ///< the largest that the level serves; measured with less, so that it fits
-  double bytes_per_second = 0;
+  double bytes_per_second = 0;   ///< of two reads and one write
+  std::vector<TrafficMix> mixes = {};  ///< of others, by growing share; none in older files
 };
+
+/// Bandwidth of a level at a mix of traffic. Time per byte lies on the line between those of the two mixes
+/// around it that were measured, since a loop could do its share of each in turn; outside them it is that of
+/// the nearest.
+double bandwidth_at(const Bandwidth& level, double written_share);
 
 /// The best this machine did, measured here, with that many threads.
 struct Roof {
@@ -82,7 +94,7 @@ struct RoofLimit {
 };
 
 /// Arithmetic or traffic, whichever takes longer, with the bandwidth of the smallest level that holds the
-/// working set.
+/// working set, at the mix of reads and writes of the call.
 RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes);
 
 /// The time that no kernel can beat with so many threads, whatever it is: what took less did not do the work
