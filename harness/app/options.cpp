@@ -372,6 +372,7 @@ void describe(OptionList& o, CommandOptions& options) {
   budget(o, options.budget_seconds, "seconds after which no run is begun (default 300)");
   results(o, options.output);
   json(o, options.json);
+  quiet(o, options.quiet);
   o("command", &options.command, "the program and its arguments, behind --",
     {.required = true, .behind_dashes = true});
 }

@@ -227,6 +227,7 @@ struct CommandOptions {
   double budget_seconds = ProgramsOptions{}.budget_seconds;
   std::filesystem::path output;
   std::string json;
+  bool quiet = false;
 };
 
 struct SelftestOptions {

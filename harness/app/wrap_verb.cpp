@@ -57,7 +57,7 @@ int command_verb(const CommandOptions& options) {
                   .date = utc_now(),
                   .command = command_of("wrap", options)};
   {
-    Progress progress;
+    Progress progress(options.quiet);
     measure_command(results, command, options.timing, options.launches, options.budget_seconds,
                     progress.hooks());
   }
@@ -72,7 +72,7 @@ int command_verb(const CommandOptions& options) {
                                : "";
   const Outcome outcome{results.partial ? Word::interrupted : Word::measured,
                         fmt::format("{} runs of `{}`; nothing was compared", runs, command.text)};
-  put(options.json, text + ending(next, outcome), to_json(results));
+  put(options.json, options.quiet ? ending("", outcome) : text + ending(next, outcome), to_json(results));
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   return outcome.exit_code();
 }
