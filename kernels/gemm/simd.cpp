@@ -99,8 +99,9 @@ Index a_space(const Product& p) {
 }
 
 Index space_floats(const Product& p) {
-  if (is_vector_product(p)) return 0;
+  if (is_vector_product(p) || has_few_rows(p)) return 0;
   if (multiplies_by_dots(p)) return dots_space(p);
+  if (leaves_a_column(p)) return space_floats(without_last_column(p));
   // Of a transposed B the panels of a block, of another the last panel, where partial, and those in use.
   const Index block = smaller(pieces(p.n, lanes) * lanes, together(p));
   const Index columns = p.b_transposed ? block : tile_columns + (walks_rows(p) ? block : tile_columns);
@@ -162,7 +163,12 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
 
 void multiply(const Product& p, float* space) {
   if (is_vector_product(p)) return multiply_by_vector(p);
+  if (has_few_rows(p)) return multiply_few_rows(p);
   if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
+  if (leaves_a_column(p)) {
+    multiply_by_vector(last_column(p));
+    return multiply(without_last_column(p), space);
+  }
   float* const a = space;
   float* const b = space + a_space(p);
   const bool a_in_place = reads_a_in_place(p), b_in_place = !p.b_transposed;

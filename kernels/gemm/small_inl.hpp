@@ -25,11 +25,18 @@ inline Index small_columns_in_place(const Product& p) {
 }
 
 inline Index small_space_floats(const Product& p) {
+  if (is_vector_product(p) || has_few_rows(p)) return 0;
+  if (leaves_a_column(p)) return small_space_floats(without_last_column(p));
   return p.k * pieces(p.n - small_columns_in_place(p), lanes) * lanes;
 }
 
 inline void multiply_small(const Product& p, float* space) {
   if (is_vector_product(p)) return multiply_by_vector(p);
+  if (has_few_rows(p)) return multiply_few_rows(p);
+  if (leaves_a_column(p)) {
+    multiply_by_vector(last_column(p));
+    return multiply_small(without_last_column(p), space);
+  }
   const Index in_place = small_columns_in_place(p);
   if (p.b_transposed) {
     pack_columns(p.b, p.ldb, p.k, p.n, space);
