@@ -73,9 +73,6 @@ void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, float* to
   }
 }
 
-// Rows a multiple of 4096 bytes apart fall into the same few sets of the caches and push each other out.
-bool rows_collide(Index distance) { return distance % 1024 == 0; }
-
 // Copying A pays only when many columns of C reuse it. A transposed A is copied then, since its rows, 14
 // floats of which make a step of a tile, are not read in the order in which they lie.
 bool reads_a_in_place(const Product& p) { return p.n <= 128 || (!p.a_transposed && !rows_collide(p.lda)); }

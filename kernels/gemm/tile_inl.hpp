@@ -51,6 +51,9 @@ constexpr Index tile_columns = tile_vectors * lanes;
 constexpr Index narrow_rows = tile_rows < 8 ? 2 * tile_rows : tile_rows;
 constexpr Index most_tile_rows(Index vectors) { return vectors == 1 ? narrow_rows : tile_rows; }
 
+// Rows a multiple of 4096 bytes apart fall into the same few sets of the caches and push each other out.
+constexpr bool rows_collide(Index distance) { return distance % 1024 == 0; }
+
 constexpr Index smaller(Index x, Index y) { return x < y ? x : y; }
 constexpr Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }  // rounded up
 
@@ -102,7 +105,9 @@ void tile(const Operands& o) {
   constexpr Index panel_lines = pieces(vectors * lanes, line);
   // Steps of k that the prefetch of B runs ahead: 16 steps of 14 x 2 sums, and as long where steps are
   // shorter.
-  constexpr Index ahead = 16 * tile_rows * tile_vectors / (rows * vectors);
+  // Where the rows of B collide, lines of eight steps are as many as stay in a set of the first-level cache.
+  constexpr Index far_ahead = 16 * tile_rows * tile_vectors / (rows * vectors);
+  const Index ahead = far_ahead > 8 && rows_collide(o.b_step) ? 8 : far_ahead;
   Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
   float* next_c = o.c;
   unrolled<rows>([&](auto r) HWY_ATTR {
