@@ -71,7 +71,7 @@ class AuditedSlices {
   Judging judging_;
   Audit audit_;
   double worst_error_ = 0;
-  double slice_seconds_ = 0;
+  double slice_seconds_ = 0, working_seconds_ = 0;  ///< by the clock, and on the processor
   Drawn judgements_{0.15, 4}, looks_{0.1, 1};
   Index calls_ = 0;                        ///< in those slices
   Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
