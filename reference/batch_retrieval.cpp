@@ -136,10 +136,6 @@ auto BatchRetrieval::problem_of(const std::filesystem::path& file) -> Problem {
   return {.records = shape.records, .bytes = shape.bytes, .batch = std::min<Index>(256, shape.records)};
 }
 
-std::string BatchRetrieval::remark(const Problem&, const Input& in, const Expected&, const Output&) {
-  return in.records.describe();
-}
-
 template class detail::TypedOperation<BatchRetrieval>;
 
 }  // namespace assay

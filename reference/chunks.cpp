@@ -3,7 +3,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace assay {
@@ -80,10 +79,10 @@ Cost Chunks::cost(const Problem& p) {
           .f32 = false};
 }
 
-std::string Chunks::remark(const Problem& p, const Input&, const Expected&, const Output&) {
-  const auto percent = static_cast<Index>(std::lround(100 * (chunks::static_loss(p, 2) - 1)));
-  return "on 2 threads, shares of equal counts take " + std::to_string(percent) +
-         " % longer than equal work would: what stealing can gain at most";
+std::vector<Figure> Chunks::figures(const Problem& p, const Input&, const Expected&, const Output&) {
+  return {{.name = "most that stealing gains over equal counts on 2 threads",
+           .value = 100 * (chunks::static_loss(p, 2) - 1),
+           .unit = "%"}};
 }
 
 void chunks::work(const Chunks::Problem& p, const Chunks::Input& in, Index begin, Index end,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -190,10 +189,8 @@ auto DataLoader::problem_of(const std::filesystem::path& file) -> Problem {
   return {.samples = shape.records, .bytes = shape.bytes, .batch = std::min<Index>(256, shape.records)};
 }
 
-std::string DataLoader::remark(const Problem& p, const Input& in, const Expected&, const Output&) {
-  char text[100];
-  std::snprintf(text, sizeof text, ", mixing %.2f of a full shuffle's", mixing(in.order, p.batch));
-  return in.records.describe() + text;
+std::vector<Figure> DataLoader::figures(const Problem& p, const Input& in, const Expected&, const Output&) {
+  return {{.name = "mixing by that of a full shuffle", .value = mixing(in.order, p.batch)}};
 }
 
 template class detail::TypedOperation<DataLoader>;

@@ -1,7 +1,6 @@
 #include "assay/ops/known_records.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace assay {
@@ -58,19 +57,6 @@ void KnownRecords::expected(Index i, std::span<std::byte> into) const {
 void KnownRecords::end_call(const RecordFile& used) const {
   used.require_unchanged();
   if (state == FileState::cold) used.drop_pages();
-}
-
-std::string KnownRecords::describe() const {
-  const auto ahead = file.read_ahead();
-  const double mib =
-      static_cast<double>(file.shape().records) * static_cast<double>(file.shape().bytes) / 0x1p20;
-  char text[200];
-  std::snprintf(
-      text, sizeof text, "%lld records of %lld bytes, %.3g MiB, %.1f %% of the file in memory, %s",
-      static_cast<long long>(file.shape().records), static_cast<long long>(file.shape().bytes), mib,
-      100 * file.mapping().resident(),
-      ahead ? ("read-ahead " + std::to_string(*ahead / 1024) + " KiB").c_str() : "no read-ahead known");
-  return text;
 }
 
 std::optional<std::string> no_such_file_state(FileState state) {

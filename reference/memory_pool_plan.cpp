@@ -6,8 +6,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 
@@ -72,21 +70,6 @@ auto prepare_naive(const Problem& p, const MemoryPoolPlan::Input&, const Context
 std::optional<std::string> naive_unfit(const Problem& p, const Context&) {
   if (p.blocks <= most_for_naive) return std::nullopt;
   return "scans and sorts for each of more than " + std::to_string(most_for_naive) + " blocks take too long";
-}
-
-/// 1048576 as 1,048,576.
-std::string grouped(Index number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
-
-/// 0.78 %, where `a` is that much larger than `b`.
-std::string excess(Index a, Index b) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f %%",
-                100 * static_cast<double>(a - b) / static_cast<double>(b));
-  return text.data();
 }
 
 std::string at(std::string_view name, Index i, Index value) {
@@ -190,10 +173,13 @@ Cost MemoryPoolPlan::cost(const Problem& p) {
           .avoidable_bytes = 2 * blocks * sizeof(Index)};
 }
 
-std::string MemoryPoolPlan::remark(const Problem&, const Input&, const Expected& want, const Output& out) {
-  const Index height = out.height[0];
-  return "height " + grouped(height) + " B, lower bound " + grouped(want.least_height) + " B, gap " +
-         excess(height, want.least_height);
+std::vector<Figure> MemoryPoolPlan::figures(const Problem&, const Input&, const Expected& want,
+                                            const Output& out) {
+  return {{.name = "height",
+           .value = static_cast<double>(out.height[0]),
+           .unit = "bytes",
+           .better = Figure::Better::lower,
+           .bound = static_cast<double>(want.least_height)}};
 }
 
 }  // namespace assay

@@ -90,18 +90,18 @@ TEST(MemoryPoolPlan, RejectsAnUpperEndThatIsNotThatOfTheBlock) {
   EXPECT_THAT(judged(in, out).detail, HasSubstr("upper[2] is 51, expected lower + bytes = 50"));
 }
 
-TEST(MemoryPoolPlan, RemarksOnItsHeightBesideTheLowerBound) {
+TEST(MemoryPoolPlan, TellsItsHeightBesideTheLowerBound) {
   // At step 1 blocks of 100 and 64 bytes are alive: 164 bytes when the one of 100 is on top. 28 more
   // are 17.07 %.
   const Input in = chain();
   Setting setting;
   const auto want = MemoryPoolPlan::expect({}, in, setting);
-  EXPECT_EQ(MemoryPoolPlan::remark({}, in, want, placed(in, {0, 128, 0})),
-            "height 192 B, lower bound 164 B, gap 17.07 %");
+  EXPECT_EQ(in_words(MemoryPoolPlan::figures({}, in, want, placed(in, {0, 128, 0}))),
+            "height 192 bytes, lower bound 164 bytes, gap 17.07 %");
   const Input large = requests({{1048576, 0, 1}});
   const auto bound = MemoryPoolPlan::expect({}, large, setting);
-  EXPECT_EQ(MemoryPoolPlan::remark({}, large, bound, placed(large, {0})),
-            "height 1,048,576 B, lower bound 1,048,576 B, gap 0.00 %");
+  EXPECT_EQ(in_words(MemoryPoolPlan::figures({}, large, bound, placed(large, {0}))),
+            "height 1,048,576 bytes, lower bound 1,048,576 bytes, gap 0.00 %");
 }
 
 TEST(MemoryPoolPlan, IsFirstFitInOrderOfStartWhereNaive) {
@@ -115,7 +115,7 @@ TEST(MemoryPoolPlan, IsFirstFitInOrderOfStartWhereNaive) {
   std::filesystem::remove(file);
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_TRUE(checks[0].agreement.agrees) << checks[0].agreement.detail;
-  EXPECT_EQ(checks[0].remark, "height 257 B, lower bound 257 B, gap 0.00 %");
+  EXPECT_EQ(in_words(checks[0].agreement.figures), "height 257 bytes, lower bound 257 bytes, gap 0.00 %");
 }
 
 TEST(MemoryPoolPlan, SharesNoBytesAmongGradientsThatAreClippedTogether) {

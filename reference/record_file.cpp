@@ -6,7 +6,6 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -328,19 +326,6 @@ void RecordFile::drop_pages() const {
 bool RecordFile::can_drop_pages() const {
   struct statfs state = {};
   return ::fstatfs(descriptor_, &state) == 0 && !in_memory(static_cast<long>(state.f_type));
-}
-
-std::optional<Index> RecordFile::read_ahead() const {
-  struct stat state = {};
-  if (::fstat(descriptor_, &state) != 0) return std::nullopt;
-  const std::string device =
-      "/sys/dev/block/" + std::to_string(major(state.st_dev)) + ":" + std::to_string(minor(state.st_dev));
-  // A partition has no queue of its own.
-  for (const std::string queue : {"/queue", "/../queue"}) {
-    std::ifstream in(device + queue + "/read_ahead_kb");
-    if (Index kib = 0; in >> kib) return kib * 1024;
-  }
-  return std::nullopt;
 }
 
 fs::path scratch_folder() {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace assay {
 namespace {
@@ -76,21 +75,6 @@ std::string what_happened(const TaskGraph::Input& in, const TaskGraph::Expected&
     }
   }
   return "has a value that neither one execution gives nor one without a predecessor";
-}
-
-std::string duration_text(double nanoseconds) {
-  std::ostringstream text;
-  text.precision(3);
-  if (nanoseconds >= 1e9) {
-    text << nanoseconds * 1e-9 << " s";
-  } else if (nanoseconds >= 1e6) {
-    text << nanoseconds * 1e-6 << " ms";
-  } else if (nanoseconds >= 1e3) {
-    text << nanoseconds * 1e-3 << " us";
-  } else {
-    text << nanoseconds << " ns";
-  }
-  return text.str();
 }
 
 const Register registered{[](Registry& r) {
@@ -182,23 +166,25 @@ auto TaskGraph::problem_of(const std::filesystem::path& file) -> Problem {
   return {.tasks = read_file(file).dag.tasks(), .shape = static_cast<Index>(DagShape::file)};
 }
 
-std::string TaskGraph::remark(const Problem&, const Input& in, const Expected&, const Output&) {
+std::vector<Figure> TaskGraph::figures(const Problem&, const Input& in, const Expected&, const Output&) {
   std::vector<double> duration;
   for (const std::uint32_t rounds : in.rounds) {
     duration.push_back(static_cast<double>(rounds) / rounds_per_nanosecond);
   }
   const DagBounds bounds = bounds_of(in.graph, duration);
-  std::ostringstream text;
-  text.precision(3);
-  text << in.graph.tasks() << " tasks, " << in.graph.edges() << " edges; work " << duration_text(bounds.work)
-       << ", critical path " << duration_text(bounds.critical_path) << ", heaviest task "
-       << duration_text(bounds.heaviest) << "; parallelism " << bounds.parallelism()
-       << "; no schedule takes less than";
+  std::vector<Figure> out{{.name = "tasks", .value = static_cast<double>(in.graph.tasks())},
+                          {.name = "edges", .value = static_cast<double>(in.graph.edges())},
+                          {.name = "parallelism", .value = bounds.parallelism()}};
+  const auto add = [&](const std::string& name, double nanoseconds) {
+    out.push_back({.name = name, .value = 1e-9 * nanoseconds, .unit = "s"});
+  };
+  add("work", bounds.work);
+  add("critical path", bounds.critical_path);
+  add("heaviest task", bounds.heaviest);
   for (const int threads : {2, 4, 8}) {
-    text << (threads == 2 ? " " : ", ") << duration_text(bounds.makespan(threads)) << " on " << threads;
+    add("least on " + std::to_string(threads) + " threads", bounds.makespan(threads));
   }
-  text << " threads";
-  return text.str();
+  return out;
 }
 
 template class detail::TypedOperation<TaskGraph>;

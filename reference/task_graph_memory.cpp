@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace assay {
 namespace {
@@ -144,19 +143,6 @@ double peak(const TaskGraphMemory::Input& in, const Lives& lives) {
   return most;
 }
 
-std::string bytes_text(double bytes) {
-  std::ostringstream text;
-  text.precision(4);
-  if (bytes >= 1 << 20) {
-    text << bytes / (1 << 20) << " MiB";
-  } else if (bytes >= 1 << 10) {
-    text << bytes / (1 << 10) << " KiB";
-  } else {
-    text << bytes << " B";
-  }
-  return text.str();
-}
-
 WeightedDag read_file(const std::filesystem::path& file) {
   WeightedDag read = read_dag(file, "bytes", 1, Index{1} << 40);
   if (read.dag.tasks() > TaskGraphMemory::most_tasks) {
@@ -293,7 +279,8 @@ auto TaskGraphMemory::problem_of(const std::filesystem::path& file) -> Problem {
   return {.tasks = read_file(file).dag.tasks(), .shape = static_cast<Index>(DagShape::file)};
 }
 
-std::string TaskGraphMemory::remark(const Problem& p, const Input& in, const Expected&, const Output& out) {
+std::vector<Figure> TaskGraphMemory::figures(const Problem& p, const Input& in, const Expected&,
+                                             const Output& out) {
   const Lives in_order = task_graph_memory::lives_in_order(in.graph);
   const Lives by_level = task_graph_memory::lives_at(in.graph, levels_of(in.graph));
   Output sequential = make_output(p, in, {});
@@ -305,12 +292,10 @@ std::string TaskGraphMemory::remark(const Problem& p, const Input& in, const Exp
   const double least = std::max(peak(in, in_order), peak(in, by_level));
   const auto height = static_cast<double>(out.height[0]);
   const auto one_order = static_cast<double>(sequential.height[0]);
-  std::ostringstream text;
-  text.precision(3);
-  text << "height " << bytes_text(height) << ", no safe plan is below " << bytes_text(least) << " ("
-       << height / least << "x); the plan for one order takes " << bytes_text(one_order)
-       << " and is safe in that order alone: inflation " << height / one_order << "x";
-  return text.str();
+  return {
+      {.name = "height", .value = height, .unit = "bytes", .better = Figure::Better::lower, .bound = least},
+      {.name = "height of a plan that is safe in one order alone", .value = one_order, .unit = "bytes"},
+      {.name = "inflation", .value = height / one_order}};
 }
 
 void TaskGraphMemory::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,

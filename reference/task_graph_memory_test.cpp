@@ -118,17 +118,19 @@ TEST(FirstFit, PutsTheLargestFirstAndTheNextInTheLowestGap) {
 
 // A chain of four of 4 KiB: two in turn, in any order there is. A sequence of independent tasks needs room
 // for one; all may run at once.
-TEST(TaskGraphMemory, RemarksHeightBoundAndInflation) {
+TEST(TaskGraphMemory, TellsHeightBoundAndInflation) {
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at("task_graph_memory");
   const auto chain = operation.open("tasks=4,shape=chain,sizes=equal", {});
-  EXPECT_THAT(chain->remark(0, {}),
-              AllOf(HasSubstr("height 8 KiB, no safe plan is below 8 KiB (1x)"), HasSubstr("inflation 1x")));
+  const auto words = [](const std::unique_ptr<Workload>& one) { return in_words(one->check(0, {}).figures); };
+  EXPECT_EQ(words(chain),
+            "height 8,192 bytes, lower bound 8,192 bytes, gap 0.00 %; "
+            "height of a plan that is safe in one order alone 8,192 bytes; inflation 1");
   const auto apart = operation.open("tasks=1", {});
-  EXPECT_THAT(apart->remark(0, {}), HasSubstr("inflation 1x"));
+  EXPECT_THAT(words(apart), ::testing::EndsWith("inflation 1"));
   // Two modules of four branches: a sequence keeps four results and the task it runs.
   const auto inception = operation.open("tasks=18,shape=inception,sizes=equal", {});
-  EXPECT_THAT(inception->remark(0, {}), ::testing::ContainsRegex("inflation 1\\.[2-9]"));
+  EXPECT_THAT(words(inception), ::testing::ContainsRegex("inflation 1\\.[2-9]"));
 }
 
 TEST(TaskGraphMemory, PlansTheGraphOfAFile) {
@@ -138,9 +140,10 @@ TEST(TaskGraphMemory, PlansTheGraphOfAFile) {
   const Operation& operation = registry.at("task_graph_memory");
   EXPECT_EQ(operation.problem_of(file), "tasks=2,shape=file");
   const auto workload = operation.open("tasks=2,shape=file", {.file = file});
-  EXPECT_TRUE(workload->check(0, {}).agrees);
+  const Agreement found = workload->check(0, {});
+  EXPECT_TRUE(found.agrees);
   // first at 0, last at the next multiple of 64
-  EXPECT_THAT(workload->remark(0, {}), HasSubstr("height 356 B"));
+  EXPECT_THAT(in_words(found.figures), HasSubstr("height 356 bytes"));
   std::ofstream(file) << "task,bytes,predecessors\nlast,0,\n";
   EXPECT_THROW(operation.problem_of(file), Error);
   std::filesystem::remove(file);

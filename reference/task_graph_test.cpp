@@ -85,13 +85,14 @@ TEST(TaskGraph, KeepsTheMeanOfSkewedDurations) {
   EXPECT_NEAR(sum / 20000, 800, 40);
 }
 
-TEST(TaskGraph, RemarksTheBound) {
+TEST(TaskGraph, TellsTheBound) {
   const Execution run({.tasks = 81, .shape = static_cast<Index>(DagShape::inception), .grain = 16000});
   // Nine modules of 8.25 x 16 us, with 3.25 x 16 us on the path.
-  EXPECT_THAT(TaskGraph::remark(run.problem, run.in, run.want, run.out),
-              AllOf(HasSubstr("81 tasks"), HasSubstr("work 1.19 ms"), HasSubstr("critical path 468 us"),
-                    HasSubstr("heaviest task 16 us"), HasSubstr("parallelism 2.54"),
-                    HasSubstr("no schedule takes less than 594 us on 2, 468 us on 4, 468 us on 8 threads")));
+  EXPECT_THAT(
+      in_words(TaskGraph::figures(run.problem, run.in, run.want, run.out)),
+      AllOf(HasSubstr("tasks 81; "), HasSubstr("work 1.19 ms; critical path 468 µs; "),
+            HasSubstr("heaviest task 16.0 µs; "), HasSubstr("parallelism 2.54; "),
+            HasSubstr("least on 2 threads 594 µs; least on 4 threads 468 µs; least on 8 threads 468")));
 }
 
 TEST(TaskGraph, RunsTheGraphOfAFile) {
@@ -102,8 +103,9 @@ TEST(TaskGraph, RunsTheGraphOfAFile) {
   const std::string problem = operation.problem_of(file);
   EXPECT_EQ(problem, "tasks=2,shape=file");
   const auto workload = operation.open(problem, {.file = file});
-  EXPECT_TRUE(workload->check(0, {}).agrees);
-  EXPECT_THAT(workload->remark(0, {}), HasSubstr("work 300 ns, critical path 300 ns"));
+  const Agreement found = workload->check(0, {});
+  EXPECT_TRUE(found.agrees);
+  EXPECT_THAT(in_words(found.figures), HasSubstr("work 300 ns; critical path 300 ns"));
   std::filesystem::remove(file);
 }
 

@@ -7,22 +7,28 @@
 //   benign          the same variants, without fault
 //   framed          a variant gemm/planted that is honest and said to cheat
 //   disguised       one that replays its answers and is said to be honest
+//   plan=low        a variant memory_pool_plan/planted that lets requests share bytes
+//   plan=high       the same one, which lets none: it is right, fast, and high
 
 #include "assay/error.hpp"
 #include "assay/ops/gemm.hpp"
+#include "assay/ops/memory_pool.hpp"
 #include "assay/pipeline.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -101,6 +107,29 @@ void plant_bad(Registry& registry, bool benign) {
   }
 }
 
+void write_plan(const MemoryPoolPlan::Input& in, std::span<const Index> lower, MemoryPoolPlan::Output& out) {
+  out.height[0] = 0;
+  for (Index i = 0; i < in.requests.size(); ++i) {
+    out.lower[i] = lower[static_cast<std::size_t>(i)];
+    out.upper[i] = out.lower[i] + in.requests[i].bytes;
+    out.height[0] = std::max(out.height[0], out.upper[i]);
+  }
+}
+
+void plan_low(const MemoryPoolPlan::Problem&, const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
+  write_plan(in, memory_pool::place_by_best_fit(in.requests).offsets, out);
+}
+
+void plan_high(const MemoryPoolPlan::Problem&, const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
+  std::vector<Index> lower;
+  Index top = 0;
+  for (const memory_pool::Request& request : in.requests) {
+    lower.push_back(top);
+    top += memory_pool::round_up(request.bytes);
+  }
+  write_plan(in, lower, out);
+}
+
 /// Does the work of each call `factor` times.
 class SlowTimed final : public Timed {
  public:
@@ -138,9 +167,6 @@ class PlantedWorkload final : public Workload {
   Cost cost() const override { return real_->cost(); }
   Agreement check(std::size_t variant, const Context& context, double rehearsal_seconds) override {
     return real_->check(variant, context, rehearsal_seconds);
-  }
-  std::string remark(std::size_t variant, const Context& context) override {
-    return real_->remark(variant, context);
   }
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
     auto timed = real_->timed(variant, context);
@@ -227,12 +253,17 @@ void plant(Registry& registry, const std::string& what) {
     plant_in_packed(registry, [factor](std::unique_ptr<Timed> real) {
       return std::make_unique<SlowTimed>(std::move(real), factor);
     });
+  } else if (what == "plan=low" || what == "plan=high") {
+    registry.add<MemoryPoolPlan>({.name = "planted",
+                                  .summary = "shares bytes, or does not",
+                                  .run = what == "plan=low" ? plan_low : plan_high});
   } else if (what == "idle") {
     plant_in_packed(registry,
                     [](std::unique_ptr<Timed> real) { return std::make_unique<IdleTimed>(std::move(real)); });
   } else if (!what.empty()) {
     throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
-                "set wrong, crash, bad, benign, framed, disguised, idle or slower=<factor>");
+                "set wrong, crash, bad, benign, framed, disguised, idle, plan=low, plan=high or "
+                "slower=<factor>");
   }
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
@@ -110,6 +111,46 @@ TEST_F(TwoBuilds, ExitAsCrashedWhenAKernelCrashes) {
       folder_.path(), "crash");
   EXPECT_EQ(done.exit_code, 4) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("was ended by signal 6"));
+}
+
+// A plan without shared bytes takes no time, and all the memory there is.
+TEST_F(TwoBuilds, CallAHigherPlanARegressionHoweverFastItIs) {
+  folder_.write("plans.json", R"({"schema": 1, "name": "plans", "about": "end to end", "cases": [
+    {"op": "memory_pool_plan", "blocks": 100, "pattern": "nested"}]})");
+  const auto base = folder_.write(
+      "low", std::string("#!/bin/sh\nexec env ASSAY_PLANT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
+  std::filesystem::permissions(base, std::filesystem::perms::owner_all);
+  const std::string plans = "gate --base ./low --suite plans.json -k planted --identical --budget 2 ";
+  const Finished done = run_program(plans + "-o run.json --md comment.md", folder_.path(), "plan=high");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.last_lines(1), ContainsRegex("REGRESSION: height [0-9,]+ → [0-9,]+ bytes \\([0-9.]+ % "
+                                                "more\\) in memory_pool_plan/planted/blocks=100"));
+  EXPECT_THAT(done.output, HasSubstr("✗ memory_pool_plan/planted/blocks=100"));
+  EXPECT_THAT(folder_.read("comment.md"), ContainsRegex("- ✗ `memory_pool_plan/planted/.*: height .* more"));
+  EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
+  const Finished equal = run_program(plans, folder_.path(), "plan=low");
+  EXPECT_THAT(equal.output, AllOf(Not(HasSubstr("REGRESSION: height")), Not(HasSubstr(" more)"))));
+}
+
+TEST_F(TwoBuilds, AreComparedByTheHeightsInTheirResults) {
+  folder_.write("plans.json", R"({"schema": 1, "name": "plans", "about": "end to end", "cases": [
+    {"op": "memory_pool_plan", "blocks": 100, "pattern": "nested"}]})");
+  for (const std::string plan : {"low", "high"}) {
+    const Finished run = run_program("run --suite plans.json -k planted --launches 1 -o " + plan + ".json",
+                                     folder_.path(), "plan=" + plan);
+    EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  }
+  const Finished higher = run_program("compare low.json high.json", folder_.path());
+  EXPECT_EQ(higher.exit_code, 1) << higher.output << higher.errors;
+  EXPECT_THAT(higher.last_lines(1), HasSubstr("REGRESSION: height "));
+  const Finished lower = run_program("compare high.json low.json", folder_.path());
+  EXPECT_NE(lower.exit_code, 1) << lower.output;
+  EXPECT_THAT(lower.output, AllOf(HasSubstr("1 figure better"), HasSubstr(" % less)")));
+  const Finished equal = run_program("compare low.json low.json", folder_.path());
+  EXPECT_NE(equal.exit_code, 1) << equal.output;
+  EXPECT_THAT(equal.output, AllOf(HasSubstr("2 figures as before"), HasSubstr(" bytes as before")));
+  const Finished report = run_program("report low.json", folder_.path());
+  EXPECT_THAT(report.output, HasSubstr("| height, lower is better | "));
 }
 
 // A base whose inputs differ did other work: that its code is identical says nothing then.

@@ -3,6 +3,7 @@
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
+#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"
@@ -34,7 +35,7 @@ struct Row {
   std::string operation, variant;
   std::string what;  ///< problem, and fill, placement and threads where they vary
   std::string skipped;
-  std::string remark;
+  std::vector<double> seconds;  ///< of calls, where they were timed
   Checked agreement;
 };
 
@@ -53,14 +54,24 @@ void describe(Fields& f, Row& row) {
   f.derived("detail", found.agrees ? std::string() : found.detail, {.terse = true});
   f.derived("failure", found.failure ? std::string(to_string(found.failure->kind)) : std::string(),
             {.terse = true, .about = "crashed or timed out"});
-  f("remark", row.remark, {.terse = true});
+  f("figures", found.figures,
+    {.terse = true, .about = "what a right output is worth besides its time, such as the height of a plan"});
+  f("seconds", row.seconds, {.terse = true, .about = "of single calls on what a file holds"});
+}
+
+/// "4.12 ms [4.05, 4.40] a call"
+std::string call_text(const std::vector<double>& seconds) {
+  TrialResult calls{.launches = {{}}};
+  for (const double one : seconds) calls.launches.front().push_back({.seconds = one, .cpu_seconds = one});
+  return seconds_text(time_of(calls)) + " a call";
 }
 
 /// All checks of one variant.
 struct Tally {
   std::size_t agree = 0, disagree = 0, failed = 0, skipped = 0;
   double worst = 0;
-  std::string reason, remark, failure;
+  std::string reason, failure;
+  std::string worth;  ///< of the last that agreed: its figures, and the time of a call
   std::vector<std::string> details;
   void add(const Row& row) {
     if (!row.skipped.empty()) {
@@ -72,7 +83,8 @@ struct Tally {
     } else if (row.agreement.agrees) {
       ++agree;
       worst = std::max(worst, row.agreement.worst_error);
-      remark = row.remark;
+      worth = in_words(row.agreement.figures);
+      if (!row.seconds.empty()) worth += (worth.empty() ? "" : "; ") + call_text(row.seconds);
     } else {
       ++disagree;
       details.push_back(fmt::format("{}\n        {}", row.what, row.agreement.detail));
@@ -117,7 +129,7 @@ Checks check_corner_cases(const CheckOptions& options, const Registry& registry,
                         .variant = c.variant,
                         .what = in_words(c),
                         .skipped = std::move(c.skipped),
-                        .remark = {},
+                        .seconds = {},
                         .agreement = std::move(c.agreement)});
   }
   return out;
@@ -146,18 +158,18 @@ std::unique_ptr<ProfiledRequests> profiled_requests(const CheckTraceOptions& opt
   return out;
 }
 
-/// What the allocator of the trace needed, in the words that plans of its requests are remarked on with.
+/// What the allocator of the trace needed, in the words of the figures that plans of its requests have.
 std::string allocator_text(const MemoryEvents& events) {
   std::string out = fmt::format(
       "trace: {} of {}", quantity_text(static_cast<Index>(events.lives.size()), "block"), events.device);
   if (events.from_before > 0) out += fmt::format(", {} of them from before it", events.from_before);
   if (events.never_freed > 0) out += fmt::format(", {} never freed", events.never_freed);
   for (const std::string& other : events.others) out += fmt::format("; events of {} were passed over", other);
-  out += fmt::format("\n  {} B lived at once at most", count_text(events.most_live));
+  out += fmt::format("\n  {} bytes lived at once at most", count_text(events.most_live));
   const Index needed = std::max(events.most_reserved, events.most_allocated);
   if (needed == 0) return out + "; the trace does not say what its allocator held\n";
   const char* how = events.most_reserved > 0 ? "reserved" : "counted as allocated";
-  out += fmt::format("; its allocator {} {} B", how, count_text(needed));
+  out += fmt::format("; its allocator {} {} bytes", how, count_text(needed));
   if (needed <= events.most_live) return out + "\n";
   const double gap = static_cast<double>(needed) / static_cast<double>(events.most_live) - 1;
   return out + fmt::format(", gap {:.2f} %:\n  a plan of gap 0 would have saved {:.1f} % of that\n",
@@ -175,7 +187,7 @@ Checks check_trace(const CheckTraceOptions& options, const Registry& registry, c
                         .variant = c.variant,
                         .what = fmt::format("{} ({})", options.trace.string(), c.problem),
                         .skipped = std::move(c.skipped),
-                        .remark = std::move(c.remark),
+                        .seconds = std::move(c.seconds),
                         .agreement = std::move(c.agreement)});
   }
   return out;
@@ -198,7 +210,7 @@ Checks check_suite(const CheckSuiteOptions& options, const Registry& registry, c
                         .variant = plan[i].operation->variants()[plan[i].variant].name,
                         .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
                         .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
-                        .remark = {},
+                        .seconds = {},
                         .agreement = std::move(agreements[i])});
   }
   return out;
@@ -210,7 +222,8 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
     const std::string closeness = tally.worst == 0
                                       ? "same value everywhere"
                                       : fmt::format("worst error {:.3g} of the bound", tally.worst);
-    out += fmt::format("{:>6} agree     {}", tally.agree, tally.remark.empty() ? closeness : tally.remark);
+    const bool alone = tally.agree == 1 && tally.skipped == 0 && !tally.worth.empty();
+    out += fmt::format("{:>6} agree     {}", tally.agree, alone ? tally.worth : closeness);
   }
   if (tally.disagree > 0) out += fmt::format("{:>6} DISAGREE", tally.disagree);
   if (tally.failed > 0) out += fmt::format("{:>6} FAILED    {}", tally.failed, tally.failure);

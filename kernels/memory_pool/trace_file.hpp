@@ -27,11 +27,12 @@ class TraceFile {
     static const Registry registry = Registry::linked();
     return check_file(registry, filter, path_, 42, {});
   }
-  /// The remark on the one that `filter` selects, or why it got none.
-  std::string remark(const std::string& filter) const {
+  /// The figures of the one that `filter` selects, in words, or why it has none.
+  std::string figures(const std::string& filter) const {
     const auto found = checks(filter);
     if (found.size() != 1) return filter + " selects " + std::to_string(found.size());
-    return found.front().agreement.agrees ? found.front().remark : found.front().agreement.detail;
+    const Agreement& only = found.front().agreement;
+    return only.agrees ? in_words(only.figures) : only.detail;
   }
 
  private:

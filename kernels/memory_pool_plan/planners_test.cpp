@@ -20,29 +20,30 @@ TEST(Planners, DifferAsWorkedByHand) {
   // start it goes to [192, 320). Largest first, b is at 0, c at 128 and a at 128, which c uses later: 256.
   // No two are of one size and not alive together, so that equal sizes share nothing: 64 + 128 + 128.
   const TraceFile trace("a,0,1,64\nb,0,3,128\nc,1,3,128\n");
-  EXPECT_THAT(trace.remark("memory_pool_plan/naive"),
-              StartsWith("height 320 B, lower bound 256 B, gap 25.00 %"));
-  EXPECT_THAT(trace.remark("memory_pool_plan/first_fit"), StartsWith("height 320 B"));
-  EXPECT_THAT(trace.remark("memory_pool_plan/equal_size"), StartsWith("height 320 B"));
+  EXPECT_THAT(trace.figures("memory_pool_plan/naive"),
+              StartsWith("height 320 bytes, lower bound 256 bytes, gap 25.00 %"));
+  EXPECT_THAT(trace.figures("memory_pool_plan/first_fit"), StartsWith("height 320 bytes"));
+  EXPECT_THAT(trace.figures("memory_pool_plan/equal_size"), StartsWith("height 320 bytes"));
   for (const char* planner : {"by_size", "best_order", "offline_quick", "offline"}) {
-    EXPECT_EQ(trace.remark(std::string("memory_pool_plan/") + planner + "$"),
-              "height 256 B, lower bound 256 B, gap 0.00 %");
+    EXPECT_EQ(trace.figures(std::string("memory_pool_plan/") + planner + "$"),
+              "height 256 bytes, lower bound 256 bytes, gap 0.00 %");
   }
 }
 
 TEST(Planners, UseAPlaceAgainForAnEqualSize) {
   // b and c fit where a was; only c is of its size, rounded up to 64.
   const TraceFile trace("a,0,1,128\nb,1,2,64\nc,1,2,127\n");
-  EXPECT_THAT(trace.remark("memory_pool_plan/equal_size"), StartsWith("height 192 B"));
+  EXPECT_THAT(trace.figures("memory_pool_plan/equal_size"), StartsWith("height 192 bytes"));
   // b goes into the gap that a left, and c no longer fits there.
-  EXPECT_THAT(trace.remark("memory_pool_plan/first_fit"), StartsWith("height 191 B"));
+  EXPECT_THAT(trace.figures("memory_pool_plan/first_fit"), StartsWith("height 191 bytes"));
 }
 
 TEST(Planners, ShareNothingAmongLivesThatEndTogether) {
   const TraceFile trace("a,0,9,64\nb,1,9,64\nc,2,9,64\nd,3,9,64\ne,9,10,256\n");
   for (const CornerCheck& c : trace.checks("memory_pool_plan")) {
     EXPECT_TRUE(c.agreement.agrees) << c.variant << ": " << c.agreement.detail;
-    EXPECT_THAT(c.remark, StartsWith(c.variant == "equal_size" ? "height 512 B" : "height 256 B"))
+    EXPECT_THAT(in_words(c.agreement.figures),
+                StartsWith(c.variant == "equal_size" ? "height 512 bytes" : "height 256 bytes"))
         << c.variant;
   }
 }
@@ -63,8 +64,10 @@ TEST(Planners, FirstFitIsThePlanOfNaiveFromATree) {
   for (std::size_t v = 0; v < operation.variants().size(); ++v) variant[operation.variants()[v].name] = v;
   for (const std::string& problem : operation.corner_cases()) {
     const auto workload = operation.open(problem, {.rng = Rng(7)});
-    EXPECT_EQ(workload->remark(variant.at("first_fit"), {}), workload->remark(variant.at("naive"), {}))
-        << problem;
+    const auto height = [&](const char* name) {
+      return workload->check(variant.at(name), {}, Workload::no_rehearsal).figures.at(0).value;
+    };
+    EXPECT_EQ(height("first_fit"), height("naive")) << problem;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,7 +47,9 @@ class Decision {
     if (!comparison_.objections.empty() && !policy_.bisection) {
       out.add(Word::expired, fmt::format("{}", fmt::join(comparison_.objections, "; ")));
     }
-    if (count(Standing::slower) > 0) out.add(Word::regression, regression());
+    if (count(Standing::slower) > 0 || std::ranges::any_of(comparison_.verdicts, has_worse_figure)) {
+      out.add(Word::regression, regression());
+    }
     if (count(Standing::impossible) > 0) out.add(Word::impossible, impossibility());
     if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
     if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
@@ -85,8 +88,10 @@ class Decision {
               fmt::format("{}no verdict could be reached on any of {} trials{}", after(), compared_, rest())};
     }
     const std::size_t accepted = count(Standing::accepted);
-    return judged(fmt::format("{} trials compared{}, none slower{}{}", compared_, spent(),
-                              accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest()));
+    const std::string figures = figures_sentence(comparison_);
+    return judged(fmt::format("{} trials compared{}, none slower{}{}{}", compared_, spent(),
+                              accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest(),
+                              figures.empty() ? "" : "; " + figures));
   }
 
   /// Nothing that was measured could be compared.
@@ -135,7 +140,7 @@ class Decision {
       if (!verdict.crept_since.empty()) release = verdict.crept_since;
     }
     std::string out;
-    if (slower > 0 || crept == 0) {
+    if (slower > 0) {
       out = fmt::format("{} of {} trials {} slower than {}", slower, compared_, slower == 1 ? "is" : "are",
                         judgement_.against == Against::base ? "the base"
                         : slower == 1                       ? "its limit"
@@ -145,7 +150,21 @@ class Decision {
       out += fmt::format("{}{} of {} trials {} slower than at release {}, by the sum of the steps since",
                          out.empty() ? "" : "; ", crept, summed, crept == 1 ? "is" : "are", release);
     }
+    if (const std::string figures = worse_figures(); !figures.empty()) {
+      out += (out.empty() ? "" : "; ") + figures;
+    }
     return out + rest();
+  }
+
+  /// "height 1,234 → 1,300 bytes (5.3 % more) in memory_pool_plan/by_size/blocks=1000#1 and 2 others"
+  std::string worse_figures() const {
+    const auto& verdicts = comparison_.verdicts;
+    const auto count = std::ranges::count_if(verdicts, has_worse_figure);
+    if (count == 0) return "";
+    const Verdict& first = *std::ranges::find_if(verdicts, has_worse_figure);
+    std::string out = fmt::format("{} in {}", figures_in_words(first, /*worse_only=*/true), first.key);
+    if (count > 1) out += fmt::format(" and {}", quantity_text(count - 1, "other"));
+    return out;
   }
 
   std::vector<std::string> variants_that_are(Standing standing) const {

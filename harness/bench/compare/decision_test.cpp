@@ -56,6 +56,40 @@ TEST(Decision, LeavesABisectionWithoutAnAnswer) {
   EXPECT_EQ(decided(expired).word, Word::expired);
 }
 
+/// The height of the first row goes from 1,234 bytes to `after`.
+Comparison with_height(Comparison out, double after) {
+  const auto height = [](double value) {
+    return Figure{.name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower};
+  };
+  out.verdicts.front().figures = {{height(1234), height(after)}};
+  return out;
+}
+
+TEST(Decision, CallsAWorseFigureARegressionWhateverItsTime) {
+  for (const Standing standing :
+       {Standing::same, Standing::faster, Standing::undecided, Standing::not_comparable}) {
+    const Outcome outcome = decided(with_height(of({standing, Standing::same}), 1300));
+    EXPECT_EQ(outcome.line(), "REGRESSION: height 1,234 → 1,300 bytes (5.3 % more) in gemm/v0/m=1#1" +
+                                  std::string(standing == Standing::undecided        ? ", 1 undecided"
+                                              : standing == Standing::not_comparable ? ", 1 not comparable"
+                                                                                     : ""));
+    EXPECT_EQ(outcome.exit_code(), exit_code::found);
+  }
+  EXPECT_EQ(decided(with_height(of({Standing::same, Standing::slower}), 1300)).sentence,
+            "1 of 2 trials is slower than its limit; height 1,234 → 1,300 bytes (5.3 % more) in "
+            "gemm/v0/m=1#1");
+  Comparison unfit = with_height(of({Standing::undecided}), 1300);
+  unfit.unfit = "the machine moved";
+  EXPECT_EQ(decided(unfit).word, Word::regression);
+}
+
+TEST(Decision, PassesFiguresThatAreEqualOrBetterAndCountsThem) {
+  EXPECT_EQ(decided(with_height(of({Standing::same}), 1234)).line(),
+            "PASSED: 1 trials compared, none slower; 1 figure as before");
+  EXPECT_EQ(decided(with_height(of({Standing::same}), 1200)).line(),
+            "PASSED: 1 trials compared, none slower; 1 figure better");
+}
+
 TEST(Decision, WeighsWhatIsWrongMoreThanWhatIsSlowAndTellsOfBoth) {
   const Outcome outcome = decided(of({Standing::slower, Standing::wrong, Standing::same}));
   EXPECT_EQ(outcome.text(),

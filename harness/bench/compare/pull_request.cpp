@@ -250,12 +250,13 @@ Json sort_value(double value) { return value > 0 ? json_number(value) : Json("")
 Json row_values(const PageRow& row) {
   const Verdict& verdict = *row.verdict;
   std::string interval = interval_in_words(verdict);
-  const std::string limit = interval.empty() ? "" : limit_in_words(verdict);
+  const std::string limit = interval.empty() ? "" : limit_in_words(verdict),
+                    figures = figures_in_words(verdict);
   if (!interval.empty()) {
     interval += fmt::format(" ({:.0f} %{})", 100 * verdict.ratio.coverage,
                             verdict.ratio.basis == Basis::slices ? " over slices" : "");
   }
-  return Json{{"mark", mark(verdict.standing)},
+  return Json{{"mark", mark(listed_as(verdict))},
               {"state", to_string(verdict.standing)},
               {"ratio", sort_value(verdict.ratio.middle)},
               {"key", short_name(verdict.key)},
@@ -263,7 +264,7 @@ Json row_values(const PageRow& row) {
               {"after_seconds", sort_value(row.trial->after_seconds)},
               {"before", short_name(row.trial->before)},
               {"after", short_name(row.trial->after)},
-              {"change", change_in_words(verdict)},
+              {"change", short_line(change_in_words(verdict) + (figures.empty() ? "" : "; " + figures))},
               {"interval", std::move(interval)},
               {"limit", limit}};
 }
@@ -328,12 +329,19 @@ Json pull_request_values(const PullRequest& change, std::size_t most_rows) {
   for (const Standing standing : by_weight) {
     if (is_fault(standing)) std::ranges::copy(page_rows(change, standing), std::back_inserter(faults));
   }
+  for (std::size_t i = 0; i < change.trials.size(); ++i) {
+    const Verdict& verdict = change.comparison.verdicts[i];
+    if (has_worse_figure(verdict) && !is_fault(verdict.standing)) {
+      faults.push_back({&verdict, &change.trials[i]});
+    }
+  }
   Json shown = Json::array();
   for (std::size_t i = 0; i < std::min(most_lines, faults.size()); ++i) {
     const Verdict& verdict = *faults[i].verdict;
-    shown.push_back(Json{{"mark", mark(verdict.standing)},
-                         {"key", short_name(verdict.key)},
-                         {"why", short_line(verdict.why)}});
+    const std::string why =
+        is_fault(verdict.standing) ? verdict.why : figures_in_words(verdict, /*worse_only=*/true);
+    shown.push_back(
+        Json{{"mark", mark(listed_as(verdict))}, {"key", short_name(verdict.key)}, {"why", short_line(why)}});
   }
   out["faults"] = std::move(shown);
   out["faults_more"] = faults.size() > most_lines ? Json(faults.size() - most_lines) : Json();

@@ -34,7 +34,7 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
   for (const Standing standing : lightest_first) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     for (const Verdict& verdict : comparison.verdicts) {
-      if (verdict.standing != standing) continue;
+      if (listed_as(verdict) != standing) continue;
       out.push_back({&verdict, was[verdict.key], verdict.afresh ? again[verdict.key] : is[verdict.key]});
     }
     const auto change = [](const Row& row) {
@@ -51,14 +51,17 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
 std::string text_of(const Row& row) {
   constexpr std::size_t most_of_a_key = 400;
   const Verdict& verdict = *row.verdict;
-  std::string out = fmt::format("{} {}", mark(verdict.standing), printable(verdict.key, most_of_a_key));
+  std::string out = fmt::format("{} {}", mark(listed_as(verdict)), printable(verdict.key, most_of_a_key));
+  std::string figures = printable(figures_in_words(verdict), 4 * width);
+  if (!figures.empty()) figures = wrapped("    " + figures, width, "      ") + "\n";
   const std::string limit = verdict.ratio.coverage > 0 ? fmt::format("  limit {:.2f}", verdict.limit) : "";
   if (row.before.empty() && row.after.empty()) {
     const std::string words = in_words(verdict) + limit;
-    return out + (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n";
+    return out + (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n" +
+           figures;
   }
   out += fmt::format("\n    {:>9} {:>9}  {}{}", row.before, row.after, in_words(verdict), limit);
-  return out + "\n";
+  return out + "\n" + figures;
 }
 
 /// Each reason why rows have no verdict once, with the row it holds for or how many.
@@ -93,7 +96,7 @@ std::vector<std::string> why_open(const std::vector<Row>& rows) {
 std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out;
   for (const Row& row : rows_of(comparison, before, after)) {
-    if (is_urgent(row.verdict->standing)) out += text_of(row);
+    if (is_urgent(*row.verdict)) out += text_of(row);
   }
   return out;
 }

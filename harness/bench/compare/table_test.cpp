@@ -70,6 +70,31 @@ TEST(ComparisonText, EndsWithWhatMattersMost) {
   EXPECT_THAT(text, ::testing::EndsWith("1.50x slower [1.46, 1.54]  limit 1.05\n"));
 }
 
+FigureChange height(double before, double after) {
+  const auto bytes = [](double value) {
+    return Figure{.name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower};
+  };
+  return {bytes(before), bytes(after)};
+}
+
+TEST(ComparisonText, ListsAWorseFigureAmongWhatIsSlower) {
+  Comparison comparison = mixed_comparison();
+  comparison.verdicts[0].figures = {height(1234, 1300)};
+  comparison.verdicts[3].figures = {height(1234, 1200)};
+  const std::string text = comparison_text(comparison, times(), times());
+  EXPECT_THAT(text, HasSubstr("; 1 figure worse, 1 better\n"));
+  EXPECT_THAT(text, HasSubstr("\n    height 1,234 → 1,200 bytes (2.8 % less)\n"));
+  const std::size_t row = text.find("✗ gemm/packed/m=1#1");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_GT(row, text.find("? adamw/"));
+  EXPECT_THAT(text.substr(row),
+              HasSubstr("same [0.97, 1.03]  limit 1.05\n    height 1,234 → 1,300 bytes (5.3 % "
+                        "more)\n"));
+  const std::string markdown = comparison_markdown(comparison, times(), times());
+  EXPECT_THAT(markdown, HasSubstr("- ✗ `gemm/packed/m=1#1`: height 1,234 → 1,300 bytes (5.3 % more)\n"));
+  EXPECT_THAT(markdown, HasSubstr("| 1.11x faster; height 1,234 → 1,200 bytes (2.8 % less) |"));
+}
+
 TEST(ComparisonText, KeepsKeysWholeSoThatTheyCanBeCopied) {
   const std::string key = "operation/variant/" + std::string(200, 'x') + "#1";
   Comparison one;

@@ -167,6 +167,18 @@ std::string why_gone(const TrialResult& trial, const Results& current) {
   return current.partial ? "is missing: the run was interrupted" : "was there before and is not any more";
 }
 
+/// Compares the figures of trials with the same workload, on whatever machines. Those of a file that was
+/// written before there were any are compared with nothing.
+void compare_figures(Comparison& out, const Trials& before, const Trials& after) {
+  for (Verdict& verdict : out.verdicts) {
+    const auto then = before.find(verdict.key), now = after.find(verdict.key);
+    if (then == before.end() || now == after.end()) continue;
+    const TrialResult &was = *then->second, &is = *now->second;
+    if (was.workload != is.workload || !was.agreement.agrees || !is.agreement.agrees) continue;
+    verdict.figures = changes_of(was.agreement.figures, is.agreement.figures);
+  }
+}
+
 /// `recordings`: those of the same machine. `newest` says which rows there should be.
 Comparison compare_sides(const Results& current, const Results& newest,
                          const std::vector<const Results*>& recordings, const GatePolicy& policy) {
@@ -207,6 +219,7 @@ Comparison compare_sides(const Results& current, const Results& newest,
     if (present.contains(trial.key)) continue;
     out.verdicts.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
   }
+  compare_figures(out, earlier, present);
   return out;
 }
 

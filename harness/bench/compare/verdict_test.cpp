@@ -68,6 +68,57 @@ TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
   EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::same);
 }
 
+Results with_height(double height) {
+  Results out = measured();
+  trial(out, key(1, "packed")).agreement.figures = {
+      {.name = "height", .value = height, .unit = "bytes", .better = Figure::Better::lower, .bound = 1000},
+      {.name = "blocks", .value = height}};
+  return out;
+}
+
+TEST(Compare, JudgesFiguresExactlyAndNoneThatHasNoBetterSide) {
+  const Baseline before = scripted::baseline({with_height(1234)});
+  const auto found = [&](double height) { return compare(with_height(height), before, {}); };
+  EXPECT_TRUE(has_worse_figure(verdict(found(1235), key(1, "packed"))));
+  EXPECT_FALSE(has_worse_figure(verdict(found(1234), key(1, "packed"))));
+  EXPECT_FALSE(has_worse_figure(verdict(found(1200), key(1, "packed"))));
+  EXPECT_EQ(verdict(found(1300), key(1, "packed")).standing, Standing::same) << "of its time";
+  const auto figures = verdict(found(1300), key(1, "packed")).figures;
+  ASSERT_EQ(figures.size(), 1U) << "the number of blocks is told and not judged";
+  EXPECT_EQ(in_words(figures[0]), "height 1,234 → 1,300 bytes (5.3 % more)");
+  EXPECT_EQ(in_words(verdict(found(1234), key(1, "packed")).figures.at(0)), "height 1,234 bytes as before");
+  EXPECT_EQ(in_words(verdict(found(617), key(1, "packed")).figures.at(0)),
+            "height 1,234 → 617 bytes (50.0 % less)");
+  EXPECT_TRUE(verdict(found(1300), key(1, "simd")).figures.empty());
+}
+
+TEST(Compare, CallsAFigureWorseThatFellWhereHigherIsBetter) {
+  const auto rate = [](double value) {
+    return Figure{.name = "share in use", .value = value, .unit = "%", .better = Figure::Better::higher};
+  };
+  EXPECT_TRUE(is_worse({rate(80), rate(79.5)}));
+  EXPECT_FALSE(is_worse({rate(80), rate(80)}));
+  EXPECT_FALSE(is_worse({rate(80), rate(81)}));
+}
+
+TEST(Compare, JudgesFiguresOnAnyMachineAndOfTheSameWorkloadAlone) {
+  const Results before = with_height(1234);
+  Results elsewhere = with_height(1300);
+  elsewhere.machine.facts = {{"processor", "another", true}};
+  const auto comparison = compare(before, elsewhere, {});
+  EXPECT_FALSE(comparison.comparable);
+  EXPECT_TRUE(has_worse_figure(verdict(comparison, key(1, "packed"))));
+
+  Results other = with_height(1300);
+  trial(other, key(1, "packed")).workload = "other requests";
+  EXPECT_TRUE(verdict(compare(before, other, {}), key(1, "packed")).figures.empty());
+  Results wrong = with_height(1300);
+  trial(wrong, key(1, "packed")).agreement.agrees = false;
+  EXPECT_TRUE(verdict(compare(before, wrong, {}), key(1, "packed")).figures.empty());
+  EXPECT_TRUE(verdict(compare(measured(), with_height(1300), {}), key(1, "packed")).figures.empty())
+      << "a file of before there were figures";
+}
+
 TEST(Compare, TakesASlowMachineForWhatItIs) {
   Results now = measured();
   for (auto& t : now.trials) {

@@ -3,10 +3,12 @@
 
 #include "bench/compare/fields.hpp"
 #include "core/machine/fields.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -110,7 +112,76 @@ bool reports_an_error(const Verdict& verdict) {
   return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
 }
 
-bool is_urgent(Standing standing) {
+namespace {
+
+/// "5.3 % more"
+std::string change_text(double before, double after) {
+  const double percent = 100 * std::abs(after - before) / std::abs(before);
+  return fmt::format("{} % {}",
+                     percent < 0.1 ? fmt::format("{:.1g}", percent) : fmt::format("{:.1f}", percent),
+                     after > before ? "more" : "less");
+}
+
+}  // namespace
+
+bool is_worse(const FigureChange& change) {
+  return change.after.better == Figure::Better::higher ? change.after.value < change.before.value
+                                                       : change.after.value > change.before.value;
+}
+
+bool has_worse_figure(const Verdict& verdict) { return std::ranges::any_of(verdict.figures, is_worse); }
+
+std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after) {
+  std::vector<FigureChange> out;
+  for (const Figure& now : after) {
+    if (now.better == Figure::Better::neither) continue;
+    const auto then = std::ranges::find(before, now.name, &Figure::name);
+    if (then != before.end() && then->unit == now.unit) out.push_back({*then, now});
+  }
+  return out;
+}
+
+std::string in_words(const FigureChange& change) {
+  const Figure &was = change.before, &is = change.after;
+  if (was.value == is.value) return fmt::format("{} {} as before", is.name, with_unit(is.value, is.unit));
+  // One unit for both, unless it is chosen by size.
+  const std::string from = with_unit(was.value, is.unit == "s" ? "s" : "");
+  return fmt::format("{} {} → {}{}", is.name, from, with_unit(is.value, is.unit),
+                     was.value == 0 ? "" : fmt::format(" ({})", change_text(was.value, is.value)));
+}
+
+std::string figures_in_words(const Verdict& verdict, bool worse_only) {
+  std::string out;
+  for (const FigureChange& one : verdict.figures) {
+    if (worse_only && !is_worse(one)) continue;
+    out += (out.empty() ? "" : ", ") + in_words(one);
+  }
+  return out;
+}
+
+std::string figures_sentence(const Comparison& comparison) {
+  std::size_t worse = 0, better = 0, equal = 0;
+  for (const Verdict& verdict : comparison.verdicts) {
+    for (const FigureChange& one : verdict.figures) {
+      ++(is_worse(one) ? worse : one.before.value == one.after.value ? equal : better);
+    }
+  }
+  std::string out;
+  for (const auto& [count, what] :
+       {std::pair{worse, "worse"}, std::pair{better, "better"}, std::pair{equal, "as before"}}) {
+    if (count == 0) continue;
+    out += out.empty() ? fmt::format("{} {}", quantity_text(static_cast<Index>(count), "figure"), what)
+                       : fmt::format(", {} {}", count, what);
+  }
+  return out;
+}
+
+Standing listed_as(const Verdict& verdict) {
+  return has_worse_figure(verdict) && !is_fault(verdict.standing) ? Standing::slower : verdict.standing;
+}
+
+bool is_urgent(const Verdict& verdict) {
+  const Standing standing = listed_as(verdict);
   return is_fault(standing) || standing == Standing::slower || standing == Standing::undecided;
 }
 
@@ -170,7 +241,9 @@ std::string verdict_sentence(const Comparison& comparison) {
   const std::string counts =
       counted(comparison, {Standing::accepted, Standing::faster, Standing::undecided, Standing::same,
                            Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
-  return counts.empty() ? out : out + "; " + counts;
+  if (!counts.empty()) out += "; " + counts;
+  const std::string figures = figures_sentence(comparison);
+  return figures.empty() ? out : out + "; " + figures;
 }
 
 std::string counts_sentence(const Comparison& comparison) {
@@ -203,6 +276,12 @@ std::string withheld_sentence(const Results& before, const Results& after) {
 }
 
 // Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, FigureChange& change) {
+  f("before", change.before);
+  f("after", change.after);
+  f.derived("worse", is_worse(change));
+}
+
 void describe(Fields& f, Verdict& verdict) {
   f("key", verdict.key);
   f.derived("standing", std::string(to_string(verdict.standing)));
@@ -211,6 +290,7 @@ void describe(Fields& f, Verdict& verdict) {
   f("ratio", verdict.ratio, {.about = "time after / time before, without what the machine did by itself"});
   f("time_ratio", verdict.time_ratio, {.about = "as measured"});
   f("to_naive", verdict.to_naive);
+  f("figures", verdict.figures, {.terse = true, .about = "of its output, judged exactly: worse ones fail"});
 }
 
 void describe(Fields& f, Comparison& comparison) {

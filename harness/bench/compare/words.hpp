@@ -26,8 +26,17 @@ std::string verdict_sentence(const Comparison& comparison);
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
-/// Whether a trial with this standing asks for something to be done: it fails, or was left open.
-bool is_urgent(Standing standing);
+/// Returns the standing by which a row is listed: one with a worse figure is listed as one that is slower is.
+Standing listed_as(const Verdict& verdict);
+
+/// Whether a trial asks for something to be done: it fails, or was left open.
+bool is_urgent(const Verdict& verdict);
+
+/// The figures of a row in words, the worse ones alone where that is asked for; empty without any.
+std::string figures_in_words(const Verdict& verdict, bool worse_only = false);
+
+/// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
+std::string figures_sentence(const Comparison& comparison);
 
 /// The rows of comparison_text() that are urgent, and nothing else.
 std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after);

@@ -1,5 +1,6 @@
 #include "bench/exchange/github.hpp"
 
+#include "bench/compare/words.hpp"
 #include "bench/exchange/failed_trials.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +57,9 @@ std::string github_annotations(const PullRequest& page, const std::string& suite
 }
 
 std::string github_outputs(const Comparison& comparison, const std::string& verdict) {
-  return fmt::format("verdict={}\nregressions={}\n", verdict, comparison.count(Standing::slower));
+  const auto regressions = std::ranges::count_if(
+      comparison.verdicts, [](const Verdict& one) { return listed_as(one) == Standing::slower; });
+  return fmt::format("verdict={}\nregressions={}\n", verdict, regressions);
 }
 
 }  // namespace assay

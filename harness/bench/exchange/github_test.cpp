@@ -52,6 +52,20 @@ TEST(GithubAnnotations, AreTheGoldenOnes) {
 )");
 }
 
+TEST(GithubAnnotations, TellAWorseFigure) {
+  Comparison found{.verdicts = {{.key = "plan/a/n=1#1", .standing = Standing::same}}};
+  const Figure low{.name = "height", .value = 1234, .unit = "bytes", .better = Figure::Better::lower};
+  Figure high = low;
+  high.value = 1300;
+  found.verdicts[0].figures = {{low, high}};
+  EXPECT_THAT(annotations(found, "tiny", "a"),
+              StartsWith("::error title=regression in tiny::plan/a/n=1#1 height 1,234 → 1,300 bytes (5.3 %25 "
+                         "more)%0Aagain: "));
+  EXPECT_THAT(github_outputs(found, "regression"), HasSubstr("regressions=1\n"));
+  found.verdicts[0].figures = {{low, low}};
+  EXPECT_EQ(annotations(found, "tiny", "a"), "");
+}
+
 TEST(GithubAnnotations, TellATimeThatCannotBe) {
   const Comparison found{
       .verdicts = {{.key = "gemm/idle/m=1#1", .standing = Standing::impossible, .why = "took 1 ns"}}};

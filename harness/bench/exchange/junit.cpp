@@ -40,16 +40,27 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-bool fails(Standing standing) {
+bool fails(const Verdict& verdict) {
+  const Standing standing = listed_as(verdict);
   return standing == Standing::slower || standing == Standing::wrong || standing == Standing::impossible;
 }
 
-bool passes(Standing standing) { return standing == Standing::same || standing == Standing::faster; }
+bool passes(const Verdict& verdict) {
+  const Standing standing = listed_as(verdict);
+  return standing == Standing::same || standing == Standing::faster;
+}
+
+/// Of the time of a row and its figures, those that fail.
+std::string message_of(const Verdict& verdict) {
+  if (is_fault(verdict.standing)) return verdict.why;
+  const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
+  if (verdict.standing != Standing::slower) return figures;
+  return fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
+                     figures.empty() ? "" : "; ", figures);
+}
 
 std::string failure(const Verdict& verdict, const std::string& command) {
   const bool slower = verdict.standing == Standing::slower;
-  const std::string message =
-      slower ? fmt::format("{}, limit {}", in_words(verdict), limit_in_words(verdict)) : verdict.why;
   std::string body = xml(verdict.why) + '\n';
   if (slower) {
     body += fmt::format("time after / time before {:.4g}, {:.0f} % interval {:.4g} to {:.4g}\n",
@@ -58,11 +69,11 @@ std::string failure(const Verdict& verdict, const std::string& command) {
   }
   body += "again: " + xml(repeat_command(command, verdict.key)) + '\n';
   return fmt::format("<failure type=\"{}\" message=\"{}\">\n{}</failure>",
-                     slower                                     ? "regression"
+                     !is_fault(verdict.standing)                ? "regression"
                      : verdict.standing == Standing::impossible ? "impossible"
                      : reports_an_error(verdict)                ? "error"
                                                                 : "disagreement",
-                     xml(message), body);
+                     xml(message_of(verdict)), body);
 }
 
 std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {
@@ -71,14 +82,16 @@ std::string test_case(const Verdict& verdict, const std::string& suite, const st
   const std::string start = fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\"", xml(suite),
                                         xml(split ? verdict.key.substr(0, slash) : verdict.key),
                                         xml(split ? verdict.key.substr(slash + 1) : verdict.key));
-  if (passes(verdict.standing)) {
-    return fmt::format("{}><system-out>{}</system-out></testcase>\n", start, xml(in_words(verdict)));
+  if (passes(verdict)) {
+    const std::string figures = figures_in_words(verdict);
+    return fmt::format("{}><system-out>{}</system-out></testcase>\n", start,
+                       xml(in_words(verdict) + (figures.empty() ? "" : "; " + figures)));
   }
   if (has_failed(verdict.standing)) {
     return fmt::format("{}><error type=\"{}\" message=\"{}\"/></testcase>\n", start,
                        to_string(verdict.standing), xml(verdict.why));
   }
-  if (fails(verdict.standing)) return fmt::format("{}>{}</testcase>\n", start, failure(verdict, command));
+  if (fails(verdict)) return fmt::format("{}>{}</testcase>\n", start, failure(verdict, command));
   return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start,
                      xml(fmt::format("{}: {}", in_words(verdict), verdict.why)));
 }
@@ -92,8 +105,8 @@ std::string case_of_all(const std::string& suite, const std::string& name, const
 
 std::string counts_of(const Comparison& comparison, bool has_error) {
   const auto& verdicts = comparison.verdicts;
-  const auto failures = std::ranges::count_if(verdicts, [](const Verdict& v) { return fails(v.standing); });
-  const auto passed = std::ranges::count_if(verdicts, [](const Verdict& v) { return passes(v.standing); });
+  const auto failures = std::ranges::count_if(verdicts, [](const Verdict& v) { return fails(v); });
+  const auto passed = std::ranges::count_if(verdicts, passes);
   const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
   const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
   const auto failed =

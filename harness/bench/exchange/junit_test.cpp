@@ -54,6 +54,23 @@ again: assay gate --suite tiny.json -k '^gemm/wrong/m=1#1$'
 )");
 }
 
+TEST(JUnit, FailsForAWorseFigureWhateverItsTime) {
+  const auto height = [](double value) {
+    return Figure{.name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower};
+  };
+  Comparison found{.verdicts = {row("plan/a/n=1#1", Standing::faster, {0.8, 0.9, 0.95, 0.9}, "beyond"),
+                                row("plan/b/n=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within"),
+                                row("plan/c/n=1#1", Standing::slower, {1.08, 1.11, 1.14, 0.9}, "slow")}};
+  found.verdicts[0].figures = found.verdicts[2].figures = {{height(1234), height(1300)}};
+  found.verdicts[1].figures = {{height(1234), height(1234)}};
+  const std::string text = to_junit(found, current(), "assay gate");
+  EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(text,
+              HasSubstr("<failure type=\"regression\" message=\"height 1,234 → 1,300 bytes (5.3 % more)\">"));
+  EXPECT_THAT(text, HasSubstr("<system-out>same [0.99, 1.01]; height 1,234 bytes as before</system-out>"));
+  EXPECT_THAT(text, HasSubstr("message=\"1.11x slower [1.08, 1.14], limit 1.05; height 1,234 → 1,300"));
+}
+
 TEST(JUnit, HasAnErrorForEachKernelThatCrashedOrHung) {
   const Comparison failed{
       .verdicts = {

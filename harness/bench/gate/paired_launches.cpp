@@ -167,6 +167,10 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
       trial.base_allocated_bytes = base.allocated_bytes_per_call;
       trial.head_allocations = head.allocations_per_call;
       trial.head_allocated_bytes = head.allocated_bytes_per_call;
+      if (launch == 0) {  // which checks
+        trial.base_figures = std::move(base.figures);
+        trial.head_figures = std::move(head.figures);
+      }
       trial.launches.push_back({.base = std::move(base.seconds),
                                 .head = std::move(head.seconds),
                                 .control = std::move(sides[control_side][i].seconds),

@@ -1,5 +1,6 @@
 #include "bench/gate/pointers.hpp"
 
+#include "bench/compare/words.hpp"
 #include "bench/gate/hot_symbols.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"
@@ -114,7 +115,7 @@ void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std:
   std::erase(sources, "");
   std::map<std::string, Place> known;  // trials of one source have one place to look
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    if (ruling.comparison.verdicts[i].standing != Standing::slower || hooks.stopped()) continue;
+    if (listed_as(ruling.comparison.verdicts[i]) != Standing::slower || hooks.stopped()) continue;
     PairedTrial& trial = run.trials[i];
     hooks.say("look for the cause in " + trial.trial.key);
     const std::string source = source_of(registry, trial.trial);

@@ -299,6 +299,11 @@ GateRuling ruling_of(const TwoBuilds& run) {
   }
   if (!unfit.empty()) take_back(out.comparison, "the machine is unfit");
   if (run.partial) take_back(out.comparison, "it was interrupted");
+  // No machine and no time changes these.
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const PairedTrial& trial = run.trials[i];
+    out.comparison.verdicts[i].figures = changes_of(trial.base_figures, trial.head_figures);
+  }
   return out;
 }
 

@@ -62,9 +62,10 @@ struct PairedTrial {
   std::vector<PairedLaunch> launches;
   double base_allocations = 0, head_allocations = 0;  ///< per call, with bytes
   double base_allocated_bytes = 0, head_allocated_bytes = 0;
-  double patience = 1;                ///< of its next launch: times the usual number of slices
-  std::vector<std::string> pointers;  ///< lines on where to look, of a trial that became slower
-  std::string cause;                  ///< the changed source file, or function, that those lines are about
+  std::vector<Figure> base_figures, head_figures;  ///< of the outputs that were checked
+  double patience = 1;                             ///< of its next launch: times the usual number of slices
+  std::vector<std::string> pointers;               ///< lines on where to look, of a trial that became slower
+  std::string cause;  ///< the changed source file, or function, that those lines are about
 
   bool tested() const { return why_left_out.empty(); }
 };

@@ -98,6 +98,8 @@ void describe(Fields& f, PairedTrial& trial) {
   f("base_allocated_bytes", trial.base_allocated_bytes);
   f("head_allocations", trial.head_allocations);
   f("head_allocated_bytes", trial.head_allocated_bytes);
+  f("base_figures", trial.base_figures, {.terse = true, .about = "of its output, judged exactly"});
+  f("head_figures", trial.head_figures, {.terse = true});
   f("pointers", trial.pointers, {.optional = true, .about = "where to look"});
   f("cause", trial.cause, {.terse = true, .about = "the changed file or function that they are about"});
   f("launches", trial.launches);

@@ -99,6 +99,28 @@ TEST(TwoBuilds, LeaveUnselectedTrialsOfEitherSideOut) {
   EXPECT_EQ(trials[0].trial.variant, "b");
 }
 
+TEST(TwoBuilds, JudgeFiguresWhateverTheMachineDoes) {
+  TwoBuilds run = run_of(2);
+  sample_two_builds(run, scripted({}), {});
+  const Figure low{.name = "height", .value = 1234, .unit = "bytes", .better = Figure::Better::lower};
+  Figure high = low;
+  high.value = 1300;
+  for (PairedTrial& trial : run.trials) trial.base_figures = trial.head_figures = {low};
+  EXPECT_FALSE(has_worse_figure(ruling_of(run).comparison.verdicts[0]));
+  run.trials[0].head_figures = {high};
+  run.unfit_shard = "it moved";
+  run.machine.cores = 1;
+  const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
+  const GateRuling ruling = ruling_of(read);
+  EXPECT_TRUE(has_worse_figure(ruling.comparison.verdicts[0]));
+  EXPECT_FALSE(has_worse_figure(ruling.comparison.verdicts[1]));
+  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::undecided) << "of its time";
+  const std::string text = two_builds_text(read, ruling);
+  EXPECT_THAT(text, HasSubstr("✗ gemm/a/m=1#1\n"));
+  EXPECT_THAT(text, HasSubstr("    height 1,234 → 1,300 bytes (5.3 % more)\n"));
+  EXPECT_THAT(urgent_text(read, ruling), HasSubstr("✗ gemm/a/m=1#1\n"));
+}
+
 TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
   TwoBuilds run = run_of(6);
   std::vector<std::size_t> sizes;

@@ -46,7 +46,7 @@ std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standin
   std::vector<Row> out;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const Verdict& verdict = ruling.comparison.verdicts[i];
-    if (verdict.standing == standing) out.push_back({&run.trials[i], &verdict});
+    if (listed_as(verdict) == standing) out.push_back({&run.trials[i], &verdict});
   }
   std::ranges::stable_sort(out, {}, [](const Row& row) {
     const double middle = row.verdict->ratio.middle;
@@ -213,15 +213,17 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
   const Standing standing = row.verdict->standing;
   const double seconds = seconds_of_base(run, *row.trial);
   std::string out = fmt::format(
-      "{} {}\n    {}{}{}\n", mark(standing), printable(row.verdict->key, most_of_a_key),
+      "{} {}\n    {}{}{}\n", mark(listed_as(*row.verdict)), printable(row.verdict->key, most_of_a_key),
       seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
       row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
   if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
     out += below(row.verdict->why);
   }
-  if (standing != Standing::slower) return out;
-  for (const EpochCost& cost : epoch_costs(run, row)) {
-    out += below(fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite));
+  if (const std::string figures = figures_in_words(*row.verdict); !figures.empty()) out += below(figures);
+  if (standing == Standing::slower) {
+    for (const EpochCost& cost : epoch_costs(run, row)) {
+      out += below(fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite));
+    }
   }
   for (const std::string& line : row.trial->pointers) out += below(line);
   return out;
@@ -232,8 +234,9 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
 std::string urgent_text(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out;
   for (const Standing standing : standings_of(run)) {
-    if (!is_urgent(standing)) continue;
-    for (const Row& row : rows_of(run, ruling, standing)) out += text_of(run, row);
+    for (const Row& row : rows_of(run, ruling, standing)) {
+      if (is_urgent(*row.verdict)) out += text_of(run, row);
+    }
   }
   return out;
 }

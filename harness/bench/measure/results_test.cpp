@@ -35,7 +35,11 @@ Results sample() {
   // Assigned afterwards: GCC 12 sees an uninitialized text in a nested initializer at -O3.
   naive.agreement.worst_error = 0.25;
   naive.agreement.compared = naive.agreement.total = 6;
+  naive.agreement.figures = {
+      {.name = "height", .value = 1300, .unit = "bytes", .better = Figure::Better::lower, .bound = 1234},
+      {.name = "parallelism", .value = 1.0 / 3}};
   TrialResult wrong = naive;
+  wrong.agreement.figures.clear();
   wrong.key = "gemm/packed/m=2,n=3,k=4#2";
   wrong.variant = "packed";
   wrong.threads = 2;
@@ -116,6 +120,16 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[1].impossible, "");
   EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
   EXPECT_EQ(after.trials[0].workspace_bytes, 4096);
+  const auto& figures = after.trials[0].agreement.figures;
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].name, "height");
+  EXPECT_EQ(figures[0].unit, "bytes");
+  EXPECT_EQ(figures[0].better, Figure::Better::lower);
+  EXPECT_EQ(figures[0].bound, 1234);
+  EXPECT_EQ(figures[1].value, 1.0 / 3);
+  EXPECT_EQ(figures[1].better, Figure::Better::neither);
+  EXPECT_EQ(figures[1].bound, std::nullopt);
+  EXPECT_TRUE(after.trials[1].agreement.figures.empty());
   EXPECT_FALSE(after.trials[1].agreement.agrees);
   EXPECT_TRUE(std::isinf(after.trials[1].agreement.worst_error));
   EXPECT_EQ(after.trials[1].threads, 2);
@@ -182,6 +196,7 @@ TEST(ResultsJson, WritesALaunchInFewLines) {
   Results results = sample();
   results.trials.resize(1);
   results.calls.clear();
+  results.trials[0].agreement.figures.clear();
   results.trials[0].launches = {Launch(500, Slice{.seconds = 1.25e-5, .cpu_seconds = 1.25e-5, .calls = 20})};
   const std::string text = to_json(results);
   EXPECT_LT(std::ranges::count(text, '\n'), 60) << text;
@@ -228,6 +243,12 @@ TEST(ResultsJson, RefusesAKeyThatIsNotMadeOfItsFields) {
     expect_refused(file(bad), "r.json: trials[0].key: is " + std::string(bad) +
                                   ", but the fields beside it make o/v/p#2");
   }
+}
+
+TEST(ResultsJson, RefusesAFigureThatCannotBe) {
+  const std::string right = to_json(sample());
+  expect_refused(with(right, R"("better":"lower")", R"("better":"less")"), "must be one of lower, higher");
+  expect_refused(with(right, R"("value":1300.0)", R"("value":"nan")"), "figures[0].value: is nan");
 }
 
 TEST(ResultsJson, RefusesSamplesThatAreNoTimes) {

@@ -20,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -206,7 +207,8 @@ class Side {
                   ->check(variant, context, std::min(rehearsal_seconds(trial), longest_rehearsal));
     }
     out.agrees = found.agrees;
-    out.disagreement = found.detail;
+    out.disagreement = std::move(found.detail);
+    out.figures = std::move(found.figures);
   }
 
   /// Sides that are to do alike rehearse alike: none, where one of them is from before there was any.

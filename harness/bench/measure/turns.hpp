@@ -55,6 +55,7 @@ struct TurnSample {
   double allocations_per_call = 0, allocated_bytes_per_call = 0;
   bool agrees = true;
   std::string disagreement;
+  std::vector<Figure> figures;  ///< of a right output, where it was checked
 };
 
 /// Returns where that side says which trial it is at, as a position in its request. It is nothing for sides

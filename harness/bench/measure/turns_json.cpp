@@ -38,6 +38,7 @@ void describe(Fields& f, TurnSample& sample) {
   f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
   f("agrees", sample.agrees);
   f("disagreement", sample.disagreement);
+  f("figures", sample.figures, {.terse = true});
 }
 
 std::string to_json(const TurnsRequest& request) { return to_value(request).dump(); }

@@ -36,6 +36,33 @@ std::vector<AgreementRow> agreement_of(const Results& results) {
   return out;
 }
 
+/// One row for each value of a figure in a case, the values of one figure together.
+std::vector<FigureRow> figures_of(const Results& results) {
+  std::vector<FigureRow> out;
+  std::map<std::pair<std::string, std::string>, std::size_t> trials;  // that have a figure, by case and name
+  for (const TrialResult& trial : results.trials) {
+    if (!trial.agreement.agrees) continue;
+    for (const Figure& figure : trial.agreement.figures) {
+      const std::string of = case_of(trial);
+      const auto same_figure = [&](const FigureRow& row) {
+        return row.problem_case == of && row.figure.name == figure.name;
+      };
+      auto row = std::ranges::find_if(out, [&](const FigureRow& known) {
+        return same_figure(known) && known.figure.value == figure.value && known.figure.bound == figure.bound;
+      });
+      if (row == out.end()) {
+        const auto last = std::find_if(out.rbegin(), out.rend(), same_figure);
+        row = out.insert(last == out.rend() ? out.end() : last.base(),
+                         {.problem_case = of, .figure = figure, .trials = {}});
+      }
+      row->trials.push_back(fmt::format("{}#{}", trial.variant, trial.threads));
+      ++trials[{of, figure.name}];
+    }
+  }
+  for (FigureRow& row : out) row.of_all = row.trials.size() == trials[{row.problem_case, row.figure.name}];
+  return out;
+}
+
 std::string baseline_text(const Baseline& baseline) {
   if (baseline.recordings.empty()) return "";
   const Recording& last = baseline.recordings.back();
@@ -158,6 +185,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .roofs = results.roofs,
              .weather = results.weather,
              .agreement = agreement_of(results),
+             .figures = figures_of(results),
              .trust = trust_of(results),
              .withheld = results.mixed_machines,
              .comparison = comparison,

@@ -66,6 +66,12 @@ void describe(Fields& f, Disagreement& one) {
   f("detail", one.detail);
 }
 
+void describe(Fields& f, FigureRow& row) {
+  f("case", row.problem_case);
+  f("figure", row.figure);
+  f("trials", row.trials, {.about = "variant#threads"});
+}
+
 void describe(Fields& f, ImpossibleTime& one) {
   f("key", one.key);
   f("why", one.why);
@@ -182,6 +188,7 @@ void describe(Fields& f, Report& report) {
   f("weather", report.weather);
   f("agreement", report.agreement);
   f("disagreements", report.disagreements);
+  f("figures", report.figures, {.terse = true, .about = "of outputs, besides their times"});
   f("trust", report.trust);
   f.derived("withheld", report.withheld.empty() ? std::nullopt : std::optional(report.withheld),
             null_if_none);

@@ -1,4 +1,5 @@
 // What Markdown says of a report beyond its JSON: figures and words, added to the values that programs get.
+#include "bench/compare/words.hpp"
 #include "bench/report/fields.hpp"
 #include "core/code/calls.hpp"
 #include "core/markup/template.hpp"
@@ -53,7 +54,12 @@ void add_first(Json& out, const Report& report) {
   if (report.comparison) {
     for (const std::string& objection : report.comparison->objections) add("", objection);
     for (const Verdict& verdict : report.comparison->verdicts) {
-      if (verdict.standing == Standing::slower) add(verdict.key, in_words(verdict));
+      const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
+      if (verdict.standing == Standing::slower) {
+        add(verdict.key, in_words(verdict) + (figures.empty() ? "" : "; " + figures));
+      } else if (!figures.empty()) {
+        add(verdict.key, figures);
+      }
     }
   }
   const std::size_t all = lines.size();
@@ -104,6 +110,26 @@ void add_agreement(Json& rows, const Report& report) {
     out["compared_text"] =
         (row.compared == row.total ? "" : count_text(row.compared) + " of ") + count_text(row.total);
   }
+}
+
+void add_figures(Json& out, const Report& report) {
+  Json rows = Json::array();
+  for (const FigureRow& row : report.figures) {
+    const Figure& figure = row.figure;
+    const auto gap = gap_of(figure);
+    rows.push_back(
+        Json{{"case", row.problem_case},
+             {"name", figure.name},
+             {"better", figure.better == Figure::Better::lower    ? ", lower is better"
+                        : figure.better == Figure::Better::higher ? ", higher is better"
+                                                                  : ""},
+             {"value_text", with_unit(figure.value, figure.unit)},
+             {"bound_text", figure.bound ? with_unit(*figure.bound, figure.unit) : ""},
+             {"gap_text", gap ? fmt::format("{:.2f} %", 100 * *gap) : ""},
+             {"all", row.of_all && row.trials.size() > 1 ? fmt::format("all {}", row.trials.size()) : ""},
+             {"trials", row.of_all && row.trials.size() > 1 ? Json::array() : Json(row.trials)}});
+  }
+  out["figure_rows"] = std::move(rows);
 }
 
 std::string preparation(const TrustRow& row) {
@@ -242,12 +268,13 @@ void add_comparison(Json& values, const Report& report) {
   if (!report.comparison) return;
   values["moved_text"] = figure(report.comparison->machine_moved) + "x";
   std::vector<Verdict> sorted = report.comparison->verdicts;
-  std::ranges::stable_sort(sorted, {}, [](const Verdict& v) { return weight(v.standing); });
+  std::ranges::stable_sort(sorted, {}, [](const Verdict& v) { return weight(listed_as(v)); });
   Json rows = Json::array();
   for (const Verdict& verdict : sorted) {
+    const std::string figures = figures_in_words(verdict);
     rows.push_back(Json{{"key", verdict.key},
                         {"standing", to_string(verdict.standing)},
-                        {"words", in_words(verdict)},
+                        {"words", in_words(verdict) + (figures.empty() ? "" : "; " + figures)},
                         {"ratio", json_number(verdict.ratio.middle)},
                         {"limit_text", figure(verdict.limit) + "x"},
                         {"why", verdict.why}});
@@ -358,6 +385,7 @@ Json document_values(const Report& report) {
   add_roofs(out, report);
   out["weather_text"] = weather_text(report.weather);
   add_agreement(out["agreement"], report);
+  add_figures(out, report);
   add_trust(out["trust"], report);
   out["intervals"] = intervals(report);
   out["impossible"] = Json::array();

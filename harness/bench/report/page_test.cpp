@@ -67,6 +67,7 @@ TEST(ReportPage, LetsNoNameBecomeMarkupNorEndItsData) {
     trial.key = trial.key + hostile;
     trial.problem += hostile;
     trial.note = trial.remark = hostile;
+    trial.agreement.figures = {{.name = hostile, .value = 1, .unit = hostile}};
   }
   results.trials[1].agreement = {.agrees = false, .detail = hostile};
   const Page page = page_of(results);

@@ -83,6 +83,30 @@ TEST(Report, NamesATimeThatCannotBeAndUsesItNowhere) {
   EXPECT_THAT(to_json(report_of(network())), Not(HasSubstr("\"impossible\": [")));
 }
 
+TEST(Report, HasATableOfFiguresOnlyWhereThereAreAny) {
+  Results results = network();
+  EXPECT_THAT(to_markdown(report_of(results)), Not(HasSubstr("| case | figure |")));
+  EXPECT_THAT(to_json(report_of(results)), Not(HasSubstr("\"figures\"")));
+  const Figure tasks{.name = "tasks", .value = 81};
+  const auto height = [](double value) {
+    return Figure{
+        .name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower, .bound = 1000};
+  };
+  results.trials[0].agreement.figures = {height(1250), tasks};
+  results.trials[1].agreement.figures = {height(1000), tasks};
+  const std::string text = to_markdown(report_of(results)), square = "`gemm/m=64,n=64,k=64`";
+  EXPECT_THAT(text, HasSubstr("| " + square +
+                              " | height, lower is better | 1,250 bytes | 1,000 bytes | "
+                              "25.00 % | `naive#1` |\n| " +
+                              square +
+                              " | height, lower is better | 1,000 bytes | 1,000 bytes | 0.00 % | "
+                              "`packed#1` |\n| " +
+                              square + " | tasks | 81 |  |  | all 2 |\n"));
+  EXPECT_THAT(to_json(report_of(results)), HasSubstr("\"gap\":0.25"));
+  results.trials[1].agreement.agrees = false;
+  EXPECT_THAT(to_markdown(report_of(results)), Not(HasSubstr("`packed#1`")));
+}
+
 TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
   Results results = network();
   for (const std::size_t i : {0U, 1U}) {

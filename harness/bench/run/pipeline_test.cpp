@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace assay {
 namespace {
 
@@ -71,6 +74,36 @@ TEST(Run, SaysWhichShareOfTheWholeIsDone) {
   EXPECT_DOUBLE_EQ(shares[shares.size() - 3], 0.25);
   EXPECT_DOUBLE_EQ(shares[shares.size() - 2], 0.5);
   EXPECT_DOUBLE_EQ(shares.back(), 0.75);
+}
+
+/// Has the sum of what was written as its figure.
+struct Summed : testing::Doubling {
+  static constexpr std::string_view name = "summed";
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output& out) {
+    return {{.name = "sum", .value = std::accumulate(out.y.begin(), out.y.end(), 0.0)}};
+  }
+};
+
+TEST(Run, StoresTheFiguresOfTheInputThatIsTimed) {
+  Registry operations;
+  operations.add<Summed>({.name = "naive", .run = testing::doubled});
+  RunRequest wanted = request(0);
+  wanted.suite.cases = {{"summed", "rows=3,columns=5"}};
+  const Results found = run(operations, wanted, scripted(1), {});
+  const std::vector<Figure>& figures = found.trials.at(0).agreement.figures;
+  ASSERT_EQ(figures.size(), 1U);
+  const auto of_fill = [&](Fill fill) {
+    return operations.at("summed")
+        .open("rows=3,columns=5", {.fill = fill, .rng = Rng(wanted.selection.seed)})
+        ->check(0, {}, Workload::no_rehearsal)
+        .figures.at(0)
+        .value;
+  };
+  EXPECT_EQ(figures[0].value, of_fill(Fill::uniform));
+  EXPECT_NE(figures[0].value, of_fill(Fill::exact));
+  EXPECT_EQ(results_from_json(to_json(found), "x").trials.at(0).agreement.figures.at(0).value,
+            figures[0].value)
+      << "to the last bit";
 }
 
 TEST(MeasureAfresh, JudgesTimesAnew) {

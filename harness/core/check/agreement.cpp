@@ -1,5 +1,7 @@
 #include "assay/agreement.hpp"
 
+#include "core/text/figures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -145,6 +147,28 @@ Agreement compare(const Shape& shape, std::span<const T> actual, std::size_t cou
 }
 
 }  // namespace
+
+std::optional<double> gap_of(const Figure& figure) {
+  if (!figure.bound || *figure.bound == 0) return std::nullopt;
+  return std::abs(figure.value - *figure.bound) / std::abs(*figure.bound);
+}
+
+std::string with_unit(double value, std::string_view unit) {
+  if (unit == "s") return seconds_text(value);
+  return count_text(value) + (unit.empty() ? "" : fmt::format(" {}", unit));
+}
+
+std::string in_words(std::span<const Figure> figures) {
+  std::string out;
+  for (const Figure& one : figures) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : "; ", one.name, with_unit(one.value, one.unit));
+    if (!one.bound) continue;
+    out += fmt::format(", {} bound {}", one.better == Figure::Better::higher ? "upper" : "lower",
+                       with_unit(*one.bound, one.unit));
+    if (const auto gap = gap_of(one)) out += fmt::format(", gap {:.2f} %", 100 * *gap);
+  }
+  return out;
+}
 
 Agreement operator&(Agreement first, const Agreement& second) {
   if (first.agrees) first.detail = second.detail;

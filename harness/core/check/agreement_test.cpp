@@ -77,5 +77,23 @@ TEST(Agreement, JoinsTwoKeepingTheFirstFault) {
   EXPECT_EQ(joined.detail, "first");
 }
 
+TEST(Figures, AreToldInTheirUnitBesideTheirBound) {
+  EXPECT_EQ(
+      in_words(std::vector<Figure>{
+          {.name = "height", .value = 1234, .unit = "bytes", .better = Figure::Better::lower, .bound = 987},
+          {.name = "critical path", .value = 468e-6, .unit = "s"},
+          {.name = "share in use", .value = 80, .unit = "%", .better = Figure::Better::higher, .bound = 100},
+          {.name = "tasks", .value = 10'000}}),
+      "height 1,234 bytes, lower bound 987 bytes, gap 25.03 %; critical path 468 µs; share in use 80 %, "
+      "upper bound 100 %, gap 20.00 %; tasks 10,000");
+  EXPECT_EQ(in_words(std::vector<Figure>{}), "");
+}
+
+TEST(Figures, HaveNoGapToABoundOfZero) {
+  EXPECT_EQ(gap_of({.name = "waste", .value = 3, .bound = 0}), std::nullopt);
+  EXPECT_EQ(gap_of({.name = "waste", .value = 3}), std::nullopt);
+  EXPECT_EQ(gap_of({.name = "height", .value = 320, .bound = 256}), 0.25);
+}
+
 }  // namespace
 }  // namespace assay

@@ -3,13 +3,13 @@
 #include "assay/error.hpp"
 #include "core/check/contained.hpp"
 #include "core/code/calls.hpp"
+#include "core/machine/fields.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,7 +74,7 @@ struct CheckStep {
   Setting setting;
   Context context;
   double rehearsal_seconds = Workload::short_rehearsal;
-  bool remarks = false;  ///< the contract is asked for a remark as well
+  bool timed = false;  ///< calls on this input are timed as well
 
   const VariantInfo& info() const { return operation->variants()[variant]; }
 };
@@ -93,36 +93,37 @@ std::vector<double> shares_before(std::span<const CheckStep> steps) {
   return out;
 }
 
-/// What a check found, as bytes that a child hands to its parent.
+/// What a check found, as a child hands it to its parent.
 struct Found {
   Agreement agreement;
-  std::string remark;
+  std::vector<double> seconds;  ///< of calls, where they were timed
 };
 
-struct FoundHead {
-  bool agrees;
-  double worst_error;
-  Index compared, total;
-  std::size_t detail;  ///< bytes of it; the rest is the remark
-};
-
-std::string bytes_of(const Found& found) {
-  const Agreement& a = found.agreement;
-  const FoundHead head{a.agrees, a.worst_error, a.compared, a.total, a.detail.size()};
-  std::string out(sizeof head, '\0');
-  std::memcpy(out.data(), &head, sizeof head);
-  return out + a.detail + found.remark;
+void describe(Fields& f, Found& found) {
+  f("agreement", found.agreement);
+  f("seconds", found.seconds, {.terse = true});
 }
 
+std::string bytes_of(const Found& found) { return to_value(found).dump(); }
+
 Found found_from(const std::string& bytes) {
-  FoundHead head{};
-  std::memcpy(&head, bytes.data(), sizeof head);
-  return {.agreement = {.agrees = head.agrees,
-                        .worst_error = head.worst_error,
-                        .detail = bytes.substr(sizeof head, head.detail),
-                        .compared = head.compared,
-                        .total = head.total},
-          .remark = bytes.substr(sizeof head + head.detail)};
+  const std::string where = "what a check found";
+  const Json json = parse_json(bytes, where);
+  return value_from<Found>(JsonField(json, where, "run it again"));
+}
+
+/// Seconds of single calls on the input as it is, after one that is not timed: few of long ones.
+std::vector<double> seconds_of_calls(Timed& timed) {
+  constexpr std::size_t fewest = 3, most = 15;
+  constexpr double longest = 0.3;
+  std::vector<double> out;
+  timed.repeat(1);
+  for (double sum = 0; out.size() < fewest || (out.size() < most && sum < longest); sum += out.back()) {
+    const auto start = std::chrono::steady_clock::now();
+    timed.repeat(1);
+    out.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return out;
 }
 
 Checked failed(const Failure& failure) {
@@ -136,7 +137,7 @@ class Checker {
   explicit Checker(const Containment& containment) : time_limit_(containment.time_limit) {}
 
   Found take(const CheckStep& step, std::size_t number, const StepReporter& reporter) {
-    Found out{.agreement = agreement_of_declaration(step.info()), .remark = {}};
+    Found out{.agreement = agreement_of_declaration(step.info()), .seconds = {}};
     if (!out.agreement.agrees) return out;
     open(step);
     const bool naive = step.info().name == "naive";
@@ -145,12 +146,14 @@ class Checker {
     // Rehearsals end well before the limit, which is for kernels that do not come back.
     const double rehearsal = std::min(step.rehearsal_seconds, limit / 4);
     const auto start = std::chrono::steady_clock::now();
-    reporter.call(number, limit, [&] {
-      out.agreement = workload_->check(step.variant, step.context, rehearsal);
-      if (step.remarks && out.agreement.agrees) out.remark = workload_->remark(step.variant, step.context);
-    });
+    reporter.call(number, limit,
+                  [&] { out.agreement = workload_->check(step.variant, step.context, rehearsal); });
     if (naive)
       naive_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (step.timed && out.agreement.agrees) {
+      reporter.call(number, limit,
+                    [&] { out.seconds = seconds_of_calls(*workload_->timed(step.variant, step.context)); });
+    }
     return out;
   }
 
@@ -211,7 +214,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                 [&](std::size_t i, const std::string& bytes) {
                   Found found = found_from(bytes);
                   all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
-                  all.checks[i].remark = std::move(found.remark);
+                  all.checks[i].seconds = std::move(found.seconds);
                   // One rejection of a cheat is enough: some of them take their time. And what is declared
                   // is the same everywhere.
                   const VariantInfo& variant = all.steps[i].info();
@@ -308,10 +311,13 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                   Checked& before = out[trial_of[step]];
                   Checked found{found_from(bytes).agreement, std::nullopt};
                   const CheckStep& taken = steps[step];
+                  const bool beside = taken.problem != trials[trial_of[step]].row.problem;
                   if (!found.agrees)
                     found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
-                  if (!found.agrees && taken.problem != trials[trial_of[step]].row.problem)
+                  if (!found.agrees && beside)
                     found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
+                  // Of its own problem, those of the last fill stay, which is the one that is timed.
+                  if (beside) found.figures = std::move(before.figures);
                   found.worst_error = std::max(found.worst_error, before.worst_error);
                   before = std::move(found);
                 },
@@ -388,7 +394,7 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
                .setting = {.fill = fill, .rng = Rng(seed), .file = file},
                .context = {},
                .rehearsal_seconds = Workload::no_rehearsal,
-               .remarks = true});
+               .timed = true});
     }
   }
   return answered(std::move(all), containment, hooks);

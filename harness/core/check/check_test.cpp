@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace assay {
 namespace {
@@ -199,7 +200,7 @@ TEST(Check, KeepsCheatsAndHonestVariantsThatLookLikeThemApart) {
   EXPECT_THROW(check_corners(registry, "", 1, 42, {}, Kin::known_bad), Error);
 }
 
-/// Takes its problem from a file, and remarks on what it wrote.
+/// Takes its problem from a file, and has a figure of what was written: the sum, of which less is better.
 struct FromFile : Doubling {
   static constexpr std::string_view name = "from_file";
   static Problem problem_of(const std::filesystem::path& file) {
@@ -210,12 +211,15 @@ struct FromFile : Doubling {
     EXPECT_EQ(setting.file, "two_by_three");
     return Doubling::make_input(p, setting);
   }
-  static std::string remark(const Problem&, const Input&, const Expected&, const Output& out) {
-    return std::to_string(out.y.size()) + " elements";
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected& want, const Output& out) {
+    return {{.name = "sum",
+             .value = std::accumulate(out.y.begin(), out.y.end(), 0.0),
+             .better = Figure::Better::lower,
+             .bound = std::accumulate(want.y.begin(), want.y.end(), 0.0)}};
   }
 };
 
-TEST(CheckFile, ChecksOnTheProblemOfTheFileAndRemarks) {
+TEST(CheckFile, ChecksOnTheProblemOfTheFileWithFiguresAndTimes) {
   Registry registry;
   registry.add<FromFile>({.name = "naive", .run = doubled});
   registry.add<FromFile>({.name = "wrong", .run = copied});
@@ -224,10 +228,54 @@ TEST(CheckFile, ChecksOnTheProblemOfTheFileAndRemarks) {
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks[0].problem, "rows=2,columns=3");
   EXPECT_TRUE(checks[0].agreement.agrees);
-  EXPECT_EQ(checks[0].remark, "6 elements");
+  ASSERT_EQ(checks[0].agreement.figures.size(), 1U);
+  EXPECT_EQ(checks[0].agreement.figures[0].name, "sum");
+  EXPECT_EQ(checks[0].agreement.figures[0].value, checks[0].agreement.figures[0].bound);
+  EXPECT_GE(checks[0].seconds.size(), 3U);
   EXPECT_FALSE(checks[1].agreement.agrees);
-  EXPECT_EQ(checks[1].remark, "");
+  EXPECT_TRUE(checks[1].agreement.figures.empty()) << "those of a wrong output say nothing";
+  EXPECT_TRUE(checks[1].seconds.empty());
   EXPECT_THROW(check_file(registry, "from_file", "elsewhere", 42, {}), Error);
+}
+
+/// Lets everything pass that is not too small, and has the sum of it as a figure.
+struct AtLeastDouble : Doubling {
+  static constexpr std::string_view name = "at_least_double";
+  static Agreement judge(const Problem&, const Input&, const Expected& want, const Output& out) {
+    Agreement outcome{.compared = out.y.size(), .total = out.y.size()};
+    outcome.agrees = std::ranges::equal(out.y, want.y, std::ranges::greater_equal{});
+    return outcome;
+  }
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output& out) {
+    return {{.name = "sum",
+             .value = std::accumulate(out.y.begin(), out.y.end(), 0.0),
+             .better = Figure::Better::lower}};
+  }
+};
+
+TEST(Check, FindsAKernelWhoseFiguresAreGoodTheFirstTimeOnly) {
+  const auto worse_from = [](int call) {
+    return [call](const Problem& p, const Input&, const Context&) {
+      return [p, call, calls = 0](const Input& in, Output& out) mutable {
+        doubled(p, in, out);
+        if (calls++ >= call) out.y[0] += 1;
+      };
+    };
+  };
+  Registry registry;
+  registry.add<AtLeastDouble>({.name = "naive", .run = doubled});
+  registry.add<AtLeastDouble>({.name = "steady", .prepare = worse_from(0)});
+  registry.add<AtLeastDouble>({.name = "first_time", .prepare = worse_from(1)});
+  const Operation& operation = registry.at("at_least_double");
+  const auto workload = operation.open("rows=3,columns=5", {.rng = Rng(7)});
+  const auto checked = [&](const char* name) {
+    return workload->check(testing::variant_index(operation, name), {});
+  };
+  EXPECT_EQ(checked("steady").detail, "");
+  EXPECT_EQ(checked("steady").figures.at(0).value, checked("naive").figures.at(0).value + 1);
+  EXPECT_FALSE(checked("first_time").agrees);
+  EXPECT_THAT(checked("first_time").detail,
+              HasSubstr("has other figures when it is called again on the same input: sum "));
 }
 
 TEST(CheckFile, RefusesAnOperationThatTakesNone) {

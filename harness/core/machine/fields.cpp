@@ -65,12 +65,26 @@ void describe(Fields& f, Cost& cost) {
   f("avoidable_bytes", cost.avoidable_bytes, {.terse = true, .about = "of those read, likewise"});
 }
 
+void describe(Fields& f, Figure& figure) {
+  static constexpr std::array<std::string_view, 3> better{"lower", "higher", "neither"};
+  Fields::Rule finite = finite_number, beyond = finite_number;
+  beyond.about = "that no right output passes";
+  f("name", figure.name);
+  f("value", figure.value, finite);
+  f("unit", figure.unit, {.terse = true});
+  f("better", figure.better, better, {.about = "which way; neither: it is told and not judged"});
+  f("bound", figure.bound, beyond);
+  f.derived("gap", gap_of(figure), {.about = "share of the bound by which it is off it"});
+}
+
 void describe(Fields& f, Agreement& agreement) {
   f("agrees", agreement.agrees);
   f("worst_error", agreement.worst_error, {.optional = true, .about = "in units of the bound"});
   f("compared", agreement.compared, {.optional = true, .low = 0});
   f("total", agreement.total, {.optional = true, .low = 0});
   f("detail", agreement.detail, {.optional = true});
+  f("figures", agreement.figures,
+    {.terse = true, .about = "what a right output is worth besides its time, such as the height of a plan"});
 }
 
 void describe(Fields& f, Interval& interval, std::string_view middle) {

@@ -20,6 +20,7 @@ void describe(Fields& f, Roof& roof);
 void describe(Fields& f, Examination& examination);
 void describe(Fields& f, Weather& weather);
 void describe(Fields& f, Cost& cost);
+void describe(Fields& f, Figure& figure);
 void describe(Fields& f, Agreement& agreement);
 /// `middle` is what the estimate is called where the interval shares its object with other fields.
 void describe(Fields& f, Interval& interval, std::string_view middle);

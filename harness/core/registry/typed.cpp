@@ -7,6 +7,12 @@
 
 namespace assay::detail {
 
+void compare_figures(Agreement& outcome, const std::vector<Figure>& later) {
+  if (std::ranges::equal(outcome.figures, later, {}, &Figure::value, &Figure::value)) return;
+  blame(outcome, fmt::format("has other figures when it is called again on the same input: {}, then {}",
+                             in_words(outcome.figures), in_words(later)));
+}
+
 void compare_precision(Agreement& outcome, double naive_error) {
   constexpr double limit = 8;
   constexpr Index fewest = 32;  // fewer elements say little about a spread

@@ -52,7 +52,7 @@ struct CornerCheck {
   bool fenced = false;  ///< as Placement
   int threads = 1;
   std::string skipped;
-  std::string remark;  ///< of check_file() only
+  std::vector<double> seconds;  ///< of calls on that input; of check_file() only
   Checked agreement;
 };
 /// "m=2,n=2,k=9, exact fill, aligned, threads 1"
@@ -67,9 +67,8 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
                                        std::uint64_t seed, const Hooks& hooks, Kin kin = Kin::sound,
                                        const Containment& containment = {});
 
-/// Every sound variant that `filter` selects on the problem that `file` holds, with one thread, and with what
-/// the contract remarks. Throws Error when nothing is selected or an operation of the selection takes no
-/// file.
+/// Every sound variant that `filter` selects on the problem that `file` holds, with one thread, and what its
+/// calls take. Throws Error when nothing is selected or an operation of the selection takes no file.
 std::vector<CornerCheck> check_file(const Registry& registry, const std::string& filter,
                                     const std::filesystem::path& file, std::uint64_t seed, const Hooks& hooks,
                                     const Containment& containment = {});

@@ -45,6 +45,14 @@ bool has_failed(Standing standing);
 /// Failed, wrong or impossible: found without anything to compare with.
 bool is_fault(Standing standing);
 
+/// A figure of an output on both sides, which is judged: exactly, since it does not vary.
+struct FigureChange {
+  Figure before, after;
+};
+bool is_worse(const FigureChange& change);
+/// The figures that both sides have, and that are better lower or higher.
+std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after);
+
 struct Verdict {
   std::string key;
   Standing standing = Standing::undecided;
@@ -67,7 +75,11 @@ struct Verdict {
   bool afresh = false;  ///< judged by what was measured a second time
   std::string
       crept_since;  ///< the release since which its steps add up to a slow-down; empty where they do not
+  /// Judged whatever the machine and its times, as long as the workload is the same.
+  std::vector<FigureChange> figures{};
 };
+/// Whether a figure of its output is worse than before, which fails whatever its time does.
+bool has_worse_figure(const Verdict& verdict);
 
 struct Comparison {
   std::vector<Verdict> verdicts;         ///< in the order of the current results, then those gone
@@ -135,6 +147,8 @@ Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolic
 
 /// "1.11x slower [1.08, 1.14]", "1.09x faster [1.06, 1.12]", "same [0.99, 1.01]".
 std::string in_words(const Verdict& verdict);
+/// "height 1,234 → 1,300 bytes (5.3 % more)", "height 1,234 bytes as before".
+std::string in_words(const FigureChange& change);
 
 /// The table of a comparison, most important rows first, its first line the verdict with counts: as Markdown,
 /// with names escaped, since they may come from untrusted changes, and as text of at most 100 columns.

@@ -167,8 +167,9 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 ///     as loaders with workers do. No other kernel may work on more threads than it was given.
 ///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
 ///     then reads Setting::file. Throws Error naming the file, the line and what to do.
-///   std::string remark(problem, input, expected, output): one line about a right output that agreement does
-///     not say, such as how close a plan comes to its lower bound.
+///   std::vector<Figure> figures(problem, input, expected, output): what a right output is worth besides its
+///     time, such as the height of a plan and its lower bound. Reads nothing but its arguments, since figures
+///     of two builds are compared exactly.
 template <class Op>
 concept Contract = requires(const typename Op::Problem problem, const typename Op::Input input,
                             const typename Op::Expected expected, const typename Op::Output output,
@@ -347,13 +348,12 @@ class Workload {
   virtual Cost cost() const = 0;
   /// Runs the variant into a fresh poisoned output and judges it, guards included; then in slices as they are
   /// timed, for some `rehearsal_seconds`, because a kernel that keeps something of a call is right the first
-  /// time only. Names the part of the input that it wrote to, which is made again.
+  /// time only. Names the part of the input that it wrote to, which is made again. Figures are those of the
+  /// first output.
   virtual Agreement check(std::size_t variant, const Context& context,
                           double rehearsal_seconds = short_rehearsal) = 0;
   Agreement check(std::size_t, const Context&, bool) = delete;  // is no number of seconds
   static constexpr double no_rehearsal = 0, short_rehearsal = 2e-3;
-  /// Returns the contract's remark on a fresh output of the variant; empty when there is none.
-  virtual std::string remark(std::size_t variant, const Context& context) = 0;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
   /// Returns the share of `tries` seeded changes of one element of the input after which the answer from

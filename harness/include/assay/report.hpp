@@ -40,6 +40,14 @@ struct Disagreement {
   std::string key, detail;
 };
 
+/// A figure of the outputs of one case, and the trials in which it is the same.
+struct FigureRow {
+  std::string problem_case;
+  Figure figure;
+  std::vector<std::string> trials;  ///< variant#threads
+  bool of_all = false;              ///< of its case
+};
+
 /// What was looked at while one variant was timed, in all its trials together.
 struct TrustRow {
   std::string variant;              ///< operation/variant
@@ -128,6 +136,7 @@ struct Report {
   Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
+  std::vector<FigureRow> figures;  ///< case by case; none where no contract defines any
   std::vector<TrustRow> trust;
   /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
   std::string withheld;

@@ -7,6 +7,7 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -26,6 +27,9 @@ namespace assay::detail {
 
 /// Notes that errors are far larger than those of naive: something was computed with fewer digits.
 void compare_precision(Agreement& outcome, double naive_error);
+
+/// Notes where figures of a later call on the same input are not those of the first.
+void compare_figures(Agreement& outcome, const std::vector<Figure>& later);
 
 /// A few slices of calls of a kernel that is prepared after this was made, each judged.
 class Rehearsal {
@@ -71,6 +75,9 @@ class TypedWorkload final : public Workload {
     case_.watch.used_by(&timed);
     timed.repeat(1);
     Agreement outcome = guards_of<Op>(output) & Op::judge(case_.problem, case_.input, expected(), output);
+    if constexpr (has_figures) {
+      if (outcome.agrees) outcome.figures = Op::figures(case_.problem, case_.input, expected(), output);
+    }
     if (variant == 0) naive_error_ = outcome.rms_error();
     const bool once = rehearsal_seconds <= 0;
     if (!once && case_.setting.fill == Fill::uniform && variants_.at(variant)->precision.empty()) {
@@ -81,18 +88,13 @@ class TypedWorkload final : public Workload {
     rehearsal.look_around(outcome);
     if (!once && outcome.agrees)
       rehearsal.take(timed, context, case_.setting.fill, rehearsal_seconds, outcome);
-    return outcome;
-  }
-
-  std::string remark(std::size_t variant, const Context& context) override {
-    if constexpr (requires(const Problem& p, const Input& in, const typename Op::Expected& want,
-                           const Output& out) { Op::remark(p, in, want, out); }) {
-      Output output = fresh_output();
-      prepared(variant, context)(output, 1);
-      return Op::remark(case_.problem, case_.input, expected(), output);
-    } else {
-      return {};
+    if constexpr (has_figures) {
+      if (!once && outcome.agrees && !timed.updates_in_place()) {
+        timed.repeat(1);
+        compare_figures(outcome, Op::figures(case_.problem, case_.input, expected(), output));
+      }
     }
+    return outcome;
   }
 
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
@@ -148,6 +150,11 @@ class TypedWorkload final : public Workload {
   }
 
  private:
+  static constexpr bool has_figures =
+      requires(const Problem& p, const Input& in, const typename Op::Expected& want, const Output& out) {
+    { Op::figures(p, in, want, out) } -> std::same_as<std::vector<Figure>>;
+  };
+
   Output fresh_output() { return Op::make_output(case_.problem, case_.input, case_.setting); }
 
   Runner<Op> prepared(std::size_t variant, const Context& context) {

@@ -78,8 +78,6 @@ struct BatchRetrieval {
                    Index& element, Setting& setting);
   /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
   static Problem problem_of(const std::filesystem::path& file);
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
 };
 
 extern template class detail::TypedOperation<BatchRetrieval>;

@@ -57,8 +57,8 @@ struct Chunks {
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
   static Cost cost(const Problem& problem);
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
+  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
+                                     const Output& output);
 };
 
 namespace chunks {

@@ -116,8 +116,8 @@ struct DataLoader {
   /// The problem of a user's record file: one pass in batches of 256, or of all records where there are
   /// fewer.
   static Problem problem_of(const std::filesystem::path& file);
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
+  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
+                                     const Output& output);
 };
 
 /// The consumer of one pass, the same for every variant.

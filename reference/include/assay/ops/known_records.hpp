@@ -33,8 +33,6 @@ struct KnownRecords {
   /// those that made more pages resident.
   void end_call(const RecordFile& used) const;
   void end_call() const { end_call(file); }
-  /// One line: records, bytes, share in memory, read-ahead.
-  std::string describe() const;
 };
 
 /// A reason why a file of this state cannot be had here, or nothing: cold needs $TMPDIR on a disk.

@@ -187,8 +187,8 @@ struct MemoryPoolValidate {
 ///
 /// Bound. Any valid plan agrees, since the least height is NP-hard to find. The height cannot be less than
 /// the most bytes alive at one step, and must not be more than the sum of all bytes rounded up to 64: to do
-/// worse is not to share. How good a plan is, is no matter of agreement: remark() prints its height, that
-/// lower bound and the gap between them. The oracle is that of memory_pool_validate.
+/// worse is not to share. How good a plan is, is no matter of agreement: figures() has its height and that
+/// lower bound. The oracle is that of memory_pool_validate.
 ///
 /// Cost. Requests read, 24 bytes each; plan written, 16 bytes each and 8.
 ///
@@ -236,10 +236,10 @@ struct MemoryPoolPlan {
   static Cost cost(const Problem& problem);
   static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
                    memory_pool::Request& element, Setting& setting);
-  /// "height 1,056,768 B, lower bound 1,048,576 B, gap 0.78 %": no plan is more than the gap lower than this
-  /// one, and the best may be this one.
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
+  /// The height, "height 1,056,768 bytes, lower bound 1,048,576 bytes, gap 0.78 %": no plan is more than the
+  /// gap lower than this one, and the best may be this one.
+  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
+                                     const Output& output);
 };
 
 extern template class detail::TypedOperation<MemoryPoolValidate>;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -89,8 +88,6 @@ class RecordFile {
   void map_pages() const { mapping_.map_pages(); }
   /// Whether drop_pages() does anything on this file's file system.
   bool can_drop_pages() const;
-  /// Bytes that the kernel reads around a page that is missing; nothing when it does not say.
-  std::optional<Index> read_ahead() const;
 
  private:
   RecordFile(int descriptor, std::string name, Pages pages);

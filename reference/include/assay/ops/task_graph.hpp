@@ -87,9 +87,9 @@ struct TaskGraph {
   /// A graph in a CSV file, see read_dag(), with the column `nanoseconds`: 0 to 1e9 each, at most 1e10 in
   /// all.
   static Problem problem_of(const std::filesystem::path& file);
-  /// Says the time that no schedule of this graph can beat.
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
+  /// Of the graph: its work, and the time that no schedule on so many threads can beat.
+  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
+                                     const Output& output);
 
   /// Does the work of task `task`. All variants call this one function, so that none has better code for it.
   static void run_task(const Input& input, Output& output, TaskId task);

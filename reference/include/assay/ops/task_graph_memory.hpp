@@ -19,7 +19,8 @@ namespace assay {
 /// reader of a buffer is no ancestor of itself, and so its own buffer may not overlap what it reads.
 ///
 /// offset[tasks], end[tasks], height[1], bytes[tasks] are i64; bytes are at least 1, offsets multiples of 64
-/// and not negative. There are many safe plans, and every one of them agrees; how high one is, remark() says.
+/// and not negative. There are many safe plans, and every one of them agrees; how high one is, figures()
+/// says.
 ///
 /// A plan made for one order of the tasks is not safe for another. In 0 -> 1 -> 2 beside 3 -> 4 the order 0,
 /// 1, 2, 3, 4 lets 3 take the place of 0; two threads run 0 and 3 at once.
@@ -93,8 +94,8 @@ struct TaskGraphMemory {
   /// A graph in a CSV file, see read_dag(), with the column `bytes`: 1 to 2^40 each.
   static Problem problem_of(const std::filesystem::path& file);
   /// The height, that of the plan for one order, and below which none can be.
-  static std::string remark(const Problem& problem, const Input& input, const Expected& expected,
-                            const Output& output);
+  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
+                                     const Output& output);
 };
 
 namespace task_graph_memory {
