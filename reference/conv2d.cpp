@@ -14,6 +14,7 @@ namespace assay {
 namespace {
 
 using conv2d::DataProblem;
+using conv2d::demand_a_window_that_fits;
 using conv2d::Layer;
 using conv2d::Problem;
 using conv2d::Sums;
@@ -160,18 +161,6 @@ Buffer<float> filled(Index size, Setting& setting) {
   return out;
 }
 
-void demand_a_window_that_fits(std::string_view where, const Layer& p) {
-  const Window window = p.window();
-  if (window.out_h() > 0 && window.out_w() > 0) return;
-  const auto extents = [](Index h, Index w) { return std::to_string(h) + " x " + std::to_string(w); };
-  const auto reach = [&](Index kernel) { return (kernel - 1) * window.dilation + 1; };
-  throw Error(std::string(where),
-              "a window of " + extents(reach(window.kernel_h), reach(window.kernel_w)) +
-                  " pixels does not fit into a padded image of " +
-                  extents(p.h + window.top + window.bottom, p.w + window.left + window.right),
-              "enlarge h, w or pad, or lessen kernel or dilation");
-}
-
 /// Floats of the three arrays, with value and bound for `expected` outputs.
 double bytes_of(const Layer& p, Index outputs, Index terms) {
   const bool sampled = static_cast<double>(outputs) * static_cast<double>(terms) > full_oracle_limit;
@@ -212,6 +201,18 @@ const Register registered{[](Registry& r) {
 }};
 
 }  // namespace
+
+void conv2d::demand_a_window_that_fits(std::string_view where, const conv2d::Layer& p) {
+  const Window window = p.window();
+  if (window.out_h() > 0 && window.out_w() > 0) return;
+  const auto extents = [](Index h, Index w) { return std::to_string(h) + " x " + std::to_string(w); };
+  const auto reach = [&](Index kernel) { return (kernel - 1) * window.dilation + 1; };
+  throw Error(std::string(where),
+              "a window of " + extents(reach(window.kernel_h), reach(window.kernel_w)) +
+                  " pixels does not fit into a padded image of " +
+                  extents(p.h + window.top + window.bottom, p.w + window.left + window.right),
+              "enlarge h, w or pad, or lessen kernel or dilation");
+}
 
 double Conv2d::footprint(const Problem& p) { return bytes_of(p, p.y_size(), p.depth()); }
 double Conv2dDataGradient::footprint(const Problem& p) {

@@ -1,10 +1,11 @@
-// The peer: direct convolution of oneDNN on the layouts that it prefers. Arrays of the contract are NCHW, so
-// that the conversions to and from those layouts are part of a call, as they are in a framework that keeps
-// NCHW tensors. Its Winograd algorithm is not asked for: it has no element-wise bound (see the contract).
+// The peer: direct convolution of oneDNN, or its Winograd algorithm, on the layouts that it prefers. Arrays
+// of the contract are NCHW, so that the conversions to and from those layouts are part of a call, as they are
+// in a framework that keeps NCHW tensors. Weights that are constant are converted once, which transforms
+// them.
 
 #include "onednn.hpp"
 
-#include "assay/ops/conv2d.hpp"
+#include "assay/ops/conv2d_winograd.hpp"
 #include "assay/registry.hpp"
 
 #include <array>
@@ -38,6 +39,9 @@ class Array {
 
   dnnl_memory_t memory() const { return preferred_ ? preferred_.get() : plain_.get(); }
   bool is_result() const { return is_result_; }
+  bool is_kept() const { return is_kept_; }
+  /// What was converted stays as it is from now on.
+  void keep() { is_kept_ = true; }
   void place(const float* data) {
     dnnl_memory_set_data_handle(plain_.get(), const_cast<float*>(data));  // the C interface knows no const
   }
@@ -49,7 +53,7 @@ class Array {
   }
 
  private:
-  bool is_result_;
+  bool is_result_, is_kept_ = false;
   onednn::Memory plain_, preferred_;
   onednn::Primitive reorder_;
 };
@@ -57,7 +61,8 @@ class Array {
 /// One layer in one direction.
 class Plan {
  public:
-  Plan(const Layer& p, bool has_bias, Direction direction, int threads) : threads_(threads) {
+  Plan(const Layer& p, bool has_bias, Direction direction, dnnl_alg_kind_t algorithm, int threads)
+      : threads_(threads) {
     onednn::use_threads(threads_);
     engine_ = onednn::make<onednn::Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
     stream_ = onednn::make<onednn::Stream>(
@@ -73,15 +78,18 @@ class Plan {
     const dnnl_dims_t strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
     const dnnl_dims_t before{w.top, w.left}, after{w.bottom, w.right};
 
+    // Only for inference are weights of Winograd's algorithm in a layout that has them transformed.
+    const bool transforms = direction == Direction::forward && algorithm == dnnl_convolution_winograd;
     dnnl_convolution_desc_t forward, wanted;
     onednn::demand(dnnl_dilated_convolution_forward_desc_init(
-        &forward, dnnl_forward_training, dnnl_convolution_direct, &any_x, &any_w, bias_or_none, &any_y,
-        strides, dilations, before, after));
+        &forward, transforms ? dnnl_forward_inference : dnnl_forward_training,
+        direction == Direction::forward ? algorithm : dnnl_convolution_direct, &any_x, &any_w, bias_or_none,
+        &any_y, strides, dilations, before, after));
     const auto described_forward = onednn::make<onednn::Description>(
         [&](auto* to) { return dnnl_primitive_desc_create(to, &forward, nullptr, engine_.get(), nullptr); });
     if (direction == Direction::data) {
       onednn::demand(dnnl_dilated_convolution_backward_data_desc_init(
-          &wanted, dnnl_convolution_direct, &any_x, &any_w, &any_y, strides, dilations, before, after));
+          &wanted, algorithm, &any_x, &any_w, &any_y, strides, dilations, before, after));
     } else if (direction == Direction::weights) {
       onednn::demand(dnnl_dilated_convolution_backward_weights_desc_init(&wanted, dnnl_convolution_direct,
                                                                          &any_x, &any_w, bias_or_none, &any_y,
@@ -124,6 +132,15 @@ class Plan {
     }
   }
 
+  /// Converts weights that do not change, once for all calls.
+  void keep_weights(const float* data) {
+    constexpr std::size_t second = 1;  // in every direction that has weights among its sources
+    arrays_[second].place(data);
+    arrays_[second].convert(stream_.get());
+    dnnl_stream_wait(stream_.get());
+    arrays_[second].keep();
+  }
+
   /// The arrays in the order of the direction, the bias last.
   void run(std::initializer_list<const float*> data) {
     onednn::use_threads(threads_);
@@ -142,7 +159,7 @@ class Plan {
  private:
   void convert(bool results) const {
     for (const Array& array : arrays_) {
-      if (array.is_result() == results) array.convert(stream_.get());
+      if (array.is_result() == results && !array.is_kept()) array.convert(stream_.get());
     }
   }
 
@@ -156,28 +173,46 @@ class Plan {
 
 template <class Problem>
 bool bias_of(const Problem& p) {
-  if constexpr (std::is_same_v<Problem, conv2d::Problem>) {
+  if constexpr (std::is_base_of_v<conv2d::Problem, Problem>) {
     return p.has_bias();
   } else {
     return false;
   }
 }
 
+template <class Op>
+constexpr bool is_winograd =
+    std::is_same_v<Op, Conv2dWinograd> || std::is_same_v<Op, Conv2dWinogradDataGradient>;
+
+template <class Op, Direction direction>
+std::shared_ptr<Plan> plan_of(const typename Op::Problem& p, const Context& context) {
+  return std::make_shared<Plan>(p, bias_of(p), direction,
+                                is_winograd<Op> ? dnnl_convolution_winograd : dnnl_convolution_direct,
+                                context.threads);
+}
+
 template <class Op, Direction direction>
 std::optional<std::string> unfit(const typename Op::Problem& p, const Context& context) {
-  return onednn::refusal([&] { Plan(p, bias_of(p), direction, context.threads); });
+  auto reason = onednn::refusal([&] { plan_of<Op, direction>(p, context); });
+  if (reason && is_winograd<Op>)
+    *reason += ": it has Winograd's algorithm on processors with AVX-512, and not for every layer";
+  return reason;
 }
 
 /// `arrays(in, out)` are those of the contract in the order of the direction.
 template <class Op, Direction direction, class Arrays>
 void add(Registry& r, const Arrays& arrays) {
   r.add<Op>({.name = "onednn",
-             .summary = "direct convolution of oneDNN, with the conversions from and to NCHW",
+             .summary = std::string(is_winograd<Op> ? "Winograd's algorithm" : "direct convolution") +
+                        " of oneDNN, with the conversions from and to NCHW",
+             .precision = is_winograd<Op> ? "sums of transformed tiles" : "",
              .libraries = {"onednn"},
              .threaded = true,
              .prepare =
-                 [arrays](const typename Op::Problem& p, const typename Op::Input&, const Context& context) {
-                   const auto plan = std::make_shared<Plan>(p, bias_of(p), direction, context.threads);
+                 [arrays](const typename Op::Problem& p, const typename Op::Input& prepared,
+                          const Context& context) {
+                   const auto plan = plan_of<Op, direction>(p, context);
+                   if constexpr (std::is_same_v<Op, Conv2dWinograd>) plan->keep_weights(prepared.w.data());
                    return [plan, arrays](const typename Op::Input& in, typename Op::Output& out) {
                      const std::array<const float*, 4> data = arrays(in, out);
                      plan->run({data[0], data[1], data[2], data[3]});
@@ -188,13 +223,16 @@ void add(Registry& r, const Arrays& arrays) {
 
 const Register registered{[](Registry& r) {
   using Data = std::array<const float*, 4>;
-  add<Conv2d, Direction::forward>(r, [](const Conv2d::Input& in, const Conv2d::Output& out) {
+  const auto forward = [](const Conv2d::Input& in, const Conv2d::Output& out) {
     return Data{in.x.data(), in.w.data(), out.y.data(), in.bias.data()};
-  });
-  add<Conv2dDataGradient, Direction::data>(
-      r, [](const Conv2dDataGradient::Input& in, const Conv2dDataGradient::Output& out) {
-        return Data{in.dy.data(), in.w.data(), out.dx.data(), nullptr};
-      });
+  };
+  const auto data = [](const Conv2dDataGradient::Input& in, const Conv2dDataGradient::Output& out) {
+    return Data{in.dy.data(), in.w.data(), out.dx.data(), nullptr};
+  };
+  add<Conv2d, Direction::forward>(r, forward);
+  add<Conv2dWinograd, Direction::forward>(r, forward);
+  add<Conv2dDataGradient, Direction::data>(r, data);
+  add<Conv2dWinogradDataGradient, Direction::data>(r, data);
   add<Conv2dWeightGradient, Direction::weights>(
       r, [](const Conv2dWeightGradient::Input& in, const Conv2dWeightGradient::Output& out) {
         return Data{in.x.data(), in.dy.data(), out.dw.data(), out.dbias.data()};

@@ -156,25 +156,6 @@ struct Waiting {
   }
 };
 
-// to[r * plane + i] = from[i * width + r] for `places` places of four rows.
-HWY_INLINE void store_side_by_side(const float* from, Index width, Index places, float* to, Index plane) {
-#if HWY_TARGET != HWY_SCALAR
-  for (; places >= lanes; places -= lanes, from += lanes * width, to += lanes) {
-    blocked::HWY_NAMESPACE::transpose_four(from, width, plane, to);
-  }
-  for (; places >= 4; places -= 4, from += 4 * width, to += 4) turn_four<false>(from, width, to, plane);
-  if (places >= 2) {
-    turn_two<false>(from, width, to, plane);
-    places -= 2;
-    from += 2 * width;
-    to += 2;
-  }
-#endif
-  for (; places > 0; --places, from += width, ++to) {
-    for (Index r = 0; r < 4; ++r) to[r * plane] = from[r];
-  }
-}
-
 // Stores the results of places, `width` apart, to `rows` planes: four planes at a time, along each of them.
 void store(Waiting& waiting, Index width, Index rows, float* out, Index plane) {
   // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. If a panel has many of

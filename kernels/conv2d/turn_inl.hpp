@@ -7,6 +7,8 @@
 #define ASSAY_CONV2D_TURN_INL
 #endif
 
+#include "gemm/panels_inl.hpp"
+
 #include "assay/problem.hpp"
 
 #include "hwy/highway.h"
@@ -97,6 +99,26 @@ inline void turn_block(const float* from, Index from_row, Index rows, Index colu
       const float before = add ? to[j * to_row + i] : 0;
       to[j * to_row + i] = before + from[i * from_row + j];
     }
+  }
+}
+
+// to[r * plane + i] = from[i * width + r] for `places` places of four rows.
+HWY_INLINE void store_side_by_side(const float* from, Index width, Index places, float* to, Index plane) {
+#if HWY_TARGET != HWY_SCALAR
+  constexpr Index lanes = blocked::HWY_NAMESPACE::lanes;
+  for (; places >= lanes; places -= lanes, from += lanes * width, to += lanes) {
+    blocked::HWY_NAMESPACE::transpose_four(from, width, plane, to);
+  }
+  for (; places >= 4; places -= 4, from += 4 * width, to += 4) turn_four<false>(from, width, to, plane);
+  if (places >= 2) {
+    turn_two<false>(from, width, to, plane);
+    places -= 2;
+    from += 2 * width;
+    to += 2;
+  }
+#endif
+  for (; places > 0; --places, from += width, ++to) {
+    for (Index r = 0; r < 4; ++r) to[r * plane] = from[r];
   }
 }
 

@@ -48,6 +48,9 @@ struct DataProblem : Layer {
   static constexpr auto fields() { return layer_fields<DataProblem>(); }
 };
 
+/// Throws Error naming `where` when the window does not fit into the padded image.
+void demand_a_window_that_fits(std::string_view where, const Layer& layer);
+
 }  // namespace conv2d
 
 /// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],   r = i stride - top + k
@@ -69,8 +72,8 @@ struct DataProblem : Layer {
 /// bound: their error in one element of y scales with all pixels of its tile, and the interpolation points
 /// of F(4 x 4, 3 x 3) are not exact in binary. Their bound is normwise (Barabasz, Anderson, Soodhalter and
 /// Gregg, Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 46(4), 2020), and in a
-/// dark corner of a bright image it would let a direct variant lose a tap. They would be another contract,
-/// not a looser one.
+/// dark corner of a bright image it would let a direct variant lose a tap. They have another contract,
+/// conv2d_winograd, and not a looser one.
 ///
 /// Source: LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
 /// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2.

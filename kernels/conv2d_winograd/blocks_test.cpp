@@ -1,0 +1,57 @@
+// Winograd's algorithm where corner cases are too small: more than one block of tiles, of either size, and
+// all ways to divide a layer among threads.
+
+#include "assay/ops/conv2d_winograd.hpp"
+#include "assay/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t seed = 42;
+
+/// Returns how many trials of the variants of both operations whose names begin with `name` agreed; fails on
+/// the others.
+int agreeing(const std::vector<std::string>& problems, const std::string& name,
+             const std::vector<int>& threads) {
+  const Registry registry = Registry::linked();
+  int agreed = 0;
+  for (const char* const of : {"conv2d_winograd", "conv2d_winograd_data_gradient"}) {
+    const Operation& operation = registry.at(of);
+    for (const std::string& problem : problems) {
+      const auto workload = operation.open(problem, {Fill::uniform, Rng(seed), {.skew = 1}});
+      for (std::size_t v = 0; v < operation.variants().size(); ++v) {
+        if (!operation.variants()[v].name.starts_with(name)) continue;
+        for (const int count : threads) {
+          if (operation.unfit(v, problem, {count})) continue;
+          const Agreement agreement = workload->check(v, {count}, Workload::no_rehearsal);
+          EXPECT_TRUE(agreement.agrees) << of << "/" << operation.variants()[v].name << "/" << problem << "#"
+                                        << count << ", seed " << seed << ": " << agreement.detail;
+          agreed += agreement.agrees ? 1 : 0;
+        }
+      }
+    }
+  }
+  return agreed;
+}
+
+const std::vector<std::string> layers{
+    "n=1,c=24,f=40,h=41,w=75,pad=1",   // blocks of a second-level cache, cut within rows of tiles
+    "n=7,c=130,f=70,h=13,w=14,pad=1",  // weights past half of one, and more than one block
+    "n=1,c=150,f=150,h=6,w=7,pad=1",   // the same with fewer tiles than a block
+    "n=30,c=3,f=20,h=7,w=6,pad=1",     // runs of two tiles
+    "n=1,c=1,f=200,h=10,w=11",         // few channels under many filters, and the other way round
+    "n=2,c=200,f=1,h=18,w=17,pad=2"};
+
+TEST(WinogradBlocks, AgreeWhereALayerIsCutIntoThem) { EXPECT_GE(agreeing(layers, "winograd@", {1}), 2 * 6); }
+
+TEST(ThreadedWinograd, AgreesForEveryDivisionOfALayer) {
+  EXPECT_EQ(agreeing(layers, "threaded", {1, 2, 3, 5}), 2 * 6 * 4);
+}
+
+}  // namespace
+}  // namespace assay
