@@ -54,7 +54,8 @@ inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, 
 struct Tier {
   std::string name;
   std::optional<std::string> unfit;  ///< why this processor cannot run it
-  /// `space` holds at least space_floats(product) floats and starts at a multiple of 64 bytes.
+  /// `space` holds at least space_floats(product) floats, whatever its alpha and beta were, and starts at a
+  /// multiple of 64 bytes.
   void (*multiply)(const Product& product, float* space) = nullptr;
   Index (*space_floats)(const Product& product) = nullptr;
   /// Multiplies without blocks, for products that is_small() holds for.

@@ -96,9 +96,8 @@ Index a_space(const Product& p) {
 }
 
 Index space_floats(const Product& p) {
-  if (is_vector_product(p) || has_few_rows(p)) return 0;
+  if (is_vector_product(p)) return 0;
   if (multiplies_by_dots(p)) return dots_space(p);
-  if (leaves_a_column(p)) return space_floats(without_last_column(p));
   // Of a transposed B the panels of a block, of another the last panel, where partial, and those in use.
   const Index block = smaller(pieces(p.n, lanes) * lanes, together(p));
   const Index columns = p.b_transposed ? block : tile_columns + (walks_rows(p) ? block : tile_columns);

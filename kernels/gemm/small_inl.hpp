@@ -25,8 +25,6 @@ inline Index small_columns_in_place(const Product& p) {
 }
 
 inline Index small_space_floats(const Product& p) {
-  if (is_vector_product(p) || has_few_rows(p)) return 0;
-  if (leaves_a_column(p)) return small_space_floats(without_last_column(p));
   return p.k * pieces(p.n - small_columns_in_place(p), lanes) * lanes;
 }
 

@@ -104,15 +104,18 @@ constexpr Index few_rows_steps(Index rows) { return rows == 2 ? 4 : rows == 3 ? 
 constexpr Index most_few_rows = 4;
 
 /// Whether A has so few rows that tiles would wait for their own sums, and lines of B that are ldb apart
-/// would be read one at a time.
-inline bool has_few_rows(const Product& p) { return p.m > 1 && p.m <= most_few_rows && !p.b_transposed; }
+/// would be read one at a time. Only where C is overwritten: terms that are added to what it holds one after
+/// the other are rounded as often as there are terms to the digits of that.
+inline bool has_few_rows(const Product& p) {
+  return p.m > 1 && p.m <= most_few_rows && !p.b_transposed && p.beta == 0;
+}
 
-/// C[r, j] = beta C[r, j] + sum over `steps` rows l of B, of alpha A[r, l] B[l, j], for j in [begin, end).
+/// C[r, j] (+)= sum over `steps` rows of B from l on of alpha A[r, l] B[l, j], for j in [begin, end).
 template <Index rows, Index steps>
 HWY_INLINE void add_steps(const Product& p, Index l, Index begin, Index end) {
   const Floats d;
   const Index a_row = p.a_transposed ? 1 : p.lda, a_step = p.a_transposed ? p.lda : 1;
-  const float beta = l == 0 ? p.beta : 1;
+  const bool first = l == 0;  // what C held before may be no number
   Vector factors[static_cast<std::size_t>(rows)][static_cast<std::size_t>(steps)];
   unrolled<rows>([&](auto r) HWY_ATTR {
     unrolled<steps>([&](auto s) HWY_ATTR {
@@ -122,14 +125,10 @@ HWY_INLINE void add_steps(const Product& p, Index l, Index begin, Index end) {
   const float* const b = p.b + l * p.ldb;
   const Index ldb = p.ldb, ldc = p.ldc;
   float* const c = p.c;
-  const Vector scale = hn::Set(d, beta);
-  // What C held before is not read where it does not count: it may be no number.
   const auto add = [&](const auto& load, const auto& store, Index j) HWY_ATTR {
     Vector sums[static_cast<std::size_t>(rows)];
-    unrolled<rows>([&](auto r) HWY_ATTR {
-      sums[r.value] = beta == 0 ? hn::Zero(d) : load(c + r.value * ldc + j);
-      if (beta != 0 && beta != 1) sums[r.value] = hn::Mul(scale, sums[r.value]);
-    });
+    unrolled<rows>([&](auto r)
+                       HWY_ATTR { sums[r.value] = first ? hn::Zero(d) : load(c + r.value * ldc + j); });
     unrolled<steps>([&](auto s) HWY_ATTR {
       const Vector from_b = load(b + s.value * ldb + j);
       unrolled<rows>([&](auto r) HWY_ATTR {
@@ -186,8 +185,11 @@ inline void multiply_few_rows(const Product& p) {
   multiply_few_rows(p, std::make_index_sequence<static_cast<std::size_t>(most_few_rows) - 1>());
 }
 
-/// Whether one column is left beside whole vectors of columns. It would cost as much as a vector of them.
-inline bool leaves_a_column(const Product& p) { return lanes >= 8 && p.n > lanes && p.n % lanes == 1; }
+/// Whether one column is left beside whole vectors of columns, as much as a vector of which it would cost.
+/// Only where C is overwritten, as above.
+inline bool leaves_a_column(const Product& p) {
+  return lanes >= 8 && p.n > lanes && p.n % lanes == 1 && p.beta == 0;
+}
 
 inline Product without_last_column(Product p) {
   --p.n;

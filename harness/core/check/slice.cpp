@@ -163,7 +163,7 @@ void AuditedSlices::compare_with_other_content() {
   // Processors learn the branches of some ten thousand elements that come again and again, and mispredict
   // them for other content: honest kernels take up to 0.1 ms longer by that.
   constexpr double times = 3, slack = 2e-4, share = 0.6, long_call = 1e-3;
-  constexpr double beyond_doubt_times = 20, beyond_doubt = 0.05;
+  constexpr double beyond_doubt_times = 20, beyond_doubt = 0.01;
   const double call_seconds = working_seconds_ / static_cast<double>(calls_);
   const Index enough = call_seconds > long_call ? 2 : 5;
   const auto call = [&] { timed_.repeat(1); };
