@@ -16,8 +16,14 @@ namespace {
 using conv2d::DataProblem;
 using conv2d::demand_a_window_that_fits;
 using conv2d::Layer;
+using conv2d::naive_dx;
+using conv2d::naive_y;
 using conv2d::Problem;
+using conv2d::sum_of;
 using conv2d::Sums;
+using conv2d::sums_dw;
+using conv2d::sums_dx;
+using conv2d::sums_y;
 using conv2d::terms_of_dw;
 using conv2d::terms_of_dx;
 using conv2d::terms_of_y;
@@ -27,18 +33,6 @@ constexpr double full_oracle_limit = 0x1p25;
 /// Outputs in a sample: as many as that many products allow, between these two.
 constexpr Index least_sample = 256, largest_sample = 4096;
 
-Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
-Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
-Sums sums_dw(const Layer& p) { return {{p.f, p.c, p.window().kernel_h, p.window().kernel_w}}; }
-
-/// The specification: an element as the sum of its terms. In float it is the naive variant.
-template <class Real, class Terms>
-Real sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
-  Real sum = 0;
-  terms([&](Index in_a, Index in_b) { sum += static_cast<Real>(a[in_a]) * static_cast<Real>(b[in_b]); });
-  return sum;
-}
-
 template <class Terms>
 double magnitude_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
   double sum = 0;
@@ -46,26 +40,6 @@ double magnitude_of(const Terms& terms, const Buffer<float>& a, const Buffer<flo
     sum += std::abs(static_cast<double>(a[in_a]) * static_cast<double>(b[in_b]));
   });
   return sum;
-}
-
-void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
-  const Sums sums = sums_y(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
-      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
-      out.y[flat] = sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
-    });
-  }
-}
-
-void naive_dx(const DataProblem& p, const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-  const Sums sums = sums_dx(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
-      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
-      out.dx[flat] = sum_of<float>(terms, in.dy, in.w);
-    });
-  }
 }
 
 /// sum over n, i, j of term(dy[n, f, i, j]).

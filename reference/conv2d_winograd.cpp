@@ -94,38 +94,6 @@ class Neighbourhoods {
   Remembered squares_;
 };
 
-// As in conv2d.cpp, from which they are taken with another bound.
-Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
-Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
-
-/// a[..] and b[..] summed up over the products that `terms` visits.
-template <class Terms>
-float sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
-  float sum = 0;
-  terms([&](Index in_a, Index in_b) { sum += a[in_a] * b[in_b]; });
-  return sum;
-}
-
-void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
-  const Sums sums = sums_y(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
-      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
-      out.y[flat] = sum_of(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
-    });
-  }
-}
-
-void naive_dx(const Layer& p, const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-  const Sums sums = sums_dx(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
-      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
-      out.dx[flat] = sum_of(terms, in.dy, in.w);
-    });
-  }
-}
-
 constexpr std::string_view shapes[] = {
     // One tile and parts of one, with and without a border.
     "n=1,c=1,f=1,h=1,w=1,pad=1",
@@ -217,7 +185,7 @@ auto Conv2dWinogradDataGradient::make_input(const Problem& p, Setting& setting) 
 
 auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want = Conv2d::expect(p, in, setting);
-  const Sums sums = conv2d::winograd::sums_y(p), pixels = conv2d::winograd::sums_dx(p);
+  const Sums sums = conv2d::sums_y(p), pixels = conv2d::sums_dx(p);
   const double share = error_share(p.c);
   Neighbourhoods near(pixels, in.x);
   Remembered squares(p.f);
@@ -239,7 +207,7 @@ auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting)
 
 auto Conv2dWinogradDataGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want = Conv2dDataGradient::expect(p, in, setting);
-  const Sums sums = conv2d::winograd::sums_dx(p), places = conv2d::winograd::sums_y(p);
+  const Sums sums = conv2d::sums_dx(p), places = conv2d::sums_y(p);
   const double share = error_share(p.f);
   const Window window = p.window();
   Neighbourhoods near(places, in.dy);
@@ -266,10 +234,10 @@ auto Conv2dWinogradDataGradient::expect(const Problem& p, const Input& in, Setti
 }
 
 Cost Conv2dWinograd::cost(const Problem& p) {
-  return conv2d::winograd::tiled(Conv2d::cost(p), conv2d::winograd::sums_y(p), p.c);
+  return conv2d::winograd::tiled(Conv2d::cost(p), conv2d::sums_y(p), p.c);
 }
 Cost Conv2dWinogradDataGradient::cost(const Problem& p) {
-  return conv2d::winograd::tiled(Conv2dDataGradient::cost(p), conv2d::winograd::sums_dx(p), p.f);
+  return conv2d::winograd::tiled(Conv2dDataGradient::cost(p), conv2d::sums_dx(p), p.f);
 }
 
 template class detail::TypedOperation<Conv2dWinograd>;

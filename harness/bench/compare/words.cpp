@@ -159,6 +159,13 @@ std::string figures_in_words(const Verdict& verdict, bool worse_only) {
   return out;
 }
 
+std::string slower_in_words(const Verdict& verdict) {
+  const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
+  if (verdict.standing != Standing::slower) return figures;
+  return fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
+                     figures.empty() ? "" : "; ", figures);
+}
+
 std::string figures_sentence(const Comparison& comparison) {
   std::size_t worse = 0, better = 0, equal = 0;
   for (const Verdict& verdict : comparison.verdicts) {

@@ -35,6 +35,9 @@ bool is_urgent(const Verdict& verdict);
 /// The figures of a row in words, the worse ones alone where that is asked for; empty without any.
 std::string figures_in_words(const Verdict& verdict, bool worse_only = false);
 
+/// What fails a row that is listed as slower: its time with the limit, its worse figures, or both.
+std::string slower_in_words(const Verdict& verdict);
+
 /// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
 std::string figures_sentence(const Comparison& comparison);
 

@@ -36,11 +36,7 @@ std::vector<FailedTrial> failed_trials(const PullRequest& page) {
     const bool is_slower = listed_as(verdict) == Standing::slower;
     if (!is_slower && !is_fault(verdict.standing)) continue;
     FailedTrial one{.kind = kind_of(verdict), .key = verdict.key};
-    one.text = is_slower ? figures_in_words(verdict, /*worse_only=*/true) : verdict.why;
-    if (verdict.standing == Standing::slower) {
-      one.text = fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
-                             one.text.empty() ? "" : "; ", one.text);
-    }
+    one.text = is_slower ? slower_in_words(verdict) : verdict.why;
     if (!page.command.empty()) one.again = repeat_command(page.command, verdict.key);
     if (i < page.trials.size() && is_path(page.trials[i].cause)) one.file = page.trials[i].cause;
     (is_slower ? slower : faults).emplace_back(verdict.ratio.middle, std::move(one));

@@ -50,15 +50,6 @@ bool passes(const Verdict& verdict) {
   return standing == Standing::same || standing == Standing::faster;
 }
 
-/// Of the time of a row and its figures, those that fail.
-std::string message_of(const Verdict& verdict) {
-  if (is_fault(verdict.standing)) return verdict.why;
-  const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
-  if (verdict.standing != Standing::slower) return figures;
-  return fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
-                     figures.empty() ? "" : "; ", figures);
-}
-
 std::string failure(const Verdict& verdict, const std::string& command) {
   const bool slower = verdict.standing == Standing::slower;
   std::string body = xml(verdict.why) + '\n';
@@ -73,7 +64,7 @@ std::string failure(const Verdict& verdict, const std::string& command) {
                      : verdict.standing == Standing::impossible ? "impossible"
                      : reports_an_error(verdict)                ? "error"
                                                                 : "disagreement",
-                     xml(message_of(verdict)), body);
+                     xml(is_fault(verdict.standing) ? verdict.why : slower_in_words(verdict)), body);
 }
 
 std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {

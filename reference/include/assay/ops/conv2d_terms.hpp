@@ -1,5 +1,5 @@
-/// The products that sum up to an element of y, dx and dw. The references of convolution walk them, and those
-/// of networks that contain one.
+/// The products that sum up to an element of y, dx and dw, and the naive variants. The references of
+/// convolution walk them, and those of networks that contain one.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"
@@ -71,5 +71,37 @@ struct Sums {
     return visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
   }
 };
+inline Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
+inline Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
+inline Sums sums_dw(const Layer& p) { return {{p.f, p.c, p.window().kernel_h, p.window().kernel_w}}; }
+
+/// The specification: an element as the sum of its terms. In float it is the naive variant.
+template <class Real, class Terms>
+Real sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
+  Real sum = 0;
+  terms([&](Index in_a, Index in_b) { sum += static_cast<Real>(a[in_a]) * static_cast<Real>(b[in_b]); });
+  return sum;
+}
+
+inline void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
+  const Sums sums = sums_y(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
+      out.y[flat] = sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
+    });
+  }
+}
+
+inline void naive_dx(const DataProblem& p, const Conv2dDataGradient::Input& in,
+                     Conv2dDataGradient::Output& out) {
+  const Sums sums = sums_dx(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
+      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
+      out.dx[flat] = sum_of<float>(terms, in.dy, in.w);
+    });
+  }
+}
 
 }  // namespace assay::conv2d
