@@ -71,10 +71,18 @@ inline std::string tier_name(std::int64_t target) {
   return name;
 }
 
-/// Why this processor cannot run `target`, or nothing.
-inline std::optional<std::string> tier_unfit(std::int64_t target) {
+/// The targets that this processor can run. It is asked once: kernels look for their best tier whenever they
+/// are prepared, and where a hypervisor answers for the processor each question takes it some microseconds.
+inline std::int64_t supported_targets() {
+  static const std::int64_t targets = hwy::SupportedTargets();
+  return targets;
+}
+
+/// Why a processor with the targets `supported` cannot run `target`, or nothing.
+inline std::optional<std::string> tier_unfit(std::int64_t target,
+                                             std::int64_t supported = supported_targets()) {
   const bool fallback = target == HWY_SCALAR || target == HWY_EMU128;
-  if (fallback || (hwy::SupportedTargets() & target) != 0) return std::nullopt;
+  if (fallback || (supported & target) != 0) return std::nullopt;
   return "needs a processor with " + tier_name(target) + (target == HWY_AVX3 ? " (F, BW, DQ and VL)" : "");
 }
 

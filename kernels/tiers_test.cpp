@@ -68,14 +68,22 @@ TEST(Tiers, AreThoseThatPeopleHaveUnlessAskedForAll) {
 #endif
 }
 
-// SetSupportedTargetsForTest stands in for a lesser processor.
 TEST(Tiers, SayWhatAProcessorLacks) {
-  hwy::SetSupportedTargetsForTest(HWY_SCALAR | HWY_EMU128);
-  for_each_tier(HWY_DISPATCH_TABLE(report_target), [](const std::string& tier, auto*, const auto& unfit) {
+  constexpr std::int64_t lesser = HWY_SCALAR | HWY_EMU128;
+  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SCALAR, HWY_EMU128}) {
+    const std::string tier = tier_name(target);
+    const auto unfit = tier_unfit(target, lesser);
     ASSERT_EQ(unfit.has_value(), tier != "portable") << tier;
     EXPECT_EQ(unfit.value_or("needs a processor with " + tier).find("needs a processor with " + tier), 0U);
+    EXPECT_FALSE(tier_unfit(target, lesser | target)) << tier;
+  }
+}
+
+TEST(Tiers, SayThatThisProcessorRunsWhatItSupports) {
+  for_each_tier(HWY_DISPATCH_TABLE(report_target), [](const std::string& tier, auto*, const auto& unfit) {
+    EXPECT_TRUE(tier != "portable" || !unfit) << tier;
   });
-  hwy::SetSupportedTargetsForTest(0);
+  EXPECT_EQ(supported_targets(), hwy::SupportedTargets());
 }
 
 TEST(Tiers, LeaveTheChoiceOfDynamicDispatchAlone) {

@@ -10,6 +10,9 @@
 ///      regression of the other.
 ///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
 ///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
+/// Where other work used much more of the machine on one side than on the other, kernels drift apart as well:
+/// those that wait for memory lose more to it than those that compute. Only what no drift explains is called
+/// slower there.
 /// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
 /// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Everything
 /// else is undecided. Results of foreign programs have no naive variants. There all other rows take their
@@ -47,6 +50,7 @@ struct Evidence {
   bool suite_is_naive = true;  ///< else the witnesses of the suite are all other rows, which may have changed
   double limit = 1;            ///< tolerance of this case
   double plain_limit = 1;      ///< tolerance of a case that shows no spread of its own
+  std::string weather;         ///< how differently busy the machine was, where kernels may drift apart by it
 };
 
 struct Ruling {

@@ -53,6 +53,22 @@ TEST(Judge, NeedsTheWholeIntervalBeyondTheLimit) {
   EXPECT_THAT(ruling.why, HasSubstr("reaches across the limit"));
 }
 
+TEST(Judge, BelievesWithinFarthestDriftNothingThatMovedWithTheWeather) {
+  auto seen = evidence(1.7, 1.7, 1.7);
+  seen.weather = "others used 80 % of the processors, 2 % before";
+  EXPECT_EQ(judge(seen).standing, Standing::undecided);
+  EXPECT_THAT(judge(seen).why, HasSubstr("others used 80 % of the processors, 2 % before, and less than 2 "));
+  auto faster = evidence(1 / 1.7, 1 / 1.7, 1 / 1.7);
+  faster.weather = seen.weather;
+  EXPECT_EQ(judge(faster).standing, Standing::undecided);
+  auto slower = evidence(2.2, 2.2, 2.2);
+  slower.weather = seen.weather;
+  EXPECT_EQ(judge(slower).standing, Standing::slower);
+  auto still = evidence(1, 1, 1);
+  still.weather = seen.weather;
+  EXPECT_EQ(judge(still).standing, Standing::same);
+}
+
 TEST(Judge, DecidesNothingFromTwoLaunches) {
   for (const double ratio : {0.3, 1.0, 3.0}) {
     auto few = evidence(ratio, ratio, ratio);

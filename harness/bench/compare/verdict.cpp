@@ -3,6 +3,7 @@
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -70,8 +71,24 @@ std::size_t launches_in(const Logs& logs) {
   return static_cast<std::size_t>(std::ranges::count_if(logs, [](double x) { return !std::isnan(x); }));
 }
 
+/// How differently other work used the machine, where that is by more than a quarter of it; before, it was
+/// as busy as in any of the recordings.
+std::string change_of_weather(const std::vector<const Results*>& recordings, const Weather& now) {
+  constexpr double much = 0.25;
+  double low = 1, high = 0;
+  for (const Results* recording : recordings) {
+    if (recording->weather.seconds <= 0) return "";
+    low = std::min(low, recording->weather.other_busy_share);
+    high = std::max(high, recording->weather.other_busy_share);
+  }
+  const double share = now.other_busy_share;
+  if (recordings.empty() || now.seconds <= 0 || (share < high + much && share > low - much)) return "";
+  return fmt::format("others used {} of the processors, {} before", percent_text(share),
+                     percent_text(share > high ? high : low));
+}
+
 Evidence evidence_for(const Judged& row, const Side& before, const Side& after, double limit,
-                      const GatePolicy& policy, bool any_naive) {
+                      const GatePolicy& policy, bool any_naive, const std::string& weather) {
   const std::string& key = row.trial->key;
   Evidence out{.launches_before = launches_in(before.rows.at(key).logs),
                .launches_after = launches_in(after.rows.at(key).logs),
@@ -80,7 +97,8 @@ Evidence evidence_for(const Judged& row, const Side& before, const Side& after, 
                    is_naive(*row.trial) ? "the other variants of its case" : "the naive variant of its case",
                .suite_is_naive = any_naive,
                .limit = limit,
-               .plain_limit = policy.limit};
+               .plain_limit = policy.limit,
+               .weather = weather};
   if (!row.case_witnesses.empty()) out.beside_case = ratio_beside(before, after, key, row.case_witnesses);
   if (!row.suite_witnesses.empty()) out.beside_suite = ratio_beside(before, after, key, row.suite_witnesses);
   return out;
@@ -105,7 +123,7 @@ void judge_machine(Comparison& out, const std::vector<double>& ratios) {
 }
 
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
-                const Side& after, const GatePolicy& policy) {
+                const Side& after, const GatePolicy& policy, const std::string& weather) {
   const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
   auto rows = with_witnesses(measured, any_naive);
   std::vector<double> spreads, machine_ratios;
@@ -122,7 +140,8 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(row.spread, median(spreads));
-    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive);
+    const auto evidence =
+        evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive, weather);
     auto ruling = judge(evidence);
     if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
     out.verdicts.push_back({.key = row.trial->key,
@@ -211,7 +230,8 @@ Comparison compare_sides(const Results& current, const Results& newest,
       judged.push_back(&trial);
     }
   }
-  if (!judged.empty()) judge_rows(out, judged, before, after, policy);
+  if (!judged.empty())
+    judge_rows(out, judged, before, after, policy, change_of_weather(recordings, current.weather));
   for (Verdict& verdict : out.verdicts) verdicts[verdict.key] = std::move(verdict);
   out.verdicts.clear();
   for (const TrialResult& trial : current.trials) out.verdicts.push_back(std::move(verdicts.at(trial.key)));

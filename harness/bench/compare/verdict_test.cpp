@@ -62,6 +62,24 @@ TEST(Compare, FindsTheOneSlowRowAndTheOneFastRow) {
   EXPECT_EQ(comparison.count(Standing::same), 13U);
 }
 
+TEST(Compare, BlamesNoRowForOtherWorkThatOneSideHadBesideIt) {
+  Baseline before = recorded();
+  Results now = measured({{key(1, "packed"), 1.6}, {key(2, "simd"), 2.5}});
+  const auto standing = [&](double share, const std::string& name) {
+    now.weather = {.seconds = 60, .other_busy_share = share};
+    return verdict(compare(now, before, {}), name).standing;
+  };
+  EXPECT_EQ(standing(0.8, key(1, "packed")), Standing::slower) << "nobody knows how it was before";
+  before.recordings[0].results.weather = {.seconds = 60, .other_busy_share = 0.05};
+  EXPECT_EQ(standing(0.1, key(1, "packed")), Standing::slower);
+  EXPECT_EQ(standing(0.8, key(1, "packed")), Standing::undecided);
+  EXPECT_EQ(standing(0.8, key(2, "simd")), Standing::slower) << "no drift goes so far";
+  EXPECT_EQ(standing(0.8, key(3, "simd")), Standing::same);
+  before.recordings.push_back(before.recordings[0]);
+  before.recordings[1].results.weather.other_busy_share = 0.9;
+  EXPECT_EQ(standing(0.8, key(1, "packed")), Standing::slower) << "as busy as in one of the recordings";
+}
+
 TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
   const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
   EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);

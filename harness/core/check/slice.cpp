@@ -109,7 +109,8 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   timed_.arm(secret(), true);
   if (warm) timed_.repeat(1);
   const long faults = page_faults_of_children();
-  const std::size_t heap = heap_bytes();
+  // To ask for it takes as long as the heap has free blocks.
+  const std::size_t heap = watches_memory() ? heap_bytes() : 0;
   const double cpu = cpu_seconds_of_thread(), others = cpu_seconds_of_others();
   Taken out{.calls = calls};
   const SliceTime time = time_of_slice(timed_, calls);
@@ -119,7 +120,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   look_at_clock(time);
   if (page_faults_of_children() != faults) find("had another process work for it");
   look_around(affinity);
-  look_at_memory(heap);
+  if (watches_memory()) look_at_memory(heap);
 
   const auto judging = Clock::now();
   const bool judged = judging_ == Judging::every || audit_.judged == 0 || judgements_.drawn(slice_seconds());
@@ -216,10 +217,15 @@ void AuditedSlices::look_around(const Affinity& affinity) {
   }
 }
 
-void AuditedSlices::look_at_memory(std::size_t heap) {
+bool AuditedSlices::watches_memory() const {
   // Workspaces grow in a first call or two, and heaps now and then; libraries that make their code when it is
   // called do so for a dozen calls.
-  constexpr Index first_calls = 32, enough = 8;
+  constexpr Index first_calls = 32;
+  return calls_ >= first_calls;
+}
+
+void AuditedSlices::look_at_memory(std::size_t heap) {
+  constexpr Index enough = 8;
   constexpr double share = 0.9;
   // What was given back may lie with an allocator for the next calls, a few blocks of each size and thread,
   // and it takes memory from the system in pieces of 132 KiB.
@@ -228,7 +234,6 @@ void AuditedSlices::look_at_memory(std::size_t heap) {
   const std::size_t heap_now = heap_bytes();
   const double more = std::max(page * static_cast<double>(note_mapped_pages()),
                                heap_now > heap ? static_cast<double>(heap_now - heap) : 0);
-  if (calls_ < first_calls) return;
   ++watched_for_memory_;
   if (more <= 0) return;
   ++grown_;

@@ -60,6 +60,8 @@ class AuditedSlices {
   void find(std::string fault);
   void look_around(const Affinity& affinity);
   void look_at_clock(const SliceTime& time);
+  /// Whether memory that calls keep is theirs: workspaces grow in the first ones.
+  bool watches_memory() const;
   /// `heap`: bytes in use before the calls.
   void look_at_memory(std::size_t heap);
   /// Where all others slept before the slice: who works in it was woken for it.
