@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: ci/plugin/test.sh BUILD
-# Plug-ins as their writers make them: in C, C++, Rust where there is rustc, and Python, with the program and the
+# Plug-ins as their writers make them: in C, C++, Rust where there is rustc, CUDA where there is a device, and Python, with the program and the
 # library of a release build.
 set -eu
 cd "$(dirname "$0")"
@@ -37,6 +37,14 @@ if command -v rustc >/dev/null; then
   expect 0 'rust' "$assay" --plugin "$scratch/librust.so" check -k elementwise_add_backward/rust
 else
   echo "ci/plugin/test.sh: no rustc here: the example in Rust is not built"
+fi
+
+if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then
+  nvcc -O3 -Xcompiler -fPIC -shared -I "$include" -o "$scratch/libcuda_example.so" example.cu
+  expect 0 'cuda_events' "$assay" --plugin "$scratch/libcuda_example.so" check -k 'gemm/cuda'
+  expect 0 'cuda_events' "$assay" --plugin "$scratch/libcuda_example.so" run gemm/m=256,n=256,k=256 -k 'naive|cuda'
+else
+  echo "ci/plugin/test.sh: no nvcc or no device that runs CUDA here: the example in CUDA is not built"
 fi
 
 # An equal build of a plug-in is not measured. A slower one is named, here of a project whose target is a plug-in: both

@@ -93,8 +93,8 @@ struct Read {
   const std::vector<std::string>& texts;
 
   void operator()(bool* value) const { *value = texts.back() == "true"; }
-  void operator()(std::string* value) const { *value = texts.back(); }
-  void operator()(fs::path* value) const { *value = texts.back(); }
+  void operator()(std::string* value) const { *value = text(); }
+  void operator()(fs::path* value) const { *value = text(); }
   void operator()(std::vector<fs::path>* values) const { values->assign(texts.begin(), texts.end()); }
   void operator()(const Choice& choice) const {
     const auto found = std::ranges::find(choice.words, texts.back());
@@ -119,6 +119,11 @@ struct Read {
   template <class T>
   void operator()(T* value) const {
     *value = number(option, texts.back(), value);
+  }
+
+ private:
+  std::string text() const {
+    return option.rule.joined ? fmt::format("{}", fmt::join(texts, " ")) : texts.back();
   }
 };
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace assay {
 namespace {
@@ -90,6 +91,13 @@ std::string read_variables(Option& option, const Environment& environment) {
   return "";
 }
 
+/// Takes words that belong to no option out of `remaining`.
+void take_words(std::vector<std::string>& remaining, std::vector<std::string>& texts) {
+  const auto is_word = [](const std::string& text) { return !text.starts_with('-'); };
+  std::ranges::copy_if(remaining, std::back_inserter(texts), is_word);
+  std::erase_if(remaining, is_word);
+}
+
 /// An exclusion holds for what a variable says as well.
 void require_not_excluded(const Option& given_by_variable, const std::string& variable,
                           const Declared& declared, const OptionList& options) {
@@ -115,6 +123,7 @@ std::vector<std::string> read_options(const std::string& program, OptionList& op
   } catch (const CLI::ParseError& failure) {
     throw Error(program, failure.what(), fmt::format("`{} --help` lists its options", program));
   }
+  std::vector<std::string> remaining = declared.app.remaining();
   for (std::size_t i = 0; i < declared.theirs.size(); ++i) {
     Option& option = options.all()[i];
     const CLI::Option& theirs = *declared.theirs[i];
@@ -129,10 +138,12 @@ std::vector<std::string> read_options(const std::string& program, OptionList& op
     } else if (std::holds_alternative<bool*>(option.value)) {
       option.read({theirs.as<bool>() ? "true" : "false"});
     } else {
-      option.read(theirs.results());
+      std::vector<std::string> texts = theirs.results();
+      if (option.rule.joined) take_words(remaining, texts);
+      option.read(texts);
     }
   }
-  return declared.app.remaining();
+  return remaining;
 }
 
 std::string help_of(const std::string& program, const std::string& about, OptionList& options) {

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> units{"", "s", "ms", "us", "ns"};
 void suite(OptionList& o, std::filesystem::path& value, bool required = true) {
   o("--suite,-s,suite", &value,
     "a suite's file or name, such as suites/smoke.json or smoke, or cases: gemm/m=512,n=512,k=64..4096:x2",
-    {.required = required});
+    {.required = required, .joined = true});
 }
 /// Test runners select by a variable, as GoogleTest lets them.
 void filter(OptionList& o, std::string& value, OptionRule rule = {.variables = {"TESTBRIDGE_TEST_ONLY"}}) {
@@ -216,7 +216,7 @@ void describe(OptionList& o, CheckOptions& options) {
   o("-k,--filter,filter", &options.filter,
     "only operation/variant names, or a suite's keys, that match this regular expression; or cases, as "
     "gemm/m=512,n=512,k=512",
-    {.variables = {"TESTBRIDGE_TEST_ONLY"}});
+    {.joined = true, .variables = {"TESTBRIDGE_TEST_ONLY"}});
   seed(o, options.seed);
   time_limit(o, options.time_limit);
   exit_codes(o, options.exit_codes);

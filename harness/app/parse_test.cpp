@@ -202,6 +202,12 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_EQ(gate.shard.index, 3);
   EXPECT_TRUE(gate.shard.detect);
 
+  EXPECT_EQ(read<RunOptions>({"gemm/m=1,n=2,k=3", "--launches", "2", "gemv/m=1,n=2"}).selection.suite,
+            "gemm/m=1,n=2,k=3 gemv/m=1,n=2");
+  EXPECT_EQ(read<CheckOptions>({"gemm/m=1,n=2,k=3", "gemv/m=1,n=2"}).filter, "gemm/m=1,n=2,k=3 gemv/m=1,n=2");
+  const auto of_suite = read<CheckSuiteOptions>({"--suite", "s.json", "gemm"});
+  EXPECT_EQ(of_suite.suite, "s.json");
+  EXPECT_EQ(of_suite.check.filter, "gemm");
   const auto predict = read<PredictOptions>({"a.json", "b.json", "--workers", "0", "--drop-last"});
   EXPECT_THAT(predict.files, ElementsAre("a.json", "b.json"));
   EXPECT_EQ(predict.facts.workers, 0);

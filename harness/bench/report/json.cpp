@@ -131,10 +131,8 @@ void describe(Fields& f, PeerRow& row) {
   f("operation", row.operation);
   f("threads", row.threads);
   f("libraries", row.libraries);
-  f("cases", row.cases);
   f("geometric_mean", row.mean);
-  f("worst", row.worst);
-  f("best", row.best);
+  f("ratios", row.ratios, {.about = "one per case, the worst first"});
 }
 
 void describe(Fields& f, Contribution& part) {

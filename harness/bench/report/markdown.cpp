@@ -224,9 +224,16 @@ std::string beside_text(const Interval& ratio) {
 
 void add_peers(Json& rows, const Report& report) {
   for (std::size_t i = 0; i < report.peers.size(); ++i) {
-    rows[i]["mean_text"] = beside_text(report.peers[i].mean);
-    rows[i]["worst"]["text"] = beside_text(report.peers[i].worst.ratio);
-    rows[i]["best"]["text"] = beside_text(report.peers[i].best.ratio);
+    const PeerRow& row = report.peers[i];
+    Json& values = rows[i];
+    values["cases"] = row.ratios.size();
+    values["mean_text"] = beside_text(row.mean);
+    for (std::size_t k = 0; k < row.ratios.size(); ++k) {
+      values["ratios"][k]["case"] = row.operation + "/" + row.ratios[k].problem;
+      values["ratios"][k]["text"] = beside_text(row.ratios[k].ratio);
+    }
+    values["worst"] = values["ratios"][0];
+    values["best"] = values["ratios"][row.ratios.size() - 1];
   }
 }
 

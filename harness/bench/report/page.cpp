@@ -116,15 +116,17 @@ Json roofline(const Report& report) {
 Json peers_plot(const Report& report) {
   std::vector<PlottedInterval> rows;
   for (const PeerRow& row : report.peers) {
-    rows.push_back({.name = fmt::format("{}, {} thread{}, {} case{}", row.operation, row.threads,
-                                        row.threads == 1 ? "" : "s", row.cases, row.cases == 1 ? "" : "s"),
-                    .title = fmt::format("{}: mean {:.3g}, worst {:.3g} at {}, best {:.3g} at {}",
-                                         row.operation, row.mean, row.worst.ratio.middle, row.worst.problem,
-                                         row.best.ratio.middle, row.best.problem),
-                    .low = row.worst.ratio.middle,
-                    .middle = row.mean,
-                    .high = row.best.ratio.middle,
-                    .look = row.mean >= 1 ? Look::better : Look::worse});
+    const PeerRatio &worst = row.ratios.front(), &best = row.ratios.back();
+    const std::size_t cases = row.ratios.size();
+    rows.push_back(
+        {.name = fmt::format("{}, {} thread{}, {} case{}", row.operation, row.threads,
+                             row.threads == 1 ? "" : "s", cases, cases == 1 ? "" : "s"),
+         .title = fmt::format("{}: mean {:.3g}, worst {:.3g} at {}, best {:.3g} at {}", row.operation,
+                              row.mean, worst.ratio.middle, worst.problem, best.ratio.middle, best.problem),
+         .low = worst.ratio.middle,
+         .middle = row.mean,
+         .high = best.ratio.middle,
+         .look = row.mean >= 1 ? Look::better : Look::worse});
   }
   if (rows.empty()) return {};
   return forest_plot("Speed of ours against the libraries, from worst to best case, with the mean",

@@ -48,15 +48,14 @@ std::vector<PeerRow> peers(const Results& results) {
       const PeerRatio one{problem, rivals.ours->variant, rivals.peer->variant,
                           speedup(*rivals.peer, *rivals.ours)};
       if (one.ratio.middle <= 0) continue;
-      if (row.cases == 0 || one.ratio.middle < row.worst.ratio.middle) row.worst = one;
-      if (row.cases == 0 || one.ratio.middle > row.best.ratio.middle) row.best = one;
       if (std::ranges::find(row.libraries, one.peer) == row.libraries.end())
         row.libraries.push_back(one.peer);
       logs += std::log(one.ratio.middle);
-      ++row.cases;
+      row.ratios.push_back(one);
     }
-    if (row.cases == 0) continue;
-    row.mean = std::exp(logs / static_cast<double>(row.cases));
+    if (row.ratios.empty()) continue;
+    row.mean = std::exp(logs / static_cast<double>(row.ratios.size()));
+    std::ranges::stable_sort(row.ratios, {}, [](const PeerRatio& one) { return one.ratio.middle; });
     out.push_back(std::move(row));
   }
   std::ranges::stable_sort(out, {}, &PeerRow::mean);

@@ -121,9 +121,8 @@ struct PeerRow {
   std::string operation;
   int threads = 1;
   std::vector<std::string> libraries;
-  std::size_t cases = 0;
-  double mean = 1;  ///< geometric, of the ratios
-  PeerRatio worst, best;
+  double mean = 1;                ///< geometric, of the ratios
+  std::vector<PeerRatio> ratios;  ///< one per case, the worst first; at least one
 };
 
 struct Report {
