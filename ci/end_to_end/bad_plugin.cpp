@@ -101,6 +101,11 @@ const char* unfit(const assay_problem* problem) {
 double no_seconds(void*) { return 0; }
 double a_second(void*) { return 1; }
 int cannot_wait(void*) { return 5; }
+int waits(void*) { return 0; }
+void no_processors_work(const assay_problem*, double* flops, double* read, double* written) {
+  *read = 1e15;
+  *flops = *written = 0;
+}
 
 const assay_rule rule{.name = "n", .low = 1, .high = 1 << 20, .optional = 0, .reserved = 0, .fallback = 0};
 const char* const cases[]{"n=1", "n=13", "n=64", "n=1001"};
@@ -167,6 +172,8 @@ const assay_plugin* assay_plugin_v1() {
   if (planted == "clock of no time") kernel.seconds = no_seconds;
   if (planted == "clock of a second") kernel.seconds = a_second;
   if (planted == "cannot wait") kernel.synchronize = cannot_wait;
+  if (planted == "device" || planted == "no device") operation.cost = no_processors_work;
+  if (planted == "device") kernel.synchronize = waits;
   if (planted == "slower") kernel.run = run_slower;
   return &plugin;
 }

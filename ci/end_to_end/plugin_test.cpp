@@ -100,6 +100,17 @@ TEST(Plugin, HasItsOwnClock) {
   EXPECT_THAT(run.output, HasSubstr("by its own clock"));
 }
 
+TEST(Plugin, MayBeFasterThanThisProcessorWhereItWaitsForADevice) {
+  const Folder folder;
+  const Finished device = with_fault("device", "run scale/n=64 -k plain", folder);
+  EXPECT_THAT(device.output, AllOf(HasSubstr("naive  IMPOSSIBLE"), HasSubstr("works elsewhere"),
+                                   Not(HasSubstr("plain  IMPOSSIBLE"))))
+      << device.errors;
+  const Finished none = with_fault("no device", "run scale/n=64 -k plain", folder);
+  EXPECT_THAT(none.output, AllOf(HasSubstr("naive  IMPOSSIBLE"), HasSubstr("plain  IMPOSSIBLE")))
+      << none.errors;
+}
+
 TEST(Plugin, IsComparedWithAnotherBuildOfIt) {
   const Folder folder;
   const std::string base = "cp " + library + " base.so && cp " + library + " head.so && echo >>head.so && ";

@@ -30,8 +30,8 @@ bool case_agrees(const Evidence& e) { return !e.beside_case || e.beside_case->mi
 
 bool is_slower(const Evidence& e) {
   if (!e.beside_case && !e.beside_suite) return e.time.low > std::max(e.limit, farthest_drift);
-  const double limit = e.weather.empty() ? e.limit : std::max(e.limit, farthest_drift);
-  return judged_ratio(e).low > limit && case_agrees(e) && e.time.middle > e.plain_limit;
+  return judged_ratio(e).low > std::max(e.limit, e.drift.times) && case_agrees(e) &&
+         e.time.middle > e.plain_limit;
 }
 
 std::string suite_witnesses(const Evidence& e) {
@@ -66,8 +66,8 @@ std::string doubt(const Evidence& e) {
     return fmt::format("{} moved with it in the same launches, so code and machine cannot be told apart: ",
                        e.case_witness);
   }
-  if (!e.weather.empty() && as_slower.time.middle > e.plain_limit) {
-    return fmt::format("{}, and less than {:.3g} times may come of that: ", e.weather, farthest_drift);
+  if (!e.drift.of.empty() && as_slower.time.middle > e.plain_limit) {
+    return fmt::format("{}, and less than {:.3g} times may come of that: ", e.drift.of, e.drift.times);
   }
   return fmt::format("it moved relative to {}, but its own time hardly did: ", suite_witnesses(e));
 }

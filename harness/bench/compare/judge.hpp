@@ -10,9 +10,9 @@
 ///      regression of the other.
 ///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
 ///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
-/// Where other work used much more of the machine on one side than on the other, kernels drift apart as well:
-/// those that wait for memory lose more to it than those that compute. Only what no drift explains is called
-/// slower there.
+/// Kernels drift apart where other work used much more of the machine on one side than on the other, since
+/// those that wait for memory lose more to it than those that compute; and where their data lie in memory.
+/// There only what such a drift does not explain is called slower.
 /// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
 /// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Everything
 /// else is undecided. Results of foreign programs have no naive variants. There all other rows take their
@@ -35,10 +35,21 @@ inline constexpr std::size_t fewest_launches = 3;
 /// machine state, or another build, and nothing can be judged.
 inline constexpr double farthest_drift = 2;
 
+/// Kernels that live in memory drifted by up to 1.24 between two quiet runs of unchanged code, minutes apart:
+/// pages lie elsewhere, and neighbours use the same memory. A single recording shows nothing of that; two say
+/// more, by their spread.
+inline constexpr double drift_of_memory = 1.3;
+
 /// Deviations of a case's own spread that count as the same. The spread is estimated from few numbers and has
 /// heavy tails; two keep 60 rows of unchanged code green together
 /// with the confirmation (judge_simulation_test).
 inline constexpr double deviations_allowed = 2;
+
+/// Ratios up to `times`, or down to its inverse, may come of what `of` says.
+struct Drift {
+  double times = 1;
+  std::string of;
+};
 
 /// The evidence about one row. A witness that is missing is left empty.
 struct Evidence {
@@ -50,7 +61,7 @@ struct Evidence {
   bool suite_is_naive = true;  ///< else the witnesses of the suite are all other rows, which may have changed
   double limit = 1;            ///< tolerance of this case
   double plain_limit = 1;      ///< tolerance of a case that shows no spread of its own
-  std::string weather;         ///< how differently busy the machine was, where kernels may drift apart by it
+  Drift drift = {};
 };
 
 struct Ruling {

@@ -53,19 +53,19 @@ TEST(Judge, NeedsTheWholeIntervalBeyondTheLimit) {
   EXPECT_THAT(ruling.why, HasSubstr("reaches across the limit"));
 }
 
-TEST(Judge, BelievesWithinFarthestDriftNothingThatMovedWithTheWeather) {
+TEST(Judge, BelievesNothingThatADriftMayHaveMoved) {
   auto seen = evidence(1.7, 1.7, 1.7);
-  seen.weather = "others used 80 % of the processors, 2 % before";
+  seen.drift = {2, "others used 80 % of the processors, 2 % before"};
   EXPECT_EQ(judge(seen).standing, Standing::undecided);
   EXPECT_THAT(judge(seen).why, HasSubstr("others used 80 % of the processors, 2 % before, and less than 2 "));
   auto faster = evidence(1 / 1.7, 1 / 1.7, 1 / 1.7);
-  faster.weather = seen.weather;
+  faster.drift = seen.drift;
   EXPECT_EQ(judge(faster).standing, Standing::undecided);
   auto slower = evidence(2.2, 2.2, 2.2);
-  slower.weather = seen.weather;
+  slower.drift = seen.drift;
   EXPECT_EQ(judge(slower).standing, Standing::slower);
   auto still = evidence(1, 1, 1);
-  still.weather = seen.weather;
+  still.drift = seen.drift;
   EXPECT_EQ(judge(still).standing, Standing::same);
 }
 

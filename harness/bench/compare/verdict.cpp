@@ -87,8 +87,29 @@ std::string change_of_weather(const std::vector<const Results*>& recordings, con
                      percent_text(share > high ? high : low));
 }
 
+/// Whether what a call reads and writes, each byte once, is in no cache of the machine, as far as is known.
+bool lives_in_memory(const TrialResult& trial, const Results& results) {
+  const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
+  if (roof == results.roofs.end()) return false;
+  double caches = 0;
+  for (const Bandwidth& level : roof->bandwidth) {
+    if (level.level != "memory") caches = std::max(caches, level.working_set_bytes);
+  }
+  return caches > 0 && trial.cost.bytes_read + trial.cost.bytes_written > caches;
+}
+
+/// How far apart kernels may have drifted between the sides.
+Drift drift_of(const TrialResult& trial, const Results& current,
+               const std::vector<const Results*>& recordings) {
+  if (const std::string change = change_of_weather(recordings, current.weather); !change.empty())
+    return {farthest_drift, change};
+  if (recordings.size() == 1 && lives_in_memory(trial, current))
+    return {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
+  return {};
+}
+
 Evidence evidence_for(const Judged& row, const Side& before, const Side& after, double limit,
-                      const GatePolicy& policy, bool any_naive, const std::string& weather) {
+                      const GatePolicy& policy, bool any_naive, Drift drift) {
   const std::string& key = row.trial->key;
   Evidence out{.launches_before = launches_in(before.rows.at(key).logs),
                .launches_after = launches_in(after.rows.at(key).logs),
@@ -98,7 +119,7 @@ Evidence evidence_for(const Judged& row, const Side& before, const Side& after, 
                .suite_is_naive = any_naive,
                .limit = limit,
                .plain_limit = policy.limit,
-               .weather = weather};
+               .drift = std::move(drift)};
   if (!row.case_witnesses.empty()) out.beside_case = ratio_beside(before, after, key, row.case_witnesses);
   if (!row.suite_witnesses.empty()) out.beside_suite = ratio_beside(before, after, key, row.suite_witnesses);
   return out;
@@ -123,7 +144,8 @@ void judge_machine(Comparison& out, const std::vector<double>& ratios) {
 }
 
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
-                const Side& after, const GatePolicy& policy, const std::string& weather) {
+                const Side& after, const GatePolicy& policy, const Results& current,
+                const std::vector<const Results*>& recordings) {
   const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
   auto rows = with_witnesses(measured, any_naive);
   std::vector<double> spreads, machine_ratios;
@@ -140,8 +162,8 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(row.spread, median(spreads));
-    const auto evidence =
-        evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive, weather);
+    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive,
+                                       drift_of(*row.trial, current, recordings));
     auto ruling = judge(evidence);
     if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
     out.verdicts.push_back({.key = row.trial->key,
@@ -230,8 +252,7 @@ Comparison compare_sides(const Results& current, const Results& newest,
       judged.push_back(&trial);
     }
   }
-  if (!judged.empty())
-    judge_rows(out, judged, before, after, policy, change_of_weather(recordings, current.weather));
+  if (!judged.empty()) judge_rows(out, judged, before, after, policy, current, recordings);
   for (Verdict& verdict : out.verdicts) verdicts[verdict.key] = std::move(verdict);
   out.verdicts.clear();
   for (const TrialResult& trial : current.trials) out.verdicts.push_back(std::move(verdicts.at(trial.key)));

@@ -80,6 +80,23 @@ TEST(Compare, BlamesNoRowForOtherWorkThatOneSideHadBesideIt) {
   EXPECT_EQ(standing(0.8, key(1, "packed")), Standing::slower) << "as busy as in one of the recordings";
 }
 
+TEST(Compare, CallsNothingInMemorySlowerByLittleThatWasRecordedOnce) {
+  Baseline before = recorded();
+  Results now = measured({{key(1, "packed"), 1.15}, {key(2, "simd"), 1.5}});
+  const auto standing = [&](const std::string& name) {
+    return verdict(compare(now, before, {}), name).standing;
+  };
+  now.roofs = {{.threads = 1, .flops_per_second = 1, .bandwidth = {{"L3", 1e6, 1}, {"memory", 1e8, 1}}}};
+  EXPECT_EQ(standing(key(1, "packed")), Standing::slower) << "its data lie in a cache";
+  for (TrialResult& trial : now.trials) trial.cost.bytes_read = 2e6;
+  EXPECT_EQ(standing(key(1, "packed")), Standing::undecided);
+  EXPECT_EQ(standing(key(2, "simd")), Standing::slower) << "no drift goes so far";
+  EXPECT_EQ(standing(key(3, "simd")), Standing::same);
+  Rng rng(3);
+  before.recordings.push_back({"again", scripted::results({.cases = 5, .noise = quiet}, rng)});
+  EXPECT_EQ(standing(key(1, "packed")), Standing::slower) << "two recordings show how far it drifts";
+}
+
 TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
   const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
   EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);

@@ -74,8 +74,8 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
   results.partial = hooks.stopped();
   for (TrialResult* trial : wanted) {
     std::string remark = remark_of(*trial);
-    if (trial->remark.starts_with(own_clock)) {
-      remark = std::string(own_clock) + (remark.empty() ? "" : "; ") + remark;
+    if (trial->remark.starts_with(works_elsewhere)) {
+      remark = trial->remark.substr(0, trial->remark.find("; ")) + (remark.empty() ? "" : "; ") + remark;
     }
     trial->remark = std::move(remark);
   }

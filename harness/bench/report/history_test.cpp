@@ -42,13 +42,13 @@ History history_from(std::vector<NamedResults> runs, const std::vector<Acceptanc
 
 TEST(Histories, CompareTheLastRunWithTheFirst) {
   const History history =
-      history_from({run_on("2026-01-03", 1.3), run_on("2026-01-01", 1), run_on("2026-01-02", 1)});
+      history_from({run_on("2026-01-03", 1.5), run_on("2026-01-01", 1), run_on("2026-01-02", 1)});
   ASSERT_EQ(history.runs.size(), 3U);
   EXPECT_EQ(history.runs[0].date, "2026-01-01T03:04:05Z") << "by date, whatever the order of the files";
   EXPECT_EQ(history.rows.front().key, packed_key) << "what is slower comes first";
   EXPECT_EQ(history.rows.front().standing, "slower");
-  EXPECT_THAT(history.rows.front().trend, StartsWith("1.30x slower"));
-  EXPECT_NEAR(history.rows.front().seconds[2]->middle, 66.3e-6, 1e-9);
+  EXPECT_THAT(history.rows.front().trend, StartsWith("1.50x slower"));
+  EXPECT_NEAR(history.rows.front().seconds[2]->middle, 76.5e-6, 1e-9);
   EXPECT_THAT(to_text(history), HasSubstr("HISTORY: 4 trials in 3 runs, 1 slower"));
   EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), run_on("2026-01-02", 1)})).standing, "same");
 }

@@ -13,6 +13,12 @@
 namespace assay {
 namespace {
 
+std::string remark_on(Site site) {
+  if (site == Site::here) return "";
+  return std::string(works_elsewhere) +
+         (site == Site::elsewhere_by_own_clock ? ", timed by its own clock" : "");
+}
+
 TrialResult result_of(const Trial& trial, Checked checked) {
   return {.key = trial.key,
           .operation = std::string(trial.operation->name()),
@@ -26,7 +32,7 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .skipped = trial.skipped,
           .agreement = checked,
           .failure = std::move(checked.failure),
-          .remark = trial.operation->variants()[trial.variant].own_clock ? std::string(own_clock) : ""};
+          .remark = remark_on(trial.operation->variants()[trial.variant].site)};
 }
 
 /// What is known of the calls of each variant in the plan, once.

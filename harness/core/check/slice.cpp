@@ -47,7 +47,8 @@ SliceTime time_of(Timed& timed, Index calls) {
   timed.repeat(calls);
   const double seconds = seconds_since(start);
   if (const auto own = timed.own_seconds()) {
-    if (*own > 0 && std::isfinite(*own)) return {.seconds = *own, .seconds_by_kernel = *own};
+    if (*own > 0 && std::isfinite(*own))
+      return {.seconds = *own, .seconds_by_kernel = *own, .by_own_clock = true};
     throw std::runtime_error(fmt::format("its own clock says that {} calls took {} s", calls, *own));
   }
   return {.seconds = seconds, .seconds_by_kernel = kernel_clock_seconds() - by_kernel};
@@ -59,7 +60,8 @@ SliceTime time_of_slice(Timed& timed, Index calls) {
   const SliceTime before = calls > 1 ? time_of(timed, calls - 1) : SliceTime{};
   timed.note_state(secret());
   const SliceTime last = time_of(timed, 1);
-  return {before.seconds + last.seconds, before.seconds_by_kernel + last.seconds_by_kernel};
+  return {before.seconds + last.seconds, before.seconds_by_kernel + last.seconds_by_kernel,
+          last.by_own_clock};
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   ++audit_.slices;
   slice_seconds_ += out.seconds;
   // What is noted of a state that calls update is no work of theirs.
-  working_seconds_ += std::min(out.seconds, out.cpu_seconds);
+  working_seconds_ += time.by_own_clock ? out.seconds : std::min(out.seconds, out.cpu_seconds);
   calls_ += calls;
   if (judged) {
     judgements_.add(seconds_since(judging));
@@ -172,10 +174,12 @@ void AuditedSlices::compare_with_other_content() {
   if (!timed_.with_other_content(secret(), call)) return;
   double seconds = 0;
   timed_.with_other_content(secret(), [&] {
+    static_cast<void>(timed_.own_seconds());
     // Of processor time: wherever the processor is taken away, for however long, no kernel is slower for it.
     const double before = cpu_seconds_of_thread();
     timed_.repeat(1);
-    seconds = cpu_seconds_of_thread() - before;
+    const double after = cpu_seconds_of_thread();
+    seconds = timed_.own_seconds().value_or(after - before);
   });
   ++other_contents_;
   if (seconds <= times * call_seconds + slack) return;

@@ -12,6 +12,7 @@ namespace assay {
 struct SliceTime {
   double seconds = 0;
   double seconds_by_kernel = 0;  ///< with the two system calls that ask for them
+  bool by_own_clock = false;     ///< of the kernel: both are what it says
 };
 
 /// Takes the slices of one trial, and judges as many of them as cost little beside the slices themselves.

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -55,6 +56,56 @@ Audit audit_of(Kernel kernel, Index calls = 20, int most = 400) {
 }
 
 void doubled(const Input& in, Output& out) { testing::doubled({}, in, out); }
+
+/// Seconds that a kernel with a clock of its own counts for a call on these inputs.
+using OwnSeconds = std::function<double(std::span<const Tensor>)>;
+
+UntypedVariant::Ready doubled_elsewhere(const OwnSeconds& seconds) {
+  const auto sum = std::make_shared<double>(0);
+  const auto call = [sum, seconds](std::span<const Tensor> tensors) {
+    const auto* x = static_cast<const float*>(tensors.front().data);
+    auto* y = static_cast<float*>(tensors.back().data);
+    for (Index i = 0; i < tensors.back().size; ++i) y[i] = 2 * x[i];
+    *sum += seconds(tensors);
+  };
+  return {.call = call, .finish = {}, .seconds = [sum] { return std::exchange(*sum, 0); }};
+}
+
+/// The audit of a kernel by its own clock, whatever else its calls take.
+Audit audit_by_own_clock(const OwnSeconds& seconds) {
+  Registry registry = testing::doubling_registry();
+  UntypedVariant variant{.name = "elsewhere", .site = Site::elsewhere_by_own_clock};
+  variant.prepare = [&](auto, auto, const Context&) { return doubled_elsewhere(seconds); };
+  registry.add("doubling", std::move(variant), {});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {});
+  AuditedSlices slices(*timed, 1, Surroundings::now());
+  for (int i = 0; i < 200 && slices.audit().fault.empty(); ++i) slices.take(4, true);
+  return slices.audit();
+}
+
+TEST(AuditedSlices, CompareCallsByTheClockOfTheKernelWhereItHasOne) {
+  const auto copies = [] {
+    const double end = cpu_seconds_of_thread() + 1e-3;
+    while (cpu_seconds_of_thread() < end) {
+    }
+  };
+  EXPECT_THAT(audit_by_own_clock([&](const auto&) {
+                copies();
+                return 1e-5;
+              }).fault,
+              IsEmpty())
+      << "copies that it does not count are no results that it keeps";
+  EXPECT_THAT(audit_by_own_clock([last = std::vector<float>()](std::span<const Tensor> tensors) mutable {
+                const auto* x = static_cast<const float*>(tensors.front().data);
+                std::vector<float> now(x, x + tensors.front().size);
+                Index changed = 0;
+                for (std::size_t i = 0; i < now.size(); ++i) changed += last.empty() || last[i] != now[i];
+                last = std::move(now);
+                return changed > 4 ? 1e-2 : 1e-5;
+              }).fault,
+              HasSubstr("keeps results between calls"));
+}
 
 TEST(AuditedSlices, PassAnHonestKernel) {
   const Audit audit = audit_of(doubled);

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -65,30 +66,74 @@ void end_children() {
   }
 }
 
-/// Whether no other thread of this process runs or could. The processor time that they use does not say so:
-/// on a busy machine one that looks for work has to wait for a processor itself.
-bool others_sleep_now() {
-  constexpr const char* folder = "/proc/self/task";
-  struct stat about {};
-  if (stat(folder, &about) == 0 && about.st_nlink == 3) return true;  // of this thread alone
-  DIR* const tasks = opendir(folder);
-  if (tasks == nullptr) return true;
-  const std::string own = std::to_string(gettid());
-  bool asleep = true;
-  while (const dirent* const task = readdir(tasks)) {
-    if (task->d_name[0] == '.' || own == task->d_name) continue;
-    const int file =
-        openat(dirfd(tasks), (std::string(task->d_name) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    std::array<char, 128> text{};
-    const ssize_t size = read(file, text.data(), text.size() - 1);
-    close(file);
-    const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    const std::size_t name_end = line.rfind(") ");  // names may hold anything
-    asleep = asleep && (name_end == std::string_view::npos || line[name_end + 2] != 'R');
+/// Other threads of this process, as one of them sees them. Their files stay open: to look each of them up
+/// costs several times as much as to read it.
+class OtherThreads {
+ public:
+  /// Whether none runs or could. The processor time that they use does not say so: on a busy machine one that
+  /// looks for work has to wait for a processor itself.
+  bool sleep() {
+    constexpr nlink_t of_one_thread = 3;
+    struct stat about {};
+    if (stat(folder, &about) == 0 && about.st_nlink == of_one_thread) return true;
+    const bool known = seen_by_ == gettid() && seen_ == about.st_nlink;
+    if (known && all_there()) return asleep_;
+    look_up();
+    seen_ = about.st_nlink;
+    all_there();
+    if (files_.size() > most_open) forget();
+    return asleep_;
   }
-  closedir(tasks);
-  return asleep;
+
+ private:
+  static constexpr const char* folder = "/proc/self/task";
+
+  /// Processes may have few files open.
+  static constexpr std::size_t most_open = 128;
+
+  /// Sees which of them sleep. Returns whether none has ended since they were looked up.
+  bool all_there() {
+    asleep_ = true;
+    bool all = true;
+    for (const int file : files_) {
+      std::array<char, 128> text{};
+      const ssize_t size = pread(file, text.data(), text.size() - 1, 0);
+      all = all && size > 0;
+      const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+      const std::size_t name_end = line.rfind(") ");  // names may hold anything
+      asleep_ = asleep_ && (name_end == std::string_view::npos || line[name_end + 2] != 'R');
+    }
+    return all;
+  }
+  void forget() {
+    for (const int file : files_) close(file);
+    files_.clear();
+    seen_by_ = 0;
+  }
+  void look_up() {
+    forget();
+    seen_by_ = gettid();
+    DIR* const tasks = opendir(folder);
+    if (tasks == nullptr) return;
+    const std::string own = std::to_string(seen_by_);
+    while (const dirent* const task = readdir(tasks)) {
+      if (task->d_name[0] == '.' || own == task->d_name) continue;
+      const int file =
+          openat(dirfd(tasks), (std::string(task->d_name) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+      if (file >= 0) files_.push_back(file);
+    }
+    closedir(tasks);
+  }
+
+  std::vector<int> files_;
+  pid_t seen_by_ = 0;
+  nlink_t seen_ = 0;
+  bool asleep_ = true;
+};
+
+bool others_sleep_now() {
+  static OtherThreads others;
+  return others.sleep();
 }
 
 bool has_timer() {

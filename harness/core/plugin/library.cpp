@@ -63,8 +63,9 @@ void describe(Fields& f, PluginKernel& kernel) {
   f("precision", kernel.precision);
   f("libraries", kernel.libraries);
   f("threaded", kernel.threaded);
-  f("own_clock", kernel.own_clock);
+  static constexpr std::array<std::string_view, 3> sites{"here", "elsewhere", "elsewhere_by_own_clock"};
   f("has_unfit", kernel.has_unfit);
+  f("site", kernel.site, sites);
 }
 void describe(Fields& f, PluginContent& content) {
   f("provider", content.provider);
@@ -191,6 +192,11 @@ const assay_plugin* loaded(const std::filesystem::path& file) {
   return checked(file, entry());
 }
 
+Site site_of(const assay_kernel& kernel) {
+  if (kernel.seconds != nullptr) return Site::elsewhere_by_own_clock;
+  return kernel.synchronize != nullptr ? Site::elsewhere : Site::here;
+}
+
 PluginContent content_of(const assay_plugin& plugin) {
   PluginContent out{.provider = text_of(plugin.provider), .revision = text_of(plugin.revision)};
   for (std::size_t i = 0; i < plugin.operation_count; ++i) {
@@ -220,8 +226,8 @@ PluginContent content_of(const assay_plugin& plugin) {
                            .precision = text_of(from.precision),
                            .libraries = words_of(from.libraries),
                            .threaded = from.threaded != 0,
-                           .own_clock = from.seconds != nullptr,
-                           .has_unfit = from.unfit != nullptr});
+                           .has_unfit = from.unfit != nullptr,
+                           .site = site_of(from)});
   }
   return out;
 }

@@ -52,7 +52,8 @@ struct PluginOperation {
 struct PluginKernel {
   std::string operation, name, summary, precision;
   std::vector<std::string> libraries;
-  bool threaded = false, own_clock = false, has_unfit = false;
+  bool threaded = false, has_unfit = false;
+  Site site = Site::here;
 };
 
 struct PluginContent {

@@ -75,7 +75,7 @@ void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& lib
                            .precision = kernel.precision,
                            .libraries = kernel.libraries,
                            .threaded = kernel.threaded,
-                           .own_clock = kernel.own_clock};
+                           .site = kernel.site};
     // A reference in double precision says nothing of how many digits a kernel may have.
     if (operation && !has_naive(kernel.operation) && variant.precision.empty()) {
       variant.precision = "what the bound allows";

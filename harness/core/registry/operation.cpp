@@ -18,7 +18,7 @@ void Operation::add(UntypedVariant variant, const VariantInfo&) {
 }
 
 Cost Operation::cost_of(std::size_t variant, std::string_view problem) const {
-  return variants().at(variant).own_clock ? Cost{.f32 = false} : cost(problem);
+  return variants().at(variant).site == Site::here ? cost(problem) : Cost{.f32 = false};
 }
 
 }  // namespace assay

@@ -113,7 +113,7 @@ std::size_t VariantList::add(std::string_view operation, const Words& words, con
   info.known_honest = words.known_honest;
   info.libraries.assign(words.libraries.begin(), words.libraries.end());
   info.threaded = words.threaded;
-  info.own_clock = words.own_clock;
+  info.site = words.site;
   const auto place = at - info_.begin();
   info_.insert(at, std::move(info));
   return static_cast<std::size_t>(place);

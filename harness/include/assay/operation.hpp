@@ -232,6 +232,10 @@ struct Variant {
   std::function<std::optional<std::string>(const Problem&, const Context&)> unfit = nullptr;
 };
 
+/// Where the work of a variant is done: on this processor, or on another device, which nothing on this one
+/// bounds; there by the clock of the harness, or by one of its own.
+enum class Site { here, elsewhere, elsewhere_by_own_clock };
+
 /// A variant as the rest of the harness sees it.
 struct VariantInfo {
   std::string name;
@@ -239,8 +243,7 @@ struct VariantInfo {
   std::string known_bad, known_cheat, known_honest;
   std::vector<std::string> libraries;
   bool threaded = false;
-  /// Its times are what it says itself, of an accelerator, say: nothing on this processor bounds them.
-  bool own_clock = false;
+  Site site = Site::here;
   /// The file that registers it, as it was named to the compiler; in our own build from the project's folder,
   /// `kernels/gemm/packed.cpp`. Empty when it was added to a registry by hand.
   std::string source;
@@ -305,7 +308,8 @@ struct UntypedVariant {
 
   std::string name, summary, precision;
   std::vector<std::string> libraries;
-  bool threaded = false, own_clock = false;
+  bool threaded = false;
+  Site site = Site::here;
   std::function<Ready(std::span<const NamedValue>, std::span<const Tensor> inputs, const Context&)> prepare;
   std::function<std::optional<std::string>(std::span<const NamedValue>, const Context&)> unfit;
 };

@@ -81,7 +81,8 @@ typedef struct assay_kernel {
   const char *summary;  /* the idea in one line */
   const char *libraries; /* what it hands work to, as `openblas threads`; NULL for none */
   const char *precision; /* what it computes with where that is less than the operation's type; NULL */
-  /* A reason why it cannot run this problem here, or NULL. May be NULL. */
+  /* A reason why it cannot run this problem here, or NULL. It is asked of each problem in a process of its own: a
+   * device that takes its time to start is better tried in prepare(). May be NULL. */
   const char *(*unfit)(const assay_problem *problem);
   /* Plans, packs constant tensors, starts threads: outside the time. What it returns is handed to run(), and to
    * release(), which may be NULL. The inputs hold other content than calls will have. May be NULL. */
@@ -89,11 +90,12 @@ typedef struct assay_kernel {
   /* The call that is timed. Returns 0, or another number for a failure, which failure() tells. */
   int (*run)(void *prepared, const assay_problem *problem, const assay_tensor *tensors, size_t count);
   void (*release)(void *prepared);
-  /* Waits for what calls have started elsewhere; inside the time, once after many calls. Returns 0, or another
-   * number for a failure. May be NULL. */
+  /* Waits for what calls have started on another device; inside the time, once after many calls. Returns 0, or
+   * another number for a failure. A kernel that has it is said to work elsewhere, and its times are not compared with
+   * what this processor can do. May be NULL. */
   int (*synchronize)(void *prepared);
   /* The seconds that all calls since the last question took, by a timer of the kernel's own: of an accelerator,
-   * say. Such times are told apart and not compared with what this processor can do. May be NULL. */
+   * say. Such a kernel works elsewhere as well, and reports say that its clock was taken. May be NULL. */
   double (*seconds)(void *prepared);
   /* What the call that failed last has to say. May be NULL. */
   const char *(*failure)(void *prepared);

@@ -30,8 +30,8 @@ using Launch = std::vector<Slice>;
 /// Seconds per call of the slices of a launch.
 std::vector<double> seconds_of(const Launch& launch);
 
-/// The remark on a trial whose times are what its kernel says itself.
-inline constexpr std::string_view own_clock = "timed by its own clock";
+/// What the remark on a trial begins with whose work another device does.
+inline constexpr std::string_view works_elsewhere = "works elsewhere";
 
 /// One trial: what was planned, whether it agreed, how long it took.
 struct TrialResult {
@@ -53,7 +53,7 @@ struct TrialResult {
   double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
   double prepare_seconds = 0;  ///< of Variant::prepare, in the launch where it took least
   Audit audit;                 ///< of the slices that were timed; a fault there is in `agreement` as well
-  std::string remark;          ///< what a reader must know of this measurement; own_clock begins it
+  std::string remark;          ///< what a reader must know of this measurement; works_elsewhere begins it
   /// Why no kernel can be as fast as its launches say; empty when one can. They are kept, and not used.
   std::string impossible;
 };

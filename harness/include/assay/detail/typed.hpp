@@ -194,7 +194,8 @@ class VariantList {
   struct Words {
     std::string_view name, summary, known_bad, known_cheat, known_honest;
     std::span<const std::string> libraries;
-    bool threaded = false, own_clock = false;
+    bool threaded = false;
+    Site site = Site::here;
   };
   VariantList();
   VariantList(const VariantList&) = delete;
@@ -215,28 +216,28 @@ class TypedOperation final : public Operation {
 
   /// `origin` has the source, line, code and calls of the variant. An edit here can change how compilers
   /// inline the registration, which is part of each variant's code: every variant is then measured anew.
-  void add(Variant<Op> variant, const VariantInfo& origin = {}, bool own_clock = false) {
+  void add(Variant<Op> variant, const VariantInfo& origin = {}, Site site = Site::here) {
     if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
       throw Error(std::string(Op::name) + "/" + variant.name,
                   "registered with both or neither of run and prepare", "set exactly one");
     }
-    const std::size_t place = info_.add(Op::name,
-                                        {.name = variant.name,
-                                         .summary = variant.summary,
-                                         .known_bad = variant.known_bad,
-                                         .known_cheat = variant.known_cheat,
-                                         .known_honest = variant.known_honest,
-                                         .libraries = variant.libraries,
-                                         .threaded = variant.threaded,
-                                         .own_clock = own_clock},
-                                        origin);
-    variants_.insert(variants_.begin() + static_cast<std::ptrdiff_t>(place),
+    const std::size_t position = info_.add(Op::name,
+                                           {.name = variant.name,
+                                            .summary = variant.summary,
+                                            .known_bad = variant.known_bad,
+                                            .known_cheat = variant.known_cheat,
+                                            .known_honest = variant.known_honest,
+                                            .libraries = variant.libraries,
+                                            .threaded = variant.threaded,
+                                            .site = site},
+                                           origin);
+    variants_.insert(variants_.begin() + static_cast<std::ptrdiff_t>(position),
                      std::make_unique<const Variant<Op>>(std::move(variant)));
   }
 
   void add(UntypedVariant variant, const VariantInfo& origin) override {
-    const bool own_clock = variant.own_clock;
-    add(typed<Op>(std::move(variant)), origin, own_clock);
+    const Site site = variant.site;
+    add(typed<Op>(std::move(variant)), origin, site);
   }
 
   std::string_view name() const override { return Op::name; }
