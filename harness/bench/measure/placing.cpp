@@ -3,19 +3,22 @@
 #include "core/files/processor_set.hpp"
 #include "core/machine/topology.hpp"
 
+#include <fmt/format.h>
+
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace assay {
@@ -63,6 +66,22 @@ std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::s
   return out;
 }
 
+/// A thread that has been joined is listed for a while yet, on busy machines for milliseconds, and marked by
+/// then as one that ends.
+bool has_ended(int thread) {
+  constexpr unsigned long ends = 4;  // PF_EXITING
+  std::ifstream file(fmt::format("/proc/self/task/{}/stat", thread));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");  // names may hold anything
+  if (name_end == std::string::npos) return true;
+  std::istringstream fields(text.substr(name_end + 2));
+  char state = ' ';
+  long parent = 0, group = 0, session = 0, terminal = 0, foreground = 0;
+  unsigned long flags = 0;
+  fields >> state >> parent >> group >> session >> terminal >> foreground >> flags;
+  return (flags & ends) != 0;
+}
+
 void allow(int thread, const std::vector<int>& processors) { ProcessorSet(processors).give_to(thread); }
 
 }  // namespace
@@ -85,11 +104,7 @@ int Placing::place(int threads, const std::function<void()>& work) const {
   const auto before = times_of_others();
   work();
   std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
-  // A thread that has been joined is listed for a moment yet.
-  constexpr std::chrono::milliseconds moment{1};
-  if (!helpers.empty()) std::this_thread::sleep_for(moment);
-  const auto after = times_of_others();
-  std::erase_if(helpers, [&](int helper) { return !after.contains(helper); });
+  std::erase_if(helpers, has_ended);
   if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
   allow(0, {processors_.front()});
   std::size_t place = 0;
