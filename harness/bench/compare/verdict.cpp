@@ -2,6 +2,7 @@
 #include "assay/compare.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
+#include "core/machine/roofline.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
@@ -87,23 +88,19 @@ std::string change_of_weather(const std::vector<const Results*>& recordings, con
                      percent_text(share > high ? high : low));
 }
 
-/// Whether what a call reads and writes, each byte once, is in no cache of the machine, as far as is known.
+/// Whether no cache of the machine holds what a call reads and writes, each byte once, as far as is known.
 bool lives_in_memory(const TrialResult& trial, const Results& results) {
   const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
   if (roof == results.roofs.end()) return false;
-  double caches = 0;
-  for (const Bandwidth& level : roof->bandwidth) {
-    if (level.level != "memory") caches = std::max(caches, level.working_set_bytes);
-  }
-  return caches > 0 && trial.cost.bytes_read + trial.cost.bytes_written > caches;
+  const Bandwidth* const level = level_that_holds(*roof, trial.cost.bytes_read + trial.cost.bytes_written);
+  return level != nullptr && level->level == "memory";
 }
 
-/// How far apart kernels may have drifted between the sides.
-Drift drift_of(const TrialResult& trial, const Results& current,
-               const std::vector<const Results*>& recordings) {
-  if (const std::string change = change_of_weather(recordings, current.weather); !change.empty())
-    return {farthest_drift, change};
-  if (recordings.size() == 1 && lives_in_memory(trial, current))
+/// How far apart kernels may have drifted between the sides. `weather` is its change.
+Drift drift_of(const TrialResult& trial, const Results& current, std::size_t recordings,
+               const std::string& weather) {
+  if (!weather.empty()) return {farthest_drift, weather};
+  if (recordings == 1 && lives_in_memory(trial, current))
     return {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
   return {};
 }
@@ -147,6 +144,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
                 const Side& after, const GatePolicy& policy, const Results& current,
                 const std::vector<const Results*>& recordings) {
   const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
+  const std::string weather = change_of_weather(recordings, current.weather);
   auto rows = with_witnesses(measured, any_naive);
   std::vector<double> spreads, machine_ratios;
   for (Judged& row : rows) {
@@ -163,7 +161,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     // this comparison.
     const double spread = std::max(row.spread, median(spreads));
     const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive,
-                                       drift_of(*row.trial, current, recordings));
+                                       drift_of(*row.trial, current, recordings.size(), weather));
     auto ruling = judge(evidence);
     if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
     out.verdicts.push_back({.key = row.trial->key,

@@ -198,6 +198,13 @@ double bandwidth_at(const Bandwidth& level, double written_share) {
   return 1 / ((1 - of_above) / below.bytes_per_second + of_above / above->bytes_per_second);
 }
 
+const Bandwidth* level_that_holds(const Roof& roof, double bytes) {
+  if (roof.bandwidth.empty()) return nullptr;
+  const auto holds = [&](const Bandwidth& level) { return level.working_set_bytes >= bytes; };
+  const auto level = std::ranges::find_if(roof.bandwidth, holds);
+  return level == roof.bandwidth.end() ? &roof.bandwidth.back() : &*level;  // memory holds everything
+}
+
 RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_bytes) {
   RoofLimit out;
   if (cost.flops > 0) {
@@ -206,10 +213,8 @@ RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_b
   }
   const double bytes = cost.bytes_read + cost.bytes_written;
   if (bytes > 0) {
-    if (roof.bandwidth.empty()) return {};
-    const auto holds = [&](const Bandwidth& level) { return level.working_set_bytes >= working_set_bytes; };
-    auto level = std::ranges::find_if(roof.bandwidth, holds);
-    if (level == roof.bandwidth.end()) level = std::prev(level);  // memory holds everything
+    const Bandwidth* const level = level_that_holds(roof, working_set_bytes);
+    if (level == nullptr) return {};
     const double rate = bandwidth_at(*level, cost.bytes_written / bytes);
     if (rate <= 0) return {};
     const double seconds = bytes / rate;

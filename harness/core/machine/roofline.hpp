@@ -15,4 +15,7 @@ Index calls_per_slice(const std::function<double(Index calls)>& seconds_of, doub
 // Keeps the larger of each figure, and the weather of `again` where one of its figures was larger.
 void raise(Roof& roof, const Roof& again);
 
+// The smallest level that holds so many bytes; null where none is known.
+const Bandwidth* level_that_holds(const Roof& roof, double bytes);
+
 }  // namespace assay
