@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <thread>
 
 namespace assay::testing {
 namespace {
@@ -199,6 +201,8 @@ TEST_F(BadKernels, ThatHangEndWithTheProgramHoweverItEnds) {
       Running program(verb, folder_.path(), "bad");
       ASSERT_TRUE(kernel.hangs());
       program.send(signal);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      program.send(signal);  // as `timeout` does, which signals its child and then the group
       const Finished done = program.wait();
       EXPECT_EQ(done.exit_code, signal == SIGKILL ? -SIGKILL : 130) << done.output << done.errors;
       if (signal != SIGKILL) {

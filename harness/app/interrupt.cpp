@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
 // Sanitizers report crashes themselves, and say more.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,12 +24,29 @@ namespace {
 constexpr bool sanitized = ASSAY_SANITIZED;
 
 volatile std::sig_atomic_t stop_requested = 0;
+std::atomic<std::int64_t> requested_at = 0;  // of the steady clock, in milliseconds
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 volatile std::sig_atomic_t interrupted_code = 0, crashed_code = 0;  // that handlers exit with
 char running[512] = "";
 
+std::int64_t milliseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// Whoever sends two at once means one: `timeout` signals its child and then its group. Nobody presses Ctrl-C
+// twice that fast.
+constexpr std::int64_t one_request = 300;
+
 void on_interrupt(int) {
-  if (stop_requested != 0) _exit(interrupted_code);
-  stop_requested = 1;
+  const std::int64_t now = milliseconds_now();
+  if (stop_requested == 0) {
+    requested_at = now;
+    stop_requested = 1;
+  } else if (now - requested_at > one_request) {
+    _exit(interrupted_code);
+  }
 }
 
 /// Only what POSIX allows in a handler: write and _exit.

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask for a stop instead of ending the process; a second one ends it,
-/// with `code`.
+/// From now on SIGINT, SIGTERM and SIGHUP ask for a stop instead of ending the process; a later one ends
+/// it, with `code`.
 void catch_interrupts(int code);
 bool interrupted();
 
