@@ -4,6 +4,7 @@
 
 #include "assay/compare.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,7 +23,13 @@ std::string printable(std::string_view text, std::size_t width);
 std::map<std::string, std::string> times_in_words(const Results& results,
                                                   const std::vector<TrialResult>& trials);
 
-/// Returns the reason of a verdict without the times behind it.
-std::string reason_of(const Verdict& verdict);
+/// A reason of verdicts of one standing, without the times behind it.
+struct SharedReason {
+  const Verdict* first = nullptr;
+  std::string text;
+  std::size_t trials = 0;
+};
+/// Each reason once, in the order of the first verdict that it holds for.
+std::vector<SharedReason> shared_reasons(const std::vector<const Verdict*>& verdicts);
 
 }  // namespace assay

@@ -66,27 +66,19 @@ std::string text_of(const Row& row) {
 
 /// Each reason why rows have no verdict once, with the row it holds for or how many.
 std::vector<std::string> why_open(const std::vector<Row>& rows) {
-  std::vector<std::pair<const Verdict*, std::size_t>> known;
+  std::vector<const Verdict*> without_verdict;
   for (const Row& row : rows) {
     const Verdict& verdict = *row.verdict;
     const bool open = verdict.standing == Standing::undecided ||
                       verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
                       is_fault(verdict.standing);
-    if (!open || verdict.why.empty()) continue;
-    const auto same = std::ranges::find_if(known, [&](const auto& one) {
-      return one.first->standing == verdict.standing && reason_of(*one.first) == reason_of(verdict);
-    });
-    if (same == known.end()) {
-      known.emplace_back(&verdict, 1);
-    } else {
-      ++same->second;
-    }
+    if (open) without_verdict.push_back(&verdict);
   }
   std::vector<std::string> out;
-  for (const auto& [verdict, count] : known) {
-    out.push_back(fmt::format("{}, {}: {}", to_string(verdict->standing),
-                              count == 1 ? verdict->key : fmt::format("{} trials", count),
-                              reason_of(*verdict)));
+  for (const SharedReason& one : shared_reasons(without_verdict)) {
+    out.push_back(fmt::format("{}, {}: {}", to_string(one.first->standing),
+                              one.trials == 1 ? one.first->key : fmt::format("{} trials", one.trials),
+                              one.text));
   }
   return out;
 }
