@@ -1,8 +1,10 @@
 #include "bench/compare/pull_request.hpp"
 
+#include "bench/compare/fields.hpp"
 #include "bench/compare/interval_plot.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/lint.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
@@ -297,6 +299,7 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
   std::ranges::copy(comparison.failures, std::back_inserter(out.remarks));
   std::ranges::copy(comparison.objections, std::back_inserter(out.remarks));
   if (const std::string none = withheld_sentence(before, after); !none.empty()) out.remarks.push_back(none);
+  for (const LintFinding& one : lint(to_value(comparison))) out.remarks.push_back(in_words(one));
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   for (const Verdict& verdict : comparison.verdicts) {

@@ -1,6 +1,8 @@
 // Comparisons as tables for the terminal.
+#include "bench/compare/fields.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/lint.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -103,6 +105,9 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   }
   if (const std::string none = withheld_sentence(before, after); !none.empty()) {
     out += wrapped(printable(none, none.size()), width) + "\n";
+  }
+  for (const LintFinding& one : lint(to_value(comparison))) {
+    out += wrapped(printable(in_words(one), 4 * width), width) + "\n";
   }
   for (const std::string& line : comparison.differences) {
     out += wrapped("  " + printable(line, 2 * width), width, "      ") + "\n";

@@ -5,6 +5,7 @@
 #include "assay/epoch.hpp"
 #include "bench/compare/roofs.hpp"
 #include "bench/report/content.hpp"
+#include "core/json/lint.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
@@ -313,6 +314,7 @@ AuditReport audited(const AuditRequest& request) {
          .seconds = after.seconds(),
          .gain = whole.present.times_as_fast(after)});
   }
+  for (const LintFinding& one : lint(to_value(out))) out.risks.push_back(in_words(one));
   return out;
 }
 

@@ -86,6 +86,13 @@ TEST(Audits, FindNothingInWhatMayBeNoGain) {
   EXPECT_THAT(to_text(report), HasSubstr("AUDITED: Nothing was found"));
 }
 
+TEST(Audits, SayWhichOfTheirFiguresContradictEachOther) {
+  Results results = audited_results();
+  EXPECT_THAT(audit_of(results).risks, IsEmpty());
+  results.trials[1].agreement.worst_error = 3;
+  EXPECT_THAT(audit_of(results).risks, Contains(HasSubstr("WRONG bound: findings[0].worst_error")));
+}
+
 TEST(Audits, FindNothingInOneProcessStart) {
   Results results = audited_results();
   for (TrialResult& trial : results.trials) trial.launches.resize(1);

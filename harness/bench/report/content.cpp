@@ -1,5 +1,7 @@
 #include "bench/report/content.hpp"
+#include "bench/report/fields.hpp"
 #include "core/code/calls.hpp"
+#include "core/json/lint.hpp"
 
 #include <fmt/format.h>
 
@@ -207,6 +209,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.composition = composition(results, out.predictions);
   out.not_covered = not_covered(results, comparison, out.predictions);
   std::ranges::copy(out.roofs_not_believed, std::back_inserter(out.not_covered));
+  for (const LintFinding& one : lint(to_value(out))) out.not_covered.push_back(in_words(one));
   return out;
 }
 
