@@ -4,6 +4,7 @@
 
 #include "assay/compare.hpp"
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -11,6 +12,12 @@
 #include <vector>
 
 namespace assay {
+
+/// On a terminal, what matters most comes last, right above the verdict: it shows the end of what is long.
+inline constexpr std::array lightest_first{
+    Standing::same,   Standing::skipped,   Standing::not_comparable, Standing::added,  Standing::gone,
+    Standing::faster, Standing::undecided, Standing::accepted,       Standing::slower, Standing::impossible,
+    Standing::wrong,  Standing::timed_out, Standing::crashed};
 
 /// States differ in shape and not in colour alone.
 std::string_view mark(Standing standing);

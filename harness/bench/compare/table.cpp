@@ -3,25 +3,19 @@
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
+#include "core/machine/record.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 
 namespace assay {
 namespace {
 
-constexpr std::size_t width = 80;
-
-/// What matters most comes last, right above the verdict: a terminal shows the end of what is long.
-constexpr std::array lightest_first{
-    Standing::same,   Standing::skipped,   Standing::not_comparable, Standing::added,  Standing::gone,
-    Standing::faster, Standing::undecided, Standing::accepted,       Standing::slower, Standing::impossible,
-    Standing::wrong,  Standing::timed_out, Standing::crashed};
+constexpr std::size_t width = terminal_width;
 
 struct Row {
   const Verdict* verdict;

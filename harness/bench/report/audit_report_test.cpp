@@ -3,11 +3,14 @@
 
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <gmock/gmock.h>
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <string>
 
 namespace assay {
 namespace {
@@ -91,6 +94,20 @@ TEST(Audits, SayWhichOfTheirFiguresContradictEachOther) {
   EXPECT_THAT(audit_of(results).risks, IsEmpty());
   results.trials[1].agreement.worst_error = 3;
   EXPECT_THAT(audit_of(results).risks, Contains(HasSubstr("WRONG bound: findings[0].worst_error")));
+}
+
+TEST(Audits, FitATerminalAndEndWithWhatGainsMost) {
+  Results results = audited_results();
+  for (Launch& launch : results.trials[3].launches) launch[0].seconds = 5e-6;
+  results.command = std::string(300, 'c');
+  const std::string text = to_text(audit_of(results));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+  const auto place = [&](const char* what) { return text.find(what); };
+  EXPECT_LT(place("Suite tiny"), place("not examined"));
+  EXPECT_LT(place("not examined"), place("elementwise_add/simd@avx2#1 saves"));
+  EXPECT_LT(place("elementwise_add/simd@avx2#1 saves"), place("gemm/packed#1 saves"));
+  EXPECT_LT(place("gemm/packed#1 saves"), place("\nAUDITED: "));
 }
 
 TEST(Audits, FindNothingInOneProcessStart) {
