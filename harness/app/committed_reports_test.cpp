@@ -2,6 +2,10 @@
 // letter, those that only a measurement makes in their form. ci/reports.sh makes the former again.
 #include "app/verb_functions.hpp"
 #include "assay/files.hpp"
+#include "assay/report.hpp"
+#include "bench/compare/decision.hpp"
+#include "bench/report/page.hpp"
+#include "core/markup/plot.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/phases_json.hpp"
 #include "training/report/forecast_report.hpp"
@@ -11,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -112,6 +117,17 @@ TEST(CommittedReports, OfThePublicRecordAreMadeOfItsFigures) {
   const auto outcome = std::ranges::find_if(page, [](const auto& line) { return line.starts_with("**"); });
   const auto begin = std::ranges::find_if(made, [](const auto& line) { return line.starts_with("**"); });
   EXPECT_EQ(std::vector(outcome, page.end()), std::vector(begin, made.end())) << "run ci/reports.sh";
+}
+
+TEST(CommittedReports, OfTheRooflineAreDrawnFromTheResultsBesideThem) {
+  const std::filesystem::path folder = reports / "amd_epyc_26_2_2c_avx512";
+  const std::filesystem::path file = folder / "claims/lenet_mnist.json";
+  const Results results = results_from_json(read_file(file), file.string());
+  const Page page = report_page(make_report(results, std::nullopt, std::nullopt, outcome_of(results)));
+  const auto plot = std::ranges::find(page.plots, "roofline_plot", [](const auto& one) { return one.first; });
+  ASSERT_NE(plot, page.plots.end());
+  EXPECT_TRUE(svg_file(plot->second) == read_file(folder / "lenet_mnist_roofline.svg"))
+      << "run ci/reports.sh";
 }
 
 TEST(CommittedReports, HaveTheFormOfTheirTemplates) {

@@ -56,8 +56,9 @@ Tint tint_of(Word word) {
 }
 
 /// Verdicts of verbs that neither check, measure nor judge trials, and have words of their own.
-constexpr std::array<std::pair<std::string_view, Tint>, 13> other_words{
+constexpr std::array<std::pair<std::string_view, Tint>, 14> other_words{
     {{"MERGED", Tint::good},
+     {"AUDITED", Tint::good},
      {"ACCEPTED", Tint::good},
      {"WITHDRAWN", Tint::good},
      {"RELEASED", Tint::good},

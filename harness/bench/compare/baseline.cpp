@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "bench/compare/fields.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "core/json/lint.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,7 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& file) {
   const JsonField field(value, file.string(),
                         "restore it from version control, or delete it and record again: assay record");
   auto baseline = value_from<Baseline>(field);
+  require_consistent(value, file.string());
   require_place(field, "suite", baseline.suite, file.stem().string());
   require_place(field, "machine", baseline.machine_key, file.parent_path().filename().string());
   for (const Recording& one : baseline.recordings) {

@@ -3,8 +3,11 @@
 #include "core/statistics/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -19,22 +22,21 @@ std::vector<double> present(const Logs& logs) {
   return out;
 }
 
-/// A witness on one side with the time around which it moves.
-struct Witness {
-  const Logs* logs;
-  double usual;
-};
+/// The time around which a row moves. The sides count alike, however many launches each has.
+double usual_time(const LoggedTrial& before, const LoggedTrial& after) {
+  return (before.usual + after.usual) / 2;
+}
 
-/// Returns how the witnesses moved in a launch; nothing to add when there are none, missing when none was
+/// Returns how witnesses moved in a launch, but for one that deviated by `own`; missing when no other was
 /// measured in it.
-double movement(const std::vector<Witness>& witnesses, std::size_t launch) {
-  if (witnesses.empty()) return 0;
-  std::vector<double> deviations;
-  for (const Witness& witness : witnesses) {
-    const double log = (*witness.logs)[launch];
-    if (!std::isnan(log)) deviations.push_back(log - witness.usual);
-  }
-  return deviations.empty() ? missing : median(deviations);
+double movement(const std::vector<double>& deviations, std::optional<double> own) {
+  const std::size_t others = deviations.size() - (own ? 1 : 0);
+  if (others == 0) return missing;
+  const auto left_out = own ? std::ranges::lower_bound(deviations, *own) : deviations.end();
+  const auto at = [&](std::size_t i) {
+    return deviations[i + (deviations.begin() + static_cast<std::ptrdiff_t>(i) >= left_out ? 1 : 0)];
+  };
+  return median(std::array{at((others - 1) / 2), at(others / 2)});
 }
 
 double robust_deviation_or_none(const std::vector<double>& logs) {
@@ -71,26 +73,42 @@ Side side_of(std::span<const Results* const> recordings, const Results& current)
   return side;
 }
 
-Paired relative(const Side& before, const Side& after, const std::string& key,
-                const std::vector<std::string>& witnesses) {
-  std::vector<Witness> beside_before, beside_after;
-  for (const std::string& witness : witnesses) {
-    const LoggedTrial &was = before.rows.at(witness), &is = after.rows.at(witness);
-    // The sides count alike, however many launches each has.
-    const double usual = (was.usual + is.usual) / 2;
-    beside_before.push_back({&was.logs, usual});
-    beside_after.push_back({&is.logs, usual});
+// Sorted once: a median for each row, of all others, would take time that grows with the square of the rows.
+Witnesses witnesses_of(const Side& before, const Side& after, std::set<std::string> keys) {
+  Witnesses out{std::move(keys), std::vector<std::vector<double>>(before.recording.size()),
+                std::vector<std::vector<double>>(after.recording.size())};
+  for (const std::string& key : out.keys) {
+    const LoggedTrial &was = before.rows.at(key), &is = after.rows.at(key);
+    const double usual = usual_time(was, is);
+    const auto add = [&](std::vector<std::vector<double>>& launches, const Logs& logs) {
+      for (std::size_t i = 0; i < logs.size(); ++i) {
+        if (!std::isnan(logs[i])) launches[i].push_back(logs[i] - usual);
+      }
+    };
+    add(out.before, was.logs);
+    add(out.after, is.logs);
   }
+  for (auto* side : {&out.before, &out.after}) std::ranges::for_each(*side, sort_ascending);
+  return out;
+}
+
+Paired relative(const Side& before, const Side& after, const std::string& key, const Witnesses& witnesses) {
+  const LoggedTrial &was = before.rows.at(key), &is = after.rows.at(key);
+  const bool none = witnesses.beside(key) == 0, is_one = witnesses.keys.contains(key);
+  const double usual = usual_time(was, is);
+  const auto without = [&](double log, const std::vector<std::vector<double>>& launches, std::size_t i) {
+    if (none || std::isnan(log)) return log;
+    return log - movement(launches[i], is_one ? std::optional(log - usual) : std::nullopt);
+  };
   Paired out;
-  const Logs &was = before.rows.at(key).logs, &is = after.rows.at(key).logs;
-  for (std::size_t i = 0; i < was.size(); ++i) {
-    const double log = was[i] - movement(beside_before, i);
+  for (std::size_t i = 0; i < was.logs.size(); ++i) {
+    const double log = without(was.logs[i], witnesses.before, i);
     if (std::isnan(log)) continue;
     out.before.push_back(log);
     out.recording.push_back(before.recording[i]);
   }
-  for (std::size_t i = 0; i < is.size(); ++i) {
-    const double log = is[i] - movement(beside_after, i);
+  for (std::size_t i = 0; i < is.logs.size(); ++i) {
+    const double log = without(is.logs[i], witnesses.after, i);
     if (!std::isnan(log)) out.after.push_back(log);
   }
   return out;

@@ -5,6 +5,7 @@
 #include "assay/compare.hpp"
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,11 +38,21 @@ struct Paired {
   std::vector<std::size_t> recording;  ///< of each number in `before`
 };
 
-/// The times of a row relative to its witnesses: from each launch is taken what the witnesses did in it,
-/// their median deviation from their own usual time. Drift that they share with the row cancels, between the
-/// sides and from launch to launch. Without witnesses these are the times themselves.
-Paired relative(const Side& before, const Side& after, const std::string& key,
-                const std::vector<std::string>& witnesses);
+/// Rows that others are taken relative to: how far each lay from its own usual time in every launch,
+/// ascending. Those not measured in a launch are left out of it.
+struct Witnesses {
+  std::set<std::string> keys;
+  std::vector<std::vector<double>> before, after;  ///< by launch
+
+  /// How many speak for a row, which does not for itself.
+  std::size_t beside(const std::string& key) const { return keys.size() - keys.count(key); }
+};
+Witnesses witnesses_of(const Side& before, const Side& after, std::set<std::string> keys);
+
+/// The times of a row relative to its witnesses, itself left out: from each launch is taken what the
+/// witnesses did in it, their median deviation from their own usual time. Drift that they share with the row
+/// cancels, between the sides and from launch to launch. Without witnesses these are the times themselves.
+Paired relative(const Side& before, const Side& after, const std::string& key, const Witnesses& witnesses);
 
 /// Coverage asked of the intervals that verdicts rest on. A verdict asks a one-sided question, so this is 95
 /// % confidence; and with six launches on either side, one stray launch does not yet widen such an interval.

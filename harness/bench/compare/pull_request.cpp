@@ -1,8 +1,10 @@
 #include "bench/compare/pull_request.hpp"
 
+#include "bench/compare/fields.hpp"
 #include "bench/compare/interval_plot.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/lint.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
@@ -225,21 +227,15 @@ bool has_line(const PageRow& row) {
 Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
   Json out = Json::array();
   if (standing == Standing::added || standing == Standing::gone) return out;
-  std::vector<std::pair<const Verdict*, std::size_t>> known;
+  std::vector<const Verdict*> with_reason;
   for (const PageRow& row : rows) {
-    if (row.verdict->why.empty() || (standing == Standing::same && has_line(row))) continue;
-    const auto same = std::ranges::find_if(
-        known, [&](const auto& one) { return reason_of(*one.first) == reason_of(*row.verdict); });
-    if (same != known.end()) {
-      ++same->second;
-    } else if (known.size() < most_lines) {
-      known.emplace_back(row.verdict, 1);
-    }
+    if (standing != Standing::same || !has_line(row)) with_reason.push_back(row.verdict);
   }
-  for (const auto& [verdict, count] : known) {
-    out.push_back(Json{{"key", count == 1 ? short_name(verdict->key) : ""},
-                       {"many", count == 1 ? "" : fmt::format("{} trials", count)},
-                       {"why", short_line(reason_of(*verdict))}});
+  for (const SharedReason& one : shared_reasons(with_reason)) {
+    if (out.size() == most_lines) break;
+    out.push_back(Json{{"key", one.trials == 1 ? short_name(one.first->key) : ""},
+                       {"many", one.trials == 1 ? "" : fmt::format("{} trials", one.trials)},
+                       {"why", short_line(one.text)}});
   }
   return out;
 }
@@ -303,6 +299,7 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
   std::ranges::copy(comparison.failures, std::back_inserter(out.remarks));
   std::ranges::copy(comparison.objections, std::back_inserter(out.remarks));
   if (const std::string none = withheld_sentence(before, after); !none.empty()) out.remarks.push_back(none);
+  for (const LintFinding& one : lint(to_value(comparison))) out.remarks.push_back(in_words(one));
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   for (const Verdict& verdict : comparison.verdicts) {

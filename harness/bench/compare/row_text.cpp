@@ -2,6 +2,8 @@
 
 #include "core/text/figures.hpp"
 
+#include <utility>
+
 namespace assay {
 
 std::string_view mark(Standing standing) {
@@ -41,8 +43,17 @@ std::map<std::string, std::string> times_in_words(const Results& results,
   return out;
 }
 
-std::string reason_of(const Verdict& verdict) {
-  return verdict.why.substr(0, verdict.why.find(": time after"));
+std::vector<SharedReason> shared_reasons(const std::vector<const Verdict*>& verdicts) {
+  std::vector<SharedReason> out;
+  std::map<std::pair<Standing, std::string>, std::size_t> places;
+  for (const Verdict* verdict : verdicts) {
+    if (verdict->why.empty()) continue;
+    std::string reason = verdict->why.substr(0, verdict->why.find(": time after"));
+    const auto [known, is_new] = places.try_emplace({verdict->standing, reason}, out.size());
+    if (is_new) out.push_back({verdict, std::move(reason)});
+    ++out[known->second].trials;
+  }
+  return out;
 }
 
 }  // namespace assay

@@ -1,25 +1,21 @@
 // Comparisons as tables for the terminal.
+#include "bench/compare/fields.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/lint.hpp"
+#include "core/machine/record.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 
 namespace assay {
 namespace {
 
-constexpr std::size_t width = 80;
-
-/// What matters most comes last, right above the verdict: a terminal shows the end of what is long.
-constexpr std::array lightest_first{
-    Standing::same,   Standing::skipped,   Standing::not_comparable, Standing::added,  Standing::gone,
-    Standing::faster, Standing::undecided, Standing::accepted,       Standing::slower, Standing::impossible,
-    Standing::wrong,  Standing::timed_out, Standing::crashed};
+constexpr std::size_t width = terminal_width;
 
 struct Row {
   const Verdict* verdict;
@@ -66,27 +62,19 @@ std::string text_of(const Row& row) {
 
 /// Each reason why rows have no verdict once, with the row it holds for or how many.
 std::vector<std::string> why_open(const std::vector<Row>& rows) {
-  std::vector<std::pair<const Verdict*, std::size_t>> known;
+  std::vector<const Verdict*> without_verdict;
   for (const Row& row : rows) {
     const Verdict& verdict = *row.verdict;
     const bool open = verdict.standing == Standing::undecided ||
                       verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
                       is_fault(verdict.standing);
-    if (!open || verdict.why.empty()) continue;
-    const auto same = std::ranges::find_if(known, [&](const auto& one) {
-      return one.first->standing == verdict.standing && reason_of(*one.first) == reason_of(verdict);
-    });
-    if (same == known.end()) {
-      known.emplace_back(&verdict, 1);
-    } else {
-      ++same->second;
-    }
+    if (open) without_verdict.push_back(&verdict);
   }
   std::vector<std::string> out;
-  for (const auto& [verdict, count] : known) {
-    out.push_back(fmt::format("{}, {}: {}", to_string(verdict->standing),
-                              count == 1 ? verdict->key : fmt::format("{} trials", count),
-                              reason_of(*verdict)));
+  for (const SharedReason& one : shared_reasons(without_verdict)) {
+    out.push_back(fmt::format("{}, {}: {}", to_string(one.first->standing),
+                              one.trials == 1 ? one.first->key : fmt::format("{} trials", one.trials),
+                              one.text));
   }
   return out;
 }
@@ -111,6 +99,9 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   }
   if (const std::string none = withheld_sentence(before, after); !none.empty()) {
     out += wrapped(printable(none, none.size()), width) + "\n";
+  }
+  for (const LintFinding& one : lint(to_value(comparison))) {
+    out += wrapped(printable(in_words(one), 4 * width), width) + "\n";
   }
   for (const std::string& line : comparison.differences) {
     out += wrapped("  " + printable(line, 2 * width), width, "      ") + "\n";

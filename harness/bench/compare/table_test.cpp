@@ -47,6 +47,15 @@ TEST(InWords, SaysTheDirectionAndNeverASign) {
   EXPECT_EQ(in_words(comparison.verdicts[5]), "gone");
 }
 
+TEST(ComparisonText, SaysWhichOfItsFiguresContradictEachOther) {
+  Comparison comparison = mixed_comparison();
+  EXPECT_THAT(comparison_text(comparison, times(), times()), Not(HasSubstr("WRONG")));
+  comparison.verdicts[1].ratio = {0.8, 0.9, 1, 0.95};
+  EXPECT_THAT(comparison_text(comparison, times(), times()),
+              HasSubstr("WRONG times slower: verdicts[1].standing: slower contradicts 0.900"));
+  EXPECT_THAT(comparison_markdown(comparison, times(), times()), HasSubstr("WRONG times slower"));
+}
+
 TEST(ComparisonText, FitsInEightyColumnsWhereKeysAllow) {
   const std::string text = comparison_text(mixed_comparison(), times(), times());
   EXPECT_THAT(text, StartsWith("2 of 6 trials are slower than their limit"));

@@ -13,6 +13,8 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -30,41 +32,42 @@ Trials by_key(const Results& results) {
   return out;
 }
 
-/// A row with numbers on both sides.
-struct Judged {
-  const TrialResult* trial;
-  std::vector<std::string> case_witnesses, suite_witnesses;
-  double spread = 0;
-};
-
-std::vector<std::string> keys_where(const std::vector<const TrialResult*>& rows, const auto& condition) {
-  std::vector<std::string> out;
-  for (const TrialResult* row : rows) {
-    if (condition(*row)) out.push_back(row->key);
-  }
-  return out;
-}
-
-/// Chooses the witnesses of each row. A naive variant is judged beside the other variants of its case.
+/// The rows that speak for others. A naive variant is judged beside the other variants of its case.
 /// Results of foreign programs have no naive variants at all; there all other rows speak for the machine, if
 /// they are enough.
-std::vector<Judged> with_witnesses(const std::vector<const TrialResult*>& rows, bool any_naive) {
-  std::vector<Judged> out;
-  for (const TrialResult* row : rows) {
-    const auto beside = keys_where(rows, [&](const TrialResult& other) {
-      return case_of(other) == case_of(*row) && is_naive(other) != is_naive(*row);
-    });
-    const auto elsewhere = keys_where(rows, [&](const TrialResult& other) {
-      return other.key != row->key && (is_naive(other) || !any_naive);
-    });
-    const bool enough = any_naive ? !elsewhere.empty() : elsewhere.size() >= fewest_for_machine;
-    out.push_back({row, beside, enough ? elsewhere : std::vector<std::string>{}});
+class AllWitnesses {
+ public:
+  AllWitnesses(const std::vector<const TrialResult*>& rows, const Side& before, const Side& after)
+      : any_naive_(std::ranges::any_of(rows, [](const TrialResult* row) { return is_naive(*row); })) {
+    std::set<std::string> machine;
+    std::map<std::pair<std::string, bool>, std::set<std::string>> cases;
+    for (const TrialResult* row : rows) {
+      if (is_naive(*row) || !any_naive_) machine.insert(row->key);
+      if (any_naive_) cases[{case_of(*row), is_naive(*row)}].insert(row->key);
+    }
+    machine_ = witnesses_of(before, after, std::move(machine));
+    for (auto& [which, keys] : cases) cases_[which] = witnesses_of(before, after, std::move(keys));
   }
-  return out;
-}
+
+  bool any_naive() const { return any_naive_; }
+
+  const Witnesses& of_case(const TrialResult& row) const {
+    const auto found = cases_.find({case_of(row), !is_naive(row)});
+    return found == cases_.end() ? none_ : found->second;
+  }
+
+  const Witnesses& of_suite(const TrialResult& row) const {
+    return machine_.beside(row.key) >= (any_naive_ ? 1 : fewest_for_machine) ? machine_ : none_;
+  }
+
+ private:
+  bool any_naive_;
+  Witnesses machine_, none_;
+  std::map<std::pair<std::string, bool>, Witnesses> cases_;  ///< by case and whether they are naive
+};
 
 Interval ratio_beside(const Side& before, const Side& after, const std::string& key,
-                      const std::vector<std::string>& witnesses) {
+                      const Witnesses& witnesses) {
   return ratio_of(relative(before, after, key, witnesses));
 }
 
@@ -105,20 +108,21 @@ Drift drift_of(const TrialResult& trial, const Results& current, std::size_t rec
   return {};
 }
 
-Evidence evidence_for(const Judged& row, const Side& before, const Side& after, double limit,
-                      const GatePolicy& policy, bool any_naive, Drift drift) {
-  const std::string& key = row.trial->key;
-  Evidence out{.launches_before = launches_in(before.rows.at(key).logs),
-               .launches_after = launches_in(after.rows.at(key).logs),
-               .time = ratio_beside(before, after, key, {}),
-               .case_witness =
-                   is_naive(*row.trial) ? "the other variants of its case" : "the naive variant of its case",
-               .suite_is_naive = any_naive,
-               .limit = limit,
-               .plain_limit = policy.limit,
-               .drift = std::move(drift)};
-  if (!row.case_witnesses.empty()) out.beside_case = ratio_beside(before, after, key, row.case_witnesses);
-  if (!row.suite_witnesses.empty()) out.beside_suite = ratio_beside(before, after, key, row.suite_witnesses);
+Evidence evidence_for(const TrialResult& row, const Side& before, const Side& after,
+                      const AllWitnesses& witnesses, double limit, const GatePolicy& policy, Drift drift) {
+  const std::string& key = row.key;
+  Evidence out{
+      .launches_before = launches_in(before.rows.at(key).logs),
+      .launches_after = launches_in(after.rows.at(key).logs),
+      .time = ratio_beside(before, after, key, {}),
+      .case_witness = is_naive(row) ? "the other variants of its case" : "the naive variant of its case",
+      .suite_is_naive = witnesses.any_naive(),
+      .limit = limit,
+      .plain_limit = policy.limit,
+      .drift = std::move(drift)};
+  const Witnesses &of_case = witnesses.of_case(row), &of_suite = witnesses.of_suite(row);
+  if (of_case.beside(key) > 0) out.beside_case = ratio_beside(before, after, key, of_case);
+  if (of_suite.beside(key) > 0) out.beside_suite = ratio_beside(before, after, key, of_suite);
   return out;
 }
 
@@ -143,28 +147,30 @@ void judge_machine(Comparison& out, const std::vector<double>& ratios) {
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
                 const Side& after, const GatePolicy& policy, const Results& current,
                 const std::vector<const Results*>& recordings) {
-  const bool any_naive = std::ranges::any_of(measured, [](const TrialResult* t) { return is_naive(*t); });
+  const AllWitnesses witnesses(measured, before, after);
   const std::string weather = change_of_weather(recordings, current.weather);
-  auto rows = with_witnesses(measured, any_naive);
   std::vector<double> spreads, machine_ratios;
-  for (Judged& row : rows) {
-    const auto& witnesses = row.suite_witnesses.empty() ? row.case_witnesses : row.suite_witnesses;
-    row.spread = spread_of(relative(before, after, row.trial->key, witnesses));
-    spreads.push_back(row.spread);
-    if (any_naive && !is_naive(*row.trial)) continue;
-    machine_ratios.push_back(ratio_beside(before, after, row.trial->key, {}).middle);
+  for (const TrialResult* row : measured) {
+    const Witnesses& of_suite = witnesses.of_suite(*row);
+    const bool beside_suite = of_suite.beside(row->key) > 0;
+    spreads.push_back(
+        spread_of(relative(before, after, row->key, beside_suite ? of_suite : witnesses.of_case(*row))));
+    if (witnesses.any_naive() && !is_naive(*row)) continue;
+    machine_ratios.push_back(ratio_beside(before, after, row->key, {}).middle);
   }
-  out.no_naive = !any_naive;
+  out.no_naive = !witnesses.any_naive();
   judge_machine(out, machine_ratios);
-  for (const Judged& row : rows) {
+  const double typical = median(spreads);
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const TrialResult& row = *measured[i];
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
-    const double spread = std::max(row.spread, median(spreads));
-    const auto evidence = evidence_for(row, before, after, limit_of(spread, policy), policy, any_naive,
-                                       drift_of(*row.trial, current, recordings.size(), weather));
+    const double spread = std::max(spreads[i], typical);
+    const auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy), policy,
+                                       drift_of(row, current, recordings.size(), weather));
     auto ruling = judge(evidence);
     if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
-    out.verdicts.push_back({.key = row.trial->key,
+    out.verdicts.push_back({.key = row.key,
                             .standing = ruling.standing,
                             .ratio = judged_ratio(evidence),
                             .limit = evidence.limit,
@@ -290,14 +296,16 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 }
 
 Comparison confirmed(Comparison first, const Comparison& again) {
+  std::map<std::string_view, const Verdict*> by_key;
+  for (const Verdict& verdict : again.verdicts) by_key.emplace(verdict.key, &verdict);
   for (Verdict& verdict : first.verdicts) {
-    const auto second = std::ranges::find(again.verdicts, verdict.key, &Verdict::key);
+    const auto found = by_key.find(verdict.key);
+    const Verdict* second = found == by_key.end() ? nullptr : found->second;
     const bool open = verdict.standing == Standing::slower || verdict.standing == Standing::undecided;
-    const bool at_fault =
-        !is_fault(verdict.standing) && second != again.verdicts.end() && is_fault(second->standing);
+    const bool at_fault = !is_fault(verdict.standing) && second != nullptr && is_fault(second->standing);
     if (!open && !at_fault) continue;
     // Rows of other cases are gone from a comparison of a few.
-    if (second == again.verdicts.end() || second->standing == Standing::gone) {
+    if (second == nullptr || second->standing == Standing::gone) {
       if (verdict.standing == Standing::undecided) continue;
       verdict.standing = Standing::undecided;
       verdict.why = "was not measured a second time; the first time: " + verdict.why;

@@ -1,9 +1,12 @@
+#include "bench/compare/launches.hpp"
 #include "bench/compare/scripted_results.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 namespace assay {
 namespace {
@@ -39,6 +42,32 @@ TEST(Compare, CallsUnchangedRowsTheSame) {
   const auto comparison = compare(measured(), recorded(), {});
   EXPECT_EQ(comparison.count(Standing::same), 15U);
   EXPECT_NEAR(comparison.machine_moved, 1, 0.02);
+}
+
+// One launch on either side. Deviations from the mean of the sides: a -0.1 and 0.1, b -0.2 and 0.2, c -0.4
+// and 0.4, and d, which was not measured before, none there. Of a row, the median of those of the others.
+TEST(Witnesses, AreAllButTheRowThatTheyStandBeside) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto row = [](double log) { return LoggedTrial{{log}, log}; };
+  Side before{{0}, {{"a", row(1)}, {"b", row(2)}, {"c", row(3)}, {"x", row(5)}}};
+  Side after{{0}, {{"a", row(1.2)}, {"b", row(2.4)}, {"c", row(3.8)}, {"x", row(6)}}};
+  before.rows["d"] = {{none}, 4};
+  after.rows["d"] = {{none}, 4};
+  const Witnesses all = witnesses_of(before, after, {"a", "b", "c", "d"});
+  const auto shift_of = [&](const std::string& name, const Witnesses& witnesses) {
+    const Paired paired = relative(before, after, name, witnesses);
+    return paired.after.at(0) - paired.before.at(0);
+  };
+  EXPECT_NEAR(shift_of("x", all), 1 - 0.4, 1e-12);
+  EXPECT_NEAR(shift_of("a", all), 0.2 - 0.6, 1e-12) << "b and c";
+  EXPECT_NEAR(shift_of("b", all), 0.4 - 0.5, 1e-12) << "a and c";
+  EXPECT_NEAR(shift_of("c", all), 0.8 - 0.3, 1e-12) << "a and b";
+  EXPECT_NEAR(shift_of("x", {}), 1, 1e-12);
+  const Witnesses alone = witnesses_of(before, after, {"a"});
+  EXPECT_EQ(alone.beside("a"), 0U);
+  EXPECT_NEAR(shift_of("a", alone), 0.2, 1e-12) << "as measured";
+  EXPECT_TRUE(relative(before, after, "x", witnesses_of(before, after, {"d"})).before.empty())
+      << "no witness was measured in the launch";
 }
 
 TEST(Compare, SaysWhatARatioRestsOn) {

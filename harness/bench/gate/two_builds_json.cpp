@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "bench/gate/two_builds_fields.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "core/json/lint.hpp"
 
 #include <fmt/format.h>
 
@@ -161,7 +162,9 @@ TwoBuilds two_builds_from_json(const std::string& text, const std::string& where
 }
 
 TwoBuilds two_builds_from(const Json& file, const std::string& where) {
-  return value_from<TwoBuilds>(JsonField(file, where, "write it anew: assay gate --base ... -o FILE"));
+  auto out = value_from<TwoBuilds>(JsonField(file, where, "write it anew: assay gate --base ... -o FILE"));
+  require_consistent(file, where);
+  return out;
 }
 
 }  // namespace assay

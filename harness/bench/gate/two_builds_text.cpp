@@ -1,7 +1,9 @@
 // A gate of two builds in words, for the terminal and for a pull request: verdict and its evidence first.
+#include "bench/compare/fields.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "core/json/lint.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -113,6 +115,7 @@ std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) 
                               printable(type->value, 40)));
   }
   for (const std::string& line : ruling.comparison.differences) out.push_back("differs: " + line);
+  for (const LintFinding& one : lint(to_value(ruling.comparison))) out.push_back(in_words(one));
   return out;
 }
 

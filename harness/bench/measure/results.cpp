@@ -2,6 +2,7 @@
 #include "assay/results.hpp"
 
 #include "bench/measure/results_fields.hpp"
+#include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
 
 #include <fmt/format.h>
@@ -205,7 +206,9 @@ void describe(Fields& f, Results& results) {
 }
 
 Results results_from(const Json& file, const std::string& where) {
-  return value_from<Results>(JsonField(file, where, "write the file again with: assay run -o FILE"));
+  auto out = value_from<Results>(JsonField(file, where, "write the file again with: assay run -o FILE"));
+  require_consistent(file, where);
+  return out;
 }
 
 std::string to_json(const Results& results) { return json_text(to_value(results)); }

@@ -268,6 +268,24 @@ TEST(ResultsJson, RefusesSamplesThatAreNoTimes) {
   expect_refused(launch(R"("seconds": [1, 2], "calls": [1])"), "calls: has 1 numbers, \"seconds\" has 2");
 }
 
+TEST(ResultsJson, RefusesFiguresThatContradictEachOther) {
+  Results results;
+  results.trials = {{.key = "gemm/naive/m=1#1",
+                     .operation = "gemm",
+                     .variant = "naive",
+                     .problem = "m=1",
+                     .agreement = {.worst_error = 1, .compared = 7, .total = 7}}};
+  EXPECT_NO_THROW(results_from_json(to_json(results), "r.json"));
+  results.trials[0].agreement.compared = 8;
+  expect_refused(to_json(results),
+                 "r.json: trials[0].agreement.compared: contradicts itself: 8 is more than");
+  results.trials[0].agreement = {.worst_error = 1.5, .compared = 7, .total = 7};
+  expect_refused(to_json(results), "r.json: trials[0].agreement.worst_error");
+  results.trials[0].agreement.worst_error = 1;
+  results.trials[0].cost.bytes_read = -4;
+  expect_refused(to_json(results), "r.json: trials[0].cost.bytes_read: contradicts itself: -4.00 is below 0");
+}
+
 TEST(ResultsJson, SaysWhichSchemaAFileIsOf) {
   expect_refused(with(to_json(sample()), "assay.result/1", "assay.result/2"),
                  "r.json: is of schema assay.result/2; this program reads assay.result/1 here");

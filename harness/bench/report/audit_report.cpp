@@ -5,6 +5,7 @@
 #include "assay/epoch.hpp"
 #include "bench/compare/roofs.hpp"
 #include "bench/report/content.hpp"
+#include "core/json/lint.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
@@ -124,27 +125,28 @@ bool uses_library(const Results& results, const TrialResult& trial,
 }
 
 /// Whether the variant is slower than naive on another case, by the whole interval.
-bool loses_elsewhere(const Results& results, const TrialResult& winner) {
+bool loses_elsewhere(const Results& results, const NaiveTrials& naive_trials, const TrialResult& winner) {
   return std::ranges::any_of(results.trials, [&](const TrialResult& trial) {
     if (trial.operation != winner.operation || trial.variant != winner.variant ||
         trial.threads != winner.threads || !is_measured(trial)) {
       return false;
     }
-    const TrialResult* naive = naive_for(results, trial);
+    const TrialResult* naive = naive_trials.beside(trial);
     if (naive == nullptr || naive == &trial) return false;
     const Interval ratio = speedup(*naive, trial);
     return ratio.middle > 0 && ratio.high < 1;
   });
 }
 
-AuditPhase phase_of(const Results& results, const std::vector<const Replacement*>& cases,
+AuditPhase phase_of(const Results& results, const NaiveTrials& naive,
+                    const std::vector<const Replacement*>& cases,
                     const std::optional<VariantSource>& source) {
   const bool keeps = std::ranges::any_of(cases, [](const Replacement* one) {
     return one->best->workspace_bytes > one->present->workspace_bytes;
   });
   if (cases.front()->best->threads > 1 || keeps || uses_library(results, *cases.front()->best, source))
     return AuditPhase::structural;
-  return loses_elsewhere(results, *cases.front()->best) ? AuditPhase::tuning : AuditPhase::quick;
+  return loses_elsewhere(results, naive, *cases.front()->best) ? AuditPhase::tuning : AuditPhase::quick;
 }
 
 std::vector<std::string> risks_of(const AuditFinding& finding, const Results& results, int threads) {
@@ -211,23 +213,30 @@ std::vector<std::string> risks_of_run(const Results& results) {
   return out;
 }
 
+/// What each finding is seen beside.
+struct WholeRun {
+  NaiveTrials naive;
+  std::vector<BeatenRoof> beaten;
+  std::size_t launches = 0;
+  LaunchSums present;
+};
+
 AuditFinding finding_of(const AuditRequest& request, const std::vector<const Replacement*>& cases,
-                        std::size_t launches, const LaunchSums& whole) {
+                        const WholeRun& whole) {
   const Results& results = request.results;
   const TrialResult& winner = *cases.front()->best;
   const std::optional<VariantSource> source = request.source_of(winner.operation, winner.variant);
   AuditFinding out{.variant = audited_name(winner),
                    .location = location_of(request, source),
                    .change = source ? source->summary : "",
-                   .phase = phase_of(results, cases, source)};
-  const std::vector<BeatenRoof> beaten = beaten_roofs(results);
-  LaunchSums before(launches), after(launches);
+                   .phase = phase_of(results, whole.naive, cases, source)};
+  LaunchSums before(whole.launches), after(whole.launches);
   std::set<std::string> present;
   for (const Replacement* one : cases) {
     before.add(*one->present, one->weight);
     after.add(*one->best, one->weight);
     present.insert(one->present->operation + "/" + one->present->variant);
-    const TimeRow row = time_row(results, *one->best, naive_for(results, *one->best), beaten);
+    const TimeRow row = time_row(results, *one->best, whole.naive.beside(*one->best), whole.beaten);
     out.worst_error = std::max(out.worst_error, one->best->agreement.worst_error);
     out.allocations = std::max(out.allocations, row.allocations_per_call);
     out.workspace_bytes = std::max(out.workspace_bytes, row.workspace_bytes);
@@ -237,7 +246,7 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
                          .speedup = speedup(*one->present, *one->best),
                          .share_of_roof = row.share_of_roof});
   }
-  out.share = before.seconds().middle / whole.seconds().middle;
+  out.share = before.seconds().middle / whole.present.seconds().middle;
   out.speedup = before.times_as_fast(after);
   out.saved = before.saved(after);
   out.issue = fmt::format("{} takes {} of the whole in {} case{}", fmt::join(present, ", "),
@@ -269,16 +278,16 @@ AuditReport audited(const AuditRequest& request) {
   }
   if (cases.empty()) return out;
   const std::size_t launches = shared_launches(cases);
-  LaunchSums whole(launches);
+  WholeRun whole{NaiveTrials(results), beaten_roofs(results), launches, LaunchSums(launches)};
   std::map<std::string, std::vector<const Replacement*>> by_variant;
   for (const Replacement& one : cases) {
-    whole.add(*one.present, one.weight);
+    whole.present.add(*one.present, one.weight);
     if (one.best != one.present) by_variant[audited_name(*one.best)].push_back(&one);
   }
-  out.present = whole.seconds();
+  out.present = whole.present.seconds();
   std::map<std::string, AuditPhase> phases;
   for (const auto& [variant, own] : by_variant) {
-    AuditFinding found = finding_of(request, own, launches, whole);
+    AuditFinding found = finding_of(request, own, whole);
     if (found.speedup.coverage <= 0 || found.speedup.low <= 1) {
       out.not_examined.push_back(
           found.speedup.coverage <= 0
@@ -303,8 +312,9 @@ AuditReport audited(const AuditRequest& request) {
         {.phase = phase,
          .findings = static_cast<std::size_t>(std::ranges::count(out.findings, phase, &AuditFinding::phase)),
          .seconds = after.seconds(),
-         .gain = whole.times_as_fast(after)});
+         .gain = whole.present.times_as_fast(after)});
   }
+  for (const LintFinding& one : lint(to_value(out))) out.risks.push_back(in_words(one));
   return out;
 }
 

@@ -3,11 +3,14 @@
 
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <gmock/gmock.h>
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <string>
 
 namespace assay {
 namespace {
@@ -84,6 +87,27 @@ TEST(Audits, FindNothingInWhatMayBeNoGain) {
   EXPECT_THAT(report.findings, IsEmpty());
   EXPECT_THAT(report.not_examined, Contains(AllOf(HasSubstr("gemm/packed#1"), HasSubstr("may be none"))));
   EXPECT_THAT(to_text(report), HasSubstr("AUDITED: Nothing was found"));
+}
+
+TEST(Audits, SayWhichOfTheirFiguresContradictEachOther) {
+  Results results = audited_results();
+  EXPECT_THAT(audit_of(results).risks, IsEmpty());
+  results.trials[1].agreement.worst_error = 3;
+  EXPECT_THAT(audit_of(results).risks, Contains(HasSubstr("WRONG bound: findings[0].worst_error")));
+}
+
+TEST(Audits, FitATerminalAndEndWithWhatGainsMost) {
+  Results results = audited_results();
+  for (Launch& launch : results.trials[3].launches) launch[0].seconds = 5e-6;
+  results.command = std::string(300, 'c');
+  const std::string text = to_text(audit_of(results));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+  const auto place = [&](const char* what) { return text.find(what); };
+  EXPECT_LT(place("Suite tiny"), place("not examined"));
+  EXPECT_LT(place("not examined"), place("elementwise_add/simd@avx2#1 saves"));
+  EXPECT_LT(place("elementwise_add/simd@avx2#1 saves"), place("gemm/packed#1 saves"));
+  EXPECT_LT(place("gemm/packed#1 saves"), place("\nAUDITED: "));
 }
 
 TEST(Audits, FindNothingInOneProcessStart) {

@@ -1,10 +1,13 @@
 // The audit as words, as a document and as JSON.
+#include "bench/compare/row_text.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
+#include "core/machine/record.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,10 +130,16 @@ std::vector<SummaryLine> summary_lines(const AuditReport& report) {
 
 std::string to_text(const AuditReport& report) {
   std::string out;
+  const auto add = [&](const SummaryLine& line) {
+    const std::string text = line.variant + (line.variant.empty() ? "" : " ") + line.text;
+    out += wrapped(printable(text, 8 * terminal_width), terminal_width, "    ") + "\n";
+  };
   const std::vector<SummaryLine> lines = summary_lines(report);
-  for (std::size_t i = 1; i < lines.size(); ++i)
-    out += fmt::format("{}{}{}\n", lines[i].variant, lines[i].variant.empty() ? "" : " ", lines[i].text);
-  return out + "AUDITED: " + lines.front().text + "\n";
+  add(lines[1]);
+  // What matters most stands right above the outcome.
+  for (std::size_t i = lines.size(); i-- > 2;) add(lines[i]);
+  add({"", "AUDITED: " + lines.front().text});
+  return out;
 }
 
 std::string to_markdown(const AuditReport& report) {

@@ -32,11 +32,11 @@ std::string name_of(const TrialResult& trial) {
 }
 
 /// Returns the trial to beat: with several threads the same with one, otherwise naive.
-const TrialResult* rival_of(const Results& results, const TrialResult& trial) {
-  if (trial.threads == 1) return naive_for(results, trial);
+const TrialResult* rival_of(const Results& results, const NaiveTrials& naive, const TrialResult& trial) {
+  if (trial.threads == 1) return naive.beside(trial);
   for (const TrialResult& other : results.trials) {
-    if (other.variant == trial.variant && other.threads == 1 && case_of(other) == case_of(trial) &&
-        is_measured(other)) {
+    if (other.threads == 1 && other.variant == trial.variant && other.problem == trial.problem &&
+        other.operation == trial.operation && is_measured(other)) {
       return &other;
     }
   }
@@ -67,10 +67,11 @@ BreakEven row_of(BreakEven row, std::vector<BreakEvenSize> sizes) {
 }  // namespace
 
 std::vector<BreakEven> break_even(const Results& results) {
+  const NaiveTrials naive(results);
   std::vector<BreakEven> rows;
   std::vector<std::vector<BreakEvenSize>> sizes;
   for (const TrialResult& trial : results.trials) {
-    const TrialResult* rival = is_measured(trial) ? rival_of(results, trial) : nullptr;
+    const TrialResult* rival = is_measured(trial) ? rival_of(results, naive, trial) : nullptr;
     if (rival == nullptr || rival == &trial) continue;
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch

@@ -328,10 +328,11 @@ PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
                                     "variants, and cannot give back more",
                                     part.operation, percent_text(effect->share / 100))};
   }
+  const NaiveTrials naive_trials(whole);
   for (const Contribution& one : predictions.at(1).contributions) {
     const auto trial = std::ranges::find(whole.trials, one.key, &TrialResult::key);
     if (!part.operation.empty() && trial->operation != part.operation) continue;
-    const TrialResult* naive = naive_for(whole, *trial);
+    const TrialResult* naive = naive_trials.beside(*trial);
     if (naive == nullptr) continue;
     const Interval ratio = naive == &*trial ? exactly(1) : speedup(*naive, *trial);
     out.cases.push_back(

@@ -2,6 +2,7 @@
 /// cases that decide it, against what was measured here.
 #pragma once
 
+#include "assay/interval.hpp"
 #include "assay/results.hpp"
 
 #include <array>

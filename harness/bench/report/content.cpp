@@ -1,5 +1,7 @@
 #include "bench/report/content.hpp"
+#include "bench/report/fields.hpp"
 #include "core/code/calls.hpp"
+#include "core/json/lint.hpp"
 
 #include <fmt/format.h>
 
@@ -85,14 +87,13 @@ std::vector<std::string> commands(const Results& results) {
 
 /// The number of calls after which what a variant needs less time for than naive is as much as its
 /// preparation took.
-double repaid_after(const Results& results, const TrialResult& trial) {
-  const TrialResult* naive = naive_for(results, trial);
+double repaid_after(const TrialResult* naive, const TrialResult& trial) {
   if (naive == nullptr || !is_measured(trial)) return 0;
   const double gained = time_of(*naive).middle - time_of(trial).middle;
   return gained > 0 ? std::ceil(trial.prepare_seconds / gained) : 0;
 }
 
-std::vector<TrustRow> trust_of(const Results& results) {
+std::vector<TrustRow> trust_of(const Results& results, const NaiveTrials& naive) {
   std::vector<TrustRow> out;
   for (const TrialResult& trial : results.trials) {
     if (trial.audit.slices == 0) continue;
@@ -110,7 +111,7 @@ std::vector<TrustRow> trust_of(const Results& results) {
     row->allocations_per_call = std::max(row->allocations_per_call, trial.allocations_per_call);
     if (trial.prepare_seconds > row->prepare_seconds) {
       row->prepare_seconds = trial.prepare_seconds;
-      row->repaid_after = repaid_after(results, trial);
+      row->repaid_after = repaid_after(naive.beside(trial), trial);
     }
   }
   return out;
@@ -127,14 +128,15 @@ bool disagrees(const TrialResult& trial) {
   return trial.skipped.empty() && !trial.agreement.agrees && !trial.failure;
 }
 
-const TrialResult* naive_for(const Results& results, const TrialResult& trial) {
-  for (const TrialResult& other : results.trials) {
-    if (other.variant == "naive" && other.operation == trial.operation && other.problem == trial.problem &&
-        is_measured(other)) {
-      return &other;
-    }
+NaiveTrials::NaiveTrials(const Results& results) {
+  for (const TrialResult& one : results.trials) {
+    if (one.variant == "naive" && is_measured(one)) by_case_.try_emplace({one.operation, one.problem}, &one);
   }
-  return nullptr;
+}
+
+const TrialResult* NaiveTrials::beside(const TrialResult& trial) const {
+  const auto found = by_case_.find({trial.operation, trial.problem});
+  return found == by_case_.end() ? nullptr : found->second;
 }
 
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
@@ -175,6 +177,7 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
 
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
                    const std::optional<Comparison>& comparison, Outcome outcome) {
+  const NaiveTrials naive(results);
   Report out{.suite = results.suite,
              .about = results.about,
              .date = results.date,
@@ -186,7 +189,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .weather = results.weather,
              .agreement = agreement_of(results),
              .figures = figures_of(results),
-             .trust = trust_of(results),
+             .trust = trust_of(results, naive),
              .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};
@@ -195,7 +198,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   for (const TrialResult& trial : results.trials) {
     if (disagrees(trial) || trial.failure) out.disagreements.push_back({trial.key, trial.agreement.detail});
     if (!trial.impossible.empty()) out.impossible.push_back({trial.key, trial.impossible});
-    if (is_measured(trial)) out.times.push_back(time_row(results, trial, naive_for(results, trial), beaten));
+    if (is_measured(trial)) out.times.push_back(time_row(results, trial, naive.beside(trial), beaten));
   }
   out.peers = peers(results);
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
@@ -206,6 +209,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.composition = composition(results, out.predictions);
   out.not_covered = not_covered(results, comparison, out.predictions);
   std::ranges::copy(out.roofs_not_believed, std::back_inserter(out.not_covered));
+  for (const LintFinding& one : lint(to_value(out))) out.not_covered.push_back(in_words(one));
   return out;
 }
 

@@ -4,6 +4,10 @@
 #include "assay/report.hpp"
 #include "bench/compare/roofs.hpp"
 
+#include <map>
+#include <string_view>
+#include <utility>
+
 namespace assay {
 
 /// Process starts in which the trial was sampled.
@@ -36,7 +40,15 @@ std::vector<PeerRow> peers(const Results& results);
 /// What else the machine did while trials were timed, as a sentence.
 std::string weather_text(const Weather& weather);
 
-/// The naive trial of the same case, if it was measured.
-const TrialResult* naive_for(const Results& results, const TrialResult& trial);
+/// The naive trials of all cases, where these were measured. Refers to the results.
+class NaiveTrials {
+ public:
+  explicit NaiveTrials(const Results& results);
+  /// Returns null where naive has no time on the case of `trial`.
+  const TrialResult* beside(const TrialResult& trial) const;
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, const TrialResult*> by_case_;
+};
 
 }  // namespace assay

@@ -2,17 +2,23 @@
 #include "bench/report/history.hpp"
 
 #include "assay/error.hpp"
+#include "bench/compare/row_text.hpp"
 #include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
+#include "core/machine/record.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -48,11 +54,29 @@ void describe(Fields& f, TimeOfRun& one) {
   f("seconds", one.seconds);
 }
 
-/// What is slower comes first.
-int place_of(const HistoryRow& row) {
-  return row.standing == to_string(Standing::slower)   ? 0
-         : row.standing == to_string(Standing::faster) ? 2
-                                                       : 1;
+/// How much a row matters: by its verdict, then by the size of the change.
+std::pair<std::ptrdiff_t, double> weight_of(const HistoryRow& row) {
+  if (!row.verdict) return {-1, 0};
+  const double ratio = row.verdict->ratio.middle;
+  return {std::ranges::find(lightest_first, row.verdict->standing) - lightest_first.begin(),
+          ratio > 0 ? std::max(ratio, 1 / ratio) : 0};
+}
+
+/// Times in columns, so that those of a run stand below each other, and what became of them.
+std::string text_of(const HistoryRow& row) {
+  constexpr std::size_t most_of_a_key = 400, column = 10, indent = 3;
+  constexpr std::size_t columns = (terminal_width - indent) / column;
+  const std::string_view sign = row.verdict ? mark(row.verdict->standing) : " ";
+  std::string out = fmt::format("{} {}", sign, printable(row.key, most_of_a_key));
+  for (std::size_t i = 0; i < row.seconds.size(); ++i) {
+    if (i % columns == 0) out += "\n" + std::string(indent, ' ');
+    out += fmt::format(" {:>9}", row.seconds[i] ? seconds_text(row.seconds[i]->middle) : "-");
+  }
+  std::string words = "  " + row.trend + (row.accepted.empty() ? "" : "; accepted: " + row.accepted);
+  words = printable(words, 4 * terminal_width);
+  const std::size_t used = indent + column * ((row.seconds.size() - 1) % columns + 1);
+  if (used + display_width(words) <= terminal_width) return out + words + "\n";
+  return out + "\n" + wrapped("  " + words, terminal_width, "      ") + "\n";
 }
 
 constexpr double nanoseconds = 1e9;
@@ -112,44 +136,49 @@ History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
       if (is_measured(trial) && seen.insert(trial.key).second) keys.push_back(trial.key);
     }
   }
-  const Comparison comparison = compare(runs[out.compared_from].results, runs.back().results, policy);
-  for (const std::string& key : keys) {
-    HistoryRow row{.key = key, .accepted = accepted_text(key, acceptances)};
-    for (const NamedResults& run : runs) {
-      const auto trial = std::ranges::find(run.results.trials, key, &TrialResult::key);
-      const bool has_time = trial != run.results.trials.end() && is_measured(*trial);
-      row.seconds.push_back(has_time ? std::optional(time_of(*trial)) : std::nullopt);
+  std::map<std::string_view, std::vector<std::optional<Interval>>> times;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const TrialResult& trial : runs[i].results.trials) {
+      if (!is_measured(trial)) continue;
+      auto& of_runs = times[trial.key];
+      of_runs.resize(runs.size());
+      of_runs[i] = time_of(trial);
     }
-    const auto verdict = std::ranges::find(comparison.verdicts, key, &Verdict::key);
+  }
+  const Comparison comparison = compare(runs[out.compared_from].results, runs.back().results, policy);
+  std::map<std::string_view, const Verdict*> verdicts;
+  for (const Verdict& verdict : comparison.verdicts) verdicts.emplace(verdict.key, &verdict);
+  for (const std::string& key : keys) {
+    HistoryRow row{.key = key, .seconds = times.at(key), .accepted = accepted_text(key, acceptances)};
     if (out.compared_from + 1 == runs.size()) {
       row.trend = "one run since the machine changed";
-    } else if (verdict != comparison.verdicts.end()) {
-      row.standing = to_string(verdict->standing);
-      row.trend = in_words(*verdict);
+    } else if (const auto found = verdicts.find(key); found != verdicts.end()) {
+      row.verdict = *found->second;
+      row.trend = in_words(*row.verdict);
     }
     out.rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(out.rows, {}, place_of);
+  std::ranges::stable_sort(out.rows, std::greater{}, weight_of);
   return out;
 }
 
 std::string to_text(const History& history) {
   std::string out;
+  const auto add = [&](const std::string& line) {
+    out += wrapped(printable(line, 4 * terminal_width), terminal_width, "    ") + "\n";
+  };
   for (const HistoryRun& run : history.runs) {
-    for (const std::string& change : run.changes)
-      out += fmt::format("changed before {}: {}\n", run.date, change);
-    out += fmt::format("{}  {}  {}\n", run.date, run.commit, run.machine);
+    for (const std::string& change : run.changes) add(fmt::format("changed before {}: {}", run.date, change));
+    add(fmt::format("{}  {}  {}", run.date, run.commit, run.machine));
   }
   std::size_t slower = 0;
-  for (const HistoryRow& row : history.rows) {
-    if (row.standing == to_string(Standing::slower)) ++slower;
-    out += fmt::format("{}\n  ", row.key);
-    for (const auto& seconds : row.seconds)
-      out += fmt::format(" {}", seconds ? seconds_text(seconds->middle) : "-");
-    out += fmt::format("  {}{}\n", row.trend, row.accepted.empty() ? "" : "; accepted: " + row.accepted);
+  for (auto row = history.rows.rbegin(); row != history.rows.rend(); ++row) {
+    if (row->verdict && row->verdict->standing == Standing::slower) ++slower;
+    out += text_of(*row);
   }
-  return out + fmt::format("HISTORY: {} trials in {} runs, {} slower than in the first on this machine\n",
-                           history.rows.size(), history.runs.size(), slower);
+  add(fmt::format("HISTORY: {} trials in {} runs, {} slower than in the first on this machine",
+                  history.rows.size(), history.runs.size(), slower));
+  return out;
 }
 
 std::string to_markdown(const History& history) {
@@ -191,7 +220,7 @@ void describe(Fields& f, HistoryRow& row) {
     if (row.seconds[i]) times.push_back({i, *row.seconds[i]});
   }
   f("times", times, {.about = "of the runs in which it was measured"});
-  f("standing", row.standing);
+  f.derived("standing", std::string(row.verdict ? to_string(row.verdict->standing) : ""));
   f("trend", row.trend);
   f("accepted", row.accepted, {.terse = true});
 }

@@ -21,14 +21,16 @@ struct HistoryRun {
 struct HistoryRow {
   std::string key;
   std::vector<std::optional<Interval>> seconds;  ///< as the runs; nothing where it was not measured
-  std::string standing, trend;  ///< of the last run beside the first one since the machine changed
-  std::string accepted;         ///< the slow-down that the ledger accepts, with reason and last day
+  /// Of the last run beside the first one since the machine changed, where there are two.
+  std::optional<Verdict> verdict;
+  std::string trend;     ///< the verdict in words, or why there is none
+  std::string accepted;  ///< the slow-down that the ledger accepts, with reason and last day
 };
 
 struct History {
   std::string suite;
   std::vector<HistoryRun> runs;
-  std::vector<HistoryRow> rows;   ///< slower ones first
+  std::vector<HistoryRow> rows;   ///< what matters most first
   std::size_t compared_from = 0;  ///< the first run since the machine changed
 };
 
@@ -42,6 +44,7 @@ struct NamedResults {
 History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
                    const std::vector<Acceptance>& acceptances);
 
+/// For a terminal: what matters most last.
 std::string to_text(const History& history);
 /// Through reports/templates/history.md.
 std::string to_markdown(const History& history);

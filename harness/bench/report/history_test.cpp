@@ -4,8 +4,14 @@
 #include "assay/error.hpp"
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
+#include "core/text/wrapped.hpp"
 
 #include <gmock/gmock.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -46,11 +52,28 @@ TEST(Histories, CompareTheLastRunWithTheFirst) {
   ASSERT_EQ(history.runs.size(), 3U);
   EXPECT_EQ(history.runs[0].date, "2026-01-01T03:04:05Z") << "by date, whatever the order of the files";
   EXPECT_EQ(history.rows.front().key, packed_key) << "what is slower comes first";
-  EXPECT_EQ(history.rows.front().standing, "slower");
+  EXPECT_EQ(history.rows.front().verdict->standing, Standing::slower);
   EXPECT_THAT(history.rows.front().trend, StartsWith("1.50x slower"));
   EXPECT_NEAR(history.rows.front().seconds[2]->middle, 76.5e-6, 1e-9);
   EXPECT_THAT(to_text(history), HasSubstr("HISTORY: 4 trials in 3 runs, 1 slower"));
-  EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), run_on("2026-01-02", 1)})).standing, "same");
+  EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), run_on("2026-01-02", 1)})).verdict->standing,
+            Standing::same);
+}
+
+TEST(Histories, FitATerminalAndEndWithTheLargestSlowDown) {
+  std::vector<NamedResults> runs;
+  for (int day = 11; day < 29; ++day) runs.push_back(run_on("2026-01-" + std::to_string(day), 1));
+  runs.back().results.trials[1].launches.assign(6, {Slice{.seconds = 102e-6}});
+  runs.back().results.trials[2].launches.assign(6, {Slice{.seconds = 15e-6}});
+  const std::string text = to_text(history_from(std::move(runs)));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+  EXPECT_THAT(text, HasSubstr("\n✗ gemm/packed/m=64,n=64,k=64#1\n      51.0 µs   51.0 µs"));
+  EXPECT_THAT(text, HasSubstr("  51.0 µs    102 µs  1.63x slower"))
+      << "2 by the root of 1.5: naive moved, too";
+  EXPECT_LT(text.find("? gemm/naive"), text.find("✗ elementwise_add/naive"));
+  EXPECT_LT(text.find("✗ elementwise_add/naive"), text.find("✗ gemm/packed"));
+  EXPECT_GT(text.find("HISTORY: "), text.find("✗ gemm/packed"));
 }
 
 TEST(Histories, BeginAnewWhereTheMachineChanged) {
@@ -59,12 +82,13 @@ TEST(Histories, BeginAnewWhereTheMachineChanged) {
   const History history = history_from({run_on("2026-01-01", 1), other});
   EXPECT_THAT(history.runs[1].changes, ElementsAre(HasSubstr("a CPU -> another CPU")));
   EXPECT_EQ(history.compared_from, 1U);
-  EXPECT_THAT(packed_row(history).standing, IsEmpty());
+  EXPECT_FALSE(packed_row(history).verdict);
   EXPECT_EQ(packed_row(history).trend, "one run since the machine changed");
   EXPECT_THAT(to_markdown(history), HasSubstr("Before run 2 the machine or the build changed"));
   NamedResults later = other;
   later.results.date = "2026-01-03T00:00:00Z";
-  EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), other, later})).standing, "same");
+  EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), other, later})).verdict->standing,
+            Standing::same);
 }
 
 TEST(Histories, ShowWhatWasAccepted) {

@@ -149,6 +149,7 @@ void describe(Fields& f, Prediction& prediction) {
   f("impossible", prediction.impossible, {.terse = true, .about = "why there is none"});
   if (f.writes() && !prediction.impossible.empty()) return;
   f("seconds", prediction.seconds, if_possible);
+  f("steps_per_epoch", prediction.steps_per_epoch, if_possible);
   f.derived("interval_from", std::string(to_string(prediction.source)));
   f("launches", prediction.launches, if_possible);
   f("contributions", prediction.contributions, if_possible);

@@ -32,6 +32,7 @@ std::vector<std::string> skips(const Results& results) {
 }
 
 std::vector<std::string> gaps_of_trials(const Results& results) {
+  const NaiveTrials naive(results);
   std::vector<std::string> out;
   std::set<std::string> without_naive, unknown_calls;
   std::size_t wrong = 0, impossible = 0, unmeasured = 0, unchecked = 0, sampled = 0;
@@ -42,7 +43,7 @@ std::vector<std::string> gaps_of_trials(const Results& results) {
     if (trial.agreement.agrees && sampled_launches(trial) == 0) ++unmeasured;
     if (is_measured(trial) && trial.agreement.compared == 0) ++unchecked;
     if (trial.agreement.compared < trial.agreement.total) ++sampled;
-    if (is_measured(trial) && naive_for(results, trial) == nullptr) without_naive.insert(case_of(trial));
+    if (is_measured(trial) && naive.beside(trial) == nullptr) without_naive.insert(case_of(trial));
     const std::string name = trial.operation + "/" + trial.variant;
     if (std::ranges::find(results.calls, name, &VariantCalls::variant) == results.calls.end()) {
       unknown_calls.insert(name);

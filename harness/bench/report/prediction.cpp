@@ -159,6 +159,7 @@ Prediction predict_from(const std::string& label, const Results& results, const 
     return out;
   }
 
+  out.steps_per_epoch = results.steps_per_epoch;
   out.launches = sampled_launches(*chosen.front());
   bool all_in_every_launch = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {

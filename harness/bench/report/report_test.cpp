@@ -327,6 +327,14 @@ TEST(Report, AsJsonHasTheSameContentInSiUnits) {
   EXPECT_FALSE(json.at("trust").at(2).contains("calls")) << "not known";
 }
 
+TEST(Report, SaysWhichOfItsFiguresContradictEachOther) {
+  Results results = network();
+  EXPECT_THAT(report_of(results).not_covered, Not(Contains(HasSubstr("WRONG"))));
+  results.trials[1].agreement.worst_error = 3;
+  EXPECT_THAT(to_markdown(report_of(results)),
+              HasSubstr("* WRONG bound: agreement[0].worst_error_in_bounds: 3.00 times the bound"));
+}
+
 TEST(Report, OfAnEmptyRunSaysThatNothingWasMeasured) {
   const Report report = report_of({.suite = "empty"});
   EXPECT_EQ(report.summary.outcome.word, Word::not_measured);

@@ -64,6 +64,7 @@ struct Block {
 };
 
 std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoof>& beaten) {
+  const NaiveTrials naive(results);
   std::vector<Block> out;
   for (const TrialResult& trial : results.trials) {
     if (out.empty() || out.back().title != case_of(trial))
@@ -71,7 +72,7 @@ std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoo
     Block& block = out.back();
     block.faulty = block.faulty || is_at_fault(trial);
     if (is_measured(trial)) {
-      block.rows.push_back(cells_of(time_row(results, trial, naive_for(results, trial), beaten)));
+      block.rows.push_back(cells_of(time_row(results, trial, naive.beside(trial), beaten)));
     }
     const std::string line = instead_of_time(trial);
     if (!line.empty()) {

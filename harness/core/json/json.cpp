@@ -20,6 +20,9 @@ using Library = nlohmann::json;
 
 constexpr std::size_t widest_line = 110;
 
+/// Ends early, with part of the text, once `out` is longer than `most`.
+void dump_to(std::string& out, const Json& value, std::size_t most = std::numeric_limits<std::size_t>::max());
+
 std::string compact(const Json& value) { return value.dump(); }
 
 bool holds_plain_values(const Json& value) {
@@ -32,7 +35,10 @@ void append(std::string& out, const Json& value, std::size_t indent) {
     out += compact(value);
     return;
   }
-  if (std::string line = compact(value); line.size() + indent <= widest_line) {
+  // What is written of a long value here is thrown away.
+  std::string line;
+  dump_to(line, value, widest_line - std::min(indent, widest_line));
+  if (line.size() + indent <= widest_line) {
     out += line;
     return;
   }
@@ -250,19 +256,21 @@ std::string text_of_plain(const Library& value) {
   return value.dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
-void dump_to(std::string& out, const Json& value) {
+void dump_to(std::string& out, const Json& value, std::size_t most) {
   if (value.is_array()) {
     const char* before = "[";
     for (const Json& item : value.items()) {
       out += std::exchange(before, ",");
-      dump_to(out, item);
+      dump_to(out, item, most);
+      if (out.size() > most) return;
     }
     out += value.empty() ? "[]" : "]";
   } else if (value.is_object()) {
     const char* before = "{";
     for (const auto& [key, item] : value.members()) {
       out += std::exchange(before, ",") + text_of_plain(key) + ":";
-      dump_to(out, item);
+      dump_to(out, item, most);
+      if (out.size() > most) return;
     }
     out += value.empty() ? "{}" : "}";
   } else if (value.is_string()) {

@@ -31,6 +31,7 @@ struct Prediction {
   std::string label;       ///< `naive`, `best of each case` or `baseline`
   std::string impossible;  ///< why there is no prediction; nothing below is set then
   Interval seconds;        ///< of one epoch
+  double steps_per_epoch = 0;
   IntervalSource source = IntervalSource::cases;
   std::size_t launches = 0;                 ///< fewest of any counted case
   std::vector<Contribution> contributions;  ///< largest first

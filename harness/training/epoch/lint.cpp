@@ -320,26 +320,6 @@ class Linter {
 
 }  // namespace
 
-std::string_view to_string(Rule rule) {
-  switch (rule) {
-    case Rule::negative: return "negative";
-    case Rule::throughput: return "throughput";
-    case Rule::epoch: return "epoch";
-    case Rule::sum_of_parts: return "sum of parts";
-    case Rule::parts_of_step: return "parts of step";
-    case Rule::shares: return "shares";
-    case Rule::missing_phase: return "missing phase";
-    case Rule::step_count: return "step count";
-    case Rule::large_other: return "large other";
-    case Rule::underived_minimum: return "underived minimum";
-    case Rule::timed_windows: return "timed windows";
-    case Rule::scopes: return "scopes";
-    case Rule::slower: return "times slower";
-    case Rule::bound: return "bound";
-  }
-  return "";
-}
-
 std::vector<LintFinding> lint(const Job& job) { return Linter(job).run(); }
 
 }  // namespace assay

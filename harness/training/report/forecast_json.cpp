@@ -10,13 +10,6 @@ constexpr Fields::Rule if_possible{.optional = true};
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
-void describe(Fields& f, LintFinding& one) {
-  f.derived("rule", std::string(to_string(one.rule)));
-  f("field", one.field);
-  f("text", one.text);
-  f("contradiction", one.contradiction, {.about = "or a remark"});
-}
-
 void describe(Fields& f, Flag& one) {
   f.derived("doubt", std::string(to_string(one.doubt)));
   f("text", one.text);

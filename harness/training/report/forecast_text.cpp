@@ -112,10 +112,7 @@ std::string lint_text(const std::vector<LintFinding>& findings) {
   const Index remarks = static_cast<Index>(findings.size()) - wrong;
   std::string out =
       labelled("lint", fmt::format("{}, {}", counted(wrong, "contradiction"), counted(remarks, "remark")));
-  for (const LintFinding& finding : findings) {
-    out += item(fmt::format("{} {}: {}: {}", finding.contradiction ? "WRONG" : "remark",
-                            to_string(finding.rule), finding.field, finding.text));
-  }
+  for (const LintFinding& finding : findings) out += item(in_words(finding));
   return out;
 }
 
