@@ -141,6 +141,12 @@ Index for_each_request(const std::filesystem::path& file, const std::function<vo
     const auto length = stream.gcount();
     if (length == 0 && !stream) break;
     ++place.line;
+    if (!columns && length > 0 && (buffer[0] == '{' || buffer[0] == '[' || buffer[0] == '\x1f')) {
+      place.fail(
+          "is no CSV",
+          "the requests in a trace of the PyTorch profiler become CSV by `assay check memory_pool_plan "
+          "--trace FILE --requests CSV`");
+    }
     if (stream.fail()) {
       place.fail("has more than " + std::to_string(longest_line - 1) + " characters",
                  "give one request per line");

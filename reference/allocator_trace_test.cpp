@@ -133,6 +133,13 @@ TEST_F(AllocatorTrace, RefusesFilesWithoutRequests) {
   EXPECT_THAT(complaint("id,lower,upper,size\n"), HasSubstr("holds no request"));
 }
 
+TEST_F(AllocatorTrace, SaysHowATraceOfAProfilerBecomesCsv) {
+  for (const std::string& start :
+       {R"({"traceEvents": [)" + std::string(5000, ' '), std::string("\x1f\x8b\x08"), std::string("[\n")}) {
+    EXPECT_THAT(complaint(start), AllOf(HasSubstr("is no CSV"), HasSubstr("--requests")));
+  }
+}
+
 TEST_F(AllocatorTrace, RefusesFilesThatCannotBeRead) {
   EXPECT_THROW(allocator_trace::count_requests("no/such/file.csv"), Error);
   EXPECT_THROW(allocator_trace::count_requests(std::filesystem::temp_directory_path()), Error);

@@ -50,7 +50,8 @@ std::vector<Index> sizes(Rng& rng) {
 
 std::vector<Request> trace_of(Index blocks, const std::filesystem::path& file) {
   if (file.empty()) {
-    throw Error("pattern=trace", "needs a file of requests", "name one, or take another pattern");
+    throw Error("pattern=trace", "needs a file of requests",
+                "write trace=FILE in place of blocks and pattern");
   }
   std::vector<Request> out;
   allocator_trace::for_each_request(file, [&](const Request& r) { out.push_back(r); });

@@ -10,6 +10,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* key = "gemm/packed/m=24,n=24,k=25#1";
 
@@ -113,6 +114,55 @@ TEST_F(LedgerProgram, RecordsNoStepAcrossAGapAndFindsOutBeforeItMeasures) {
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.errors, HasSubstr("--record-step"));
   EXPECT_THAT(done.output, IsEmpty());
+}
+
+// Two of three requests live at once, 640 bytes and 64; in a row all are 640 + 64 + 640.
+TEST_F(LedgerProgram, PassesAHigherPlanThatWasAcceptedUpToAHeightUntilADay) {
+  folder_.write("tiny.json", R"({"schema": 1, "name": "tiny", "about": "end to end", "cases": [
+    {"op": "memory_pool_plan", "trace": "net.csv"}]})");
+  folder_.write("net.csv", "id,lower,upper,size\na,0,2,640\nb,1,4,64\nc,3,5,640\n");
+  const std::string plan = "'memory_pool_plan/planted/trace=net.csv#1'";
+  const auto judge = [&](int day, const std::string& height) {
+    return run(day, "gate --suite tiny.json --baselines b --launches 4 --record-missing b -k planted",
+               "plan=" + height);
+  };
+  const auto accepts = [&](const std::string& figure) {
+    return run(1,
+               "record --suite tiny.json --baselines b --accept " + plan + " --figure " + figure +
+                   " --until 2026-10-20 --reason 'fewer searches'",
+               "plan=low");
+  };
+  ASSERT_EQ(judge(1, "low").exit_code, 0);
+  const Finished red = judge(1, "high");
+  EXPECT_EQ(red.exit_code, 1) << red.output << red.errors;
+  EXPECT_THAT(red.last_lines(2), AllOf(HasSubstr("--accept " + plan + " --figure 'height=1344' --until DATE"),
+                                       HasSubstr("REGRESSION: height 704 → 1,344 bytes")));
+  for (const std::string bad : {"height", "height=", "=3", "height=tall", "'height=3 bytes'"}) {
+    EXPECT_THAT(accepts(bad).errors, HasSubstr("is no figure with a value")) << bad;
+  }
+  EXPECT_EQ(accepts("height=1344 --ratio 2").exit_code, 2);
+
+  const Finished done = accepts("height=1344");
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.last_lines(1), HasSubstr("up to 1,344 until 2026-10-20"));
+  const Finished accepted = judge(2, "high");
+  EXPECT_NE(accepted.exit_code, 1) << accepted.output << accepted.errors;
+  EXPECT_THAT(accepted.output, AllOf(HasSubstr("1 figure accepted"), Not(HasSubstr("REGRESSION"))));
+  ASSERT_EQ(accepts("height=1343").exit_code, 0);
+  const Finished beyond = judge(2, "high");
+  EXPECT_EQ(beyond.exit_code, 1) << beyond.output;
+  EXPECT_THAT(beyond.last_lines(1), HasSubstr("beyond the 1,343 bytes accepted until 2026-10-20"));
+
+  ASSERT_EQ(accepts("height=1344").exit_code, 0);
+  const Finished late = judge(21, "high");
+  EXPECT_EQ(late.exit_code, 1) << late.output;
+  EXPECT_THAT(late.output, AllOf(HasSubstr("EXPIRED: the acceptance of height of memory_pool_plan/planted"),
+                                 HasSubstr("its acceptance ran out on 2026-10-20")));
+  const Finished mended = judge(21, "low");
+  EXPECT_EQ(mended.exit_code, 1) << mended.output;
+  EXPECT_THAT(mended.last_lines(1), HasSubstr("EXPIRED: the acceptance of height"));
+  ASSERT_EQ(record(21, "--withdraw " + plan + " --figure height").exit_code, 0);
+  EXPECT_NE(judge(21, "low").exit_code, 1);
 }
 
 TEST_F(LedgerProgram, RefusesALedgerThatIsCutOff) {

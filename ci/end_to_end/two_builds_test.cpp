@@ -153,6 +153,50 @@ TEST_F(TwoBuilds, AreComparedByTheHeightsInTheirResults) {
   EXPECT_THAT(report.output, HasSubstr("| height, lower is better | "));
 }
 
+constexpr const char* trace_of_three = "id,lower,upper,size\na,0,2,640\nb,1,4,64\nc,3,5,640\n";
+
+// The suite and its trace lie in a folder of their own, and no process works there.
+TEST_F(TwoBuilds, PlanTheMemoryOfATraceBesideTheSuite) {
+  folder_.write("nets/plans.json", R"({"schema": 1, "name": "plans", "about": "end to end", "cases": [
+    {"op": "memory_pool_plan", "trace": "net.csv"}]})");
+  folder_.write("nets/net.csv", trace_of_three);
+  const auto base = folder_.write(
+      "low", std::string("#!/bin/sh\nexec env ASSAY_PLANT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
+  std::filesystem::permissions(base, std::filesystem::perms::owner_all);
+  const Finished done =
+      run_program("gate --base ./low --suite nets/plans.json -k planted --identical --budget 2 -o run.json",
+                  folder_.path(), "plan=high");
+  EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+  // Two live at once, 640 bytes and 64; in a row all three are 640 + 64 + 640.
+  EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: height 704 → 1,344 bytes (90.9 % more) in "
+                                            "memory_pool_plan/planted/trace=net.csv#1"));
+  EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
+  const Finished checked = run_program("check memory_pool_plan/trace=nets/net.csv", folder_.path());
+  EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
+}
+
+TEST_F(TwoBuilds, CannotBeComparedByTimesOfATraceThatChanged) {
+  folder_.write("plans.json", R"({"schema": 1, "name": "plans", "about": "end to end", "cases": [
+    {"op": "memory_pool_plan", "trace": "net.csv"}]})");
+  folder_.write("net.csv", trace_of_three);
+  const Finished recorded =
+      run_program("record --suite plans.json --launches 1 --baselines b --reason first", folder_.path());
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.output << recorded.errors;
+  const std::string gate = "gate --suite plans.json --baselines b --launches 1 -k by_size";
+  const Finished before = run_program(gate, folder_.path());
+  EXPECT_THAT(before.output, Not(HasSubstr("is another workload"))) << before.errors;
+  folder_.write("net.csv", std::string(trace_of_three) + "d,0,5,64\n");
+  const Finished after = run_program(gate, folder_.path());
+  EXPECT_EQ(after.exit_code, 3) << after.output << after.errors;
+  EXPECT_THAT(after.last_lines(1), HasSubstr("NOT COMPARABLE"));
+  EXPECT_THAT(after.output, HasSubstr("memory_pool_plan/by_size/trace=net.csv#1"));
+  std::filesystem::remove(folder_.path() / "net.csv");
+  const Finished missing = run_program(gate, folder_.path());
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.errors, AllOf(HasSubstr("plans.json: cases[0] (memory_pool_plan): trace: "),
+                                    HasSubstr("net.csv: is not there")));
+}
+
 // A base whose inputs differ did other work: that its code is identical says nothing then.
 TEST_F(TwoBuilds, WhoseWorkloadsAllDifferAreUndecidedAndNotIdentical) {
   const auto other = folder_.write(

@@ -27,14 +27,23 @@ double acceptable(const Verdict& verdict) {
   return std::ceil(100 * verdict.ratio.high * verdict.limit) / 100;
 }
 
-/// What to do about the largest slow-down; empty where there is none. `suite` as commands name it.
+/// What to do about the largest slow-down, or else about the first worse figure; empty where there is none.
+/// `suite` as commands name it.
 std::string next_of(const Comparison& comparison, const std::string& suite) {
-  const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true);
-  if (worst == nullptr) return "";
+  std::optional<Acceptance> wanted;
+  if (const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true)) {
+    wanted = Acceptance{.key = worst->key, .ratio = acceptable(*worst)};
+  }
+  for (const Verdict& verdict : comparison.verdicts) {
+    const auto figure = std::ranges::find_if(verdict.figures, is_worse);
+    if (!wanted && figure != verdict.figures.end()) {
+      wanted = Acceptance{.key = verdict.key, .figure = figure->after.name, .value = figure->after.value};
+    }
+  }
+  if (!wanted) return "";
   return fmt::format(
-      "mend it, or accept it for a time:  assay record --suite {} --accept '{}' --ratio {:.2f} --until DATE "
-      "--reason TEXT",
-      suite, worst->key, acceptable(*worst));
+      "mend it, or accept it for a time:  assay record --suite {} {} --until DATE --reason TEXT", suite,
+      accepting_options(*wanted));
 }
 
 /// A part would leave the rest uncompared, or its step unsummed, without a word.

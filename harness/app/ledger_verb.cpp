@@ -47,6 +47,20 @@ Date last_day(const std::string& text) {
   throw Error("--until " + text, "is no day", "write it as 2026-10-01");
 }
 
+/// `height=1300`, as the part of an acceptance that it is.
+Acceptance figure_from(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  Acceptance out;
+  if (equals != std::string::npos) {
+    const char *const begin = text.data() + equals + 1, *const end = text.data() + text.size();
+    const auto [rest, failure] = std::from_chars(begin, end, out.value);
+    out.figure = text.substr(0, equals);
+    if (begin != end && rest == end && failure == std::errc() && !out.figure.empty()) return out;
+  }
+  throw Error("--figure " + text, "is no figure with a value",
+              "write its name and the worst value that is accepted, without unit, as height=1300");
+}
+
 /// Changes the ledger of a suite and prints the sentence that `change` returns.
 int changed(const LedgerOptions& options, const Registry& registry,
             const std::function<std::string(Ledger&, const Suite&)>& change) {
@@ -64,21 +78,23 @@ int changed(const LedgerOptions& options, const Registry& registry,
 int accept_verb(const AcceptOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite& suite) {
     require_planned(options.key, suite, registry);
-    const Date until = last_day(options.until);
-    accept(ledger, {.key = options.key,
-                    .ratio = options.ratio,
-                    .reason = options.reason,
-                    .until = until,
-                    .accepted_on = today(),
-                    .commit = build_info().commit});
-    return fmt::format("ACCEPTED: {} up to {:.4g}x until {}", options.key, options.ratio, date_text(until));
+    Acceptance one = options.figure.empty() ? Acceptance{} : figure_from(options.figure);
+    one.key = options.key;
+    one.ratio = options.ratio;
+    one.reason = options.reason;
+    one.until = last_day(options.until);
+    one.accepted_on = today();
+    one.commit = build_info().commit;
+    accept(ledger, one);
+    return fmt::format("ACCEPTED: {} until {}", in_words(one), date_text(one.until));
   });
 }
 
 int withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
-    withdraw(ledger, options.key);
-    return fmt::format("WITHDRAWN: {} has no accepted slow-down any more", options.key);
+    withdraw(ledger, options.key, options.figure);
+    return fmt::format("WITHDRAWN: {} has no accepted {} any more", options.key,
+                       options.figure.empty() ? "slow-down" : options.figure);
   });
 }
 

@@ -281,16 +281,21 @@ void describe(OptionList& o, RecordOptions& options) {
   quiet(o, options.quiet);
 }
 void describe(OptionList& o, AcceptOptions& options) {
-  o("--accept", &options.key, "in the ledger: accept a slow-down of this trial; measures nothing",
+  o("--accept", &options.key,
+    "in the ledger: accept a slow-down of this trial, or a worse figure; measures nothing",
     {.required = true});
   o("--ratio", &options.ratio, "time ratio that is accepted at most (default 1.08)");
+  o("--figure", &options.figure,
+    "instead of its time, this figure of its output up to this value, as height=1300",
+    {.not_empty = true, .excludes = "--ratio"});
   o("--until", &options.until, "last day of the acceptance, as 2026-10-01", {.required = true});
-  o("--reason", &options.reason, "why the slow-down is accepted", {.required = true});
+  o("--reason", &options.reason, "why it is accepted", {.required = true});
   describe_ledger(o, options.ledger);
 }
 void describe(OptionList& o, WithdrawOptions& options) {
   o("--withdraw", &options.key, "in the ledger: this trial has no accepted slow-down any more",
     {.required = true});
+  o("--figure", &options.figure, "this figure of its output instead of its time", {.not_empty = true});
   describe_ledger(o, options.ledger);
 }
 void describe(OptionList& o, ReleaseOptions& options) {

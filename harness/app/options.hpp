@@ -117,10 +117,11 @@ struct AcceptOptions {
   LedgerOptions ledger;
   std::string key, reason, until;
   double ratio = 1.08;  ///< the usual limit, and 3 % for the interval around a slow-down that just exceeds it
+  std::string figure;   ///< `height=1300`; empty where the time is meant
 };
 struct WithdrawOptions {
   LedgerOptions ledger;
-  std::string key;
+  std::string key, figure;
 };
 struct ReleaseOptions {
   LedgerOptions ledger;

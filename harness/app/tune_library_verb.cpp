@@ -1,13 +1,13 @@
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "core/files/this_program.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/tune/library_record.hpp"
 #include "bench/tune/library_rounds.hpp"
+#include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/openblas.hpp"
@@ -47,7 +47,8 @@ std::vector<TrialRequest> trials_of(const SelectionOptions& options, const Suite
     const VariantInfo& variant = trial.operation->variants()[trial.variant];
     if (variant.name != library_variant) continue;
     if (trial.skipped.empty()) {
-      out.push_back({trial.key, trial.row.operation, variant.name, trial.row.problem, trial.context.threads});
+      out.push_back({trial.key, trial.row.operation, variant.name, trial.row.problem, trial.context.threads,
+                     trial.row.file});
     } else {
       not_here.push_back(fmt::format("{}: {}", trial.key, trial.skipped));
     }
@@ -63,7 +64,7 @@ std::vector<TrialRequest> trials_of(const SelectionOptions& options, const Suite
 std::vector<Case> cases_of(const std::vector<TrialRequest>& trials) {
   std::vector<Case> out;
   for (const TrialRequest& trial : trials)
-    out.push_back({.operation = trial.operation, .problem = trial.problem});
+    out.push_back({.operation = trial.operation, .problem = trial.problem, .file = trial.file});
   return out;
 }
 

@@ -125,6 +125,7 @@ std::string change_text(double before, double after) {
 }  // namespace
 
 bool is_worse(const FigureChange& change) {
+  if (change.accepted) return false;
   return change.after.better == Figure::Better::higher ? change.after.value < change.before.value
                                                        : change.after.value > change.before.value;
 }
@@ -146,8 +147,9 @@ std::string in_words(const FigureChange& change) {
   if (was.value == is.value) return fmt::format("{} {} as before", is.name, with_unit(is.value, is.unit));
   // One unit for both, unless it is chosen by size.
   const std::string from = with_unit(was.value, is.unit == "s" ? "s" : "");
-  return fmt::format("{} {} → {}{}", is.name, from, with_unit(is.value, is.unit),
-                     was.value == 0 ? "" : fmt::format(" ({})", change_text(was.value, is.value)));
+  return fmt::format("{} {} → {}{}{}{}", is.name, from, with_unit(is.value, is.unit),
+                     was.value == 0 ? "" : fmt::format(" ({})", change_text(was.value, is.value)),
+                     change.remark.empty() ? "" : ", ", change.remark);
 }
 
 std::string figures_in_words(const Verdict& verdict, bool worse_only) {
@@ -167,15 +169,18 @@ std::string slower_in_words(const Verdict& verdict) {
 }
 
 std::string figures_sentence(const Comparison& comparison) {
-  std::size_t worse = 0, better = 0, equal = 0;
+  std::size_t worse = 0, accepted = 0, better = 0, equal = 0;
   for (const Verdict& verdict : comparison.verdicts) {
     for (const FigureChange& one : verdict.figures) {
-      ++(is_worse(one) ? worse : one.before.value == one.after.value ? equal : better);
+      ++(is_worse(one)                         ? worse
+         : one.accepted                        ? accepted
+         : one.before.value == one.after.value ? equal
+                                               : better);
     }
   }
   std::string out;
-  for (const auto& [count, what] :
-       {std::pair{worse, "worse"}, std::pair{better, "better"}, std::pair{equal, "as before"}}) {
+  for (const auto& [count, what] : {std::pair{worse, "worse"}, std::pair{accepted, "accepted"},
+                                    std::pair{better, "better"}, std::pair{equal, "as before"}}) {
     if (count == 0) continue;
     out += out.empty() ? fmt::format("{} {}", quantity_text(static_cast<Index>(count), "figure"), what)
                        : fmt::format(", {} {}", count, what);
@@ -287,6 +292,8 @@ void describe(Fields& f, FigureChange& change) {
   f("before", change.before);
   f("after", change.after);
   f.derived("worse", is_worse(change));
+  f("accepted", change.accepted, {.terse = true, .about = "worse, and the ledger allows it"});
+  f("remark", change.remark, {.terse = true, .about = "what the ledger says of it"});
 }
 
 void describe(Fields& f, Verdict& verdict) {

@@ -1,5 +1,6 @@
 #include "bench/gate/impossible_trials.hpp"
 
+#include "assay/suite.hpp"
 #include "bench/compare/roofs.hpp"
 #include "bench/gate/two_builds_verdict.hpp"
 #include "core/machine/roofline.hpp"
@@ -31,12 +32,12 @@ std::vector<Found> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs, cons
     if (!trial.tested() || trial.launches.empty()) continue;
     const Operation& operation = registry.at(trial.trial.operation);
     const auto variant = std::ranges::find(operation.variants(), trial.trial.variant, &VariantInfo::name);
+    const std::string fields = fields_of(operation, trial.trial.problem, trial.trial.file);
     // One that a side alone has, of a plug-in, is known as far as its operation is.
     const Cost cost =
         variant == operation.variants().end()
-            ? operation.cost(trial.trial.problem)
-            : operation.cost_of(static_cast<std::size_t>(variant - operation.variants().begin()),
-                                trial.trial.problem);
+            ? operation.cost(fields)
+            : operation.cost_of(static_cast<std::size_t>(variant - operation.variants().begin()), fields);
     const auto why = [&](const Results& side) {
       return why_impossible(time_of(side.trials[i]), cost, trial.trial.threads, roofs);
     };

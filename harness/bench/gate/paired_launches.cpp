@@ -1,6 +1,7 @@
 #include "bench/gate/paired_launches.hpp"
 
 #include "assay/random.hpp"
+#include "assay/suite.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
@@ -201,8 +202,10 @@ std::size_t shared_bytes_for(double footprint) {
 
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
   double largest = 0;
-  for (const Case& row : cases)
-    largest = std::max(largest, registry.at(row.operation).footprint(row.problem));
+  for (const Case& row : cases) {
+    const Operation& operation = registry.at(row.operation);
+    largest = std::max(largest, operation.footprint(fields_of(operation, row.problem, row.file)));
+  }
   return shared_bytes_for(largest);
 }
 

@@ -39,7 +39,8 @@ std::vector<PairedTrial> selected_trials(const SelfTestRequest& request, const R
 }
 
 Cost cost_of(const PairedTrial& trial, const Registry& registry) {
-  return registry.at(trial.trial.operation).cost(trial.trial.problem);
+  const Operation& operation = registry.at(trial.trial.operation);
+  return operation.cost(fields_of(operation, trial.trial.problem, trial.trial.file));
 }
 
 TwoBuilds gated(const SelfTestRequest& request, const std::vector<PairedTrial>& trials,

@@ -25,8 +25,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 PairedTrial paired(const DescribedTrial& described) {
-  return {
-      .trial = {described.key, described.operation, described.variant, described.problem, described.threads}};
+  return {.trial = {described.key, described.operation, described.variant, described.problem,
+                    described.threads, described.file}};
 }
 
 void leave_out(PairedTrial& trial, Standing standing, std::string why) {

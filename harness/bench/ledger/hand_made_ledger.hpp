@@ -43,4 +43,16 @@ inline Acceptance acceptance() {
           .release = "v1"};
 }
 
+inline constexpr const char* plan = "memory_pool_plan/by_size/blocks=9#1";
+
+/// The height of a plan, up to 1,300 bytes.
+inline Acceptance acceptance_of_height() {
+  Acceptance out = acceptance();
+  out.key = plan;
+  out.figure = "height";
+  out.value = 1300;
+  out.reason = "fewer searches";
+  return out;
+}
+
 }  // namespace assay::hand_made

@@ -4,6 +4,7 @@
 #include "assay/error.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/ledger/drift.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,13 @@ void accept(Ledger& ledger, Acceptance acceptance) {
   if (!is_readable(acceptance.reason)) {
     throw Error("--reason", "says nothing", "say in a line why this slow-down is worth its price");
   }
-  if (!(acceptance.ratio > 1) || !std::isfinite(acceptance.ratio)) {
+  const bool is_figure = is_readable(acceptance.figure) &&
+                         acceptance.figure.find('\'') == std::string::npos && std::isfinite(acceptance.value);
+  if (!acceptance.figure.empty() && !is_figure) {
+    throw Error("--figure", fmt::format("{} up to {} is no figure", acceptance.figure, acceptance.value),
+                "give its name and the worst value that is accepted, as height=1300");
+  }
+  if (acceptance.figure.empty() && (!(acceptance.ratio > 1) || !std::isfinite(acceptance.ratio))) {
     throw Error("--ratio", fmt::format("is {}, which accepts no slow-down", acceptance.ratio),
                 "give the time after / time before, as 1.08");
   }
@@ -58,23 +65,45 @@ void accept(Ledger& ledger, Acceptance acceptance) {
                             date_text(acceptance.accepted_on)),
                 "name the last day on which the slow-down may still be there");
   }
-  const auto known = std::ranges::find(ledger.acceptances, acceptance.key, &Acceptance::key);
+  const auto known = std::ranges::find_if(ledger.acceptances, [&](const Acceptance& one) {
+    return one.key == acceptance.key && one.figure == acceptance.figure;
+  });
   if (known == ledger.acceptances.end()) {
     acceptance.release = ledger.release;
     ledger.acceptances.push_back(std::move(acceptance));
     return;
   }
   known->ratio = acceptance.ratio;
+  known->value = acceptance.value;
   known->reason = std::move(acceptance.reason);
   known->until = acceptance.until;
 }
 
-void withdraw(Ledger& ledger, std::string_view key) {
-  if (std::erase_if(ledger.acceptances, [&](const Acceptance& one) { return one.key == key; }) > 0) return;
+void withdraw(Ledger& ledger, std::string_view key, std::string_view figure) {
+  const auto is_meant = [&](const Acceptance& one) { return one.key == key && one.figure == figure; };
+  if (std::erase_if(ledger.acceptances, is_meant) > 0) return;
   std::string known;
-  for (const Acceptance& one : ledger.acceptances) known += "\n    " + one.key;
-  throw Error(fmt::format("--withdraw {}", key), "was not accepted",
-              known.empty() ? "the ledger has no acceptances" : "accepted are:" + known);
+  for (const Acceptance& one : ledger.acceptances)
+    known += fmt::format("\n    {}{}{}", one.key, one.figure.empty() ? "" : " --figure ", one.figure);
+  throw Error(fmt::format("--withdraw {}{}{}", key, figure.empty() ? "" : " --figure ", figure),
+              "was not accepted", known.empty() ? "the ledger has no acceptances" : "accepted are:" + known);
+}
+
+std::string in_words(const Acceptance& acceptance) {
+  if (acceptance.figure.empty()) return fmt::format("{} up to {:.4g}x", acceptance.key, acceptance.ratio);
+  return fmt::format("{} of {} up to {}", acceptance.figure, acceptance.key, count_text(acceptance.value));
+}
+
+std::string accepting_options(const Acceptance& acceptance) {
+  return fmt::format("--accept '{}' {}", acceptance.key,
+                     acceptance.figure.empty()
+                         ? fmt::format("--ratio {}", acceptance.ratio)
+                         : fmt::format("--figure '{}={}'", acceptance.figure, acceptance.value));
+}
+
+std::string withdrawing_options(const Acceptance& acceptance) {
+  return fmt::format("--withdraw '{}'{}", acceptance.key,
+                     acceptance.figure.empty() ? "" : fmt::format(" --figure '{}'", acceptance.figure));
 }
 
 void begin_release(Ledger& ledger, const std::string& release, const std::string& commit, Date today) {

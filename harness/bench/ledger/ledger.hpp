@@ -19,10 +19,12 @@
 
 namespace assay {
 
-/// A slow-down of one trial that was decided to be worth its price.
+/// A slow-down of one trial, or a worse figure of its output, that was decided to be worth its price.
 struct Acceptance {
-  std::string key;   ///< operation/variant/problem#threads
-  double ratio = 1;  ///< time after / time before that is accepted at most, the interval included
+  std::string key;       ///< operation/variant/problem#threads
+  std::string figure{};  ///< its name; empty where it is the time
+  double value = 0;      ///< worst one that is accepted, in the unit of that figure
+  double ratio = 1;      ///< time after / time before that is accepted at most, the interval included
   std::string reason;
   Date until{};  ///< the last day
   Date accepted_on{};
@@ -69,11 +71,16 @@ bool same_commit(std::string_view one, std::string_view other);
 /// Tells whether a step can begin or end there.
 bool is_commit(std::string_view text);
 
-/// Enters an acceptance; one of the same key is renewed, and stays in the sum it was in. Throws Error when
-/// there is no reason, the last day is past, or the ratio accepts nothing.
+/// Enters an acceptance; one of the same key and figure is renewed, and stays in the sum it was in. Throws
+/// Error when there is no reason, the last day is past, or the ratio accepts nothing.
 void accept(Ledger& ledger, Acceptance acceptance);
-/// Throws Error when nothing was accepted for `key`.
-void withdraw(Ledger& ledger, std::string_view key);
+/// Throws Error when no figure of that name, or no slow-down where there is no name, was accepted for `key`.
+void withdraw(Ledger& ledger, std::string_view key, std::string_view figure = "");
+/// "gemm/packed/m=64#1 up to 1.08x", "height of memory_pool_plan/by_size/blocks=9#1 up to 1,300"
+std::string in_words(const Acceptance& acceptance);
+/// The options by which it is accepted again or withdrawn: "--accept KEY --ratio 1.08".
+std::string accepting_options(const Acceptance& acceptance);
+std::string withdrawing_options(const Acceptance& acceptance);
 /// A new sum begins. Acceptances stay, and still run out, but cover nothing that is compared with the release
 /// or what follows it: what they accepted counts as in the base. The commit is `release` itself where that is
 /// one. Throws Error when there is no commit to begin at.
@@ -107,7 +114,9 @@ struct LedgerFindings {
 };
 
 /// Changes the comparison to what the ledger says of it: slower rows become accepted, rows that crept become
-/// slower, with the sum as their ratio, and acceptances that ran out become objections.
+/// slower, with the sum as their ratio, and acceptances that ran out become objections. Figures that are
+/// worse become accepted as well: up to a value and not a ratio, so that steps and releases change nothing
+/// there.
 ///
 /// An acceptance that ran out fails whatever the row does now. Between two builds the row looks the same, as
 /// the base has the slow-down as well; only the promise to remove it can tell.

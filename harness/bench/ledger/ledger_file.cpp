@@ -25,9 +25,14 @@ void require_plain(const Fields& f, std::string_view name, const std::string& te
 }
 
 /// Stands in commands that are shown to be copied into a shell.
+void require_copyable(const Fields& f, std::string_view name, const std::string& text) {
+  require_plain(f, name, text);
+  if (text.find('\'') != std::string::npos)
+    f.refuse(name, fmt::format("holds a quotation mark, which no {} does", name));
+}
+
 void require_key(const Fields& f, std::string& key) {
-  require_plain(f, "key", key);
-  if (key.find('\'') != std::string::npos) f.refuse("key", "holds a quotation mark, which no key does");
+  require_copyable(f, "key", key);
   key = with_present_names(key);
 }
 
@@ -47,6 +52,11 @@ void require_chain(const JsonField& file, const Ledger& ledger) {
     }
     last = ledger.steps[i].head;
   }
+}
+
+/// What is accepted, at whatever price.
+std::string what_of(const Acceptance& one) {
+  return one.figure.empty() ? one.key : fmt::format("{} of {}", one.figure, one.key);
 }
 
 /// A row of a step.
@@ -84,7 +94,19 @@ struct Form<Date> {
 // Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, Acceptance& acceptance) {
   f("key", acceptance.key);
-  f("ratio", acceptance.ratio, {.above = 1, .about = "time after / time before that is accepted at most"});
+  f("figure", acceptance.figure, {.terse = true, .about = "of its output; without one it is the time"});
+  const bool of_figure = !acceptance.figure.empty();
+  if (f.tells() || of_figure) {
+    f("value", acceptance.value,
+      {.optional = f.tells(),
+       .least = finite_number.least,
+       .most = finite_number.most,
+       .about = "worst one that is accepted"});
+  }
+  if (!of_figure) {
+    f("ratio", acceptance.ratio,
+      {.optional = f.tells(), .above = 1, .about = "time after / time before that is accepted at most"});
+  }
   f("reason", acceptance.reason);
   f("until", acceptance.until, {.about = "the last day"});
   f("accepted_on", acceptance.accepted_on);
@@ -92,6 +114,7 @@ void describe(Fields& f, Acceptance& acceptance) {
   f("release", acceptance.release);
   if (!f.reads()) return;
   require_key(f, acceptance.key);
+  if (of_figure) require_copyable(f, "figure", acceptance.figure);
   require_plain(f, "reason", acceptance.reason);
   require_plain(f, "commit", acceptance.commit);
   if (acceptance.until < acceptance.accepted_on) {
@@ -130,7 +153,7 @@ void describe(Fields& f, Ledger& ledger) {
     require_plain(f, "release", ledger.release);
     require_commit(f, "release_commit", ledger.release_commit);
   }
-  f.unique("acceptances", ledger.acceptances, &Acceptance::key, "is a second acceptance of");
+  f.unique("acceptances", ledger.acceptances, what_of, "is a second acceptance of");
   require_chain(f.place(), ledger);
 }
 

@@ -73,6 +73,30 @@ TEST_F(LedgerFile, UnderstandsFormerNamesOfTiers) {
   EXPECT_EQ(load_ledger(file).value().acceptances[1].key, "gemm/simd@avx512/m=64#1");
 }
 
+TEST_F(LedgerFile, HoldsAcceptancesOfFiguresWithAValueInPlaceOfARatio) {
+  Ledger ledger = sample();
+  ledger.acceptances.push_back(hand_made::acceptance_of_height());
+  save_ledger(file, ledger);
+  const std::string whole = to_json(ledger);
+  EXPECT_EQ(to_json(load_ledger(file).value()), whole);
+  EXPECT_EQ(load_ledger(file).value().acceptances[2].value, 1300);
+  const auto refused = [&](const std::string& from, const std::string& to, const std::string& message) {
+    std::string changed = whole;
+    ASSERT_NE(changed.find(from), std::string::npos) << from;
+    write_file(file, changed.replace(changed.find(from), from.size(), to));
+    EXPECT_THAT([&] { load_ledger(file); },
+                ThrowsMessage<Error>(AllOf(HasSubstr("acceptances[2]"), HasSubstr(message))));
+  };
+  refused("\"value\":", "\"ratio\":", "has no \"value\"");
+  refused("\"figure\":\"height\"", "\"figure\":\"it's\"", "holds a quotation mark, which no figure does");
+  refused("\"value\":", "\"value\":\"high\",\"of\":", "value: is a string");
+  ledger.acceptances.push_back(hand_made::acceptance_of_height());
+  save_ledger(file, ledger);
+  EXPECT_THAT(
+      [&] { load_ledger(file); },
+      ThrowsMessage<Error>(HasSubstr("acceptances[3]: is a second acceptance of height of memory_pool")));
+}
+
 TEST_F(LedgerFile, IsNothingWhenThereIsNone) { EXPECT_FALSE(load_ledger(file)); }
 
 TEST_F(LedgerFile, MayHoldAcceptancesBeforeTheFirstRelease) {

@@ -31,6 +31,7 @@ class Application {
     say(heading());
     for (const Acceptance& one : ledger_.acceptances) state(one);
     for (Verdict& verdict : comparison_.verdicts) {
+      for (FigureChange& change : verdict.figures) weigh(verdict.key, change);
       if (verdict.standing == Standing::slower) weigh(verdict);
     }
     sum_up();
@@ -49,8 +50,10 @@ class Application {
 
   bool is_over(const Acceptance& one) const { return occasion_.today > one.until; }
 
-  const Acceptance* acceptance_of(const std::string& key) const {
-    const auto found = std::ranges::find(ledger_.acceptances, key, &Acceptance::key);
+  /// That of the time, or of a figure.
+  const Acceptance* acceptance_of(const std::string& key, const std::string& figure = "") const {
+    const auto found = std::ranges::find_if(
+        ledger_.acceptances, [&](const Acceptance& one) { return one.key == key && one.figure == figure; });
     return found == ledger_.acceptances.end() ? nullptr : &*found;
   }
 
@@ -58,30 +61,55 @@ class Application {
   std::span<const Step> steps() const { return std::span(ledger_.steps).first(position_.value_or(0)); }
 
   void state(const Acceptance& one) {
-    const std::string what =
-        fmt::format("{} up to {:.4g}x until {} ({})", one.key, one.ratio, date_text(one.until), one.reason);
-    const std::string withdrawal =
-        fmt::format("assay record --suite {} --withdraw '{}'", occasion_.suite, one.key);
+    const std::string what = fmt::format("{} until {} ({})", in_words(one), date_text(one.until), one.reason);
+    const std::string withdrawal = fmt::format(
+        "    {}assay record --suite {} {}",
+        one.figure.empty() ? "when the slow-down is removed:  " : "when the figure is mended:      ",
+        occasion_.suite, withdrawing_options(one));
     if (is_over(one)) {
       say("  EXPIRED: accepted was " + what);
-      say("    when the slow-down is removed:  " + withdrawal);
+      say(withdrawal);
       say(fmt::format(
-          "    to accept it for longer:        assay record --suite {} --accept '{}' --ratio {:.4g} "
-          "--until DATE --reason TEXT",
-          occasion_.suite, one.key, one.ratio));
-      comparison_.objections.push_back(
-          fmt::format("the acceptance of {} ran out on {}", one.key, date_text(one.until)));
+          "    to accept it for longer:        assay record --suite {} {} --until DATE --reason TEXT",
+          occasion_.suite, accepting_options(one)));
+      comparison_.objections.push_back(fmt::format("the acceptance of {}{} ran out on {}",
+                                                   one.figure.empty() ? "" : one.figure + " of ", one.key,
+                                                   date_text(one.until)));
       out_.fails = true;
       return;
     }
     const auto left = one.until - occasion_.today;
     const bool soon = left <= warned_before;
-    const bool absent =
-        std::ranges::find(comparison_.verdicts, one.key, &Verdict::key) == comparison_.verdicts.end();
     say(fmt::format("  accepted: {}{}{}", what,
                     soon ? fmt::format("; runs out in {} days", left.count()) : "",
-                    absent ? "; not in this comparison" : ""));
-    if (soon) say("    when the slow-down is removed:  " + withdrawal);
+                    is_compared(one) ? "" : "; not in this comparison"));
+    if (soon) say(withdrawal);
+  }
+
+  /// Whether there is a row of it, and such a figure.
+  bool is_compared(const Acceptance& one) const {
+    const auto row = std::ranges::find(comparison_.verdicts, one.key, &Verdict::key);
+    return row != comparison_.verdicts.end() &&
+           (one.figure.empty() || std::ranges::any_of(row->figures, [&](const FigureChange& change) {
+              return change.after.name == one.figure;
+            }));
+  }
+
+  /// Whether a worse figure is one that was accepted.
+  void weigh(const std::string& key, FigureChange& change) const {
+    const Acceptance* one = acceptance_of(key, change.after.name);
+    if (one == nullptr || !is_worse(change)) return;
+    const std::string until = date_text(one->until);
+    if (is_over(*one)) {
+      change.remark = fmt::format("its acceptance ran out on {}", until);
+      return;
+    }
+    Figure worst = change.after;
+    worst.value = one->value;
+    change.accepted = !is_worse({.before = worst, .after = change.after});
+    change.remark = fmt::format("{} the {} accepted until {}{}", change.accepted ? "within" : "beyond",
+                                with_unit(worst.value, worst.unit), until,
+                                change.accepted ? fmt::format(" ({})", one->reason) : "");
   }
 
   /// Returns how much of an accepted slow-down is in the base already, as a logarithm: only what the steps

@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 using hand_made::acceptance;
+using hand_made::acceptance_of_height;
 using hand_made::commit;
 using hand_made::day;
 using hand_made::naive;
@@ -101,6 +102,91 @@ TEST(LedgerFindings, FailForAPromiseThatWasNotKeptThoughTheRowLooksTheSame) {
             Contains(HasSubstr("assay record --suite suites/smoke.json --withdraw 'gemm/packed/m=64#1'")),
             Contains(HasSubstr("assay record --suite suites/smoke.json --accept 'gemm/packed/m=64#1' "
                                "--ratio 1.08 --until DATE --reason TEXT"))));
+}
+
+Comparison heights(double before, double after, Figure::Better better = Figure::Better::lower) {
+  Verdict plan{.key = hand_made::plan, .standing = Standing::same};
+  plan.figures = {{.before = {.name = "height", .value = before, .unit = "bytes", .better = better},
+                   .after = {.name = "height", .value = after, .unit = "bytes", .better = better}}};
+  return {.verdicts = {row(naive, Standing::same, 0), plan}};
+}
+
+Ledger with_height(double value = 1300) {
+  Ledger out = fresh();
+  out.acceptances = {acceptance_of_height()};
+  out.acceptances[0].value = value;
+  return out;
+}
+
+TEST(LedgerFindings, AcceptAWorseFigureUpToItsValue) {
+  Comparison seen = heights(1200, 1300);
+  const auto found = apply(seen, with_height(), occasion("2026-04-01", commit(0)));
+  EXPECT_FALSE(found.fails);
+  EXPECT_FALSE(has_worse_figure(seen.verdicts[1]));
+  EXPECT_EQ(seen.verdicts[1].standing, Standing::same);
+  EXPECT_EQ(in_words(seen.verdicts[1].figures[0]),
+            "height 1,200 → 1,300 bytes (8.3 % more), within the 1,300 bytes accepted until 2026-05-01 "
+            "(fewer searches)");
+  EXPECT_THAT(found.lines,
+              Contains(HasSubstr("accepted: height of memory_pool_plan/by_size/blocks=9#1 up to 1,300 until "
+                                 "2026-05-01 (fewer searches)")));
+}
+
+TEST(LedgerFindings, LeaveAFigureWorseThatIsBeyondWhatWasAccepted) {
+  Comparison seen = heights(1200, 1301);
+  apply(seen, with_height(), occasion("2026-04-01", commit(0)));
+  EXPECT_TRUE(has_worse_figure(seen.verdicts[1]));
+  EXPECT_THAT(in_words(seen.verdicts[1].figures[0]),
+              HasSubstr("beyond the 1,300 bytes accepted until 2026-05-01"));
+}
+
+TEST(LedgerFindings, AcceptAFigureThatIsBetterHigherDownToItsValue) {
+  for (const auto& [after, worse] : {std::pair{1000.0, false}, std::pair{999.0, true}}) {
+    Comparison seen = heights(1200, after, Figure::Better::higher);
+    apply(seen, with_height(1000), occasion("2026-04-01", commit(0)));
+    EXPECT_EQ(has_worse_figure(seen.verdicts[1]), worse) << after;
+  }
+}
+
+TEST(LedgerFindings, AcceptAFigureUntilTheLastDayAndNoLonger) {
+  Comparison last = heights(1200, 1300);
+  EXPECT_FALSE(apply(last, with_height(), occasion("2026-05-01", commit(0))).fails);
+  EXPECT_FALSE(has_worse_figure(last.verdicts[1]));
+  Comparison late = heights(1200, 1300);
+  EXPECT_TRUE(apply(late, with_height(), occasion("2026-05-02", commit(0))).fails);
+  EXPECT_TRUE(has_worse_figure(late.verdicts[1]));
+  EXPECT_THAT(in_words(late.verdicts[1].figures[0]), HasSubstr("its acceptance ran out on 2026-05-01"));
+  // Mended, and not withdrawn.
+  Comparison mended = heights(1200, 1200);
+  const auto found = apply(mended, with_height(), occasion("2026-05-02", commit(0)));
+  EXPECT_TRUE(found.fails);
+  EXPECT_THAT(mended.objections,
+              ElementsAre("the acceptance of height of memory_pool_plan/by_size/blocks=9#1 "
+                          "ran out on 2026-05-01"));
+  EXPECT_THAT(found.lines, AllOf(Contains(HasSubstr("--withdraw 'memory_pool_plan/by_size/blocks=9#1' "
+                                                    "--figure 'height'")),
+                                 Contains(HasSubstr("--figure 'height=1300' --until DATE --reason TEXT"))));
+}
+
+TEST(LedgerFindings, AcceptOfEachTrialWhatItIsAboutAlone) {
+  // The time is slower as well, and nobody accepted that.
+  Comparison seen = heights(1200, 1300);
+  seen.verdicts[1] = row(hand_made::plan, Standing::slower, std::log(1.06));
+  seen.verdicts[1].figures = heights(1200, 1300).verdicts[1].figures;
+  apply(seen, with_height(), occasion("2026-04-01", commit(0)));
+  EXPECT_EQ(seen.verdicts[1].standing, Standing::slower);
+  EXPECT_FALSE(has_worse_figure(seen.verdicts[1]));
+  Ledger of_time = with_height();
+  of_time.acceptances[0].figure = "";
+  Comparison again = heights(1200, 1300);
+  apply(again, of_time, occasion("2026-04-01", commit(0)));
+  EXPECT_TRUE(has_worse_figure(again.verdicts[1]));
+  Ledger of_none = with_height();
+  of_none.acceptances[0].figure = "hight";
+  Comparison mistyped = heights(1200, 1300);
+  EXPECT_THAT(apply(mistyped, of_none, occasion("2026-04-01", commit(0))).lines,
+              Contains(AllOf(HasSubstr("hight of"), HasSubstr("not in this comparison"))));
+  EXPECT_TRUE(has_worse_figure(mistyped.verdicts[1]));
 }
 
 TEST(LedgerFindings, LeaveSumsOfAShardToTheWhole) {

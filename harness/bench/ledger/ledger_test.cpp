@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 using hand_made::acceptance;
+using hand_made::acceptance_of_height;
 using hand_made::commit;
 using hand_made::day;
 using hand_made::naive;
@@ -84,6 +85,45 @@ TEST(Acceptances, AreWithdrawnOnlyWhereTheyAre) {
   accept(ledger, acceptance());
   EXPECT_THAT([&] { withdraw(ledger, naive); },
               ThrowsMessage<Error>(AllOf(HasSubstr("was not accepted"), HasSubstr(packed))));
+}
+
+TEST(Acceptances, OfATimeAndOfAFigureStandSideBySide) {
+  Ledger ledger = hand_made::ledger();
+  Acceptance time = acceptance();
+  time.key = hand_made::plan;
+  accept(ledger, time);
+  accept(ledger, acceptance_of_height());
+  Acceptance renewed = acceptance_of_height();
+  renewed.value = 1400;
+  accept(ledger, renewed);
+  ASSERT_EQ(ledger.acceptances.size(), 2U);
+  EXPECT_EQ(ledger.acceptances[0].ratio, 1.08);
+  EXPECT_EQ(ledger.acceptances[1].value, 1400);
+  EXPECT_EQ(in_words(ledger.acceptances[1]), "height of memory_pool_plan/by_size/blocks=9#1 up to 1,400");
+  EXPECT_EQ(accepting_options(ledger.acceptances[1]),
+            "--accept 'memory_pool_plan/by_size/blocks=9#1' --figure 'height=1400'");
+  EXPECT_THAT([&] { withdraw(ledger, hand_made::plan, "gap"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("--figure gap: was not accepted"),
+                                         HasSubstr("memory_pool_plan/by_size/blocks=9#1 --figure height"))));
+  withdraw(ledger, hand_made::plan);
+  ASSERT_EQ(ledger.acceptances.size(), 1U);
+  EXPECT_EQ(ledger.acceptances[0].figure, "height");
+  withdraw(ledger, hand_made::plan, "height");
+  EXPECT_TRUE(ledger.acceptances.empty());
+}
+
+TEST(Acceptances, OfFiguresNeedAValueAndNoRatio) {
+  Ledger ledger = hand_made::ledger();
+  Acceptance one = acceptance_of_height();
+  one.value = std::nan("");
+  EXPECT_THAT([&] { accept(ledger, one); }, ThrowsMessage<Error>(HasSubstr("--figure: height up to nan")));
+  one.value = 3;
+  one.figure = "it's";
+  EXPECT_THAT([&] { accept(ledger, one); }, ThrowsMessage<Error>(HasSubstr("--figure: it's")));
+  one = acceptance_of_height();
+  one.value = -3;
+  one.ratio = 1;
+  EXPECT_NO_THROW(accept(ledger, one));
 }
 
 TEST(Releases, BeginANewSumAndKeepAcceptances) {

@@ -15,11 +15,13 @@ namespace {
 /// A case without what a suite says of it.
 struct CaseName {
   std::string operation, problem;
+  std::filesystem::path file{};
 };
 
 void describe(Fields& f, CaseName& name) {
   f("operation", name.operation);
   f("problem", name.problem);
+  f("file", name.file, {.terse = true});
 }
 
 }  // namespace
@@ -29,17 +31,18 @@ void describe(Fields& f, DescriptionRequest& request) {
   f("threads", request.threads, {.low = 1, .high = most_threads});
   f("seed", request.seed);
   std::vector<CaseName> names;
-  for (const Case& row : request.cases) names.push_back({row.operation, row.problem});
+  for (const Case& row : request.cases) names.push_back({row.operation, row.problem, row.file});
   f("cases", names);
   if (!f.reads()) return;
   request.cases.clear();
   for (const CaseName& name : names) {
-    request.cases.push_back({.operation = name.operation, .problem = name.problem});
+    request.cases.push_back({.operation = name.operation, .problem = name.problem, .file = name.file});
   }
 }
 
 void describe(Fields& f, DescribedTrial& trial) {
   describe_trial(f, trial);
+  f("file", trial.file, {.terse = true});
   f("workload", trial.workload);
   f("code", trial.code);
   f("skipped", trial.skipped);
@@ -61,7 +64,8 @@ bool knows(const Registry& registry, const Case& row) {
   const auto found = std::ranges::find(operations, row.operation, &Operation::name);
   if (found == operations.end()) return false;
   try {
-    return (*found)->canonical(row.operation, row.problem) == row.problem;
+    const std::string fields = fields_of(**found, row.problem, row.file);
+    return !row.file.empty() || (*found)->canonical(row.operation, fields) == row.problem;
   } catch (const Error&) {
     return false;
   }
@@ -91,6 +95,7 @@ Description describe(const Registry& registry, const DescriptionRequest& request
                           .variant = variant.name,
                           .problem = trial.row.problem,
                           .threads = trial.context.threads,
+                          .file = trial.row.file,
                           .workload = trial.workload,
                           .code = code_of(*trial.operation, variant),
                           .skipped = trial.skipped});

@@ -5,6 +5,7 @@
 #include "assay/plan.hpp"
 #include "assay/registry.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct DescriptionRequest {
 struct DescribedTrial {
   std::string key, operation, variant, problem;
   int threads = 1;
+  std::filesystem::path file{};  ///< that holds the problem, as Case
 
   std::string workload;  ///< other inputs or another meaning: not comparable
   std::string code;      ///< hash of the variant's machine code; empty when unknown

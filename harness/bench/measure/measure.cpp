@@ -56,7 +56,8 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
     trial.launches.clear();
     trial.impossible.clear();
     wanted.push_back(&trial);
-    request.trials.push_back({trial.key, trial.operation, trial.variant, trial.problem, trial.threads});
+    request.trials.push_back(
+        {trial.key, trial.operation, trial.variant, trial.problem, trial.threads, trial.file});
   }
   if (wanted.empty()) return;
   const WeatherStation station;

@@ -30,7 +30,10 @@ void describe_stored_trial(Fields& f, Trial& trial) {
   trial.variant = with_present_names(trial.variant);
 }
 
-inline void describe(Fields& f, TrialRequest& trial) { describe_trial(f, trial); }
+inline void describe(Fields& f, TrialRequest& trial) {
+  describe_trial(f, trial);
+  f("file", trial.file, {.terse = true, .about = "that holds the problem"});
+}
 
 /// Parallel arrays, so that a file stays small and a launch is three lines.
 template <>

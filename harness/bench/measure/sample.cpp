@@ -1,6 +1,7 @@
 // Sampling of one launch: calibration, allocations, and the mixed slices of each case.
 
 #include "assay/measure.hpp"
+#include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
 #include "bench/measure/calibration.hpp"
 #include "bench/measure/planted.hpp"
@@ -61,12 +62,13 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
                  const Hooks& hooks) {
   const MeasurePolicy& policy = request.policy;
   const Operation& operation = registry.at(trials.front().operation);
-  const auto workload =
-      operation.open(trials.front().problem, {.fill = operation.fills().back(), .rng = Rng(policy.seed)});
+  const std::string fields = fields_of(operation, trials.front().problem, trials.front().file);
+  const auto workload = operation.open(
+      fields, {.fill = operation.fills().back(), .rng = Rng(policy.seed), .file = trials.front().file});
   std::vector<Ready> ready;
   std::vector<Burst> bursts;
   ready.reserve(trials.size());
-  const Cost cost = operation.cost(trials.front().problem);
+  const Cost cost = operation.cost(fields);
   std::optional<double> naive_seconds;
   static_cast<void>(workload->timed(0, {}));  // makes the output that all share: no variant's workspace
   for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "assay/check.hpp"
 #include "assay/error.hpp"
+#include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
 #include "bench/measure/baton.hpp"
 #include "bench/measure/calibration.hpp"
@@ -92,8 +93,10 @@ class Side {
     workload_.reset();
     arena_.reset();
     operation_ = &registry_.at(trial.operation);
+    file_ = trial.file;
+    fields_ = fields_of(*operation_, trial.problem, file_);
     in_turn(everybody_, 0, [&] {
-      workload_ = operation_->open(trial.problem, setting(&arena_));
+      workload_ = operation_->open(fields_, setting(&arena_));
       static_cast<void>(workload_->timed(0, {}));  // makes the output that all variants share
     });
   }
@@ -102,7 +105,7 @@ class Side {
     return {.fill = operation_->fills().back(),
             .rng = Rng(request_.policy.seed),
             .placement = {.memory = memory},
-            .file = {}};
+            .file = file_};
   }
 
   Setting fenced_setting() const {
@@ -126,10 +129,10 @@ class Side {
     double first_call = 0, limit = 0;
     in_turn(everybody_, 0, [&] {
       const auto start = std::chrono::steady_clock::now();
-      limit = limit_of(trial);
+      limit = call_limit();
       if (request_.check) {
         placing_.lift();  // placed, nobody could be seen to change where threads run
-        reporter_.call(position, limit, [&] { judge(trial, variant, context, limit / 4, out); });
+        reporter_.call(position, limit, [&] { judge(variant, context, limit / 4, out); });
       }
       if (out.agrees) {
         reporter_.call(position, limit, [&] {
@@ -166,11 +169,11 @@ class Side {
   }
 
   /// The first side goes first, and the others are held against what it took.
-  double limit_of(const TrialRequest& trial) const {
+  double call_limit() const {
     const bool known = request_.side != 0 && board_.first_seconds > 0;
     return step_limit(request_.policy.time_limit,
                       known ? std::optional<double>(board_.first_seconds) : std::nullopt,
-                      operation_->cost(trial.problem));
+                      operation_->cost(fields_));
   }
 
   /// Equal numbers of calls on all sides, as the first one finds them. Nobody reads them before all have come
@@ -199,12 +202,11 @@ class Side {
     });
   }
 
-  void judge(const TrialRequest& trial, std::size_t variant, const Context& context, double longest_rehearsal,
-             TurnSample& out) const {
+  void judge(std::size_t variant, const Context& context, double longest_rehearsal, TurnSample& out) const {
     Agreement found = agreement_of_declaration(operation_->variants()[variant]);
     if (found.agrees) {
-      found = operation_->open(trial.problem, fenced_setting())
-                  ->check(variant, context, std::min(rehearsal_seconds(trial), longest_rehearsal));
+      found = operation_->open(fields_, fenced_setting())
+                  ->check(variant, context, std::min(rehearsal_seconds(), longest_rehearsal));
     }
     out.agrees = found.agrees;
     out.disagreement = std::move(found.detail);
@@ -212,9 +214,9 @@ class Side {
   }
 
   /// Sides that are to do alike rehearse alike: none, where one of them is from before there was any.
-  double rehearsal_seconds(const TrialRequest& trial) const {
+  double rehearsal_seconds() const {
     if (!request_.policy.audited) return Workload::no_rehearsal;
-    return rehearsal_before_timing(*operation_, trial.problem, request_.trials.size());
+    return rehearsal_before_timing(*operation_, fields_, request_.trials.size());
   }
 
   /// Returns the side that drawn_turns() is about to draw first.
@@ -260,6 +262,8 @@ class Side {
   Placing placing_;
   std::vector<int> everybody_;
   const Operation* operation_ = nullptr;
+  std::filesystem::path file_;  ///< that holds the problem of the workload, as Case
+  std::string fields_;          ///< of that problem
   std::unique_ptr<Workload> workload_;
 };
 

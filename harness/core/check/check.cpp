@@ -161,7 +161,8 @@ class Checker {
   void open(const CheckStep& step) {
     const Setting& now = step.setting;
     if (workload_ && opened_.operation == step.operation && opened_.problem == step.problem &&
-        opened_.setting.fill == now.fill && opened_.setting.placement.fenced == now.placement.fenced)
+        opened_.setting.fill == now.fill && opened_.setting.placement.fenced == now.placement.fenced &&
+        opened_.setting.file == now.file)
       return;
     workload_.reset();  // two at a time might not fit
     workload_ = step.operation->open(step.problem, now);
@@ -258,28 +259,32 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     std::size_t end = begin + 1;
     while (end < trials.size() && same_case(trials[begin], trials[end])) ++end;
     const Trial& first = trials[begin];
-    const bool large = first.operation->cost(first.row.problem).flops > large_case_flops;
+    const std::string fields = fields_of(*first.operation, first.row.problem, first.row.file);
+    const bool large = first.operation->cost(fields).flops > large_case_flops;
     std::vector<Fill> fills = first.operation->fills();
     if (large) fills.resize(1);
-    const double longest = rehearsal_before_timing(*first.operation, first.row.problem, trials.size());
+    const double longest = rehearsal_before_timing(*first.operation, fields, trials.size());
     const auto rehearsal = [&](Fill fill) {
       return fill == fills.back() ? longest : std::min(longest, Workload::short_rehearsal);
     };
     for (const Fill fill : fills) {
       for (std::size_t i = begin; i < end; ++i) {
         if (!trials[i].skipped.empty()) continue;
-        steps.push_back(
-            {.operation = first.operation,
-             .variant = trials[i].variant,
-             .problem = first.row.problem,
-             .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = fill == fills.front()}},
-             .context = trials[i].context,
-             .rehearsal_seconds = rehearsal(fill)});
+        steps.push_back({.operation = first.operation,
+                         .variant = trials[i].variant,
+                         .problem = fields,
+                         .setting = {.fill = fill,
+                                     .rng = Rng(seed),
+                                     .placement = {.fenced = fill == fills.front()},
+                                     .file = first.row.file},
+                         .context = trials[i].context,
+                         .rehearsal_seconds = rehearsal(fill)});
         trial_of.push_back(i);
       }
     }
-    if (sizes == Sizes::and_beside) {
-      for (const std::string& problem : problems_beside(*first.operation, first.row.problem)) {
+    // A file holds one size.
+    if (sizes == Sizes::and_beside && first.row.file.empty()) {
+      for (const std::string& problem : problems_beside(*first.operation, fields)) {
         for (std::size_t i = begin; i < end; ++i) {
           if (!trials[i].skipped.empty()) continue;
           if (first.operation->unfit(trials[i].variant, problem, trials[i].context)) continue;
@@ -311,7 +316,8 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                   Checked& before = out[trial_of[step]];
                   Checked found{found_from(bytes).agreement, std::nullopt};
                   const CheckStep& taken = steps[step];
-                  const bool beside = taken.problem != trials[trial_of[step]].row.problem;
+                  const Case& row = trials[trial_of[step]].row;
+                  const bool beside = row.file.empty() && taken.problem != row.problem;
                   if (!found.agrees)
                     found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
                   if (!found.agrees && beside)

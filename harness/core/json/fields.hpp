@@ -336,7 +336,7 @@ void Fields::only() {
 template <class T, class Key>
 void Fields::unique(std::string_view name, const std::vector<T>& items, Key key,
                     std::string_view what) const {
-  std::set<std::string_view> keys;
+  std::set<std::string> keys;
   for (std::size_t i = 0; reads() && i < items.size(); ++i) {
     const std::string& own = std::invoke(key, items[i]);
     if (!keys.insert(own).second) in_->at(name).items()[i].refuse(std::string(what) + " " + own);

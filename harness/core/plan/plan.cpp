@@ -1,6 +1,7 @@
 #include "assay/plan.hpp"
 
 #include "assay/error.hpp"
+#include "assay/files.hpp"
 #include "assay/random.hpp"
 #include "core/plan/filter.hpp"
 
@@ -18,7 +19,7 @@ std::vector<int> thread_counts(const Selection& selection, const Machine& machin
 }
 
 void require_memory(const Case& row, const Operation& operation, const Machine& machine) {
-  const double bytes = operation.footprint(row.problem);
+  const double bytes = operation.footprint(fields_of(operation, row.problem, row.file));
   if (machine.memory_bytes <= 0 || bytes <= machine.memory_bytes) return;
   throw Error(fmt::format("{}/{}", row.operation, row.problem),
               fmt::format("needs {:.3g} GiB, and {:.3g} GiB are available", bytes / 0x1p30,
@@ -30,13 +31,15 @@ std::vector<Trial> trials_of(const Case& row, const Operation& operation, const 
                              std::uint64_t seed) {
   std::vector<Trial> out;
   const auto& variants = operation.variants();
+  const std::string fields = fields_of(operation, row.problem, row.file),
+                    workload = workload_hash(operation, row.problem, seed, row.file);
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (variants[v].kin() != Kin::sound) continue;
     for (const int count : variants[v].threaded ? threads : std::vector<int>{1}) {
       Trial trial{.operation = &operation, .variant = v, .row = row, .context = {.threads = count}};
       trial.key = fmt::format("{}/{}/{}#{}", row.operation, variants[v].name, row.problem, count);
-      trial.workload = workload_hash(operation, row.problem, seed);
-      trial.skipped = operation.unfit(v, row.problem, trial.context).value_or("");
+      trial.workload = workload;
+      trial.skipped = operation.unfit(v, fields, trial.context).value_or("");
       out.push_back(std::move(trial));
     }
   }
@@ -81,9 +84,11 @@ std::string selection_text(const Selection& selection) {
 
 }  // namespace
 
-std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed) {
-  return fmt::format("{:016x}",
-                     fnv1a(fmt::format("{}/{}/{}/{}", operation.name(), operation.version(), problem, seed)));
+std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed,
+                          const std::filesystem::path& file) {
+  std::string all = fmt::format("{}/{}/{}/{}", operation.name(), operation.version(), problem, seed);
+  if (!file.empty()) all += fmt::format("/{:016x}", fnv1a(read_file(file)));
+  return fmt::format("{:016x}", fnv1a(all));
 }
 
 std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const Selection& selection,

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "assay/random.hpp"
+#include "core/plan/traces.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -72,10 +73,11 @@ std::vector<std::string> sweep(std::string_view word, std::string_view text) {
   return out;
 }
 
-std::vector<std::string> values_of(std::string_view word, std::string_view text) {
+/// `path`: they are names of files, in which dots do not count.
+std::vector<std::string> values_of(std::string_view word, std::string_view text, bool path) {
   std::vector<std::string> out;
   for (const std::string_view part : parts_of(text, '|')) {
-    if (part.find("..") == std::string_view::npos) {
+    if (path || part.find("..") == std::string_view::npos) {
       out.emplace_back(part);
     } else {
       const std::vector<std::string> several = sweep(word, part);
@@ -92,11 +94,11 @@ std::vector<std::string> problems_of(std::string_view word, std::string_view fie
     const std::size_t equals = one.find('=');
     if (equals == std::string_view::npos)
       refuse_word(word, fmt::format("'{}' is no field with a value", one));
+    const std::string_view name = one.substr(0, equals);
     std::vector<std::string> longer;
     for (const std::string& before : out) {
-      for (const std::string& value : values_of(word, one.substr(equals + 1))) {
-        longer.push_back(
-            fmt::format("{}{}{}={}", before, before.empty() ? "" : ",", one.substr(0, equals), value));
+      for (const std::string& value : values_of(word, one.substr(equals + 1), name == trace_field)) {
+        longer.push_back(fmt::format("{}{}{}={}", before, before.empty() ? "" : ",", name, value));
       }
     }
     out = std::move(longer);
@@ -253,8 +255,10 @@ std::string name_of(const std::string& text) {
 
 bool names_shapes(std::string_view text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos || slash == 0 || text.ends_with(".json")) return false;
+  if (slash == std::string_view::npos || slash == 0) return false;
   const std::string_view operation = text.substr(0, slash);
+  if (text.ends_with(".json") && text.find(fmt::format("{}=", trace_field), slash) == std::string_view::npos)
+    return false;
   return operation == "matmul" || operation == "conv" || text.find('=') != std::string_view::npos;
 }
 
@@ -265,7 +269,7 @@ Suite suite_of_shapes(const std::string& text, const Registry& registry) {
   for (const std::string_view word : parts_of(text, ' ')) {
     if (word.empty()) continue;
     for (Case& row : cases_of(word)) {
-      row.problem = registry.at(row.operation).canonical(fmt::format("'{}'", word), row.problem);
+      make_canonical(row, registry.at(row.operation), fmt::format("'{}'", word), "");
       if (seen.insert(row.operation + "/" + row.problem).second) out.cases.push_back(std::move(row));
     }
     if (out.cases.size() > most_cases)

@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "core/plan/shapes.hpp"
 #include "core/plan/suite_fields.hpp"
+#include "core/plan/traces.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +62,10 @@ std::filesystem::path of_that_name(const std::filesystem::path& word) {
 
 /// The field of a problem, as text.
 std::string value_text(const JsonField& field) {
-  if (field.value().is_string()) return field.text();
+  if (field.value().is_string()) {
+    if (field.text().find(',') != std::string::npos) field.refuse("has a comma, which ends fields in keys");
+    return field.text();
+  }
   if (!field.value().is_integer())
     field.refuse("is " + field.value().dump() + ", must be an integer or a word");
   return field.value().dump();
@@ -117,8 +121,8 @@ Suite load_suite(const std::filesystem::path& asked, const Registry& registry) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Case& row = suite.cases[i];
     const std::string where = fmt::format("{}: cases[{}]", path.string(), i);
-    row.problem = operation_of(registry, row, where)
-                      .canonical(fmt::format("{} ({})", where, row.operation), row.problem);
+    make_canonical(row, operation_of(registry, row, where), fmt::format("{} ({})", where, row.operation),
+                   std::filesystem::absolute(path).parent_path());
     if (!seen.insert(row.operation + "/" + row.problem).second) {
       cases[i].refuse(
           fmt::format("repeats {}/{}: add up their per_step in one case", row.operation, row.problem));

@@ -48,7 +48,10 @@ bool is_fault(Standing standing);
 /// A figure of an output on both sides, which is judged: exactly, since it does not vary.
 struct FigureChange {
   Figure before, after;
+  bool accepted = false;  ///< worse, and the ledger allows it
+  std::string remark{};   ///< of the ledger: what it allows, and until when
 };
+/// Whether it is worse than before without being accepted, which fails.
 bool is_worse(const FigureChange& change);
 /// The figures that both sides have, and that are better lower or higher.
 std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after);

@@ -35,6 +35,7 @@ inline constexpr double long_call_seconds = 2;
 struct TrialRequest {
   std::string key, operation, variant, problem;
   int threads = 1;
+  std::filesystem::path file{};  ///< that holds the problem, as Case
 };
 
 /// The samples of one trial from one launch.

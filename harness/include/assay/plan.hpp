@@ -19,7 +19,7 @@ struct Trial {
   Case row;
   Context context;
   std::string key;       ///< operation/variant/problem#threads
-  std::string workload;  ///< hash of operation, contract version, problem and seed
+  std::string workload;  ///< hash of operation, contract version, problem, its file and seed
   std::string skipped;   ///< why it cannot run here; empty when it can
 };
 
@@ -42,7 +42,9 @@ std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const
 std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
                                         const Selection& selection, const Machine& machine);
 
-/// The hash that tells workloads apart: results of different workloads are not comparable.
-std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed);
+/// The hash that tells workloads apart: results of different workloads are not comparable. Of a problem that
+/// `file` holds, that is by its content. Throws Error where it cannot be read.
+std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed,
+                          const std::filesystem::path& file = {});
 
 }  // namespace assay

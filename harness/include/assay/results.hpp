@@ -10,6 +10,7 @@
 #include "assay/operation.hpp"
 #include "assay/shard.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,9 @@ struct TrialResult {
   std::string operation, variant, problem;
   int threads = 1;
   double per_step = 0;
-  std::string note;      ///< of the case
-  std::string workload;  ///< results of different workloads are not comparable
+  std::string note;              ///< of the case
+  std::string workload;          ///< results of different workloads are not comparable
+  std::filesystem::path file{};  ///< that holds the problem, as Case; in no stored results
   Cost cost;
   std::string skipped;  ///< why it did not run here; nothing below is set then
   bool failed = false;  ///< it ran, and `skipped` is the error that a foreign program reported of it
