@@ -125,16 +125,15 @@ std::string channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const 
 
 /// Stores past the caches pay where y would not stay in one. Measured on one thread: a Zen 5 with AVX-512 is
 /// fastest with them beyond the last cache, and there without a mean, or after a sum, with three passes over
-/// a row, which leave it time to fetch the next. A Zen 3, with half of the second level and other work in the
-/// last, is fastest with them between the two, in 0.55 to 0.97 of the time of ordinary stores; beyond, where
-/// it writes half a line at a time, ordinary ones take 0.8 to 0.95 of theirs.
+/// a row, which leave it time to fetch the next. A Zen 3 takes 0.88 of the time with them at a quarter of the
+/// last cache, and 1.1 at a sixteenth; beyond it, where it writes half a line at a time, 1.2.
 template <class Op>
 std::string rows(const typename Op::Problem& p, const Context& context) {
   if (!stays_alone<Op>(p, context)) return "threaded";
   const double all = bytes<Op>(p);
   const bool beyond = all >= caches().last;
   if (has_avx512()) return !beyond ? at_best(simd) : std::is_same_v<Op, LayerNorm> ? "streaming" : fused;
-  return all > caches().second && !beyond ? "streaming" : at_best(simd);
+  return all >= caches().last / 4 && !beyond ? "streaming" : at_best(simd);
 }
 
 /// Gradients have one array more, and a Zen 5 writes dx past the caches from the second level on.
