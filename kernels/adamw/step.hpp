@@ -53,6 +53,10 @@ Arrays arrays(const Input& in, Output& out) {
   return {in.g.data(), out.p.data(), out.m.data(), out.v.data()};
 }
 
+/// Parameters below which one thread does it all. Chosen, not measured: half of the elements at which the
+/// element-wise variants divide, since a parameter costs more than an element.
+inline constexpr Index break_even = 32768;
+
 /// One tier's code: a step of the parameters [first, last).
 using StepFunction = void(const StepConstants&, const Arrays&, Index first, Index last);
 

@@ -9,10 +9,6 @@
 namespace assay::adamw {
 namespace {
 
-/// Parameters below which one thread does it all. Chosen, not measured: half of the elements at which the
-/// element-wise variants divide, since a parameter costs more than an element.
-constexpr Index break_even = 32768;
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     const auto prepare = [](const auto& problem, const auto&, const Context& context) {

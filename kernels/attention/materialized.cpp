@@ -2,6 +2,7 @@
 // a head in memory. What `online` is faster than this comes from its blocks alone.
 
 #include "attention/tiles.hpp"
+#include "gemm/products.hpp"
 
 #include "assay/registry.hpp"
 
@@ -10,25 +11,6 @@
 
 namespace assay::attention {
 namespace {
-
-/// Products with a workspace for the largest of those that were planned.
-class Products {
- public:
-  explicit Products(const blocked::Tier& tier) : tier_(tier) {}
-  void plan(const blocked::Product& shape) {
-    const bool small = blocked::is_small(shape.m, shape.n, shape.k);
-    const Index floats = small ? tier_.small_space_floats(shape) : tier_.space_floats(shape);
-    if (floats > space_.size()) space_ = Buffer<float>(floats);
-  }
-  void run(const blocked::Product& product) {
-    const bool small = blocked::is_small(product.m, product.n, product.k);
-    (small ? tier_.multiply_small : tier_.multiply)(product, space_.data());
-  }
-
- private:
-  blocked::Tier tier_;
-  Buffer<float> space_;
-};
 
 class Materialized {
  public:
@@ -82,7 +64,7 @@ class Materialized {
 
   Attention::Problem p_;
   Tier tier_;
-  Products products_;
+  blocked::Products products_;
   Index width_, row_;
   Buffer<float> scores_;
 };

@@ -1,7 +1,7 @@
 // The product of one pair of a batch, planned once: what `simd` and `threaded` call for each pair.
 #pragma once
 
-#include "gemm/blocked.hpp"
+#include "gemm/products.hpp"
 
 #include "assay/ops/batched_gemm.hpp"
 
@@ -25,9 +25,9 @@ struct Plan {
               .ldc = p.n,
               .a_transposed = p.a_transposed(),
               .b_transposed = p.b_transposed()} {
-    const bool small = blocked::is_small(p.m, p.n, p.k);
-    multiply = small ? tier.multiply_small : tier.multiply;
-    space_floats = small ? tier.small_space_floats(first) : tier.space_floats(first);
+    const blocked::Way way = blocked::way_of(tier, first);
+    multiply = way.multiply;
+    space_floats = way.space_floats(first);
   }
 
   /// The products [begin, end).

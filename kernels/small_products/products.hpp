@@ -1,7 +1,7 @@
 // What the variants of small_products share: a product of some samples, and the centring of their rows.
 #pragma once
 
-#include "gemm/blocked.hpp"
+#include "gemm/products.hpp"
 #include "tiers.hpp"
 
 #include "assay/ops/small_products.hpp"
@@ -16,9 +16,9 @@ class Layer {
   Layer(const SmallProducts::Problem& p, Index samples)
       : p_(p), samples_(samples), tier_(best_of(blocked::tiers())) {
     shape_ = {.m = samples * p.rows, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
-    const bool small = blocked::is_small(shape_.m, shape_.n, shape_.k);
-    multiply_ = small ? tier_.multiply_small : tier_.multiply;
-    space_ = Buffer<float>(small ? tier_.small_space_floats(shape_) : tier_.space_floats(shape_));
+    const blocked::Way way = blocked::way_of(tier_, shape_);
+    multiply_ = way.multiply;
+    space_ = Buffer<float>(way.space_floats(shape_));
     mean_ = Buffer<float>(p.n);
   }
 

@@ -6,17 +6,6 @@
 
 namespace assay::train_step {
 
-Products::Products() : tier_(best_of(blocked::tiers())) {}
-
-void Products::plan(const blocked::Product& shape) {
-  const Index floats = is_small(shape) ? tier_.small_space_floats(shape) : tier_.space_floats(shape);
-  if (floats > space_.size()) space_ = Buffer<float>(floats);
-}
-
-void Products::run(const blocked::Product& product) {
-  (is_small(product) ? tier_.multiply_small : tier_.multiply)(product, space_.data());
-}
-
 RowSum::RowSum(Index rows, Index columns, float factor)
     : tier_(best_of(gemv::tiers())), rows_(rows), columns_(columns), factors_(rows) {
   std::ranges::fill(factors_, factor);

@@ -1,25 +1,12 @@
 // Dense layers of a network as products of matrices on one thread: the tiles of gemm, and the sums of gemv.
 #pragma once
 
-#include "gemm/blocked.hpp"
+#include "gemm/products.hpp"
 #include "gemv/part.hpp"
 
 namespace assay::train_step {
 
-/// Products of planned shapes: small ones without blocks, as in batched_gemm, and space for the largest.
-class Products {
- public:
-  Products();
-  /// Makes room for products like this one, whose addresses do not count.
-  void plan(const blocked::Product& shape);
-  void run(const blocked::Product& product);
-
- private:
-  static bool is_small(const blocked::Product& p) { return blocked::is_small(p.m, p.n, p.k); }
-
-  blocked::Tier tier_;
-  Buffer<float> space_;
-};
+using blocked::Products;
 
 /// y[columns] = factor times the sum of the rows of a[rows, columns]: a gemv with a vector of `factor`.
 class RowSum {

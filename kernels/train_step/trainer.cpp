@@ -1,6 +1,7 @@
 #include "train_step/trainer.hpp"
 
 #include "adamw/step.hpp"
+#include "gemm/grid.hpp"
 #include "gradient_accumulation/sweeps.hpp"
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
@@ -19,11 +20,6 @@ namespace {
 using training::Batch;
 using training::Network;
 using training::State;
-
-/// Multiply-adds of a forward pass below which a thread is not worth its start, as in gemm/grid.hpp.
-constexpr double least_multiply_adds = 0x1p18;
-/// Parameters below which one thread does what follows the backward pass: that of adamw.
-constexpr Index least_parameters = 32768;
 
 /// A thread's images, with activations and a gradient of its own.
 struct Part {
@@ -47,7 +43,7 @@ class ComposedTrainer final : public training::Trainer {
       : network_(network),
         threads_(std::max(1, context.threads)),
         parameters_(training::Segments(network).total()),
-        parameter_threads_(parameters_ < least_parameters ? 1 : threads_),
+        parameter_threads_(parameters_ < adamw::break_even ? 1 : threads_),
         clipped_(parameters_),
         squares_(static_cast<std::size_t>(parameter_threads_)),
         sweep_(best_of(gradient_accumulation::tiers()).function),
@@ -63,8 +59,8 @@ class ComposedTrainer final : public training::Trainer {
     division_ = &divisions_.emplace_back();
     division_->n = n;
     const double work = static_cast<double>(n) * training::forward_multiply_adds(network_);
-    const Index parts =
-        std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, std::min<Index>(threads_, n));
+    const Index parts = std::clamp<Index>(static_cast<Index>(work / blocked::least_multiply_adds), 1,
+                                          std::min<Index>(threads_, n));
     for (Index i = 0; i < parts; ++i) {
       Part part{.first = n * i / parts, .count = n * (i + 1) / parts - n * i / parts};
       part.model = network_.kind == training::Kind::classifier ? composed_classifier(network_)

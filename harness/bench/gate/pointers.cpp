@@ -1,5 +1,6 @@
 #include "bench/gate/pointers.hpp"
 
+#include "assay/pick.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/hot_symbols.hpp"
 #include "core/code/differing_functions.hpp"
@@ -26,11 +27,17 @@ std::string shortened(const std::string& name) {
   return name.size() <= most ? name : name.substr(0, most - 3) + "...";
 }
 
+/// The file that registers the code of a trial: that of the variant that is picked, where one is.
 std::string source_of(const Registry& registry, const TrialRequest& trial) {
   for (const Operation* operation : registry.operations()) {
     if (operation->name() != trial.operation) continue;
-    for (const VariantInfo& variant : operation->variants())
-      if (variant.name == trial.variant) return variant.source;
+    const auto& variants = operation->variants();
+    auto found = std::ranges::find(variants, trial.variant, &VariantInfo::name);
+    if (found == variants.end()) return "";
+    const auto other = picked(*operation, static_cast<std::size_t>(found - variants.begin()), trial.problem,
+                              {.threads = trial.threads});
+    if (other) found = std::ranges::find(variants, *other, &VariantInfo::name);
+    return found->source;
   }
   return "";
 }

@@ -19,6 +19,7 @@ namespace {
 
 // Parts of mangled names (Itanium C++ ABI, 5.1). An operation's contract stands between prefix and suffix.
 constexpr std::string_view registration = "_ZN5assay8RegisterC";
+constexpr std::string_view registration_of_picks = "_ZN5assay13RegisterPicksC";
 constexpr std::string_view operation = "N5assay6detail14TypedOperationI", operation_suffix = "EE";
 constexpr std::string_view loop_prefix = "_ZN5assay6detail10TypedTimedI", loop_suffix = "E6repeatEl";
 
@@ -265,6 +266,11 @@ std::optional<std::uint64_t> loop_hash(const Program& program, const std::string
   return walk.run();
 }
 
+bool has_symbol(const CodeObject& object, std::string_view prefix) {
+  return std::ranges::any_of(object.elf.symbols,
+                             [&](const ElfSymbol& symbol) { return symbol.name.starts_with(prefix); });
+}
+
 CodeIdentity identity(const Program& program, std::size_t object, const std::string& library) {
   Walk walk(program, Border::before_operations);
   walk.from_initialization(object);
@@ -277,7 +283,9 @@ CodeIdentity identity(const Program& program, std::size_t object, const std::str
   }
   // What else it calls may lie there, too.
   if (!library.empty() && !walk.undefined().empty()) hash = fnv1a(library, hash);
-  if (!walk.contracts().empty()) out.code = fmt::format("{:016x}", hash);
+  // A variant that picks others has no contract here, and their loops.
+  const bool picks = has_symbol(program.object(object), registration_of_picks);
+  if (!walk.contracts().empty() || picks) out.code = fmt::format("{:016x}", hash);
   return out;
 }
 
@@ -295,8 +303,8 @@ std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects
   const Program program(objects);
   std::vector<CodeIdentity> out;
   for (std::size_t o = 0; o < program.size(); ++o) {
-    const auto registers = [](const ElfSymbol& symbol) { return symbol.name.starts_with(registration); };
-    if (std::ranges::any_of(program.object(o).elf.symbols, registers)) {
+    const CodeObject& object = program.object(o);
+    if (has_symbol(object, registration) || has_symbol(object, registration_of_picks)) {
       out.push_back(identity(program, o, library));
     }
   }

@@ -57,6 +57,11 @@ struct Register {
   explicit Register(void (*fill)(Registry&), SourceLocation where = SourceLocation::current()) noexcept;
   void (*fill_)(Registry&);
 };
+struct Pick { int (*of)(int threads); };
+struct RegisterPicks {
+  explicit RegisterPicks(const Pick& pick, SourceLocation where = SourceLocation::current()) noexcept;
+  const Pick& pick_;
+};
 struct Gemm { static bool judge(float x); };
 struct Relu { static bool judge(float x); };
 extern template struct detail::TypedOperation<Gemm>;
@@ -210,6 +215,20 @@ TEST(CodeIdentity, ChangesWhenTheRegistrationNamesAnotherFunction) {
   const Codes before = codes(with("kernels/gemm/packed.cpp", kernel("return x;", other, "Gemm", "run")));
   const Codes after = codes(with("kernels/gemm/packed.cpp", kernel("return x;", other, "Gemm", "other")));
   EXPECT_NE(before.at("kernels/gemm/packed.cpp"), after.at("kernels/gemm/packed.cpp"));
+}
+
+TEST(CodeIdentity, IsThatOfTheRuleWhereAFilePicksVariants) {
+  const auto rule = [](const std::string& least, const std::string& comment = "") {
+    return "#include \"harness.hpp\"\nnamespace assay { namespace {\nint of(int threads) { return threads "
+           "> " +
+           least + "; }\n" + comment +
+           "constexpr Pick pick{of};\nconst RegisterPicks registered{pick};\n}}\n";
+  };
+  const std::string file = "kernels/auto.cpp";
+  const std::string code = codes(with(file, rule("1"))).at(file);
+  EXPECT_EQ(code.size(), 16U);
+  EXPECT_EQ(code, codes(with(file, rule("1", "// A line.\n"))).at(file));
+  EXPECT_NE(code, codes(with(file, rule("2"))).at(file));
 }
 
 TEST(CodeIdentity, ChangesWithATableThatIsFilledBeforeMain) {

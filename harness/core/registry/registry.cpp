@@ -2,6 +2,7 @@
 
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
+#include "core/registry/picking.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@ namespace assay {
 namespace {
 
 const Register* first_register = nullptr;
+const RegisterPicks* first_picks = nullptr;
 
 bool is_word(std::string_view text) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -24,6 +26,15 @@ std::string normal_path(const std::filesystem::path& file) {
   return file.lexically_normal().generic_string();
 }
 
+/// Source, line, code and calls of what is registered there.
+VariantInfo origin_of(const SourceLocation& where) {
+  const std::string source = normal_path(where.file_name());
+  return {.source = source,
+          .line = static_cast<int>(where.line()),
+          .code = std::string(CodeTable::code_of(source)),
+          .calls = CodeTable::calls_of(source)};
+}
+
 }  // namespace
 
 Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
@@ -31,17 +42,25 @@ Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
   first_register = this;
 }
 
+RegisterPicks::RegisterPicks(std::span<const Pick> picks, SourceLocation where) noexcept
+    : picks_(picks), where_(where), next_(first_picks) {
+  first_picks = this;
+}
+
 Registry Registry::linked() {
   Registry registry;
   for (const Register* r = first_register; r != nullptr; r = r->next_) {
-    const std::string source = normal_path(r->where_.file_name());
-    registry.origin_ = {.source = source,
-                        .line = static_cast<int>(r->where_.line()),
-                        .code = std::string(CodeTable::code_of(source)),
-                        .calls = CodeTable::calls_of(source)};
+    registry.origin_ = origin_of(r->where_);
     r->fill_(registry);
   }
   registry.origin_ = {};
+  for (const RegisterPicks* p = first_picks; p != nullptr; p = p->next_) {
+    for (const Pick& pick : p->picks_) {
+      require_variant_name(pick.operation, pick.name);
+      registry.put(
+          std::make_unique<PickingOperation>(registry.take(pick.operation), pick, origin_of(p->where_)));
+    }
+  }
   registry.validate();
   return registry;
 }
@@ -110,6 +129,7 @@ Operation& Registry::place_for(std::string_view operation, std::string_view vari
   require_variant_name(operation, variant);
   auto& slot = operations_[std::string(operation)];
   if (slot == nullptr) slot = make();
+  if (auto* picking = dynamic_cast<PickingOperation*>(slot.get())) return picking->real();
   return *slot;
 }
 
