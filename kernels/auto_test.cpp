@@ -15,7 +15,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
 
-const Registry& linked() {
+const Registry& linked_variants() {
   static const Registry registry = Registry::linked();
   return registry;
 }
@@ -27,14 +27,14 @@ std::size_t place_of_auto(const Operation& operation) {
 }
 
 std::string pick(const std::string& operation, std::string_view problem, int threads) {
-  const Operation& at = linked().at(operation);
+  const Operation& at = linked_variants().at(operation);
   return picked(at, place_of_auto(at), problem, {.threads = threads}).value_or("none");
 }
 std::string without_tier(const std::string& variant) { return variant.substr(0, variant.find('@')); }
 
 std::vector<std::string> operations_with_auto() {
   std::vector<std::string> out;
-  for (const Operation* operation : linked().operations()) {
+  for (const Operation* operation : linked_variants().operations()) {
     if (place_of_auto(*operation) < operation->variants().size()) out.emplace_back(operation->name());
   }
   return out;
@@ -44,7 +44,7 @@ class Auto : public ::testing::TestWithParam<std::string> {};
 
 // picked() throws for a variant that does not exist, does not run here, is a library or set apart.
 TEST_P(Auto, IsAVariantThatRunsHereForEveryCornerCase) {
-  const Operation& operation = linked().at(GetParam());
+  const Operation& operation = linked_variants().at(GetParam());
   const std::size_t at = place_of_auto(operation);
   for (const std::string& problem : operation.corner_cases()) {
     for (const int threads : {1, 2, 3}) {
@@ -66,7 +66,7 @@ TEST(AutoPicks, ForEveryHotPathWhoseBestVariantDepends) {
                                   "rmsnorm_backward", "adamw", "elementwise_add", "elementwise_gelu",
                                   "im2col", "col2im", "memory_pool_validate", "task_graph", "attention"}));
   // Whoever has several tiers and a way to divide them has it as well.
-  for (const Operation* operation : linked().operations()) {
+  for (const Operation* operation : linked_variants().operations()) {
     if (operation->name() == "gemm_bf16") continue;  // its `threaded` picks among kinds of products, too
     const auto named = [&](const std::string& name) {
       return std::ranges::any_of(operation->variants(),
