@@ -28,9 +28,12 @@ bool fits(const Operation& operation, std::size_t variant, const std::string& pr
          !operation.unfit(of_naive, problem, Context{}) && !operation.unfit(variant, problem, context);
 }
 
-/// Whether an input of it can be made: the extents of some contracts have to suit each other.
+/// Whether an input of it can be made: the extents of some contracts have to suit each other, as a window and
+/// its image, and a contract may find that out when asked for a size or a cost.
 bool makes_sense(const Operation& operation, const std::string& problem) {
   try {
+    static_cast<void>(operation.footprint(problem));
+    static_cast<void>(operation.cost(problem));
     static_cast<void>(operation.open(problem, {.fill = operation.fills().back()}));
     return true;
   } catch (const Error&) {
@@ -87,9 +90,16 @@ std::optional<std::string> grown(const Operation& operation, std::size_t variant
   constexpr int most = 14;
   std::optional<std::string> best;
   double least = std::numeric_limits<double>::infinity();
+  const auto is_better = [&](const std::string& problem) {
+    try {
+      return fits(operation, variant, problem) && work_of(operation, problem) < least &&
+             makes_sense(operation, problem);
+    } catch (const Error&) {
+      return false;  // As where it makes no sense, which is asked last since it takes longest.
+    }
+  };
   const auto consider = [&](const std::string& problem) {
-    if (!fits(operation, variant, problem) || work_of(operation, problem) >= least) return;
-    if (!makes_sense(operation, problem)) return;
+    if (!is_better(problem)) return;
     least = work_of(operation, problem);
     best = problem;
   };
@@ -121,7 +131,8 @@ std::vector<std::string> problems_beside(const Operation& operation, const std::
     for (std::size_t i = 0; i < rules.size(); ++i) {
       if (!rules[i].fallback) beside[i] = std::clamp(values[i] + step, rules[i].low, rules[i].high);
     }
-    if (beside != values) out.push_back(format_fields(beside, rules));
+    const std::string text = format_fields(beside, rules);
+    if (beside != values && makes_sense(operation, text)) out.push_back(text);
   }
   return out;
 }

@@ -1,4 +1,5 @@
 #include "assay/check.hpp"
+#include "assay/error.hpp"
 #include "core/check/doubling.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,7 @@ namespace {
 using assay::testing::doubled;
 using assay::testing::Doubling;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Not;
 
 std::optional<std::string> needs_thousands(const Doubling::Problem& p, const Context&) {
@@ -50,6 +52,36 @@ TEST(DrawnProblem, GrowsUntilTheVariantRuns) {
   EXPECT_FALSE(registry().at("doubling").unfit(large, *found, {}));
   EXPECT_LE(registry().at("doubling").cost(*found).flops, 8000) << "twice as much would have done";
   EXPECT_FALSE(problem(nowhere));
+}
+
+// As of a window that must fit into its image; what fits is larger than the corner cases.
+struct Fitting : Doubling {
+  static constexpr std::string_view name = "fitting";
+  static double footprint(const Problem& p) {
+    if (p.columns > 20) throw Error(std::string(name), "the columns do not fit", "give less");
+    return Doubling::footprint(p);
+  }
+};
+
+TEST(DrawnProblem, PassesOverWhatTheContractRefuses) {
+  Registry made;
+  made.add<Fitting>({.name = "naive", .run = doubled});
+  made.add<Fitting>(
+      {.name = "large", .run = doubled, .unfit = [](const Doubling::Problem& p, const Context&) {
+         return p.rows > 100 ? std::nullopt : std::optional<std::string>("is for hundreds");
+       }});
+  made.add<Fitting>({.name = "nowhere", .run = doubled, .unfit = never});
+  Rng rng(42);
+  const auto found = drawn_problem(made.at("fitting"), 1, rng);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(made.at("fitting").unfit(1, *found, {}));
+  EXPECT_FALSE(drawn_problem(made.at("fitting"), 2, rng));
+}
+
+TEST(ProblemsBeside, LeaveOutWhatTheContractRefuses) {
+  Registry made;
+  made.add<Fitting>({.name = "naive", .run = doubled});
+  EXPECT_THAT(problems_beside(made.at("fitting"), "rows=4,columns=20"), ElementsAre("rows=3,columns=19"));
 }
 
 }  // namespace
