@@ -35,10 +35,9 @@ void join(VariantInfo& picker, const std::vector<VariantInfo>& variants) {
     add_calls(variant);
   }
   picker.code = code_known ? fmt::format("{:016x}", hash) : "";
-  picker.calls.reset();
-  if (!calls_known) return;
-  picker.calls.emplace();
-  for (const auto& [to, names] : calls) picker.calls->push_back({to, {names.begin(), names.end()}});
+  std::vector<Calls> all;
+  for (const auto& [to, names] : calls) all.push_back({to, {names.begin(), names.end()}});
+  picker.calls = calls_known ? std::optional(std::move(all)) : std::nullopt;
 }
 
 class PickingWorkload final : public Workload {
