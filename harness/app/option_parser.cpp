@@ -111,6 +111,19 @@ void require_not_excluded(const Option& given_by_variable, const std::string& va
   }
 }
 
+/// What CLI11 says of arguments it refuses, but for options given too often, of which it says "At Most 1
+/// required".
+std::string refusal(const CLI::ParseError& failure, const Declared& declared) {
+  for (const CLI::Option* option : declared.theirs) {
+    const int count = static_cast<int>(option->count()), most = option->get_items_expected_max();
+    const bool is_flag = most == 0,
+               takes_all = option->get_multi_option_policy() != CLI::MultiOptionPolicy::Throw;
+    if (is_flag || takes_all || count <= most) continue;
+    return fmt::format("{}: is given {} times, and takes one value", option->get_name(), count);
+  }
+  return failure.what();
+}
+
 }  // namespace
 
 std::vector<std::string> read_options(const std::string& program, OptionList& options,
@@ -121,7 +134,7 @@ std::vector<std::string> read_options(const std::string& program, OptionList& op
     std::ranges::reverse(arguments);  // as CLI11 wants them
     declared.app.parse(arguments);
   } catch (const CLI::ParseError& failure) {
-    throw Error(program, failure.what(), fmt::format("`{} --help` lists its options", program));
+    throw Error(program, refusal(failure, declared), fmt::format("`{} --help` lists its options", program));
   }
   std::vector<std::string> remaining = declared.app.remaining();
   for (std::size_t i = 0; i < declared.theirs.size(); ++i) {

@@ -116,6 +116,13 @@ TEST(CommandLine, NamesAnOptionWhoseVariableWasNotSet) {
   EXPECT_THAT(parsed({"gate", "--suite", "s.json", "--base=b", "--head="}).errors, HasSubstr("--head"));
 }
 
+TEST(CommandLine, SaysWhichOptionIsGivenTwice) {
+  EXPECT_THAT(parsed({"gate", "--suite", "s.json", "--base=b", "--base=c"}).errors,
+              HasSubstr("--base: is given 2 times, and takes one value"));
+  EXPECT_THAT(parsed({"run", "smoke", "--suite", "full"}).errors, HasSubstr("--suite: is given 2 times"));
+  EXPECT_THAT(parsed({"run", "--threads", "1,2", "-q", "-q"}).errors, HasSubstr("--suite is required"));
+}
+
 TEST(CommandLine, TreatsHelpAndVersionAsSuccess) {
   EXPECT_EQ(parsed({"--help"}).exit_code, 0);
   EXPECT_THAT(parsed({"--help"}).output, HasSubstr("gate"));
