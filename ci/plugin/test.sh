@@ -108,6 +108,7 @@ def g(x): return array.array("d", [v + 1 for v in x for _ in range(3)][::3])
 def wrong(x): return array.array("d", [v + 2 for v in x])
 slower = assay.compare(f, g, x, budget=30, quiet=True)
 assert slower.word == "slower" and slower.ratio > 1.1, slower.text
+assert "@g" in slower.text and "next:" not in slower.text, "the command that repeats it needs this process"
 same = assay.compare(f, f, x, budget=20, quiet=True)
 assert same.word in ("same", "undecided"), same.text
 assert assay.compare(f, wrong, x, budget=10, quiet=True).word == "wrong"

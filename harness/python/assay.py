@@ -16,8 +16,9 @@ numpy arrays where numpy is installed, and memoryviews elsewhere; arrays="torch"
 of assay are flat. Outputs that are no parameters are what the function returns, one or a tuple in their order; they
 are copied, inside the time.
 
-The library libassay.so does the work. It is looked for at $ASSAY_LIBRARY, beside this file, in build/release of the
-project that this file lies in, and where libraries are installed.
+An installation has this file in share/assay/python, which PYTHONPATH has to name. The library libassay.so does the
+work. It is looked for at $ASSAY_LIBRARY, beside this file, in build/release of the project that this file lies in, and
+where libraries are installed.
 """
 
 import ctypes
@@ -626,7 +627,7 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
                     os.close(kept_descriptor)
         with open(said, encoding="utf-8", errors="replace") as file:
             # The command that repeats it would need this process.
-            text = "".join(line for line in file if not line.startswith("again:"))
+            text = "".join(line for line in file if not line.startswith("next:"))
         if code == 130 or code == 128 + signal.SIGINT:
             raise KeyboardInterrupt
         if not os.path.exists(found):
