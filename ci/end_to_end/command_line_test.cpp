@@ -241,7 +241,9 @@ TEST_F(Program, HonoursTheFamiliarBenchmarkFlags) {
 TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
   folder_.write("broken.json", "{\"schema\": 1,\n  oops}");
   folder_.write("huge.json", R"({"schema": 1, "name": "huge", "about": "x",
-    "cases": [{"op": "gemm", "m": 2147483648, "n": 2147483648, "k": 2147483648}]})");
+    "cases": [{"op": "gemm", "m": 1048576, "n": 1048576, "k": 1024}]})");
+  folder_.write("uncountable.json", R"({"schema": 1, "name": "uncountable", "about": "x",
+    "cases": [{"op": "elementwise_add", "n": 2147483648, "c": 2147483648, "h": 2147483648, "w": 1}]})");
   folder_.write("endless.json", R"({"schema": 1, "name": "endless", "about": "x",
     "cases": [{"op": "gemm", "m": 4, "n": 4, "k": 1e999}]})");
   const std::string before = folder_.listing();
@@ -252,6 +254,7 @@ TEST_F(Program, SaysWhatIsWrongWithBadInputAndWritesNothing) {
        std::vector<Bad>{{"run --suite missing.json", "missing.json: cannot be read"},
                         {"run --suite broken.json", "broken.json: invalid JSON at line 2, column 3"},
                         {"run --suite huge.json", "GiB are available"},
+                        {"run --suite uncountable.json", "the product of n = 2147483648, c = 2147483648"},
                         {"run --suite endless.json", "endless.json: cases[0].k: is 1e999 at line 2"},
                         {"check --suite endless.json", "endless.json: cases[0].k: is 1e999 at line 2"},
                         {"schema sweet", "sweet: is no format of a file"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 
 namespace assay {
@@ -39,7 +40,17 @@ std::vector<double> sum_of(const Steps& steps) {
   return out;
 }
 
-double limit_of(double share) { return 1 / (1 - share); }
+/// How many times as fast all steps were without `seconds` of them, launch by launch as `epoch` is, so that
+/// an effect is never beyond its limit. Infinite where nothing would be left.
+double limit_of(const std::vector<double>& all, const std::vector<double>& seconds) {
+  std::vector<double> others = all;
+  std::ranges::transform(others, seconds, others.begin(), std::minus{});
+  if (std::ranges::min(others) <= 0) return std::numeric_limits<double>::infinity();
+  return ratio_of_pairs(all, others).middle;
+}
+
+/// Percent of all steps, of what they are so many times as fast without.
+double share_of(double limit) { return 100 * (1 - 1 / limit); }
 
 }  // namespace
 
@@ -56,14 +67,14 @@ Composition composition(const Results& results, const std::vector<Prediction>& p
     const std::vector<double>& replacing = after.at(operation);
     std::vector<double> replaced = slow;
     for (std::size_t i = 0; i < slow.size(); ++i) replaced[i] += replacing[i] - seconds[i];
-    const double share = median(seconds) / median(slow), left = median(replacing) / median(fast);
+    const double limit = limit_of(slow, seconds), limit_left = limit_of(fast, replacing);
     out.effects.push_back({.operation = operation,
-                           .share = 100 * share,
+                           .share = share_of(limit),
                            .speedup = ratio_of_pairs(seconds, replacing),
                            .epoch = ratio_of_pairs(slow, replaced),
-                           .limit = limit_of(share),
-                           .share_left = 100 * left,
-                           .limit_left = limit_of(left)});
+                           .limit = limit,
+                           .share_left = share_of(limit_left),
+                           .limit_left = limit_left});
   }
   std::ranges::stable_sort(out.effects, std::greater{},
                            [](const OperationEffect& one) { return one.epoch.middle; });

@@ -45,6 +45,25 @@ Index parse_value(std::string_view where, std::string_view text, const FieldRule
   return value;
 }
 
+/// Throws Error where the product of all extents, the fields without a fallback, is no Index: contracts and
+/// kernels count elements and operations in whole numbers, and no machine has memory or time for as many.
+void require_countable(std::string_view where, std::span<const Index> values,
+                       std::span<const FieldRule> rules) {
+  constexpr double most = 0x1p62;
+  double product = 1;
+  std::string extents;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].fallback || values[i] <= 1) continue;
+    product *= static_cast<double>(values[i]);
+    extents += fmt::format("{}{} = {}", extents.empty() ? "" : ", ", rules[i].name, values[i]);
+  }
+  if (product <= most) return;
+  throw Error(
+      std::string(where),
+      fmt::format("is too large: the product of {} is {:.2g}, and 4.6e18 is the most", extents, product),
+      "give smaller ones");
+}
+
 }  // namespace
 
 std::vector<Index> parse_fields(std::string_view where, std::string_view text,
@@ -79,6 +98,7 @@ std::vector<Index> parse_fields(std::string_view where, std::string_view text,
     }
     values.push_back(found[i] ? *found[i] : *rules[i].fallback);
   }
+  require_countable(where, values, rules);
   return values;
 }
 
