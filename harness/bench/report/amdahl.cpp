@@ -49,8 +49,12 @@ double limit_of(const std::vector<double>& all, const std::vector<double>& secon
   return ratio_of_pairs(all, others).middle;
 }
 
-/// Percent of all steps, of what they are so many times as fast without.
-double share_of(double limit) { return 100 * (1 - 1 / limit); }
+/// Percent of all steps that `seconds` of them are, the mean of the launches: such shares sum to the whole.
+double share_of(const std::vector<double>& all, const std::vector<double>& seconds) {
+  double sum = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) sum += seconds[i] / all[i];
+  return 100 * sum / static_cast<double>(all.size());
+}
 
 }  // namespace
 
@@ -67,14 +71,13 @@ Composition composition(const Results& results, const std::vector<Prediction>& p
     const std::vector<double>& replacing = after.at(operation);
     std::vector<double> replaced = slow;
     for (std::size_t i = 0; i < slow.size(); ++i) replaced[i] += replacing[i] - seconds[i];
-    const double limit = limit_of(slow, seconds), limit_left = limit_of(fast, replacing);
     out.effects.push_back({.operation = operation,
-                           .share = share_of(limit),
+                           .share = share_of(slow, seconds),
                            .speedup = ratio_of_pairs(seconds, replacing),
                            .epoch = ratio_of_pairs(slow, replaced),
-                           .limit = limit,
-                           .share_left = share_of(limit_left),
-                           .limit_left = limit_left});
+                           .limit = limit_of(slow, seconds),
+                           .share_left = share_of(fast, replacing),
+                           .limit_left = limit_of(fast, replacing)});
   }
   std::ranges::stable_sort(out.effects, std::greater{},
                            [](const OperationEffect& one) { return one.epoch.middle; });

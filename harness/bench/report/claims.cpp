@@ -326,7 +326,7 @@ PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
     out.bound = {.most = figure_of_speedup(part.figure, limit),
                  .why = fmt::format("{} takes {} of what is listed when all else is replaced by its fastest "
                                     "variants, and cannot give back more",
-                                    part.operation, percent_text(effect->share / 100))};
+                                    part.operation, percent_text(1 - 1 / limit))};
   }
   const NaiveTrials naive_trials(whole);
   for (const Contribution& one : predictions.at(1).contributions) {

@@ -251,8 +251,7 @@ class Linter {
     for (const std::string_view name : {"share_percent", "share_left_percent"}) {
       double sum = 0;
       for (const Json& one : rows) sum += number_in(one, name).value_or(0);
-      // Each is a middle over launches, and such middles need not sum to the whole.
-      if (exceeds(sum, 105)) found(Rule::shares, here, name, "shares sum to " + percent_text(sum / 100));
+      if (exceeds(sum, 100)) found(Rule::shares, here, name, "shares sum to " + percent_text(sum / 100));
     }
   }
 

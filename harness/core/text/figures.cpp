@@ -105,6 +105,8 @@ IntervalCells fine_seconds_cells(const Interval& seconds) {
 std::string fine_seconds_text(const Interval& seconds) { return in_one(fine_seconds_cells(seconds)); }
 
 std::string speedup_text(const Interval& speedup) {
+  const bool has_no_interval = speedup.coverage == 0 && speedup.low == speedup.high;
+  if (has_no_interval) return figure(speedup.middle) + "x";
   return fmt::format("{}x [{}, {}]{}", figure(speedup.middle), figure(speedup.low), figure(speedup.high),
                      speedup.high < 1 ? " (slower)" : "");
 }

@@ -45,10 +45,10 @@ struct Prediction {
 std::vector<Prediction> predict(const Results& results, const Results* baseline = nullptr);
 
 /// The effect of the fastest variants of one operation on an epoch whose other operations stay naive:
-/// Amdahl's law with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p).
+/// Amdahl's law with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p), launch by launch.
 struct OperationEffect {
   std::string operation;
-  double share = 0;       ///< p: percent of the naive epoch
+  double share = 0;       ///< p: percent of the naive epoch, the mean of the launches
   Interval speedup;       ///< s: naive seconds of its cases by those of their fastest variants
   Interval epoch;         ///< the naive epoch by one in which this operation alone is replaced
   double limit = 1;       ///< of `epoch`, were the operation to take no time
