@@ -45,7 +45,8 @@ struct Prediction {
 std::vector<Prediction> predict(const Results& results, const Results* baseline = nullptr);
 
 /// The effect of the fastest variants of one operation on an epoch whose other operations stay naive:
-/// Amdahl's law with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p), launch by launch.
+/// Amdahl's law with shares that were measured, 1 / (1 - p + p / s), and its limit 1 / (1 - p), launch by
+/// launch.
 struct OperationEffect {
   std::string operation;
   double share = 0;       ///< p: percent of the naive epoch, the mean of the launches
