@@ -397,6 +397,7 @@ void add_tier(Registry& r, const DirectTier& tier) {
   const auto unfit = [why = tier.sums.unfit](const auto&, const Context&) { return why; };
   r.add<Conv2d>({.name = name,
                  .summary = summary,
+                 .after = "implicit_gemm",
                  .prepare =
                      [tier](const Problem& p, const Conv2d::Input&, const Context&) {
                        return [s = sums_of(SumPlan::of_y(p, tier)), p](const Conv2d::Input& in,
@@ -409,6 +410,7 @@ void add_tier(Registry& r, const DirectTier& tier) {
   r.add<Conv2dDataGradient>(
       {.name = name,
        .summary = summary,
+       .after = "implicit_gemm",
        .prepare =
            [tier](const DataProblem& p, const Conv2dDataGradient::Input&, const Context&) {
              return [s = sums_of(SumPlan::of_dx(p, tier))](const Conv2dDataGradient::Input& in,
@@ -420,6 +422,7 @@ void add_tier(Registry& r, const DirectTier& tier) {
   r.add<Conv2dWeightGradient>(
       {.name = name,
        .summary = "image broadcast against filters of a turned dy, compiled for " + tier.sums.name,
+       .after = "implicit_gemm",
        .prepare =
            [tier](const Problem& p, const Conv2dWeightGradient::Input&, const Context&) {
              WeightPlan plan(p);

@@ -117,9 +117,11 @@ Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dW
 const Register registered{[](Registry& r) {
   constexpr auto summary =
       "one product of matrices per image; workspace: kernel_h kernel_w c out_h out_w floats";
-  r.add<Conv2d>({.name = "im2col_gemm", .summary = summary, .prepare = prepare_y});
-  r.add<Conv2dDataGradient>({.name = "im2col_gemm", .summary = summary, .prepare = prepare_dx});
-  r.add<Conv2dWeightGradient>({.name = "im2col_gemm", .summary = summary, .prepare = prepare_dw});
+  r.add<Conv2d>({.name = "im2col_gemm", .summary = summary, .after = "naive", .prepare = prepare_y});
+  r.add<Conv2dDataGradient>(
+      {.name = "im2col_gemm", .summary = summary, .after = "naive", .prepare = prepare_dx});
+  r.add<Conv2dWeightGradient>(
+      {.name = "im2col_gemm", .summary = summary, .after = "naive", .prepare = prepare_dw});
 }};
 
 }  // namespace

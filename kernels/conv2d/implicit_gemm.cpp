@@ -196,17 +196,20 @@ void add_tier(Registry& r, const blocked::Tier& tier) {
   const auto unfit = [why = tier.unfit](const auto&, const Context&) { return why; };
   r.add<Conv2d>({.name = name,
                  .summary = "columns gathered a block at a time; workspace: 272 KiB" + of,
+                 .after = "im2col_gemm",
                  .prepare = [tier](const Problem& p, const Conv2d::Input&,
                                    const Context&) { return prepare_y(tier, p); },
                  .unfit = unfit});
   r.add<Conv2dDataGradient>(
       {.name = name,
        .summary = "columns added to dx a block at a time; workspace: about 272 KiB" + of,
+       .after = "im2col_gemm",
        .prepare = [tier](const DataProblem& p, const Conv2dDataGradient::Input&,
                          const Context&) { return prepare_dx(tier, p); },
        .unfit = unfit});
   r.add<Conv2dWeightGradient>({.name = name,
                                .summary = "columns gathered a block at a time; workspace: 390 KiB" + of,
+                               .after = "im2col_gemm",
                                .prepare = [tier](const Problem& p, const Conv2dWeightGradient::Input&,
                                                  const Context&) { return prepare_dw(tier, p); },
                                .unfit = unfit});

@@ -86,10 +86,21 @@ std::optional<std::string> unfit(const Layer& p, const Context&) {
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "1 x 1 layers as one product of matrices per image; no workspace";
-  r.add<Conv2d>({.name = "pointwise", .summary = summary, .prepare = prepare_y, .unfit = unfit});
-  r.add<Conv2dDataGradient>({.name = "pointwise", .summary = summary, .prepare = prepare_dx, .unfit = unfit});
-  r.add<Conv2dWeightGradient>(
-      {.name = "pointwise", .summary = summary, .prepare = prepare_dw, .unfit = unfit});
+  r.add<Conv2d>({.name = "pointwise",
+                 .summary = summary,
+                 .after = "im2col_gemm",
+                 .prepare = prepare_y,
+                 .unfit = unfit});
+  r.add<Conv2dDataGradient>({.name = "pointwise",
+                             .summary = summary,
+                             .after = "im2col_gemm",
+                             .prepare = prepare_dx,
+                             .unfit = unfit});
+  r.add<Conv2dWeightGradient>({.name = "pointwise",
+                               .summary = summary,
+                               .after = "im2col_gemm",
+                               .prepare = prepare_dw,
+                               .unfit = unfit});
 }};
 
 }  // namespace

@@ -220,11 +220,12 @@ Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dW
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "best tier of direct, or products where pointwise, on every thread";
-  r.add<Conv2d>({.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_y});
+  r.add<Conv2d>(
+      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_y});
   r.add<Conv2dDataGradient>(
-      {.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_dx});
+      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_dx});
   r.add<Conv2dWeightGradient>(
-      {.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare_dw});
+      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_dw});
 }};
 
 }  // namespace

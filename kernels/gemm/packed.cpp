@@ -1,6 +1,6 @@
-// The idea: what `reordered` loads and stores again for every k, a tile of C, is kept in registers while k
-// runs, and both operands are copied into panels that the tile reads with stride one. Plain C++: the compiler
-// makes vectors of the loop over columns, of the width that the plain ABI has.
+// The idea: the tile of `tiled`, and both operands are copied into panels that it reads with stride one, in
+// blocks that stay in the caches. Plain C++: the compiler makes vectors of the loop over columns, of the
+// width that the plain ABI has.
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -95,8 +95,10 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const 
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>(
-      {.name = "packed", .summary = "4 x 8 register tile over packed panels, plain C++", .prepare = prepare});
+  r.add<Gemm>({.name = "packed",
+               .summary = "4 x 8 register tile over packed panels, plain C++",
+               .after = "tiled",
+               .prepare = prepare});
 }};
 
 }  // namespace

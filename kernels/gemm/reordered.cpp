@@ -64,7 +64,10 @@ void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>({.name = "reordered", .summary = "columns innermost: stride-one rows, vectorised", .run = run});
+  r.add<Gemm>({.name = "reordered",
+               .summary = "columns innermost: stride-one rows, vectorised",
+               .after = "naive",
+               .run = run});
 }};
 
 }  // namespace

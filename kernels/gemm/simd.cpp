@@ -284,6 +284,7 @@ const Register registered{[](Registry& r) {
   for (const blocked::Tier& tier : blocked::tiers()) {
     r.add<Gemm>({.name = "simd@" + tier.name,
                  .summary = "register tile over copied panels, compiled for " + tier.name,
+                 .after = "packed",
                  .prepare =
                      [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
                        const auto space = std::make_shared<Buffer<float>>(

@@ -21,6 +21,7 @@ const Register registered{[](Registry& r) {
   for (const blocked::Tier& tier : blocked::tiers()) {
     r.add<Gemm>({.name = "small@" + tier.name,
                  .summary = "register tiles without blocks or copies, compiled for " + tier.name,
+                 .after = "simd",
                  .prepare =
                      [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
                        const auto space = std::make_shared<Buffer<float>>(

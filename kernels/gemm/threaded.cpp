@@ -48,6 +48,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "threaded",
                .summary = "best tier of simd on one rectangle of C per thread",
+               .after = "simd",
                .threaded = true,
                .prepare = prepare});
 }};

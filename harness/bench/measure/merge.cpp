@@ -238,12 +238,13 @@ std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
   return out;
 }
 
-/// Those of each variant once.
-std::vector<VariantCalls> calls_of_all(const std::vector<ShardFile>& files) {
-  std::vector<VariantCalls> out;
+/// What the files say of each variant, once.
+template <class Said>
+std::vector<Said> said_by_all(const std::vector<ShardFile>& files, std::vector<Said> Results::*list) {
+  std::vector<Said> out;
   for (const ShardFile& file : files) {
-    for (const VariantCalls& one : file.results.calls) {
-      if (std::ranges::find(out, one.variant, &VariantCalls::variant) == out.end()) out.push_back(one);
+    for (const Said& one : file.results.*list) {
+      if (std::ranges::find(out, one.variant, &Said::variant) == out.end()) out.push_back(one);
     }
   }
   return out;
@@ -271,7 +272,8 @@ Results merged(std::vector<ShardFile> files) {
   out.mixed_machines = mixed;
   out.roofs = mixed.empty() ? roofs_of_all(files) : std::vector<Roof>{};
   out.weather = weather_of_all(files);
-  out.calls = calls_of_all(files);
+  out.calls = said_by_all(files, &Results::calls);
+  out.steps = said_by_all(files, &Results::steps);
   out.trials = std::move(trials);
   return out;
 }

@@ -51,6 +51,7 @@ ShardFile shard(int index, std::vector<std::int64_t> positions) {
     results.trials.push_back(trial_of("packed", problem, 1e-6));
   }
   results.calls = {{.variant = "gemm/packed", .calls = {{"openblas", {"cblas_sgemm"}}}}};
+  results.steps = {{.variant = "gemm/packed", .after = "naive"}};
   results.shard->positions = std::move(positions);
   return out;
 }
@@ -87,6 +88,8 @@ TEST(Merge, OfMachinesThatAreAlikeIsLikeOneRun) {
   EXPECT_THAT(all.roofs, SizeIs(1));
   ASSERT_THAT(all.calls, SizeIs(1)) << "one line for each variant";
   EXPECT_EQ(all.calls[0].variant, "gemm/packed");
+  ASSERT_THAT(all.steps, SizeIs(1));
+  EXPECT_EQ(all.steps[0].after, "naive");
   EXPECT_EQ(all.cases_left_out, 5);
   EXPECT_EQ(all.date, "2026-01-01T00:00:00Z");
   EXPECT_EQ(all.command, "assay run --suite tiny.json -k 'gemm' --benchmark_repetitions=9");

@@ -145,6 +145,11 @@ void describe(Fields& f, VariantCalls& one) {
           {.terse = true, .about = "functions by what they belong to: threads, system, or a library"});
 }
 
+void describe(Fields& f, VariantStep& one) {
+  f("variant", one.variant, {.about = "operation/variant"});
+  f("after", one.after, {.about = "the variant that it takes further, without a tier"});
+}
+
 void describe_shard(Fields& f, Shard& shard) {
   f("count", shard.count, {.low = 1});
   const Index last = f.reads() ? shard.count - 1 : std::numeric_limits<int>::max();
@@ -199,6 +204,7 @@ void describe(Fields& f, Results& results) {
   f("roofs", results.roofs, optional);
   f("weather", results.weather, optional);
   f("calls", results.calls, {.optional = true, .about = "beyond run-times; of other variants not known"});
+  f("steps", results.steps, {.terse = true, .about = "from naive to the fastest, idea by idea"});
   f("trials", results.trials);
   f("again", results.again, {.terse = true, .about = "measured a second time"});
   f.unique("trials", results.trials, &TrialResult::key, "repeats the trial");

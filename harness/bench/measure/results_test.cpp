@@ -76,6 +76,7 @@ Results sample() {
           .weather = {1, 0.1, 0.2, -1, 4, -1, 6},
           .calls = {{"gemm/naive", {}},
                     {"gemm/packed", {{"tbb", {"tbb::f", "tbb::g"}}, {"threads", {"GOMP_parallel"}}}}},
+          .steps = {{"gemm/packed", "naive"}},
           .trials = {naive, wrong, skipped, hung}};
 }
 
@@ -108,6 +109,9 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_TRUE(after.calls[0].calls.empty());
   EXPECT_EQ(after.calls[1].calls[1].to, "threads");
   EXPECT_THAT(after.calls[1].calls[0].names, ::testing::ElementsAre("tbb::f", "tbb::g"));
+  ASSERT_EQ(after.steps.size(), 1U);
+  EXPECT_EQ(after.steps[0].variant, "gemm/packed");
+  EXPECT_EQ(after.steps[0].after, "naive");
   EXPECT_EQ(after.trials[0].launches[0][0].seconds, 1e-4 / 3);
   EXPECT_EQ(after.trials[0].launches[0][1].seconds, 0.1 + 0.2);
   EXPECT_EQ(after.trials[0].launches[0][1].calls, 7);

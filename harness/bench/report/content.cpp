@@ -201,6 +201,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
     if (is_measured(trial)) out.times.push_back(time_row(results, trial, naive.beside(trial), beaten));
   }
   out.peers = peers(results);
+  out.ladder = ladder(results);
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
   if (out.withheld.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();

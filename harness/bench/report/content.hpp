@@ -37,6 +37,9 @@ std::vector<BreakEven> break_even(const Results& results);
 /// Returns a row for every operation and thread count at which a library was measured beside ours.
 std::vector<PeerRow> peers(const Results& results);
 
+/// Returns the steps that were measured beside the one before, those of an operation together.
+std::vector<LadderStep> ladder(const Results& results);
+
 /// What else the machine did while trials were timed, as a sentence.
 std::string weather_text(const Weather& weather);
 

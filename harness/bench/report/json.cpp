@@ -100,6 +100,20 @@ void describe(Fields& f, TimeRow& row) {
     {.terse = true, .seven_digits = true, .about = "seconds per call of slices by launch, in run order"});
 }
 
+void describe(Fields& f, LadderStep& one) {
+  f("operation", one.operation);
+  f("step", one.step);
+  f("after", one.after);
+  f("threads", one.threads);
+  f("cases", one.cases);
+  f("mean", one.mean, {.about = "geometric, of times before / times after"});
+  f("in_all", one.in_all, {.about = "the same, of naive"});
+  f("worst", one.worst);
+  f("worst_problem", one.worst_problem);
+  f("best", one.best);
+  f("best_problem", one.best_problem);
+}
+
 void describe(Fields& f, BreakEvenSize& one) {
   f("extents", one.extents);
   f("bytes", one.bytes, {.about = "of a call"});
@@ -194,6 +208,7 @@ void describe(Fields& f, Report& report) {
   f("times", report.times);
   f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
   f("peers", report.peers, {.optional = true, .about = "libraries that were measured beside ours"});
+  f("ladder", report.ladder, {.optional = true, .about = "what each idea gained over the one before"});
   f("break_even", report.break_even);
   f("baseline", report.baseline);
   f("comparison", report.comparison, null_if_none);

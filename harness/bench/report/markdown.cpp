@@ -237,6 +237,17 @@ void add_peers(Json& rows, const Report& report) {
   }
 }
 
+void add_ladder(Json& rows, const Report& report) {
+  for (std::size_t i = 0; i < report.ladder.size(); ++i) {
+    const LadderStep& one = report.ladder[i];
+    rows[i]["name"] = one.threads == 1 ? one.step : fmt::format("{}#{}", one.step, one.threads);
+    rows[i]["mean_text"] = beside_text(one.mean);
+    rows[i]["in_all_text"] = beside_text(one.in_all);
+    rows[i]["worst_text"] = beside_text(one.worst);
+    rows[i]["best_text"] = beside_text(one.best);
+  }
+}
+
 /// Rows in which there is a question; the others are counted.
 void add_sizes(Json& values, const Report& report) {
   Json rows = Json::array();
@@ -401,6 +412,7 @@ Json document_values(const Report& report) {
   }
   add_cases(out, report);
   add_peers(out["peers"], report);
+  add_ladder(out["ladder"], report);
   add_sizes(out, report);
   add_comparison(out, report);
   add_epochs(out, report);

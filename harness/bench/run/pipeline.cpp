@@ -49,6 +49,18 @@ std::vector<VariantCalls> calls_of(const std::vector<Trial>& plan) {
   return out;
 }
 
+/// What each variant in the plan takes further, once.
+std::vector<VariantStep> steps_of(const std::vector<Trial>& plan) {
+  std::vector<VariantStep> out;
+  for (const Trial& trial : plan) {
+    const VariantInfo& variant = trial.operation->variants()[trial.variant];
+    const std::string name = fmt::format("{}/{}", trial.operation->name(), variant.name);
+    if (variant.after.empty() || std::ranges::find(out, name, &VariantStep::variant) != out.end()) continue;
+    out.push_back({name, variant.after});
+  }
+  return out;
+}
+
 /// One roof for each thread count that occurs.
 std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks& hooks) {
   std::set<int> counts;
@@ -92,6 +104,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
   results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
   results.calls = calls_of(plan);
+  results.steps = steps_of(plan);
   // Checks took about as long as one launch in the suites of this project.
   const double checked = 1.0 / (1 + request.measuring.launches);
   std::vector<Checked> agreements =

@@ -35,6 +35,26 @@ VariantInfo origin_of(const SourceLocation& where) {
           .calls = CodeTable::calls_of(source)};
 }
 
+/// Steps lead from each of them down to naive.
+void require_steps(std::string_view operation, const std::vector<VariantInfo>& variants) {
+  for (const VariantInfo& variant : variants) {
+    std::string_view below = variant.after;
+    for (std::size_t steps = 0; !below.empty() && below != "naive"; ++steps) {
+      const auto found = std::ranges::find_if(variants, [&](const VariantInfo& other) {
+        return std::string_view(other.name).substr(0, other.name.find('@')) == below;
+      });
+      if (found == variants.end() || found->after.empty() || steps == variants.size()) {
+        throw Error(
+            fmt::format("{}/{}", operation, variant.name),
+            fmt::format("is a step after '{}', from which no steps lead down to naive", variant.after),
+            "name the variant that it takes further, without a tier, and in that one likewise: "
+            ".after = \"naive\"");
+      }
+      below = found->after;
+    }
+  }
+}
+
 }  // namespace
 
 Register::Register(void (*fill)(Registry&), SourceLocation where) noexcept
@@ -92,6 +112,7 @@ void Registry::validate() const {
       throw Error(name, "has no variant named 'naive'",
                   "register the reference as 'naive': every speed-up is measured against it");
     }
+    require_steps(name, variants);
   }
 }
 

@@ -31,6 +31,23 @@ TEST(Registry, RefusesAnOperationWithoutNaive) {
               ThrowsMessage<Error>(HasSubstr("doubling: has no variant named 'naive'")));
 }
 
+TEST(Registry, RefusesStepsThatDoNotLeadToNaive) {
+  const auto validated = [](const char* after_packed, const char* after_simd) {
+    Registry registry;
+    registry.add<Doubling>({.name = "naive", .run = doubled});
+    registry.add<Doubling>({.name = "packed", .after = after_packed, .run = doubled});
+    registry.add<Doubling>({.name = "simd@avx2", .after = after_simd, .run = doubled});
+    registry.validate();
+  };
+  EXPECT_NO_THROW(validated("naive", "packed"));
+  EXPECT_NO_THROW(validated("simd", "naive"));
+  EXPECT_THAT(
+      [&] { validated("pakced", "packed"); },
+      ThrowsMessage<Error>(HasSubstr("doubling/packed: is a step after 'pakced', from which no steps")));
+  EXPECT_THAT([&] { validated("simd", "packed"); }, ThrowsMessage<Error>(HasSubstr("doubling/packed: is a")));
+  EXPECT_THAT([&] { validated("", "packed"); }, ThrowsMessage<Error>(HasSubstr("doubling/simd@avx2: is a")));
+}
+
 TEST(Registry, RefusesARepeatedVariant) {
   Registry registry = testing::doubling_registry();
   EXPECT_THAT([&] { registry.add<Doubling>({.name = "naive", .run = doubled}); },

@@ -108,6 +108,7 @@ std::size_t VariantList::add(std::string_view operation, const Words& words, con
   VariantInfo info = origin;
   info.name = words.name;
   info.summary = words.summary;
+  info.after = words.after;
   info.known_bad = words.known_bad;
   info.known_cheat = words.known_cheat;
   info.known_honest = words.known_honest;

@@ -207,6 +207,9 @@ struct Variant {
   std::string name;
   /// The idea in one line.
   std::string summary;
+  /// The variant whose idea this one takes further, without its tier: a step of the ladder from naive that
+  /// reports show with what each step gained. Empty for those that are no step.
+  std::string after;
   /// Set for an optimization that was published and is wrong: where, and what it gets wrong. It is never
   /// planned or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
   std::string known_bad;
@@ -240,6 +243,7 @@ enum class Site { here, elsewhere, elsewhere_by_own_clock };
 struct VariantInfo {
   std::string name;
   std::string summary;
+  std::string after;
   std::string known_bad, known_cheat, known_honest;
   std::vector<std::string> libraries;
   bool threaded = false;

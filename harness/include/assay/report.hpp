@@ -125,6 +125,16 @@ struct PeerRow {
   std::vector<PeerRatio> ratios;  ///< one per case, the worst first; at least one
 };
 
+/// What a variant gains over the one that it takes further, over the cases that both ran.
+struct LadderStep {
+  std::string operation, step, after;  ///< names without tiers: the fastest tier of each case counts
+  int threads = 1;                     ///< of the step, the most that were measured; the one before has 1
+  std::size_t cases = 0;
+  double mean = 1, in_all = 1;  ///< geometric, of times before by times after; in all: from naive on
+  Interval worst, best;
+  std::string worst_problem, best_problem;
+};
+
 struct Report {
   std::string suite, about, date, commit;
   std::uint64_t seed = 0;
@@ -141,7 +151,8 @@ struct Report {
   std::string withheld;
   std::vector<TimeRow> times;  ///< case by case
   std::vector<ImpossibleTime> impossible;
-  std::vector<PeerRow> peers;  ///< by operation and threads, worst mean first
+  std::vector<PeerRow> peers;      ///< by operation and threads, worst mean first
+  std::vector<LadderStep> ladder;  ///< by operation, from naive up
   std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;
   std::string baseline;  ///< which recordings it was compared with; empty when there is none

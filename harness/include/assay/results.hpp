@@ -66,6 +66,12 @@ struct VariantCalls {
   std::vector<Calls> calls;
 };
 
+/// A step of the ladder from naive to the fastest: see Variant::after.
+struct VariantStep {
+  std::string variant;  ///< operation/variant
+  std::string after;    ///< name of the variant of the same operation that it takes further, without a tier
+};
+
 /// One run of a suite.
 struct Results {
   std::string suite, about;
@@ -86,6 +92,7 @@ struct Results {
   std::vector<Roof> roofs;
   Weather weather;
   std::vector<VariantCalls> calls;  ///< of the variants for which they are known
+  std::vector<VariantStep> steps;   ///< of the variants that take another one further
   std::vector<TrialResult> trials;
   /// The second measurements of a gate: trials that looked slower, with the other variants of their cases.
   std::vector<TrialResult> again;

@@ -192,7 +192,7 @@ class TypedWorkload final : public Workload {
 class VariantList {
  public:
   struct Words {
-    std::string_view name, summary, known_bad, known_cheat, known_honest;
+    std::string_view name, summary, after, known_bad, known_cheat, known_honest;
     std::span<const std::string> libraries;
     bool threaded = false;
     Site site = Site::here;
@@ -224,6 +224,7 @@ class TypedOperation final : public Operation {
     const std::size_t position = info_.add(Op::name,
                                            {.name = variant.name,
                                             .summary = variant.summary,
+                                            .after = variant.after,
                                             .known_bad = variant.known_bad,
                                             .known_cheat = variant.known_cheat,
                                             .known_honest = variant.known_honest,

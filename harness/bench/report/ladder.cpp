@@ -1,0 +1,109 @@
+// What each idea gains over the one before, from naive to the fastest.
+#include "bench/report/content.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace assay {
+namespace {
+
+std::string_view without_tier(std::string_view variant) { return variant.substr(0, variant.find('@')); }
+
+/// Trials of one operation, by variant without tier and by problem: the fastest tier.
+class FastestTiers {
+ public:
+  FastestTiers(const Results& results, const std::string& operation) {
+    for (const TrialResult& trial : results.trials) {
+      if (trial.operation != operation || !is_measured(trial)) continue;
+      const std::string variant(without_tier(trial.variant));
+      most_threads_[variant] = std::max(most_threads_[variant], trial.threads);
+      const TrialResult*& best = fastest_[{variant, trial.problem, trial.threads}];
+      if (best == nullptr || time_of(trial).middle < time_of(*best).middle) best = &trial;
+      problems_.insert(trial.problem);
+    }
+  }
+
+  const TrialResult* at(const std::string& variant, const std::string& problem, int threads) const {
+    const auto found = fastest_.find({variant, problem, threads});
+    return found == fastest_.end() ? nullptr : found->second;
+  }
+  int most_threads(const std::string& variant) const {
+    const auto found = most_threads_.find(variant);
+    return found == most_threads_.end() ? 1 : found->second;
+  }
+  const std::set<std::string>& problems() const { return problems_; }
+
+ private:
+  std::map<std::tuple<std::string, std::string, int>, const TrialResult*> fastest_;
+  std::map<std::string, int> most_threads_;
+  std::set<std::string> problems_;
+};
+
+/// A step as it was measured; one without cases where it was not, beside the variant before.
+LadderStep measured(const FastestTiers& tiers, LadderStep step) {
+  step.threads = tiers.most_threads(step.step);
+  double logs = 0, logs_in_all = 0;
+  std::size_t beside_naive = 0;
+  for (const std::string& problem : tiers.problems()) {
+    const TrialResult* now = tiers.at(step.step, problem, step.threads);
+    const TrialResult* before = tiers.at(step.after, problem, 1);
+    if (now == nullptr || before == nullptr) continue;
+    const Interval gain = speedup(*before, *now);
+    if (gain.middle <= 0) continue;  // they share no launch
+    if (step.cases == 0 || gain.middle < step.worst.middle) {
+      step.worst = gain;
+      step.worst_problem = problem;
+    }
+    if (step.cases == 0 || gain.middle > step.best.middle) {
+      step.best = gain;
+      step.best_problem = problem;
+    }
+    ++step.cases;
+    logs += std::log(gain.middle);
+    const TrialResult* naive = tiers.at("naive", problem, 1);
+    const Interval in_all = naive == nullptr ? Interval{} : speedup(*naive, *now);
+    if (in_all.middle <= 0) continue;
+    ++beside_naive;
+    logs_in_all += std::log(in_all.middle);
+  }
+  if (step.cases > 0) step.mean = std::exp(logs / static_cast<double>(step.cases));
+  if (beside_naive > 0) step.in_all = std::exp(logs_in_all / static_cast<double>(beside_naive));
+  return step;
+}
+
+}  // namespace
+
+std::vector<LadderStep> ladder(const Results& results) {
+  // Steps by operation, each once, though it has several tiers.
+  std::map<std::string, std::vector<LadderStep>> steps;
+  for (const VariantStep& one : results.steps) {
+    const std::size_t slash = one.variant.find('/');
+    LadderStep step{.operation = one.variant.substr(0, slash),
+                    .step = std::string(without_tier(one.variant.substr(slash + 1))),
+                    .after = one.after};
+    auto& known = steps[step.operation];
+    if (step.step == "naive") continue;  // where all steps begin
+    if (std::ranges::find(known, step.step, &LadderStep::step) == known.end())
+      known.push_back(std::move(step));
+  }
+  std::vector<LadderStep> out;
+  for (const auto& [operation, known] : steps) {
+    const FastestTiers tiers(results, operation);
+    // From naive up: what follows a step stands below it.
+    const auto add = [&](const auto& self, const std::string& after) -> void {
+      for (const LadderStep& step : known) {
+        if (step.after != after) continue;
+        if (LadderStep one = measured(tiers, step); one.cases > 0) out.push_back(std::move(one));
+        self(self, step.step);
+      }
+    };
+    add(add, "naive");
+  }
+  return out;
+}
+
+}  // namespace assay
