@@ -4,11 +4,11 @@
 // slower than the fastest of ours by more than the intervals tell, and compared with a Zen 3.
 
 #include "adamw/step.hpp"
-#include "caches.hpp"
 #include "gemm/grid.hpp"
 #include "gemm/products.hpp"
 #include "tiers.hpp"
 
+#include "assay/caches.hpp"
 #include "assay/ops/adamw.hpp"
 #include "assay/ops/attention.hpp"
 #include "assay/ops/batch_gradient.hpp"

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <filesystem>
+
 namespace assay::testing {
 namespace {
 
@@ -86,7 +89,7 @@ TEST_F(Tuning, TriesCoreTypesOfOpenBlasAndNeverOneThatIsUnknown) {
   }
   ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
   const Json chosen = Json::parse(folder_.read("chosen.json"));
-  EXPECT_EQ(chosen.at("schema"), "assay.library/1");
+  EXPECT_EQ(chosen.at("schema"), "assay.variable/1");
   EXPECT_TRUE(chosen.at("environment").is_object());
   EXPECT_EQ(chosen.at("attempts").size(), 3U);
   EXPECT_EQ(chosen.at("rounds"), 6);
@@ -99,6 +102,53 @@ TEST_F(Tuning, TriesCoreTypesOfOpenBlasAndNeverOneThatIsUnknown) {
   const Finished none = run(library + "-k gemm/naive");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.errors, HasSubstr("has a variant openblas"));
+}
+
+TEST_F(Tuning, TriesSizesOfCachesAndRemembersThoseOfThisMachine) {
+  folder_.write("tiny.json", R"({"schema": 1, "name": "tiny", "about": "end to end",
+                                 "cases": [{"op": "gemm", "m": 24, "n": 24, "k": 24}]})");
+  const auto here = [&](const std::string& arguments) {
+    return run_shell("unset ASSAY_CACHES; XDG_CACHE_HOME='" + folder_.path().string() +
+                         "/cache' '" ASSAY_PROGRAM "' " + arguments,
+                     folder_.path());
+  };
+  const Finished done = here(
+      "tune kernels --suite tiny.json --threads 1 --rounds 6 --caches 16K/64K/1M -o chosen.json --md adr.md");
+  ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
+  const Json chosen = Json::parse(folder_.read("chosen.json"));
+  EXPECT_EQ(chosen.at("schema"), "assay.variable/1");
+  EXPECT_EQ(chosen.at("attempts").at(1).at("value"), "16K/64K/1M");
+  EXPECT_THAT(done.output, AllOf(HasSubstr("gemm/auto/m=24,n=24,k=24#1"), HasSubstr("control")));
+  EXPECT_THAT(folder_.read("adr.md"), HasSubstr("# Caches that kernels reckon with for suite tiny"));
+
+  const std::string few = "run --suite tiny.json -k gemm/auto -o r.json";
+  ASSERT_EQ(here(few).exit_code, 0);
+  const Json machine = Json::parse(folder_.read("r.json")).at("machine");
+  const std::string version = here("--version").output.substr(std::string("assay ").size());
+  const auto keep = [&](const std::string& key, const std::string& caches) {
+    std::filesystem::create_directories(folder_.path() / "cache/assay");
+    folder_.write("cache/assay/kernels.json", Json{{"schema", "assay.kernels/1"},
+                                                   {"machine", key},
+                                                   {"version", version.substr(0, version.find('\n'))},
+                                                   {"caches", caches},
+                                                   {"date", "2026-01-01T00:00:00Z"},
+                                                   {"command", "assay tune kernels"}}
+                                                  .dump());
+  };
+  keep(machine.at("key"), "16K/64K/1M");
+  const Finished tuned = here(few);
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
+  EXPECT_THAT(tuned.errors, Not(HasSubstr("ignored")));
+  EXPECT_THAT(folder_.read("r.json"), AllOf(HasSubstr("ASSAY_CACHES"), HasSubstr("16K/64K/1M")));
+  for (const auto& [key, caches, why] :
+       {std::array<std::string, 3>{"another", "16K/64K/1M", "is ignored: it is of the machine another"},
+        std::array<std::string, 3>{machine.at("key"), "64K/16K/1M", "smaller than the one before"}}) {
+    keep(key, caches);
+    const Finished ignored = here(few);
+    EXPECT_EQ(ignored.exit_code, 0) << ignored.errors;
+    EXPECT_THAT(ignored.errors, HasSubstr(why));
+    EXPECT_THAT(folder_.read("r.json"), Not(HasSubstr("ASSAY_CACHES")));
+  }
 }
 
 }  // namespace

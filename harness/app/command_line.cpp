@@ -2,6 +2,7 @@
 #include "app/interrupt.hpp"
 #include "app/output_paths.hpp"
 #include "app/parse.hpp"
+#include "app/tuned_kernels.hpp"
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 #include "assay/outcome.hpp"
@@ -117,6 +118,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
 int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
   return with_faults_caught(argc, argv, [&] {
     const std::vector<const char*> rest = without_plugins(argc, argv);
+    if (!serves_kernels(rest)) fmt::print(stderr, "{}", use_tuned_kernels());
     Registry all = registry();
     for (const std::filesystem::path& library : plugins_here())
       add_plugin(all, library, serves_kernels(rest));

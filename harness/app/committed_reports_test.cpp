@@ -78,7 +78,7 @@ std::vector<std::pair<std::filesystem::path, std::string>> reports_with_template
     if (file.parent_path() == reports / "public") add("epoch.md");
     if (std::filesystem::exists(tree / "suites" / (name + ".json")) && name != "claims") add("suite.md");
     if (name.starts_with("tune_loader") || name.starts_with("tune_batch")) add("tune_settings.md");
-    if (name.starts_with("tune_library")) add("tune_library.md");
+    if (name.starts_with("tune_library") || name.starts_with("tune_kernels")) add("tune_variable.md");
     if (name.starts_with("tune_threshold")) add("tune_threshold.md");
   }
   std::ranges::sort(out);

@@ -584,17 +584,35 @@ void describe(OptionList& o, ThresholdOptions& options) {
   describe_outputs(o, options.outputs, "write the threshold and every size measured here, as JSON");
 }
 
-void describe(OptionList& o, LibraryOptions& options) {
-  SelectionOptions& selection = options.selection;
+namespace {
+
+/// What `tune library` and `tune kernels` have in common, around the values to try.
+void describe_values(OptionList& o, SelectionOptions& selection, const char* name,
+                     std::vector<std::string>& values, const char* about, int& rounds,
+                     RecordOutputs& outputs) {
   suite(o, selection.suite);
   filter(o, selection.filter, {});
   threads(o, selection.threads);
-  o("--core-types", &options.core_types,
-    "of OpenBLAS, to try, as Haswell,SkylakeX (default: all that this processor can execute)");
-  o("--rounds", &options.rounds, "launches in which all take turns (default 10)",
+  o(name, &values, about);
+  o("--rounds", &rounds, "launches in which all take turns (default 10)",
     {.low = static_cast<Index>(fewest_rounds), .high = 1000});
   seed(o, selection.seed);
-  describe_outputs(o, options.outputs, "write the environment that was chosen here, as JSON");
+  describe_outputs(o, outputs, "write what was tried, and the environment that was chosen, here, as JSON");
+}
+
+}  // namespace
+
+void describe(OptionList& o, LibraryOptions& options) {
+  describe_values(o, options.selection, "--core-types", options.core_types,
+                  "of OpenBLAS, to try, as Haswell,SkylakeX (default: all that this processor can execute)",
+                  options.rounds, options.outputs);
+}
+
+void describe(OptionList& o, KernelsOptions& options) {
+  describe_values(
+      o, options.selection, "--caches", options.caches,
+      "sizes to try, as 32K/512K/8M,32K/1M/32M (default: halves and doubles of what the system says)",
+      options.rounds, options.outputs);
 }
 
 void describe(OptionList& o, ServedOptions& options) {

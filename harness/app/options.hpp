@@ -376,6 +376,13 @@ struct LibraryOptions {
   RecordOutputs outputs;
 };
 
+struct KernelsOptions {
+  SelectionOptions selection;
+  std::vector<std::string> caches;  ///< empty: those near what the system says
+  int rounds = 10;
+  RecordOutputs outputs;
+};
+
 /// Files of a verb that the program starts itself with.
 struct ServedOptions {
   std::filesystem::path request, answer;
@@ -424,6 +431,7 @@ void describe(OptionList& o, TuneBatchOptions& options);
 void describe(OptionList& o, TuneThreadsOptions& options);
 void describe(OptionList& o, ThresholdOptions& options);
 void describe(OptionList& o, LibraryOptions& options);
+void describe(OptionList& o, KernelsOptions& options);
 void describe(OptionList& o, ServedOptions& options);
 
 }  // namespace assay

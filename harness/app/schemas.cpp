@@ -1,5 +1,6 @@
 #include "app/schemas.hpp"
 
+#include "app/tuned_kernels.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
@@ -13,8 +14,8 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/fields.hpp"
 #include "bench/report/history.hpp"
-#include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
+#include "bench/tune/variable_record.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/suite_fields.hpp"
 #include "training/epoch/epoch_log.hpp"
@@ -50,7 +51,10 @@ constexpr std::array formats{
                schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},
     FileFormat{"threshold", "what `assay tune threshold -o` writes", schema_of<ThresholdRecord>},
-    FileFormat{"library", "what `assay tune library -o` writes", schema_of<LibraryRecord>},
+    FileFormat{"variable", "what `assay tune library -o` and `assay tune kernels -o` write",
+               schema_of<VariableRecord>},
+    FileFormat{"kernels", "what `assay tune kernels` keeps in the user's cache folder",
+               schema_of<TunedKernels>},
     FileFormat{"list", "what `assay list --json` writes", list_schema},
     FileFormat{"check", "what `assay check --json` writes", check_schema},
     FileFormat{"known-bad", "what `assay check --known-bad --json` writes", known_bad_schema},

@@ -2,6 +2,7 @@
 
 #include "app/known_cheats.hpp"
 #include "app/schema_faults.hpp"
+#include "app/tuned_kernels.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -12,8 +13,8 @@
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"
-#include "bench/tune/library_record.hpp"
 #include "bench/tune/threshold_record.hpp"
+#include "bench/tune/variable_record.hpp"
 #include "core/check/doubling.hpp"
 #include "training/job/phases_json.hpp"
 #include "training/report/forecast_report.hpp"
@@ -97,11 +98,14 @@ std::vector<Sample> samples() {
                             .times = {{8, {}}}};
   threshold.question.refused = {{.by = "memory", .why = "is not enough", .sizes = {16}}};
   written("threshold", to_json(threshold));
-  LibraryRecord library{.attempts = {{.reported = "Zen"}, {.core_type = "Haswell", .reported = "Haswell"}}};
+  VariableRecord library{.variable = core_type,
+                         .attempts = {{.reported = "Zen"}, {.value = "Haswell", .reported = "Haswell"}}};
   library.attempts[1].trials.push_back({.trial = {.key = "o/v/p#1"}});
   library.ruling.attempts = {{}, {.trials = {{1, 1, 1}}}};
   library.ruling.chosen = 1;
-  written("library", to_json(library));
+  written("variable", to_json(library));
+  TunedKernels tuned{"machine", "0.1.0", "32K/512K/32M", "2026-01-01T00:00:00Z", "assay tune kernels"};
+  written("kernels", json_text(to_value(tuned)));
   const Job job = read_phases_json(read_file(tree / job_file), job_file.string());
   written("forecast", to_json(forecast(job, &job), "2026-01-01T00:00:00Z"));
   written("forecast",

@@ -37,6 +37,7 @@ int tune_batch_verb(const TuneBatchOptions& options);
 int tune_threads_verb(const TuneThreadsOptions& options);
 int tune_threshold_verb(const ThresholdOptions& options, const Registry& registry);
 int tune_library_verb(const LibraryOptions& options, const Registry& registry);
+int tune_kernels_verb(const KernelsOptions& options, const Registry& registry);
 int report_verb(const ReportOptions& options);
 int claims_verb(const ClaimsOptions& options);
 int audit_verb(const AuditOptions& options, const Registry& registry);

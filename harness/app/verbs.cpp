@@ -79,6 +79,7 @@ std::span<const Verb> verbs() {
        "the size from which one variant is faster than another",
        call<tune_threshold_verb>},
       {"tune library", {}, "the core type of OpenBLAS", call<tune_library_verb>},
+      {"tune kernels", {}, "the sizes of caches that our kernels reckon with", call<tune_kernels_verb>},
       {"report claims", {}, "verdicts on what public write-ups claim", call<claims_verb>},
       {"report audit", {}, "what an epoch gains by the fastest variants, ranked", call<audit_verb>},
       {"report history", {}, "times over several runs of a suite, also for other tools", call<history_verb>},

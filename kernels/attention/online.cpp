@@ -4,8 +4,8 @@
 // score grows by much. What the mask hides is left out tile by tile, about half of it under the causal mask.
 
 #include "attention/tiles.hpp"
-#include "caches.hpp"
 
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <cmath>

@@ -8,8 +8,7 @@
 
 #include "conv2d/direct.hpp"
 
-#include "caches.hpp"
-
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>

@@ -6,8 +6,7 @@
 
 #include "conv2d_winograd/winograd.hpp"
 
-#include "caches.hpp"
-
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>

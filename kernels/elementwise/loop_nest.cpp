@@ -1,6 +1,6 @@
 #include "elementwise/loop_nest.hpp"
 
-#include "caches.hpp"
+#include "assay/caches.hpp"
 
 #include <algorithm>
 #include <functional>

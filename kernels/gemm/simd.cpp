@@ -5,10 +5,10 @@
 //
 // One source for all SIMD targets; it also feeds the variant `threaded` (see blocked.hpp).
 
-#include "caches.hpp"
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <memory>

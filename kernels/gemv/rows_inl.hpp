@@ -8,8 +8,7 @@
 #define ASSAY_GEMV_ROWS_INL
 #endif
 
-#include "caches.hpp"
-
+#include "assay/caches.hpp"
 #include "assay/problem.hpp"
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // The idea: the rows of the best SIMD tier, divided evenly among threads that are already running. Rows do
 // not depend on each other, and threads meet once, at the end.
 
-#include "caches.hpp"
 #include "layernorm/rows.hpp"
 #include "team.hpp"
 
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // no other row. dgamma and dbeta are sums over all rows: each thread but the first adds up its own, and one
 // adds these to those of the first when all are done.
 
-#include "caches.hpp"
 #include "layernorm_backward/rows.hpp"
 #include "team.hpp"
 
+#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>

@@ -1,11 +1,17 @@
 #include "core/machine/caches.hpp"
 
+#include "assay/caches.hpp"
+#include "assay/error.hpp"
 #include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
 
 namespace assay {
 namespace {
@@ -46,6 +52,63 @@ std::vector<Cache> data_caches(const ReadFile& read, int cores) {
   if (out.empty()) out = from_c_library(cores);
   std::ranges::sort(out, {}, &Cache::level);
   return out;
+}
+
+CacheSizes caches_of_the_system() {
+  CacheSizes out{32.0 * 1024, 256.0 * 1024, 0};
+  double last = 0;
+  for (const Cache& cache : data_caches(try_read, 1)) {
+    if (cache.level == 1) out.first = cache.bytes;
+    if (cache.level == 2) out.second = cache.bytes;
+    if (cache.level >= 2) last = cache.bytes;  // by level
+  }
+  out.last = last > 0 ? last : 32.0 * 1024 * 1024;
+  return out;
+}
+
+const CacheSizes& caches() {
+  static const CacheSizes all = [] {
+    const char* told = std::getenv(caches_variable);
+    return told == nullptr ? caches_of_the_system() : cache_sizes_from(told, caches_variable);
+  }();
+  return all;
+}
+
+CacheSizes cache_sizes_from(std::string_view text, std::string_view where) {
+  const auto refuse = [&](const std::string& what) -> Error {
+    return Error(std::string(where), fmt::format("\"{}\" {}", text, what),
+                 "give the bytes of the first, the second and the last cache, as 32K/512K/32M");
+  };
+  std::array<double, 3> sizes{};
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    std::string_view one = rest.substr(0, end);
+    double unit = 1;
+    if (one.ends_with('K')) unit = 1024;
+    if (one.ends_with('M')) unit = 1024.0 * 1024;
+    if (unit > 1) one.remove_suffix(1);
+    std::uint32_t count = 0;
+    const auto [stop, fault] = std::from_chars(one.data(), one.data() + one.size(), count);
+    if (fault != std::errc{} || stop != one.data() + one.size() || count == 0)
+      throw refuse(fmt::format("has no size as number {}", i + 1));
+    sizes[i] = count * unit;
+    const bool last = i + 1 == sizes.size();
+    if (last != (end == rest.size())) throw refuse("does not have three sizes");
+    rest.remove_prefix(last ? rest.size() : end + 1);
+  }
+  if (!std::ranges::is_sorted(sizes)) throw refuse("has a cache that is smaller than the one before");
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::string to_text(const CacheSizes& sizes) {
+  const auto one = [](double bytes) {
+    const auto whole = static_cast<std::int64_t>(bytes);
+    constexpr std::int64_t kib = 1024, mib = 1024 * kib;
+    if (whole % mib == 0) return fmt::format("{}M", whole / mib);
+    return whole % kib == 0 ? fmt::format("{}K", whole / kib) : fmt::format("{}", whole);
+  };
+  return one(sizes.first) + "/" + one(sizes.second) + "/" + one(sizes.last);
 }
 
 }  // namespace assay

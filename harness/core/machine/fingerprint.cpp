@@ -1,5 +1,6 @@
 // this_machine(): everything that makes two results comparable or not, as named facts.
 
+#include "assay/caches.hpp"
 #include "assay/machine.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/machine/build_info.hpp"
@@ -98,10 +99,10 @@ void add_environment(std::vector<Fact>& facts) {
     const std::string_view text = *entry;
     const auto equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
-    const bool matters = name.starts_with("MALLOC_") || name.starts_with("OPENBLAS_") ||
-                         name == "GLIBC_TUNABLES" || name == "LD_PRELOAD" || name == "OMP_PLACES" ||
-                         name == "OMP_WAIT_POLICY" || name == "OMP_DYNAMIC" || name == "GOMP_CPU_AFFINITY" ||
-                         name == "GOMP_SPINCOUNT";
+    const bool matters = name == caches_variable || name.starts_with("MALLOC_") ||
+                         name.starts_with("OPENBLAS_") || name == "GLIBC_TUNABLES" || name == "LD_PRELOAD" ||
+                         name == "OMP_PLACES" || name == "OMP_WAIT_POLICY" || name == "OMP_DYNAMIC" ||
+                         name == "GOMP_CPU_AFFINITY" || name == "GOMP_SPINCOUNT";
     const bool listed = std::ranges::any_of(facts, [&](const Fact& fact) { return fact.name == name; });
     if (matters && !listed && equals != std::string_view::npos) {
       set.push_back({std::string(name), std::string(text.substr(equals + 1))});

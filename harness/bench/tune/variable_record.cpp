@@ -1,4 +1,4 @@
-#include "bench/tune/library_record.hpp"
+#include "bench/tune/variable_record.hpp"
 
 #include "bench/compare/row_text.hpp"
 #include "core/json/fields.hpp"
@@ -15,23 +15,23 @@
 namespace assay {
 namespace {
 
-std::string verdict_of(const LibraryRecord& record, std::size_t i) {
+std::string verdict_of(const VariableRecord& record, std::size_t i) {
   if (!record.attempts[i].left_out.empty()) return "LEFT OUT";
-  const CoreRuling& ruling = record.ruling.attempts[i];
+  const ValueRuling& ruling = record.ruling.attempts[i];
   return fmt::format("{}{}", to_string(ruling.decision), ruling.tied_with_best ? " =" : "");
 }
 
-bool has_ratio(const LibraryRecord& record, std::size_t i) { return i > 0 && record.attempts[i].measured(); }
+bool has_ratio(const VariableRecord& record, std::size_t i) { return i > 0 && record.attempts[i].measured(); }
 
-std::string decision_sentence(const LibraryRecord& record) {
-  const LibraryRuling& ruling = record.ruling;
+std::string decision_sentence(const VariableRecord& record) {
+  const VariableRuling& ruling = record.ruling;
   const std::string& usual = record.attempts.front().reported;
   if (ruling.chosen == 0) {
-    return fmt::format("Keep the default, which uses {}: no core type tried is faster by more than {}.",
-                       usual, percent_text(change_that_matters));
+    return fmt::format("Keep the default, which uses {}: no {} tried is faster by more than {}.", usual,
+                       record.variable.value, percent_text(change_that_matters));
   }
-  return fmt::format("Set {}={}: {} than the default, which uses {}; {}.", core_type_variable,
-                     record.attempts[ruling.chosen].core_type,
+  return fmt::format("Set {}={}: {} than the default, which uses {}; {}.", record.variable.name,
+                     record.attempts[ruling.chosen].value,
                      change_text(ruling.attempts[ruling.chosen].ratio), usual, ruling.ties);
 }
 
@@ -41,9 +41,9 @@ struct TrialRatio {
   Interval ratio;
 };
 struct AttemptRow {
-  std::optional<std::string> core_type;
+  std::optional<std::string> value;
   std::string reported, decision;
-  CoreRuling ruling;
+  ValueRuling ruling;
   bool has_ratio = false;
   std::vector<TrialRatio> trials;
 };
@@ -54,8 +54,8 @@ void describe(Fields& f, TrialRatio& one) {
 }
 
 void describe(Fields& f, AttemptRow& row) {
-  f("core_type", row.core_type, {.null = true, .about = "null: the default"});
-  f("reported", row.reported, {.about = "the core that OpenBLAS says it uses"});
+  f("value", row.value, {.null = true, .about = "null: the default"});
+  f("reported", row.reported, {.about = "what is said to be used then: the core of OpenBLAS, or sizes of caches"});
   f("decision", row.decision);
   f("why", row.ruling.why);
   f("tied_with_best", row.ruling.tied_with_best);
@@ -66,13 +66,13 @@ void describe(Fields& f, AttemptRow& row) {
   f("trials", row.trials, if_measured);
 }
 
-AttemptRow row_of(const LibraryRecord& record, std::size_t i) {
-  const CoreAttempt& attempt = record.attempts[i];
+AttemptRow row_of(const VariableRecord& record, std::size_t i) {
+  const ValueAttempt& attempt = record.attempts[i];
   AttemptRow out{.reported = attempt.reported,
                  .decision = "LEFT OUT",
                  .ruling = record.ruling.attempts[i],
                  .has_ratio = has_ratio(record, i)};
-  if (!attempt.core_type.empty()) out.core_type = attempt.core_type;
+  if (!attempt.value.empty()) out.value = attempt.value;
   if (attempt.left_out.empty()) out.decision = to_string(out.ruling.decision);
   if (!out.has_ratio) return out;
   for (std::size_t t = 0; t < out.ruling.trials.size(); ++t) {
@@ -83,11 +83,11 @@ AttemptRow row_of(const LibraryRecord& record, std::size_t i) {
 
 }  // namespace
 
-std::string library_text(const LibraryRecord& record) {
-  std::string out = fmt::format("{:<16} {:<16} {:<28} {}\n", "core type", "reported", "time", "verdict");
+std::string variable_text(const VariableRecord& record) {
+  std::string out = fmt::format("{:<16} {:<16} {:<28} {}\n", record.variable.value, "reported", "time", "verdict");
   for (std::size_t i = 0; i < record.attempts.size(); ++i) {
-    const CoreAttempt& attempt = record.attempts[i];
-    const CoreRuling& ruling = record.ruling.attempts[i];
+    const ValueAttempt& attempt = record.attempts[i];
+    const ValueRuling& ruling = record.ruling.attempts[i];
     out += fmt::format("{:<16} {:<16} {:<28} {}\n", name_of(attempt), printable(attempt.reported, 16),
                        has_ratio(record, i) ? change_text(ruling.ratio) : "", verdict_of(record, i));
     if (i > 0 && !attempt.measured()) out += wrapped("  " + ruling.why, terminal_width) + "\n";
@@ -102,14 +102,17 @@ std::string library_text(const LibraryRecord& record) {
          "\n";
 }
 
-std::string library_markdown(const LibraryRecord& record) {
+std::string variable_markdown(const VariableRecord& record) {
   const auto& attempts = record.attempts;
-  const std::vector<CoreRuling>& rulings = record.ruling.attempts;
+  const std::vector<ValueRuling>& rulings = record.ruling.attempts;
   Json out = record_values(record.date, record.commit, record.machine, record.weather, record.command);
   out["suite"] = record.suite;
   out["reason"] = decision_sentence(record);
-  out["variable"] = core_type_variable;
-  out["library"] = record.library;
+  out["title"] = record.variable.title;
+  out["variable"] = record.variable.name;
+  out["value"] = record.variable.value;
+  out["advice"] = record.variable.advice;
+  out["library"] = record.about;
   out["rounds"] = rounds_of(attempts);
   const std::size_t trial_count = attempts.front().trials.size();
   out["trial_count"] = fmt::format("{} trial{}", trial_count, trial_count == 1 ? "" : "s");
@@ -124,7 +127,7 @@ std::string library_markdown(const LibraryRecord& record) {
              {"verdict", verdict_of(record, i)},
              {"why", rulings[i].why}};
     if (i > 0) tried.push_back(row);
-    if (has_ratio(record, i)) compared.push_back(attempts[i].core_type);
+    if (has_ratio(record, i)) compared.push_back(attempts[i].value);
     const bool lost = has_ratio(record, i) && rulings[i].decision == Decision::reject;
     if (i > 0 && (lost || !attempts[i].wrong.empty())) rejected.push_back(row);
     rows.push_back(std::move(row));
@@ -142,26 +145,26 @@ std::string library_markdown(const LibraryRecord& record) {
   out["compared"] = std::move(compared);
   out["rejected"] = std::move(rejected);
   out["trials"] = std::move(trials);
-  return document("tune_library.md", out);
+  return document("tune_variable.md", out);
 }
 
-void describe(Fields& f, LibraryRecord& record) {
+void describe(Fields& f, VariableRecord& record) {
   std::map<std::string, std::string> environment;
   std::vector<AttemptRow> attempts;
   std::string reason;
   std::size_t rounds = 0;
   if (f.writes()) {
-    const std::string& chosen = record.attempts[record.ruling.chosen].core_type;
-    if (!chosen.empty()) environment.emplace(core_type_variable, chosen);
+    const std::string& chosen = record.attempts[record.ruling.chosen].value;
+    if (!chosen.empty()) environment.emplace(record.variable.name, chosen);
     for (std::size_t i = 0; i < record.attempts.size(); ++i) attempts.push_back(row_of(record, i));
     reason = decision_sentence(record);
     rounds = rounds_of(record.attempts);
   }
-  f.schema("assay.library/1");
+  f.schema("assay.variable/1");
   f("environment", environment, {.about = "to be set; empty keeps the default"});
   f("reason", reason);
   f("suite", record.suite);
-  f("library", record.library);
+  f("about", record.about, {.about = "what reads the variable, in its own words"});
   f("machine", record.machine.key);
   f("date", record.date);
   f("commit", record.commit);
@@ -172,6 +175,6 @@ void describe(Fields& f, LibraryRecord& record) {
   f("not_here", record.not_here);
 }
 
-std::string to_json(const LibraryRecord& record) { return json_text(to_value(record)); }
+std::string to_json(const VariableRecord& record) { return json_text(to_value(record)); }
 
 }  // namespace assay

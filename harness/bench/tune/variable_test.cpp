@@ -1,5 +1,5 @@
 // Verdicts on core types from scripted launches: no process is started.
-#include "bench/tune/library.hpp"
+#include "bench/tune/variable.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,9 +11,9 @@ using ::testing::IsEmpty;
 
 /// Eight rounds of two trials. A trial takes so much of the default's time, each round at the machine's own
 /// pace and with some luck; the control is the default times `control`.
-CoreAttempt attempt(const std::string& core_type, std::vector<double> shares, double luck = 0.001,
+ValueAttempt attempt(const std::string& value, std::vector<double> shares, double luck = 0.001,
                     double control = 1) {
-  CoreAttempt out{.core_type = core_type, .reported = core_type};
+  ValueAttempt out{.value = value, .reported = value};
   for (const double share : shares) {
     PairedTrial& trial = out.trials.emplace_back();
     for (int round = 0; round < 8; ++round) {
@@ -27,10 +27,10 @@ CoreAttempt attempt(const std::string& core_type, std::vector<double> shares, do
   return out;
 }
 
-CoreAttempt unset(double control = 1) { return attempt("", {1, 1}, 0, control); }
+ValueAttempt unset(double control = 1) { return attempt("", {1, 1}, 0, control); }
 
 TEST(CoreTypes, AreJudgedByTheGeometricMeanOverTrials) {
-  const LibraryRuling out = ruled({unset(), attempt("Haswell", {0.5, 0.32}), attempt("Nehalem", {1.5, 0.9})});
+  const VariableRuling out = ruled(core_type, {unset(), attempt("Haswell", {0.5, 0.32}), attempt("Nehalem", {1.5, 0.9})});
   EXPECT_EQ(out.attempts[0].decision, Decision::baseline);
   EXPECT_EQ(out.attempts[1].decision, Decision::retain);
   EXPECT_NEAR(out.attempts[1].ratio.middle, 0.4, 1e-3) << "the root of 0.5 * 0.32";
@@ -41,7 +41,7 @@ TEST(CoreTypes, AreJudgedByTheGeometricMeanOverTrials) {
 }
 
 TEST(CoreTypes, ThatCannotBeToldApartAreTiedAndTheLeastDemandingIsTaken) {
-  const LibraryRuling out = ruled({unset(), attempt("Haswell", {0.5, 0.5}, 0.01),
+  const VariableRuling out = ruled(core_type, {unset(), attempt("Haswell", {0.5, 0.5}, 0.01),
                                    attempt("SkylakeX", {0.4995, 0.4995}, 0.02), attempt("Zen", {0.6, 0.6})});
   EXPECT_TRUE(out.attempts[1].tied_with_best);
   EXPECT_TRUE(out.attempts[2].tied_with_best);
@@ -51,30 +51,30 @@ TEST(CoreTypes, ThatCannotBeToldApartAreTiedAndTheLeastDemandingIsTaken) {
 }
 
 TEST(CoreTypes, LeaveTheDefaultWhereNoneIsSurelyFaster) {
-  const LibraryRuling out = ruled({unset(), attempt("Haswell", {1.001, 0.999}), attempt("Zen", {1.2, 1.1})});
+  const VariableRuling out = ruled(core_type, {unset(), attempt("Haswell", {1.001, 0.999}), attempt("Zen", {1.2, 1.1})});
   EXPECT_EQ(out.attempts[1].decision, Decision::no_change);
   EXPECT_EQ(out.chosen, 0U);
   EXPECT_TRUE(out.attempts[0].tied_with_best);
 }
 
 TEST(CoreTypes, AreConfoundedWhenTheDefaultMovesAgainstItself) {
-  const LibraryRuling out = ruled({unset(1.1), attempt("Haswell", {0.5, 0.5})});
+  const VariableRuling out = ruled(core_type, {unset(1.1), attempt("Haswell", {0.5, 0.5})});
   EXPECT_EQ(out.attempts[1].decision, Decision::confounded);
   EXPECT_THAT(out.attempts[1].why, HasSubstr("against itself was 1.10x slower"));
   EXPECT_EQ(out.chosen, 0U);
 }
 
 TEST(CoreTypes, ThatDisagreeAreWrongHoweverFast) {
-  CoreAttempt fast{.core_type = "Zen", .wrong = "gemm/openblas/m=1,n=1,k=1#1: c[0, 0] is 2"};
-  const LibraryRuling out = ruled({unset(), fast});
+  ValueAttempt fast{.value = "Zen", .wrong = "gemm/openblas/m=1,n=1,k=1#1: c[0, 0] is 2"};
+  const VariableRuling out = ruled(core_type, {unset(), fast});
   EXPECT_EQ(out.attempts[1].decision, Decision::wrong);
   EXPECT_EQ(out.attempts[1].why, fast.wrong);
   EXPECT_EQ(out.chosen, 0U);
 }
 
 TEST(CoreTypes, ThatWereLeftOutAreNeverChosen) {
-  const CoreAttempt refused{.core_type = "Zen", .reported = "Haswell", .left_out = "OpenBLAS took Haswell"};
-  const LibraryRuling out = ruled({unset(), refused, attempt("SkylakeX", {0.5, 0.5})});
+  const ValueAttempt refused{.value = "Zen", .reported = "Haswell", .left_out = "OpenBLAS took Haswell"};
+  const VariableRuling out = ruled(core_type, {unset(), refused, attempt("SkylakeX", {0.5, 0.5})});
   EXPECT_EQ(out.attempts[1].why, "OpenBLAS took Haswell");
   EXPECT_THAT(out.attempts[1].trials, IsEmpty());
   EXPECT_EQ(out.chosen, 2U);

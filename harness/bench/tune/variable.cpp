@@ -1,4 +1,4 @@
-#include "bench/tune/library.hpp"
+#include "bench/tune/variable.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 using LogsOf = std::vector<double> TrialLogs::*;
 
 /// Logarithms of the ratio to the default, one per round: the mean over trials.
-std::vector<double> mean_logs(const CoreAttempt& attempt, LogsOf which) {
+std::vector<double> mean_logs(const ValueAttempt& attempt, LogsOf which) {
   std::vector<double> out;
   for (const PairedTrial& trial : attempt.trials) {
     const TrialLogs logs = logs_of(trial);
@@ -22,7 +22,7 @@ std::vector<double> mean_logs(const CoreAttempt& attempt, LogsOf which) {
   return out;
 }
 
-void decide(CoreRuling& out, const CoreAttempt& attempt, const Interval& control) {
+void decide(ValueRuling& out, const ValueAttempt& attempt, const Interval& control) {
   if (!attempt.left_out.empty()) {
     out.why = attempt.left_out;
   } else if (!attempt.wrong.empty()) {
@@ -37,8 +37,8 @@ void decide(CoreRuling& out, const CoreAttempt& attempt, const Interval& control
   }
 }
 
-CoreRuling ruling_of(const CoreAttempt& attempt, const Interval& control) {
-  CoreRuling out;
+ValueRuling ruling_of(const ValueAttempt& attempt, const Interval& control) {
+  ValueRuling out;
   if (attempt.measured()) {
     out.ratio = ratio_from(mean_logs(attempt, &TrialLogs::head));
     for (const PairedTrial& trial : attempt.trials) out.trials.push_back(ratio_from(logs_of(trial).head));
@@ -48,12 +48,12 @@ CoreRuling ruling_of(const CoreAttempt& attempt, const Interval& control) {
 }
 
 /// The default, and whatever is surely faster.
-bool may_be_chosen(const CoreRuling& ruling) {
+bool may_be_chosen(const ValueRuling& ruling) {
   return ruling.decision == Decision::baseline || ruling.decision == Decision::retain;
 }
 
 /// Returns the ratio of one attempt to another, round by round.
-Interval ratio_between(const CoreAttempt& one, const CoreAttempt& other) {
+Interval ratio_between(const ValueAttempt& one, const ValueAttempt& other) {
   std::vector<double> logs = mean_logs(one, &TrialLogs::head);
   const std::vector<double> others = mean_logs(other, &TrialLogs::head);
   for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= others[i];
@@ -62,9 +62,9 @@ Interval ratio_between(const CoreAttempt& one, const CoreAttempt& other) {
 
 }  // namespace
 
-LibraryRuling ruled(const std::vector<CoreAttempt>& attempts) {
-  LibraryRuling out{.control = ratio_from(mean_logs(attempts.front(), &TrialLogs::control))};
-  for (const CoreAttempt& attempt : attempts) out.attempts.push_back(ruling_of(attempt, out.control));
+VariableRuling ruled(const TunedVariable& variable, const std::vector<ValueAttempt>& attempts) {
+  VariableRuling out{.control = ratio_from(mean_logs(attempts.front(), &TrialLogs::control))};
+  for (const ValueAttempt& attempt : attempts) out.attempts.push_back(ruling_of(attempt, out.control));
   out.attempts.front().decision = Decision::baseline;
   out.attempts.front().why = "what the others are compared with";
   for (std::size_t i = 1; i < attempts.size(); ++i) {
@@ -81,22 +81,20 @@ LibraryRuling ruled(const std::vector<CoreAttempt>& attempts) {
     out.chosen = i;
     ++tied;
   }
-  out.ties = tied < 2
-                 ? "no other core type that is faster than the default comes within what can be told apart"
-                 : fmt::format(
-                       "{} of them cannot be told apart; the first, which needs the fewest "
-                       "instruction sets, is taken",
-                       tied);
+  out.ties =
+      tied < 2 ? fmt::format("no other {} that is faster than the default comes within what can be told apart",
+                             variable.value)
+               : fmt::format("{} of them cannot be told apart; the first, {}, is taken", tied, variable.preferred);
   return out;
 }
 
-std::size_t rounds_of(const std::vector<CoreAttempt>& attempts) {
+std::size_t rounds_of(const std::vector<ValueAttempt>& attempts) {
   const auto& trials = attempts.front().trials;
   return trials.empty() ? 0 : trials.front().launches.size();
 }
 
-std::string name_of(const CoreAttempt& attempt) {
-  return attempt.core_type.empty() ? "default" : attempt.core_type;
+std::string name_of(const ValueAttempt& attempt) {
+  return attempt.value.empty() ? "default" : attempt.value;
 }
 
 }  // namespace assay

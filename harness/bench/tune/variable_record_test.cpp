@@ -1,5 +1,5 @@
 // Tests the record of core types on scripted launches.
-#include "bench/tune/library_record.hpp"
+#include "bench/tune/variable_record.hpp"
 
 #include "core/json/json.hpp"
 
@@ -18,8 +18,8 @@ using ::testing::StartsWith;
 constexpr const char* key = "gemm/openblas/m=64,n=64,k=64#1";
 
 /// Six rounds of one trial that take so much of the default's time.
-CoreAttempt attempt(const std::string& core_type, double share) {
-  CoreAttempt out{.core_type = core_type, .reported = core_type.empty() ? "Prescott" : core_type};
+ValueAttempt attempt(const std::string& value, double share) {
+  ValueAttempt out{.value = value, .reported = value.empty() ? "Prescott" : value};
   PairedTrial& trial = out.trials.emplace_back();
   trial.trial.key = key;
   for (int round = 0; round < 6; ++round) {
@@ -28,28 +28,29 @@ CoreAttempt attempt(const std::string& core_type, double share) {
   return out;
 }
 
-LibraryRecord record(double haswell) {
-  LibraryRecord out{.suite = "smoke",
+VariableRecord record(double haswell) {
+  VariableRecord out{.variable = core_type,
+                     .suite = "smoke",
                     .date = "2026-11-22T10:00:00Z",
                     .commit = "c0ffee",
                     .command = "assay tune library --suite suites/smoke.json",
                     .machine = {.key = "some_machine"},
-                    .library = "OpenBLAS 0.3.21 DYNAMIC_ARCH",
+                    .about = "OpenBLAS 0.3.21 DYNAMIC_ARCH",
                     .not_here = {"gemv/openblas/m=1,n=1#2: needs two cores"}};
   out.attempts = {
       attempt("", 1),
       attempt("Nehalem", 1.25),
       attempt("Haswell", haswell),
-      {.core_type = "Cooperlake",
+      {.value = "Cooperlake",
        .reported = "SkylakeX",
        .left_out = "NOT TAKEN: OpenBLAS uses SkylakeX instead"},
-      {.core_type = "Zen", .reported = "Zen", .wrong = "gemm/openblas/m=1,n=1,k=1#1: c[0, 0] is 2"}};
-  out.ruling = ruled(out.attempts);
+      {.value = "Zen", .reported = "Zen", .wrong = "gemm/openblas/m=1,n=1,k=1#1: c[0, 0] is 2"}};
+  out.ruling = ruled(core_type, out.attempts);
   return out;
 }
 
-TEST(LibraryRecords, NameTheVariableToSetAndWhatItBrings) {
-  const std::string text = library_text(record(0.5));
+TEST(VariableRecords, NameTheVariableToSetAndWhatItBrings) {
+  const std::string text = variable_text(record(0.5));
   EXPECT_THAT(text, HasSubstr("Set OPENBLAS_CORETYPE=Haswell: 2.00x faster [2.00, 2.00] than the default,"));
   EXPECT_THAT(text,
               AllOf(HasSubstr("RETAIN ="), HasSubstr("REJECT"), HasSubstr("WRONG"), HasSubstr("LEFT OUT"),
@@ -59,27 +60,27 @@ TEST(LibraryRecords, NameTheVariableToSetAndWhatItBrings) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
 
-TEST(LibraryRecords, KeepTheDefaultWhereNothingIsFaster) {
-  const std::string text = library_text(record(0.995));
+TEST(VariableRecords, KeepTheDefaultWhereNothingIsFaster) {
+  const std::string text = variable_text(record(0.995));
   EXPECT_THAT(text, HasSubstr("Keep the default, which uses Prescott"));
   EXPECT_THAT(text, HasSubstr("NO CHANGE"));
 }
 
-TEST(LibraryRecords, HoldTheEnvironmentInJson) {
+TEST(VariableRecords, HoldTheEnvironmentInJson) {
   const Json json = parse_json(to_json(record(0.5)), "the record");
-  EXPECT_EQ(json.at("schema"), "assay.library/1");
+  EXPECT_EQ(json.at("schema"), "assay.variable/1");
   EXPECT_EQ(json.at("environment").dump(), R"({"OPENBLAS_CORETYPE":"Haswell"})");
   const Json& attempts = json.at("attempts");
   ASSERT_EQ(attempts.size(), 5U);
-  EXPECT_TRUE(attempts.at(0).at("core_type").is_null());
+  EXPECT_TRUE(attempts.at(0).at("value").is_null());
   EXPECT_EQ(attempts.at(2).at("trials").at(0).at("key"), key);
   EXPECT_EQ(attempts.at(3).at("decision"), "LEFT OUT");
   EXPECT_EQ(attempts.at(4).at("decision"), "WRONG");
   EXPECT_EQ(parse_json(to_json(record(1)), "the record").at("environment").dump(), "{}");
 }
 
-TEST(LibraryRecords, SayWhatWasTriedAndWhatNotToTryAgain) {
-  const std::string text = library_markdown(record(0.5));
+TEST(VariableRecords, SayWhatWasTriedAndWhatNotToTryAgain) {
+  const std::string text = variable_markdown(record(0.5));
   EXPECT_THAT(text, StartsWith("# Core type of OpenBLAS for suite smoke\n\n"
                                "**Set OPENBLAS_CORETYPE=Haswell: 2.00x faster"));
   EXPECT_THAT(text, HasSubstr("\n| trial | Nehalem | Haswell |\n|---|---|---|\n| `"));

@@ -1,0 +1,107 @@
+#include "app/tuned_kernels.hpp"
+
+#include "assay/caches.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/machine.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/text/wrapped.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Why a file is not used, or nothing.
+std::string unfit(const TunedKernels& tuned) {
+  if (tuned.machine != this_machine().key) return fmt::format("it is of the machine {}", tuned.machine);
+  if (tuned.version != build_info().version) return fmt::format("it is of version {}", tuned.version);
+  return "";
+}
+
+}  // namespace
+
+void describe(Fields& f, TunedKernels& tuned) {
+  f.schema("assay.kernels/1");
+  f("machine", tuned.machine);
+  f("version", tuned.version);
+  f("caches", tuned.caches, {.about = "bytes of the first, the second and the last cache: 32K/512K/32M"});
+  f("date", tuned.date);
+  f("command", tuned.command);
+}
+
+std::filesystem::path tuned_kernels_file() {
+  std::filesystem::path folder = from_environment("XDG_CACHE_HOME");
+  if (!folder.is_absolute()) {  // as the specification of these folders demands
+    folder = from_environment("HOME");
+    if (!folder.is_absolute()) return {};
+    folder /= ".cache";
+  }
+  return folder / "assay" / "kernels.json";
+}
+
+std::string use_tuned_kernels() {
+  if (std::getenv(caches_variable) != nullptr) {
+    static_cast<void>(caches());
+    return "";
+  }
+  const std::filesystem::path file = tuned_kernels_file();
+  std::error_code failed;
+  if (file.empty() || !std::filesystem::exists(file, failed)) return "";
+  std::string why;
+  try {
+    const Json json = parse_json(read_file(file), file.string());
+    const auto tuned =
+        value_from<TunedKernels>(JsonField(json, file.string(), "run `assay tune kernels` again"));
+    why = unfit(tuned);
+    if (why.empty()) {
+      static_cast<void>(cache_sizes_from(tuned.caches, file.string() + ": caches"));
+      setenv(caches_variable, tuned.caches.c_str(), 1);
+      return "";
+    }
+  } catch (const Error& fault) {
+    why = fault.what();
+  }
+  return fmt::format("{} is ignored: {}; `assay tune kernels` writes it anew\n", file.string(), why);
+}
+
+KeptChoice keep_tuned(const std::string& caches, const VariableRecord& record) {
+  KeptChoice out{.file = tuned_kernels_file()};
+  if (out.file.empty()) return out;
+  if (caches.empty()) {
+    std::error_code failed;
+    out.removed = std::filesystem::remove(out.file, failed);
+    if (failed) throw Error(out.file.string(), failed.message(), "remove it: it is not what was chosen");
+    return out;
+  }
+  std::filesystem::create_directories(out.file.parent_path());
+  TunedKernels tuned{.machine = record.machine.key,
+                     .version = build_info().version,
+                     .caches = caches,
+                     .date = record.date,
+                     .command = record.command};
+  write_file(out.file, json_text(to_value(tuned)) + "\n");
+  return out;
+}
+
+std::string kept_in_words(const KeptChoice& kept) {
+  if (kept.file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
+  std::error_code failed;
+  const bool there = std::filesystem::exists(kept.file, failed);
+  if (!there && !kept.removed) return "";
+  return wrapped(there ? "Kept for later runs in " + kept.file.string() : "Removed " + kept.file.string(),
+                 terminal_width) +
+         "\n";
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+/// The small file in the user's cache folder by which `assay tune kernels` is remembered. No run needs it.
+#pragma once
+
+#include "bench/tune/variable_record.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+/// What was chosen for one machine and one version.
+struct TunedKernels {
+  std::string machine, version;
+  std::string caches;  ///< as ASSAY_CACHES takes them
+  std::string date, command;
+};
+class Fields;
+void describe(Fields& f, TunedKernels& tuned);
+
+/// $XDG_CACHE_HOME/assay/kernels.json, or below ~/.cache; empty where there is neither.
+std::filesystem::path tuned_kernels_file();
+
+/// Sets ASSAY_CACHES for this process and those that it starts, if the file is there and of this machine and
+/// version, and the variable is not set. Returns a line on why the file is ignored, or nothing. Throws Error
+/// where the variable is set to what cannot be.
+std::string use_tuned_kernels();
+
+/// Where the choice is kept, and whether it is the default, which needs no file: one that was there is
+/// removed.
+struct KeptChoice {
+  std::filesystem::path file;
+  bool removed = false;
+};
+KeptChoice keep_tuned(const std::string& caches, const VariableRecord& record);
+std::string kept_in_words(const KeptChoice& kept);
+
+}  // namespace assay

@@ -1,0 +1,31 @@
+/// The sizes of caches from which kernels take their blocks and thresholds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// The variable of the environment that overrules what the system says: `32K/512K/32M`.
+inline constexpr const char* caches_variable = "ASSAY_CACHES";
+
+/// Bytes of the data caches that one core reaches.
+struct CacheSizes {
+  double first = 0, second = 0, last = 0;
+  bool operator==(const CacheSizes&) const = default;
+};
+
+/// What the system says of the first core. Where it does not say: 32 KiB, the least that processors have had
+/// since 2006, 256 KiB, and 32 MiB, as server cores have had since 2017.
+CacheSizes caches_of_the_system();
+
+/// What the variable says, or the system; asked once. Throws Error where the variable says what cannot be.
+const CacheSizes& caches();
+
+/// Three sizes in bytes, KiB or MiB, none smaller than the one before. `where` names them in the Error that
+/// is thrown for anything else.
+CacheSizes cache_sizes_from(std::string_view text, std::string_view where);
+/// The text of which cache_sizes_from() makes the same: `32K/512K/32M`.
+std::string to_text(const CacheSizes& sizes);
+
+}  // namespace assay
