@@ -1,5 +1,6 @@
 #include "bench/measure/placing.hpp"
 
+#include "core/files/process_stat.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/machine/topology.hpp"
 
@@ -12,11 +13,8 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -70,16 +68,9 @@ std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::s
 /// then as one that ends.
 bool has_ended(int thread) {
   constexpr unsigned long ends = 4;  // PF_EXITING
-  std::ifstream file(fmt::format("/proc/self/task/{}/stat", thread));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t name_end = text.rfind(") ");  // names may hold anything
-  if (name_end == std::string::npos) return true;
-  std::istringstream fields(text.substr(name_end + 2));
-  char state = ' ';
-  long parent = 0, group = 0, session = 0, terminal = 0, foreground = 0;
-  unsigned long flags = 0;
-  fields >> state >> parent >> group >> session >> terminal >> foreground >> flags;
-  return (flags & ends) != 0;
+  constexpr std::size_t flags = 9;
+  const std::vector<std::string> fields = fields_of_stat(fmt::format("/proc/self/task/{}/stat", thread));
+  return fields.size() <= flags || (std::strtoul(fields[flags].c_str(), nullptr, 10) & ends) != 0;
 }
 
 void allow(int thread, const std::vector<int>& processors) { ProcessorSet(processors).give_to(thread); }

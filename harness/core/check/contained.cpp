@@ -1,6 +1,7 @@
 #include "core/check/contained.hpp"
 
 #include "assay/error.hpp"
+#include "core/files/process_stat.hpp"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,14 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
-#include <sstream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -326,17 +326,12 @@ void look_like_all_others() {
   // OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
   // thread needs. 2^18 cycles still cover back-to-back calls. It is read when a program starts.
   setenv("OPENBLAS_THREAD_TIMEOUT", "18", 0);
-  std::ifstream stat("/proc/self/stat");
-  const std::string text{std::istreambuf_iterator<char>(stat), {}};
-  // The name, which may hold anything, ends with the last parenthesis; the third field follows it.
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return;
-  constexpr int first = 3, start_of_arguments = 48;
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string field;
-  std::uintptr_t begin = 0, end = 0;
-  for (int number = first; number < start_of_arguments; ++number) fields >> field;
-  if (!(fields >> begin >> end) || begin == 0 || end <= begin) return;
+  constexpr std::size_t start_of_arguments = 48, end_of_arguments = 49;
+  const std::vector<std::string> fields = fields_of_stat("/proc/self/stat");
+  if (fields.size() <= end_of_arguments) return;
+  const std::uintptr_t begin = std::strtoull(fields[start_of_arguments].c_str(), nullptr, 10),
+                       end = std::strtoull(fields[end_of_arguments].c_str(), nullptr, 10);
+  if (begin == 0 || end <= begin) return;
   constexpr std::string_view words("assay\0launch", 13);
   auto* const arguments = reinterpret_cast<char*>(begin);
   std::memset(arguments, 0, end - begin);

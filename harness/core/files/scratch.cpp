@@ -1,6 +1,7 @@
 #include "core/files/scratch.hpp"
 
 #include "assay/error.hpp"
+#include "core/files/process_stat.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,10 +12,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -38,14 +39,10 @@ std::filesystem::path folder_for_temporary_files() {
 /// Start of a process, in clock ticks since the system's; nothing when there is none of that number. A number
 /// is used again, but not with the same start.
 std::optional<std::string> start_of(pid_t process) {
-  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
-  std::string stat;
-  if (!std::getline(in, stat)) return std::nullopt;
-  // The name, in parentheses, may hold spaces; the start is the 20th field after it.
-  std::size_t at = stat.rfind(')') + 1;
-  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = stat.find(' ', at + (field > 0));
-  if (at == std::string::npos) return std::nullopt;
-  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+  constexpr std::size_t start = 22;
+  const std::vector<std::string> fields = fields_of_stat("/proc/" + std::to_string(process) + "/stat");
+  if (fields.size() <= start) return std::nullopt;
+  return fields[start];
 }
 
 /// Whether the process that a folder is named after runs: `PROCESS-START-XXXXXX`. Other names belong to
