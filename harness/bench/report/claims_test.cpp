@@ -326,6 +326,14 @@ TEST(ClaimsReports, EndWithWhatIsWrongOnATerminal) {
   EXPECT_NE(places.back(), std::string::npos);
 }
 
+TEST(ClaimsReports, SayWhichOfTheirFiguresCannotStandTogether) {
+  ClaimsReport report = every_verdict();
+  EXPECT_THAT(to_text(report), ::testing::Not(HasSubstr("WRONG interval")));
+  report.rulings[3].parts[0].value->middle = 9;
+  EXPECT_THAT(to_text(report), HasSubstr("WRONG interval: claims[3].parts[0].value"));
+  EXPECT_THAT(to_markdown(report), HasSubstr("cannot stand together:\n\n* WRONG interval: "));
+}
+
 TEST(ClaimsReports, SayInWordsWhatIsLostInPlaceOfSaved) {
   const auto found = [](const Interval& saved) {
     ClaimsReport report;

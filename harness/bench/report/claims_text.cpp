@@ -1,6 +1,7 @@
 // Verdicts on claims as words: for a terminal, and as a document.
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
+#include "core/json/lint.hpp"
 #include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -119,6 +120,13 @@ std::string counts_text(const ClaimsReport& report) {
   return out;
 }
 
+/// Figures of the report that cannot stand together, in words.
+std::vector<std::string> contradictions_in(const ClaimsReport& report) {
+  std::vector<std::string> out;
+  for (const LintFinding& one : lint(to_value(report))) out.push_back(in_words(one));
+  return out;
+}
+
 }  // namespace
 
 std::string to_text(const ClaimsReport& report) {
@@ -140,6 +148,7 @@ std::string to_text(const ClaimsReport& report) {
              "\n";
     }
   }
+  for (const std::string& one : contradictions_in(report)) out += wrapped(one, widest, "  ") + "\n";
   return out + wrapped(counts_text(report), widest, "  ") + "\n";
 }
 
@@ -176,6 +185,7 @@ std::string to_markdown(const ClaimsReport& report) {
   }
   return document("claims.md", Json{{"about", report.claims.about},
                                     {"counts", counts_text(report)},
+                                    {"contradictions", contradictions_in(report)},
                                     {"claims", std::move(claims)},
                                     {"runs", std::move(runs)},
                                     {"files", std::move(files)}});
