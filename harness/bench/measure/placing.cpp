@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -47,14 +48,15 @@ std::map<int, std::int64_t> times_of_others() {
   return out;
 }
 
-/// Returns at most `count` threads that had processor time since then, in the order in which they were made.
-/// Others may have had some while they fell asleep.
-std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::size_t count) {
+/// Returns at most `count` threads that had processor time since then, in the order in which they were made, and
+/// more of it than threads need to fall asleep: a fiftieth of `elapsed`.
+std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::size_t count,
+                               std::chrono::nanoseconds elapsed) {
   std::vector<std::pair<std::int64_t, int>> had;
   for (const auto& [thread, time] : times_of_others()) {
     const auto then = before.find(thread);
     const std::int64_t more = time - (then == before.end() ? 0 : then->second);
-    if (more > 0) had.emplace_back(more, thread);
+    if (more > elapsed.count() / 50) had.emplace_back(more, thread);
   }
   std::ranges::sort(had, std::greater{});
   had.resize(std::min(count, had.size()));
@@ -93,8 +95,10 @@ int Placing::place(int threads, const std::function<void()>& work) const {
   }
   allow(0, processors_);
   const auto before = times_of_others();
+  const auto start = std::chrono::steady_clock::now();
   work();
-  std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1);
+  std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1,
+                                           std::chrono::steady_clock::now() - start);
   std::erase_if(helpers, has_ended);
   if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
   allow(0, {processors_.front()});
