@@ -5,7 +5,7 @@ set -eu
 [ $# -eq 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
 program=$(realpath "$1")
 cd "$(dirname "$0")/.."
-evidence=reports/amd_epyc_26_2_2c_avx512/claims
+evidence=reports/amd_epyc_25_1_2c_avx2/claims
 job=harness/training/job/data/adr_003.json
 
 # assay predict ends with 1 where figures contradict each other, as those of the record do: that is what the page shows.

@@ -1,6 +1,6 @@
 # cmake --install: the executable, the libraries as a package for CMake and pkg-config that may be moved elsewhere, the
 # suites, the manual page, completions, gate.sh, and the scripts that divide a run among machines. cpack: the same as a
-# tarball, and as a .deb where dpkg-deb is.
+# tarball, and as a .deb where dpkg-dev and file are.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
@@ -82,8 +82,14 @@ endif()
 install(FILES LICENSE ci/cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR TGZ)
-if(ASSAY_DPKG_DEB)
+# Without dpkg-shlibdeps, which asks file, a .deb would depend on none of the libraries that the program links.
+find_program(ASSAY_DPKG_SHLIBDEPS dpkg-shlibdeps)
+find_program(ASSAY_FILE file)
+mark_as_advanced(ASSAY_DPKG_SHLIBDEPS ASSAY_FILE)
+if(ASSAY_DPKG_DEB AND ASSAY_DPKG_SHLIBDEPS AND ASSAY_FILE)
   list(APPEND CPACK_GENERATOR DEB)
+elseif(ASSAY_DPKG_DEB)
+  message(STATUS "The target package makes no .deb (apt install dpkg-dev file)")
 endif()
 # Whoever hands packages on names themselves: cpack -D CPACK_PACKAGE_CONTACT='A Name <an@address>'.
 set(CPACK_PACKAGE_CONTACT "whoever built it")

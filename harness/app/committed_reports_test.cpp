@@ -65,7 +65,16 @@ std::vector<std::string> foreign_headings(const std::string& report, const std::
   return out;
 }
 
-std::string form_of(const std::string& name) { return read_file(reports / "templates" / name); }
+/// A template, with those that it takes in.
+std::string form_of(const std::string& name) {
+  constexpr std::string_view opens = "{{> ", closes = "}}";
+  std::string out = read_file(reports / "templates" / name);
+  for (std::size_t at = out.find(opens); at != std::string::npos; at = out.find(opens, at)) {
+    const std::size_t from = at + opens.size(), to = out.find(closes, from);
+    out.replace(at, to + closes.size() - at, form_of(out.substr(from, to - from)));
+  }
+  return out;
+}
 
 /// Reports by the template that they are made with.
 std::vector<std::pair<std::filesystem::path, std::string>> reports_with_templates() {
@@ -87,15 +96,14 @@ std::vector<std::pair<std::filesystem::path, std::string>> reports_with_template
 
 /// Measured before their template had its present form, and not measured again yet. One that is leaves this
 /// list.
-constexpr std::array older_form{"tune_library_openblas", "tune_loader_large_records", "tune_loader_slow_disk",
-                                "tune_threshold_gemm", "full"};
+constexpr std::array older_form{"full"};
 
 bool has_older_form(const std::filesystem::path& file) {
   return std::ranges::find(older_form, file.stem().string()) != older_form.end();
 }
 
 TEST(CommittedReports, OfClaimsAreMadeOfTheFilesBesideThem) {
-  const std::filesystem::path evidence = reports / "amd_epyc_26_2_2c_avx512/claims";
+  const std::filesystem::path evidence = reports / "amd_epyc_25_1_2c_avx2/claims";
   ClaimsOptions options{.claims = tree / "suites/claims.json",
                         .markdown = std::filesystem::path(::testing::TempDir()) / "claims.md"};
   for (const char* name :
@@ -120,7 +128,7 @@ TEST(CommittedReports, OfThePublicRecordAreMadeOfItsFigures) {
 }
 
 TEST(CommittedReports, OfTheRooflineAreDrawnFromTheResultsBesideThem) {
-  const std::filesystem::path folder = reports / "amd_epyc_26_2_2c_avx512";
+  const std::filesystem::path folder = reports / "amd_epyc_25_1_2c_avx2";
   const std::filesystem::path file = folder / "claims/lenet_mnist.json";
   const Results results = results_from_json(read_file(file), file.string());
   const Page page = report_page(make_report(results, std::nullopt, std::nullopt, outcome_of(results)));

@@ -88,13 +88,15 @@ std::string found_text(const ClaimPart& part, const PartRuling& ruling) {
 }
 
 Json part_values(const ClaimPart& part, const PartRuling& ruling) {
+  // What is composed is decided by the speed-ups of its parts.
+  const ClaimedFigure of_case = !part.composed.empty() ? ClaimedFigure::speedup : part.figure;
   Json keys = Json::array();
   for (const DecidingCase& one : ruling.cases) {
     if (keys.size() == most_keys) break;
     keys.push_back(Json{{"key", one.key},
                         {"against", one.against},
-                        {"text", value_text(part.figure, one.value)},
-                        {"bound", one.bound ? value_text(part.figure, *one.bound) : ""}});
+                        {"text", value_text(of_case, one.value)},
+                        {"bound", one.bound ? value_text(of_case, *one.bound) : ""}});
   }
   const std::size_t more = ruling.cases.size() - keys.size();
   return Json{{"what", part.what},
