@@ -6,6 +6,7 @@
 #include "assay/machine.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/machine/record.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
