@@ -89,7 +89,7 @@ std::string found_text(const ClaimPart& part, const PartRuling& ruling) {
 
 Json part_values(const ClaimPart& part, const PartRuling& ruling) {
   // What is composed is decided by the speed-ups of its parts.
-  const ClaimedFigure of_case = !part.composed.empty() ? ClaimedFigure::speedup : part.figure;
+  const ClaimedFigure of_case = part.composed.empty() ? part.figure : ClaimedFigure::speedup;
   Json keys = Json::array();
   for (const DecidingCase& one : ruling.cases) {
     if (keys.size() == most_keys) break;
