@@ -18,8 +18,8 @@
 namespace assay {
 namespace {
 
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
+std::filesystem::path folder_in(const char* variable) {
+  const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
 }
 
@@ -42,9 +42,9 @@ void describe(Fields& f, TunedKernels& tuned) {
 }
 
 std::filesystem::path tuned_kernels_file() {
-  std::filesystem::path folder = from_environment("XDG_CACHE_HOME");
+  std::filesystem::path folder = folder_in("XDG_CACHE_HOME");
   if (!folder.is_absolute()) {  // as the specification of these folders demands
-    folder = from_environment("HOME");
+    folder = folder_in("HOME");
     if (!folder.is_absolute()) return {};
     folder /= ".cache";
   }

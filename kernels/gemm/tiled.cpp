@@ -1,7 +1,7 @@
 // The idea: what `reordered` loads and stores again for every k, a tile of C, is kept in registers while k
-// runs, so that a step of k loads 4 + 8 operands for 32 multiply-adds. Operands are read where they lie,
-// which is as far as this gets: rows of a large B are a page or more apart, and `packed` copies them
-// together.
+// runs, so that a step of k loads 4 + 8 operands for 32 multiply-adds; the columns of B that all tiles below
+// each other read stay in a cache. Operands are read where they lie, which is as far as this gets: of a large
+// B each row is in a page of its own, where they evict each other, and `packed` copies them together.
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -28,14 +28,19 @@ struct Sums {
 
 /// A whole tile. Where columns of op(B) lie side by side, the compiler makes vectors of them.
 template <bool side_by_side>
-Sums whole_tile(const Operand& a, const Operand& b, Index k) {
+Sums whole_tile(Operand a, Operand b, Index k) {
   Sums sums;
-  const Index distance = side_by_side ? 1 : b.distance;
   for (Index l = 0; l < k; ++l) {
-    const float* from_b = b.at + l * b.step;
+    const float* row = b.at + l * b.step;
+    float from_b[tile_columns];
+    if constexpr (side_by_side) {
+      std::copy_n(row, tile_columns, from_b);
+    } else {
+      for (Index j = 0; j < tile_columns; ++j) from_b[j] = row[j * b.distance];
+    }
     for (Index i = 0; i < tile_rows; ++i) {
       const float from_a = a.at[i * a.distance + l * a.step];
-      for (Index j = 0; j < tile_columns; ++j) sums.at[i][j] += from_a * from_b[j * distance];
+      for (Index j = 0; j < tile_columns; ++j) sums.at[i][j] += from_a * from_b[j];
     }
   }
   return sums;
@@ -57,10 +62,10 @@ void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   const Operand a{in.a.data(), p.a_transposed() ? 1 : p.k, p.a_transposed() ? p.m : 1};
   const Operand b{in.b.data(), p.b_transposed() ? p.k : 1, p.b_transposed() ? 1 : p.n};
   const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
-  for (Index i = 0; i < p.m; i += tile_rows) {
-    const Index rows = std::min(tile_rows, p.m - i);
-    for (Index j = 0; j < p.n; j += tile_columns) {
-      const Index columns = std::min(tile_columns, p.n - j);
+  for (Index j = 0; j < p.n; j += tile_columns) {
+    const Index columns = std::min(tile_columns, p.n - j);
+    for (Index i = 0; i < p.m; i += tile_rows) {
+      const Index rows = std::min(tile_rows, p.m - i);
       const Sums sums = rows < tile_rows || columns < tile_columns
                             ? part_of_tile(a.from(i), b.from(j), rows, columns, p.k)
                         : b.distance == 1 ? whole_tile<true>(a.from(i), b.from(j), p.k)

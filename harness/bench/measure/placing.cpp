@@ -48,8 +48,8 @@ std::map<int, std::int64_t> times_of_others() {
   return out;
 }
 
-/// Returns at most `count` threads that had processor time since then, in the order in which they were made, and
-/// more of it than threads need to fall asleep: a fiftieth of `elapsed`.
+/// Returns at most `count` threads that had processor time since then, in the order in which they were made,
+/// and more of it than threads need to fall asleep: a fiftieth of `elapsed`.
 std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::size_t count,
                                std::chrono::nanoseconds elapsed) {
   std::vector<std::pair<std::int64_t, int>> had;
@@ -97,8 +97,8 @@ int Placing::place(int threads, const std::function<void()>& work) const {
   const auto before = times_of_others();
   const auto start = std::chrono::steady_clock::now();
   work();
-  std::vector<int> helpers = busiest_since(before, static_cast<std::size_t>(threads) - 1,
-                                           std::chrono::steady_clock::now() - start);
+  std::vector<int> helpers =
+      busiest_since(before, static_cast<std::size_t>(threads) - 1, std::chrono::steady_clock::now() - start);
   std::erase_if(helpers, has_ended);
   if (static_cast<int>(helpers.size()) + 1 < threads) return 0;
   allow(0, {processors_.front()});

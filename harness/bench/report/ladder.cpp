@@ -91,13 +91,14 @@ std::vector<LadderStep> ladder(const Results& results) {
       known.push_back(std::move(step));
   }
   std::vector<LadderStep> out;
-  for (const auto& [operation, known] : steps) {
-    const FastestTiers tiers(results, operation);
+  for (const auto& one : steps) {
+    const std::vector<LadderStep>& known = one.second;
+    const FastestTiers tiers(results, one.first);
     // From naive up: what follows a step stands below it.
     const auto add = [&](const auto& self, const std::string& after) -> void {
       for (const LadderStep& step : known) {
         if (step.after != after) continue;
-        if (LadderStep one = measured(tiers, step); one.cases > 0) out.push_back(std::move(one));
+        if (LadderStep gain = measured(tiers, step); gain.cases > 0) out.push_back(std::move(gain));
         self(self, step.step);
       }
     };

@@ -40,16 +40,16 @@ inline constexpr TunedVariable core_type{.name = "OPENBLAS_CORETYPE",
 /// Tells our kernels the sizes of caches from which they take their blocks and thresholds.
 inline constexpr TunedVariable reckoned_caches{.name = caches_variable,
                                                .variant = "auto",
-                                               .value = "caches",
+                                               .value = "size of caches",
                                                .values = "sizes of caches",
                                                .preferred = "which differs least from what the system says",
                                                .title = "Caches that kernels reckon with",
                                                .advice =
                                                    "ASSAY_CACHES holds the bytes of the first, the second "
                                                    "and the last cache that kernels take their blocks "
-                                                   "and thresholds from. `assay tune kernels` keeps what it "
-                                                   "chose for this machine and this version in the "
-                                                   "user's cache folder, where every later run finds it. "
+                                                   "and thresholds from. What is chosen is kept for this "
+                                                   "machine and this version in the user's cache folder, "
+                                                   "where every later run finds it. "
                                                    "Times that were recorded before are not comparable: "
                                                    "record baselines again."};
 
