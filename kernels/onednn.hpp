@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,12 @@ using Primitive = std::unique_ptr<dnnl_primitive_t, Destroy<dnnl_primitive_t, dn
 using Description =
     std::unique_ptr<dnnl_primitive_desc_t, Destroy<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>>;
 
-struct Refused {
-  dnnl_status_t status;
+struct Refused : std::runtime_error {
+  explicit Refused(dnnl_status_t status)
+      : std::runtime_error("oneDNN refuses the problem with status " + std::to_string(status)) {}
 };
 inline void demand(dnnl_status_t status) {
-  if (status != dnnl_success) throw Refused{status};
+  if (status != dnnl_success) throw Refused(status);
 }
 
 /// Calls create(&handle) and owns what it makes.
@@ -66,7 +68,7 @@ std::optional<std::string> refusal(const MakePlan& plan) {
   try {
     plan();
   } catch (const Refused& refused) {
-    reason = "oneDNN refuses the problem with status " + std::to_string(refused.status);
+    reason = refused.what();
   }
   omp_set_num_threads(threads);
   return reason;
@@ -107,9 +109,9 @@ class Plan {
       dnnl_memory_set_data_handle((memory++)->get(),
                                   const_cast<float*>(at));  // the C interface knows no const
     }
-    dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
-                           arguments_.data());
-    dnnl_stream_wait(stream_.get());
+    demand(dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
+                                  arguments_.data()));
+    demand(dnnl_stream_wait(stream_.get()));
   }
 
  private:

@@ -49,7 +49,7 @@ class Array {
     if (!reorder_) return;
     const std::array<dnnl_exec_arg_t, 2> args{{{DNNL_ARG_FROM, is_result_ ? preferred_.get() : plain_.get()},
                                                {DNNL_ARG_TO, is_result_ ? plain_.get() : preferred_.get()}}};
-    dnnl_primitive_execute(reorder_.get(), stream, 2, args.data());
+    onednn::demand(dnnl_primitive_execute(reorder_.get(), stream, 2, args.data()));
   }
 
  private:
@@ -137,7 +137,7 @@ class Plan {
     constexpr std::size_t second = 1;  // in every direction that has weights among its sources
     arrays_[second].place(data);
     arrays_[second].convert(stream_.get());
-    dnnl_stream_wait(stream_.get());
+    onednn::demand(dnnl_stream_wait(stream_.get()));
     arrays_[second].keep();
   }
 
@@ -150,10 +150,10 @@ class Plan {
       (array++)->place(at);
     }
     convert(false);
-    dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
-                           arguments_.data());
+    onednn::demand(dnnl_primitive_execute(primitive_.get(), stream_.get(),
+                                          static_cast<int>(arguments_.size()), arguments_.data()));
     convert(true);
-    dnnl_stream_wait(stream_.get());
+    onednn::demand(dnnl_stream_wait(stream_.get()));
   }
 
  private:
