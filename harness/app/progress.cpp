@@ -25,14 +25,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::atomic<pid_t>* shared_pid() {
-  void* memory =
-      mmap(nullptr, sizeof(std::atomic<pid_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory for progress");
-  return new (memory) std::atomic<pid_t>(0);
-}
-static_assert(std::atomic<pid_t>::is_always_lock_free);
-
 }  // namespace
 
 std::string progress_line(double seconds, std::optional<double> left, std::string_view what) {
@@ -42,15 +34,18 @@ std::string progress_line(double seconds, std::optional<double> left, std::strin
 }
 
 Progress::Progress(bool quiet)
-    : quiet_(quiet),
-      terminal_(may_rewrite_lines(STDERR_FILENO)),
-      started_(now()),
-      shown_(started_),
-      speaker_(shared_pid()) {}
+    : quiet_(quiet), terminal_(may_rewrite_lines(STDERR_FILENO)), started_(now()), shown_(shared(started_)) {}
 
 Progress::~Progress() {
   if (terminal_ && !quiet_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
-  munmap(speaker_, sizeof *speaker_);
+  munmap(shown_, sizeof *shown_);
+}
+
+Progress::Shown* Progress::shared(double now) {
+  static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<double>::is_always_lock_free);
+  void* memory = mmap(nullptr, sizeof(Shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory for progress");
+  return new (memory) Shown{.at = now, .speaker = 0};
 }
 
 Hooks Progress::hooks() {
@@ -68,20 +63,20 @@ void Progress::say(std::string_view what, std::optional<double> done) {
   const double time = now();
   if (done) remaining_.note(time, *done);
   what_ = what;
-  speaker_->store(getpid(), std::memory_order_relaxed);
+  shown_->speaker.store(getpid(), std::memory_order_relaxed);
   const double wait = terminal_ ? seconds_between_rewrites : seconds_between_plain_lines;
-  if (time - shown_ >= wait) show(time);
+  if (time - shown_->at >= wait) show(time);
 }
 
 void Progress::keep_fresh() {
   const double time = now();
   const double wait = terminal_ ? seconds_between_ticks : seconds_between_plain_lines;
-  if (time - shown_ < wait || speaker_->load(std::memory_order_relaxed) != getpid()) return;
+  if (time - shown_->at < wait || shown_->speaker.load(std::memory_order_relaxed) != getpid()) return;
   show(time);
 }
 
 void Progress::show(double time) {
-  shown_ = time;
+  shown_->at = time;
   if (quiet_) return;
   const std::string line = progress_line(time - started_, remaining_.left(time), what_);
   if (terminal_) {

@@ -34,10 +34,16 @@ class Progress {
   void keep_fresh();
   void show(double time);
   bool quiet_, terminal_;
-  double started_, shown_;
+  /// In memory that children share: a line that one of them showed is fresh for all.
+  struct Shown {
+    std::atomic<double> at;
+    std::atomic<pid_t> speaker;  ///< the process that spoke last
+  };
+  static Shown* shared(double now);
+  double started_;
   RemainingTime remaining_;
   std::string what_;
-  std::atomic<pid_t>* speaker_;  ///< the process that spoke last, in memory that children share
+  Shown* shown_;
 };
 
 }  // namespace assay
