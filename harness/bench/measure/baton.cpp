@@ -1,6 +1,7 @@
 #include "bench/measure/baton.hpp"
 
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,12 @@ timespec monotonic_now() {
 }
 
 }  // namespace
+
+SliceSeed::SliceSeed(Board& board, std::int64_t slice)
+    : board_(board), value_(board.slice == slice ? board.seed : secret()) {
+  board.slice = slice;
+  board.seed = 0;
+}
 
 void Baton::wait() {
   timespec deadline{};

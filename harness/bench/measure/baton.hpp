@@ -17,8 +17,26 @@ struct Board {
   std::int64_t rounds;              ///< each side has two slices per round
   double call_seconds;
   double first_seconds;  ///< that the first side took for the first calls; 0: it does not say
+  std::int64_t slice;    ///< that was drawn for last, counted from 1 through all trials
+  std::uint64_t seed;    ///< of that slice on all sides
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// The seed of slice number `slice`, from 1: drawn by the side that comes to it first, and the same for all
+/// others. The board does not hold it while a side is at its slice: its kernel would know what changes, and
+/// which call is the last. Sides of builds from before there was this change nothing for the others.
+class SliceSeed {
+ public:
+  SliceSeed(Board& board, std::int64_t slice);
+  ~SliceSeed() { board_.seed = value_; }
+  SliceSeed(const SliceSeed&) = delete;
+  SliceSeed& operator=(const SliceSeed&) = delete;
+  std::uint64_t value() const { return value_; }
+
+ private:
+  Board& board_;
+  std::uint64_t value_;
+};
 
 /// One side's view of the turns. Every side walks through the same sequence of steps, and does those that are
 /// its own.

@@ -32,5 +32,23 @@ TEST(Batons, PassTheTurnOn) {
   EXPECT_EQ(board.step.load(), 2U);
 }
 
+TEST(SliceSeeds, AreTheSameForAllSidesAndAnotherInEachSlice) {
+  Board board{};
+  const auto seen = [&](std::int64_t slice) { return SliceSeed(board, slice).value(); };
+  const std::uint64_t first = seen(1);
+  EXPECT_EQ(seen(1), first);
+  const std::uint64_t second = seen(2);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(seen(2), second);
+}
+
+TEST(SliceSeeds, AreNotOnTheBoardWhileAKernelRuns) {
+  Board board{};
+  for (int side = 0; side < 2; ++side) {
+    const SliceSeed seed(board, 1);
+    EXPECT_NE(board.seed, seed.value());
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -140,7 +140,9 @@ class Side {
             const Surroundings before = Surroundings::now();
             timed = planted(workload_->timed(variant, context),
                             wanted.slowdown + slowdown_of_build(trial.operation, trial.variant));
-            slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before);
+            // Judging takes as long as slices, and the first launch has looked closely.
+            const auto judging = request_.check ? AuditedSlices::Judging::some : AuditedSlices::Judging::few;
+            slices = std::make_unique<AuditedSlices>(*timed, trial.threads, before, judging);
             first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
           });
           if (!slices->audit().fault.empty()) return;
@@ -158,6 +160,7 @@ class Side {
               wanted.patience, [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
     const auto turns = drawn_turns(board_.rounds);
     in_turn(turns, 0, [&] {
+      ++slice_;
       if (trial.threads > 1) let_others_fall_asleep();
       if (is_sound()) reporter_.call(position, limit, [&] { take_slice(*timed, *slices, out); });
     });
@@ -245,7 +248,8 @@ class Side {
     const bool warm = board_.call_seconds < warm_call_seconds;
     out.calls = board_.calls;
     if (request_.policy.audited) {
-      out.seconds.push_back(slice_of(slices.take(board_.calls, warm)).seconds);
+      const SliceSeed seed(board_, slice_);
+      out.seconds.push_back(slice_of(slices.take(board_.calls, warm, seed.value())).seconds);
       return;
     }
     if (warm) timed.repeat(1);
@@ -261,6 +265,7 @@ class Side {
   StepReporter reporter_;
   Placing placing_;
   std::vector<int> everybody_;
+  std::int64_t slice_ = 0;  ///< that this side is at, counted as in Board
   const Operation* operation_ = nullptr;
   std::filesystem::path file_;  ///< that holds the problem of the workload, as Case
   std::string fields_;          ///< of that problem

@@ -67,9 +67,10 @@ SliceTime time_of_slice(Timed& timed, Index calls) {
 }  // namespace
 
 bool AuditedSlices::Drawn::drawn(double slice_seconds) const {
-  const double fewest = done_ < usual_ ? 1.0 / 3 : 1.0 / 15;
-  const double cost = done_ > 0 ? seconds_ / static_cast<double>(done_) : 0;
-  return Rng(secret()).unit() < std::max(share_ * slice_seconds / std::max(cost, 1e-9), fewest);
+  if (done_ == 0 && usual_ > 0) return true;
+  const double fewest = done_ < usual_ ? 1.0 / 3 : fewest_;
+  const double affordable = done_ > 0 ? share_ * slice_seconds * static_cast<double>(done_) / seconds_ : 0;
+  return Rng(secret()).unit() < std::max(affordable, fewest);
 }
 
 void AuditedSlices::Drawn::add(double seconds) {
@@ -84,14 +85,18 @@ void Audit::add(const Audit& other) {
   if (fault.empty()) fault = other.fault;
 }
 
-AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm) {
+AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t seed) {
+  Rng rng(seed);
   // None of them is known to be the last: a kernel may not rest in all others.
-  return taken(calls - Rng(secret()).integer(0, calls / 4), warm);
+  const Index fewer = rng.integer(0, calls / 4);
+  return taken(calls - fewer, warm, rng.next());
 }
 
-AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) { return taken(calls, warm); }
+AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) {
+  return taken(calls, warm, secret());
+}
 
-AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
+AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm, std::uint64_t seed) {
   // Pools of threads look for work a while longer after a call, and to wait for their sleep costs
   // milliseconds: in one slice of three, nobody knows which.
   constexpr double patience = 0.05, long_patience = 0.3;
@@ -108,7 +113,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm) {
   // Where every slice is judged there are few of them: one in three is enough.
   const bool further = judging_ == Judging::every ? audit_.slices % 3 == 1 : looks_.drawn(slice_seconds());
   if (audit_.judged > 0 && further) look_further(calls);
-  timed_.arm(secret(), true);
+  timed_.arm(seed, true);
   if (warm) timed_.repeat(1);
   const long faults = page_faults_of_children();
   // To ask for it takes as long as the heap has free blocks.

@@ -3,6 +3,7 @@
 
 #include "assay/audit.hpp"
 #include "assay/operation.hpp"
+#include "assay/random.hpp"
 #include "core/check/surroundings.hpp"
 
 #include <string>
@@ -20,16 +21,24 @@ struct SliceTime {
 /// as it was, at the memory that it keeps, and at the threads that work for it.
 class AuditedSlices {
  public:
-  enum class Judging { some, every };
+  /// `few` is for launches that follow one that judged `some`.
+  enum class Judging { every, some, few };
   /// `before`: from before the kernel was prepared. Of `threads` threads one is the calling one.
   AuditedSlices(Timed& timed, int threads, const Surroundings& before, Judging judging = Judging::some)
-      : timed_(timed), threads_(threads), before_(before), judging_(judging) {}
+      : timed_(timed), threads_(threads), before_(before), judging_(judging) {
+    if (judging == Judging::few) {
+      judgements_ = Drawn(0.05, 0, 1.0 / 30);
+      looks_ = Drawn(0.05, 0, 1.0 / 50);
+    }
+  }
   struct Taken {
     double seconds = 0, cpu_seconds = 0;  ///< of all calls
     Index calls = 1;
   };
-  /// At most `calls` calls and three quarters of them at least, after one that warms the caches if asked.
-  Taken take(Index calls, bool warm);
+  /// At most `calls` calls and three quarters of them at least, after one that warms the caches if asked. How
+  /// many and with which inputs follows from `seed`, which slices that are compared with each other share:
+  /// what each drew for itself would be noise between them.
+  Taken take(Index calls, bool warm, std::uint64_t seed = secret());
   /// So many, for whoever asked for that number.
   Taken take_exactly(Index calls, bool warm);
   const Audit& audit() const { return audit_; }
@@ -40,19 +49,22 @@ class AuditedSlices {
   /// Something that is done beside drawn slices, as often as it costs little beside them.
   class Drawn {
    public:
-    /// `share`: of the slices' time. `usual`: so many come early, whatever they cost.
-    Drawn(double share, Index usual) : share_(share), usual_(usual) {}
+    /// `share`: of the slices' time. Whatever they cost, `usual` of them come early, and then a share
+    /// `fewest` of all.
+    Drawn(double share, Index usual, double fewest) : share_(share), usual_(usual), fewest_(fewest) {}
     /// Secretly, with the chances that slices of so many seconds allow.
     bool drawn(double slice_seconds) const;
     void add(double seconds);
 
    private:
     double share_;
-    Index usual_, done_ = 0;
+    Index usual_;
+    double fewest_;
+    Index done_ = 0;
     double seconds_ = 0;
   };
 
-  Taken taken(Index calls, bool warm);
+  Taken taken(Index calls, bool warm, std::uint64_t seed);
   double slice_seconds() const;
   /// Before a slice that is timed.
   void look_further(Index calls);
@@ -75,7 +87,7 @@ class AuditedSlices {
   Audit audit_;
   double worst_error_ = 0;
   double slice_seconds_ = 0, working_seconds_ = 0;  ///< by the clock, and on the processor
-  Drawn judgements_{0.15, 4}, looks_{0.1, 1};
+  Drawn judgements_{0.15, 4, 1.0 / 15}, looks_{0.1, 1, 1.0 / 15};
   Index calls_ = 0;                        ///< in those slices
   Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
   Index much_slower_ = 0;                  ///< of those

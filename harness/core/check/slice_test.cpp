@@ -114,6 +114,60 @@ TEST(AuditedSlices, PassAnHonestKernel) {
   EXPECT_GT(audit.compared, 0);
 }
 
+/// The inputs of the timed calls of 20 slices with seeds from `seed` on.
+std::vector<float> inputs_by_seed(std::uint64_t seed) {
+  const auto seen = std::make_shared<std::vector<float>>();
+  const Kernel kernel = [seen](const Input& in, Output& out) {
+    seen->insert(seen->end(), in.x.begin(), in.x.end());
+    doubled(in, out);
+  };
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "watches", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {});
+  std::vector<float> out;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    seen->clear();
+    AuditedSlices slices(*timed, 1, Surroundings::now(), AuditedSlices::Judging::few);
+    const Index calls = slices.take(20, false, seed + i).calls;
+    const auto end = seen->begin() + static_cast<std::ptrdiff_t>(calls * (Index{8} * 16));
+    out.insert(out.end(), seen->begin(), end);
+  }
+  return out;
+}
+
+TEST(AuditedSlices, CallEquallyOftenWithTheSameInputsWhereTheyHaveTheSameSeed) {
+  const std::vector<float> inputs = inputs_by_seed(7);
+  EXPECT_EQ(inputs_by_seed(7), inputs);
+  EXPECT_NE(inputs_by_seed(8), inputs);
+}
+
+/// Calls beside those that are timed, in 400 slices.
+Index calls_of_looks(AuditedSlices::Judging judging) {
+  const auto calls = std::make_shared<Index>(0);
+  const Kernel kernel = [calls](const Input& in, Output& out) {
+    ++*calls;
+    doubled(in, out);
+  };
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "counts", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {});
+  AuditedSlices slices(*timed, 1, Surroundings::now(), judging);
+  Index of_slices = 0;
+  for (int i = 0; i < 400; ++i) of_slices += slices.take(8, false).calls;
+  EXPECT_THAT(slices.audit().fault, IsEmpty());
+  return *calls - of_slices;
+}
+
+TEST(AuditedSlices, AreLookedAtLessOftenAfterALaunchThatLookedClosely) {
+  const Index few = calls_of_looks(AuditedSlices::Judging::few);
+  EXPECT_LT(few, calls_of_looks(AuditedSlices::Judging::some));
+  EXPECT_GT(few, 0);
+}
+
 TEST(AuditedSlices, FindAnAnswerThatIsKeptByAddress) {
   EXPECT_THAT(audit_of([last = static_cast<const float*>(nullptr)](const Input& in, Output& out) mutable {
                 if (last != in.x.data()) doubled(in, out);
