@@ -60,6 +60,20 @@ def numpy_kernels():
         p -= np.float32(RATE / (1 - FIRST ** t)) * m / root
 
 
+if torch is not None and hasattr(nn, "scaled_dot_product_attention"):
+    def attention_by_torch(q, k, v, causal):
+        """torch.nn.functional.scaled_dot_product_attention"""
+        return nn.scaled_dot_product_attention(q, k, v, is_causal=causal)
+else:
+    def attention_by_torch(q, k, v, causal):
+        """torch.matmul, torch.softmax, torch.matmul"""
+        scores = torch.matmul(q, k.transpose(1, 2)) / math.sqrt(q.shape[2])
+        if causal:
+            unseen = torch.ones(scores.shape[1:], dtype=torch.bool).triu(1)
+            scores.masked_fill_(unseen, -math.inf)
+        return torch.matmul(torch.softmax(scores, 2), v)
+
+
 def torch_kernels():
     @assay.variant("layernorm", name="torch", summary="torch.native_layer_norm", arrays="torch")
     def layernorm(x, gamma, beta, y, mean, rstd, rows, cols):
@@ -81,6 +95,22 @@ def torch_kernels():
         # The number of the step before: the function counts it up.
         step([p], [g], [m], [v], [], [torch.tensor(float(t - 1))], amsgrad=False, beta1=FIRST, beta2=SECOND, lr=RATE,
              weight_decay=DECAY, eps=EPSILON, maximize=False)
+
+    @assay.variant("softmax_cross_entropy", name="torch", arrays="torch",
+                   summary="torch.nn.functional.cross_entropy and its gradient by autograd")
+    def softmax_cross_entropy(x, label, loss, dx, rows, cols, smoothing):
+        logits = x.view(rows, cols).detach().requires_grad_()
+        with torch.enable_grad():
+            losses = nn.cross_entropy(logits, label, reduction="none", label_smoothing=smoothing / 100)
+            losses.mean().backward()
+        loss.copy_(losses.detach())
+        dx.view(rows, cols).copy_(logits.grad)
+
+    @assay.variant("attention", name="torch", summary=attention_by_torch.__doc__, arrays="torch",
+                   unfit=lambda padding: "knows no padding" if padding else None)
+    def attention(q, k, v, y, heads, tokens, d, mask):
+        shape = (heads, tokens, d)
+        y.view(shape).copy_(attention_by_torch(q.view(shape), k.view(shape), v.view(shape), mask == 1))
 
     @assay.variant("gemm", name="torch", summary="torch.matmul", arrays="torch", unfit=only_a_product)
     def gemm(a, b, c, m, n, k, trans):

@@ -98,6 +98,9 @@ if python3 -c 'import numpy' 2>/dev/null; then
 else
   echo "ci/plugin/test.sh: no numpy here: frameworks.py is not tried"
 fi
+if python3 -c 'import torch' 2>/dev/null; then
+  expect 0 'softmax_cross_entropy' python3 frameworks.py check -k '^(adamw|attention|softmax_cross_entropy)/torch$'
+fi
 python3 - <<'P' || fail "assay.compare() went wrong"
 import array, os, sys
 sys.path.insert(0, os.environ["ASSAY_PYTHON"])
