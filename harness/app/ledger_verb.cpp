@@ -6,6 +6,7 @@
 #include "assay/pipeline.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/near_names.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +22,8 @@ namespace {
 /// Thread count that the key names; 1 when it names none. Keys of other machines have other counts, and are
 /// as good: a ledger is for all machines.
 int threads_of(const std::string& key) {
-  int out = 1;
-  if (const auto at = key.rfind('#'); at != std::string::npos) {
-    std::from_chars(key.data() + at + 1, key.data() + key.size(), out);
-  }
-  return std::clamp(out, 1, 4096);
+  const auto named = trial_key(key);
+  return named ? std::min(named->threads, 4096) : 1;
 }
 
 void require_planned(const std::string& key, const Suite& suite, const Registry& registry) {

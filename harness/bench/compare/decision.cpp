@@ -2,6 +2,7 @@
 
 #include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,10 @@
 namespace assay {
 namespace {
 
-/// `operation/variant` of a key.
+/// `operation/variant` of a trial's key, and other names as they are.
 std::string variant_of(const std::string& key) {
-  const std::size_t slash = key.find('/');
-  return slash == std::string::npos ? key : key.substr(0, key.find('/', slash + 1));
+  const auto trial = trial_key(key);
+  return trial ? trial->operation + "/" + trial->variant : key;
 }
 
 /// Two times stand behind it; the other standings say why there are not two. Rows of identical machine code

@@ -6,6 +6,7 @@
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
 #include "core/markup/template.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
@@ -72,9 +73,8 @@ void add_lines(Json& out, const char* list, const char* more, const std::vector<
 
 /// The operation and the variant of a key, without the tier: `gemm/simd` of `gemm/simd@avx2/m=1#2`.
 std::string variant_group(const std::string& key) {
-  const std::size_t slash = key.find('/');
-  const std::size_t end = slash == std::string::npos ? slash : key.find_first_of("/@", slash + 1);
-  return key.substr(0, end);
+  const auto trial = trial_key(key);
+  return trial ? trial->operation + "/" + trial->variant.substr(0, trial->variant.find('@')) : key;
 }
 
 /// Rows that became slower by one change. Without a known cause, those of one variant.
@@ -140,10 +140,8 @@ Json places_to_look(const std::vector<Cause>& causes) {
 
 /// `gemm/simd@avx2#2` of `gemm/simd@avx2/m=1#2`.
 std::string variant_and_threads(const std::string& key) {
-  const std::size_t slash = key.find('/'), threads = key.rfind('#');
-  const std::size_t end = slash == std::string::npos ? slash : key.find('/', slash + 1);
-  if (end == std::string::npos) return key;
-  return key.substr(0, end) + (threads == std::string::npos || threads < end ? "" : key.substr(threads));
+  const auto trial = trial_key(key);
+  return trial ? fmt::format("{}/{}#{}", trial->operation, trial->variant, trial->threads) : key;
 }
 
 /// What an epoch takes more when every case is run by one variant, as far as it became slower: the sum over

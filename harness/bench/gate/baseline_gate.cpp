@@ -2,6 +2,7 @@
 
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
@@ -51,11 +52,8 @@ std::string commit_before(const std::optional<Baseline>& baseline, const Machine
   return out;
 }
 
-/// Takes a key `operation/variant/problem#threads`.
-bool is_of_other_shard(const std::string& key, const std::optional<ShardRecord>& record) {
-  if (!record) return false;
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1), end = key.rfind('#');
-  return !contains(record->shard, key.substr(0, first), key.substr(second + 1, end - second - 1));
+bool is_of_other_shard(const TrialKey& key, const std::optional<ShardRecord>& record) {
+  return record && !contains(record->shard, key.operation, key.problem);
 }
 
 /// Rows that this run was not asked for are not gone.
@@ -64,11 +62,11 @@ void leave_out_unselected(Comparison& comparison, const Selection& selection,
   const Filter filter(selection.filter, registry);
   std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
     if (verdict.standing != Standing::gone) return false;
-    if (is_of_other_shard(verdict.key, record)) return true;
-    const int threads = std::stoi(verdict.key.substr(verdict.key.rfind('#') + 1));
+    const auto key = trial_key(verdict.key);  // baselines hold no other names
+    if (!key || is_of_other_shard(*key, record)) return true;
     return !filter.selects(verdict.key) ||
            (!selection.threads.empty() &&
-            std::ranges::find(selection.threads, threads) == selection.threads.end());
+            std::ranges::find(selection.threads, key->threads) == selection.threads.end());
   });
 }
 

@@ -3,6 +3,7 @@
 #include "assay/check.hpp"
 #include "assay/random.hpp"
 #include "bench/gate/paired_launches.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
@@ -19,12 +20,12 @@ std::vector<TrialRequest> both(const TimedCase& timed) {
   for (const std::size_t v : {naive, timed.variant}) {
     const VariantInfo& variant = timed.operation.variants()[v];
     const int threads = context_of(variant).threads;
-    out.push_back(
-        {.key = fmt::format("{}/{}/{}#{}", timed.operation.name(), variant.name, timed.problem, threads),
-         .operation = std::string(timed.operation.name()),
-         .variant = variant.name,
-         .problem = timed.problem,
-         .threads = threads});
+    const std::string operation(timed.operation.name());
+    out.push_back({.key = TrialKey{operation, variant.name, timed.problem, threads}.text(),
+                   .operation = operation,
+                   .variant = variant.name,
+                   .problem = timed.problem,
+                   .threads = threads});
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
@@ -36,8 +37,7 @@ void require_as_many(const JsonField& launch, const char* column, std::size_t co
 
 /// Keys are taken apart where rows are selected, so they must be what they are made of.
 void require_own_key(const Fields& f, const TrialResult& trial) {
-  const std::string expected =
-      fmt::format("{}/{}/{}#{}", trial.operation, trial.variant, trial.problem, trial.threads);
+  const std::string expected = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
   if (trial.key != expected) {
     f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, expected));
   }

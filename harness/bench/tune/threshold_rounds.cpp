@@ -2,6 +2,7 @@
 
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/statistics/decision.hpp"
 
 #include <fmt/format.h>
@@ -52,12 +53,13 @@ ThresholdRounds::ThresholdRounds(const ThresholdQuestion& question, ThresholdPol
 Trial ThresholdRounds::trial_at(const Contestant& contestant, const std::string& problem) const {
   const Operation& operation = *question_.operation;
   const std::string name(operation.name());
-  return {.operation = &operation,
-          .variant = contestant.variant,
-          .row = {.operation = name, .problem = problem},
-          .context = {.threads = contestant.threads},
-          .key = fmt::format("{}/{}/{}#{}", name, operation.variants()[contestant.variant].name, problem,
-                             contestant.threads)};
+  return {
+      .operation = &operation,
+      .variant = contestant.variant,
+      .row = {.operation = name, .problem = problem},
+      .context = {.threads = contestant.threads},
+      .key =
+          TrialKey{name, operation.variants()[contestant.variant].name, problem, contestant.threads}.text()};
 }
 
 double ThresholdRounds::share_of(std::size_t measured) const {

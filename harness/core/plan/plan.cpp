@@ -4,6 +4,7 @@
 #include "assay/files.hpp"
 #include "assay/random.hpp"
 #include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ std::vector<Trial> trials_of(const Case& row, const Operation& operation, const 
     if (variants[v].kin() != Kin::sound) continue;
     for (const int count : variants[v].threaded ? threads : std::vector<int>{1}) {
       Trial trial{.operation = &operation, .variant = v, .row = row, .context = {.threads = count}};
-      trial.key = fmt::format("{}/{}/{}#{}", row.operation, variants[v].name, row.problem, count);
+      trial.key = TrialKey{row.operation, variants[v].name, row.problem, count}.text();
       trial.workload = workload;
       trial.skipped = operation.unfit(v, fields, trial.context).value_or("");
       out.push_back(std::move(trial));

@@ -1,0 +1,20 @@
+/// The name of a trial, as results, baselines, ledgers and filters have it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+struct TrialKey {
+  std::string operation, variant, problem;
+  int threads = 1;
+  /// operation/variant/problem#threads
+  std::string text() const;
+};
+
+/// Takes a name apart; nothing where it is none of a trial, as those of other programs are.
+std::optional<TrialKey> trial_key(std::string_view text);
+
+}  // namespace assay
