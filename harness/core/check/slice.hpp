@@ -28,7 +28,7 @@ class AuditedSlices {
       : timed_(timed), threads_(threads), before_(before), judging_(judging) {
     if (judging == Judging::few) {
       judgements_ = Drawn(0.05, 0, 1.0 / 30);
-      looks_ = Drawn(0.05, 0, 1.0 / 50);
+      looks_ = Drawn(0.03, 0, 1.0 / 250);
     }
   }
   struct Taken {

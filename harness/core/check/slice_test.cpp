@@ -143,7 +143,7 @@ TEST(AuditedSlices, CallEquallyOftenWithTheSameInputsWhereTheyHaveTheSameSeed) {
   EXPECT_NE(inputs_by_seed(8), inputs);
 }
 
-/// Calls beside those that are timed, in 400 slices.
+/// Calls beside those that are timed, in 4000 slices.
 Index calls_of_looks(AuditedSlices::Judging judging) {
   const auto calls = std::make_shared<Index>(0);
   const Kernel kernel = [calls](const Input& in, Output& out) {
@@ -157,7 +157,7 @@ Index calls_of_looks(AuditedSlices::Judging judging) {
   const auto timed = workload->timed(1, {});
   AuditedSlices slices(*timed, 1, Surroundings::now(), judging);
   Index of_slices = 0;
-  for (int i = 0; i < 400; ++i) of_slices += slices.take(8, false).calls;
+  for (int i = 0; i < 4000; ++i) of_slices += slices.take(8, false).calls;
   EXPECT_THAT(slices.audit().fault, IsEmpty());
   return *calls - of_slices;
 }
