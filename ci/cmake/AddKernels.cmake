@@ -15,8 +15,11 @@ function(assay_add_kernels name)
   foreach(property COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FEATURES INCLUDE_DIRECTORIES LINK_LIBRARIES)
     set_property(TARGET ${name}_kernels APPEND PROPERTY ${property} $<TARGET_PROPERTY:${name},${property}>)
   endforeach()
-  # A table of code names sources from the project's folder.
-  target_compile_options(${name}_kernels PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  # A table of code names sources from the project's folder. Compilers see relative paths under ccache with a base
+  # folder, and of a source by another name it would be unknown what it calls.
+  cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE root)
+  target_compile_options(${name}_kernels PRIVATE
+    -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=)
   assay_code_table(${name} ${name}_kernels LIBRARY assay::reference_archive)
   add_test(NAME check.${name} COMMAND ${name} check)
   if(arg_SUITE)

@@ -30,6 +30,11 @@ done
 cmake -S "$consumer" -B "$work/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" >"$work/configure.log" 2>&1 ||
   { cat "$work/configure.log"; fail 'does not configure'; }
 cmake --build "$work/build" >"$work/build.log" 2>&1 || { cat "$work/build.log"; fail 'does not build'; }
+if grep 'code is unknown' "$work/build.log"; then fail 'the code of its kernels is unknown'; fi
+grep -q dlsym "$work/build/hidden_code_table.cpp" || {
+  cat "$work/build.log" "$work/build/hidden_code_objects.txt" "$work/build/hidden_code_table.cpp"
+  fail 'the table of code does not say that looks_up_its_library calls dlsym'
+}
 
 expect() {  # PROGRAM EXIT_CODE: runs its check, keeps the output
   status=0
