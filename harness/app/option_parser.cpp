@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -119,7 +120,8 @@ std::string refusal(const CLI::ParseError& failure, const Declared& declared) {
     const bool is_flag = most == 0,
                takes_all = option->get_multi_option_policy() != CLI::MultiOptionPolicy::Throw;
     if (is_flag || takes_all || count <= most) continue;
-    return fmt::format("{}: is given {} times, and takes one value", option->get_name(), count);
+    return fmt::format("{}: is given {} times ({}), and takes one value", option->get_name(), count,
+                       fmt::join(option->results(), ", "));
   }
   return failure.what();
 }

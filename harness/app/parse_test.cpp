@@ -118,8 +118,9 @@ TEST(CommandLine, NamesAnOptionWhoseVariableWasNotSet) {
 
 TEST(CommandLine, SaysWhichOptionIsGivenTwice) {
   EXPECT_THAT(parsed({"gate", "--suite", "s.json", "--base=b", "--base=c"}).errors,
-              HasSubstr("--base: is given 2 times, and takes one value"));
-  EXPECT_THAT(parsed({"run", "smoke", "--suite", "full"}).errors, HasSubstr("--suite: is given 2 times"));
+              HasSubstr("--base: is given 2 times (b, c), and takes one value"));
+  EXPECT_THAT(parsed({"run", "smoke", "--suite", "full"}).errors,
+              AllOf(HasSubstr("--suite: is given 2 times ("), HasSubstr("smoke"), HasSubstr("full")));
   EXPECT_THAT(parsed({"run", "--threads", "1,2", "-q", "-q"}).errors, HasSubstr("--suite is required"));
 }
 
