@@ -62,8 +62,9 @@ void leave_out_unselected(Comparison& comparison, const Selection& selection,
   const Filter filter(selection.filter, registry);
   std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
     if (verdict.standing != Standing::gone) return false;
-    const auto key = trial_key(verdict.key);  // baselines hold no other names
-    if (!key || is_of_other_shard(*key, record)) return true;
+    const auto key = trial_key(verdict.key);
+    if (!key) return false;  // baselines hold no other names: one that does is shown
+    if (is_of_other_shard(*key, record)) return true;
     return !filter.selects(verdict.key) ||
            (!selection.threads.empty() &&
             std::ranges::find(selection.threads, key->threads) == selection.threads.end());

@@ -16,11 +16,11 @@ Context context_of(const VariantInfo& variant) { return {.threads = variant.thre
 
 /// naive and the variant, as one case.
 std::vector<TrialRequest> both(const TimedCase& timed) {
+  const std::string operation(timed.operation.name());
   std::vector<TrialRequest> out;
   for (const std::size_t v : {naive, timed.variant}) {
     const VariantInfo& variant = timed.operation.variants()[v];
     const int threads = context_of(variant).threads;
-    const std::string operation(timed.operation.name());
     out.push_back({.key = TrialKey{operation, variant.name, timed.problem, threads}.text(),
                    .operation = operation,
                    .variant = variant.name,

@@ -114,6 +114,16 @@ TEST(AuditedSlices, PassAnHonestKernel) {
   EXPECT_GT(audit.compared, 0);
 }
 
+/// What `use` makes of this kernel when it is ready.
+template <class Use>
+auto of_ready(const Kernel& kernel, const Use& use) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "watches", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  return use(*workload->timed(1, {}));
+}
+
 /// The inputs of the timed calls of 20 slices with seeds from `seed` on.
 std::vector<float> inputs_by_seed(std::uint64_t seed) {
   const auto seen = std::make_shared<std::vector<float>>();
@@ -121,20 +131,17 @@ std::vector<float> inputs_by_seed(std::uint64_t seed) {
     seen->insert(seen->end(), in.x.begin(), in.x.end());
     doubled(in, out);
   };
-  Registry registry = testing::doubling_registry();
-  registry.add<Doubling>(
-      {.name = "watches", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
-  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
-  const auto timed = workload->timed(1, {});
-  std::vector<float> out;
-  for (std::uint64_t i = 0; i < 20; ++i) {
-    seen->clear();
-    AuditedSlices slices(*timed, 1, Surroundings::now(), AuditedSlices::Judging::few);
-    const Index calls = slices.take(20, false, seed + i).calls;
-    const auto end = seen->begin() + static_cast<std::ptrdiff_t>(calls * (Index{8} * 16));
-    out.insert(out.end(), seen->begin(), end);
-  }
-  return out;
+  return of_ready(kernel, [&](Timed& timed) {
+    std::vector<float> out;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      seen->clear();
+      AuditedSlices slices(timed, 1, Surroundings::now(), AuditedSlices::Judging::few);
+      const Index calls = slices.take(20, false, seed + i).calls;
+      const auto end = seen->begin() + static_cast<std::ptrdiff_t>(calls * (Index{8} * 16));
+      out.insert(out.end(), seen->begin(), end);
+    }
+    return out;
+  });
 }
 
 TEST(AuditedSlices, CallEquallyOftenWithTheSameInputsWhereTheyHaveTheSameSeed) {
@@ -150,16 +157,13 @@ Index calls_of_looks(AuditedSlices::Judging judging) {
     ++*calls;
     doubled(in, out);
   };
-  Registry registry = testing::doubling_registry();
-  registry.add<Doubling>(
-      {.name = "counts", .prepare = [&](const auto&, const Input&, const Context&) { return kernel; }});
-  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
-  const auto timed = workload->timed(1, {});
-  AuditedSlices slices(*timed, 1, Surroundings::now(), judging);
-  Index of_slices = 0;
-  for (int i = 0; i < 4000; ++i) of_slices += slices.take(8, false).calls;
-  EXPECT_THAT(slices.audit().fault, IsEmpty());
-  return *calls - of_slices;
+  return of_ready(kernel, [&](Timed& timed) {
+    AuditedSlices slices(timed, 1, Surroundings::now(), judging);
+    Index of_slices = 0;
+    for (int i = 0; i < 4000; ++i) of_slices += slices.take(8, false).calls;
+    EXPECT_THAT(slices.audit().fault, IsEmpty());
+    return *calls - of_slices;
+  });
 }
 
 TEST(AuditedSlices, AreLookedAtLessOftenAfterALaunchThatLookedClosely) {
