@@ -54,8 +54,8 @@ inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_f
   return out;
 }
 
-/// A primitive runs with as many threads as it was made for, which is what OpenMP would take, a number of the
-/// thread that calls.
+/// oneDNN takes as many threads as OpenMP would, a number of the thread that calls: a primitive when it is
+/// made, and runs with as many, a product when it is called.
 inline void use_threads(int threads) {
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 
 namespace assay::lora {
 
@@ -94,5 +95,16 @@ inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBack
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
 inline Index thin_floats(const Problem& p, const LoraBackward::Input&) { return 2 * p.m * p.r; }
+
+/// Runs multiply(product) for each of the products, one after the other, as they are composed of a library's.
+template <class Op, class Multiply>
+typename Variant<Op>::Kernel composed(const Problem& p, const typename Op::Input& in, Multiply multiply) {
+  auto thin = std::make_shared<Buffer<float>>(thin_floats(p, in));
+  return [p, thin, multiply](const typename Op::Input& now, typename Op::Output& out) {
+    for (const Phase& phase : products(p, now, out, thin->data())) {
+      for (std::size_t i = 0; i < phase.count; ++i) multiply(phase.products[i]);
+    }
+  };
+}
 
 }  // namespace assay::lora
