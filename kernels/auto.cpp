@@ -70,7 +70,9 @@ std::string whole(const typename Op::Problem&, const Context&) {
 
 std::string product(const Gemm::Problem& p, const Context& context) {
   if (blocked::choose_grid(p.m, p.n, p.k, context.threads).parts() > 1) return "threaded";
-  return at_best(blocked::way_of(tier(), p.m, p.n, p.k).variant);
+  const blocked::Product shape{
+      .m = p.m, .n = p.n, .k = p.k, .a_transposed = p.a_transposed(), .b_transposed = p.b_transposed()};
+  return at_best(blocked::way_of(tier(), shape).variant);
 }
 
 /// `threaded` is the products of a 1 x 1 layer and the tiles of `direct` on one thread, too.

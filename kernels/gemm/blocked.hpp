@@ -24,6 +24,15 @@ struct Product {
   float alpha = 1, beta = 0;
 };
 
+/// Whether fewer elements are turned where C^T = B A^T is computed, which has A, if that is not transposed as
+/// well, and C turned, and not B. Weights are stored [outputs, inputs] by most frameworks, so that a layer
+/// with fewer rows than inputs and outputs is such a product.
+inline bool is_better_turned(const Product& p) {
+  if (!p.b_transposed) return false;
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  return p.a_transposed ? k >= m : n * k > m * n + m * k;
+}
+
 /// Returns first + offset. An operand without elements has no first, nor has one where only the shape of a
 /// product is asked for, and nullptr must not be moved.
 template <class T>

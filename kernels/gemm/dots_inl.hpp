@@ -126,10 +126,16 @@ DotTile dot_tile_of(Index rows, std::index_sequence<i...>) {
   return table[rows - 1];
 }
 
-// Whether to do it this way. Up to two tiles of rows are too few to make up for a B that is turned: with AVX2
-// it took 0.9 of the time at 8 rows, as long at 12 to 16 and 1.25 at 24, with AVX-512 less up to 28.
+// Whether to do it this way. With AVX-512, up to two tiles of rows are too few to make up for what is turned.
+// With AVX2 more than one is done better as the transpose (turned_inl.hpp): on a Zen 3 this way took 0.4 to
+// 0.6 of the time at two to four rows, 0.8 to 1.2 at six, and 1.1 to 1.8 times the time at 7 to 12.
 inline bool multiplies_by_dots(const Product& p) {
-  return p.b_transposed && p.m <= 2 * tile_rows && p.k >= 256;
+#if HWY_TARGET == HWY_AVX3
+  constexpr Index most = 2 * tile_rows;
+#else
+  constexpr Index most = tile_rows;
+#endif
+  return p.b_transposed && p.m <= most && p.k >= 256;
 }
 
 // Rows of A that make the next tile when `left` are to be divided evenly.

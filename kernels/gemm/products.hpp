@@ -15,11 +15,13 @@ struct Way {
   Index (*space_floats)(const Product& product) = nullptr;
 };
 
-inline Way way_of(const Tier& tier, Index m, Index n, Index k) {
-  if (is_small(m, n, k)) return {"small", tier.multiply_small, tier.small_space_floats};
+/// Neither addresses nor alpha and beta count. `small` turns each transposed B.
+inline Way way_of(const Tier& tier, const Product& shape) {
+  if (is_small(shape.m, shape.n, shape.k) && !is_better_turned(shape)) {
+    return {"small", tier.multiply_small, tier.small_space_floats};
+  }
   return {"simd", tier.multiply, tier.space_floats};
 }
-inline Way way_of(const Tier& tier, const Product& shape) { return way_of(tier, shape.m, shape.n, shape.k); }
 
 /// Products of planned shapes, and space for the largest.
 class Products {

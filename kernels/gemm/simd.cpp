@@ -21,6 +21,7 @@
 #include "gemm/panels_inl.hpp"
 #include "gemm/small_inl.hpp"
 #include "gemm/tile_inl.hpp"
+#include "gemm/turned_inl.hpp"
 #include "gemm/vector_inl.hpp"
 #include "hwy/highway.h"
 
@@ -130,14 +131,23 @@ Index a_space(const Product& p) {
   return pieces(rows * (p.a_transposed ? k : a_row_stride), line) * line;
 }
 
-Index space_floats(const Product& p) {
-  if (is_vector_product(p)) return 0;
-  if (multiplies_by_dots(p)) return dots_space(p);
+Index space_as_it_is(const Product& p) {
   // Of a transposed B the panels of a block, of another the last panel, where partial, and those in use.
   const Index block = smaller(pieces(p.n, lanes) * lanes, together(p));
   const bool keeps = walks_rows(p) || keeps_panels(p);
   const Index columns = p.b_transposed ? block : tile_columns + (keeps ? block : tile_columns);
   return a_space(p) + smaller(p.k, most_k) * columns;
+}
+
+Index space_floats(const Product& p) {
+  if (is_vector_product(p)) return 0;
+  if (multiplies_by_dots(p)) return dots_space(p);
+  const Index as_it_is = space_as_it_is(p);
+  if (!is_better_turned(p)) return as_it_is;
+  // Both, as what is added to C is not turned, and space is for products with any beta.
+  const Product transpose = turned(p, 0, turned_rows(p), nullptr);
+  const Index as_turned = transpose.m * transpose.ldc + space_floats(transpose);
+  return as_turned > as_it_is ? as_turned : as_it_is;
 }
 
 // One block of A against the panels of one block of B, which is read at `b_in_place` unless that is null.
@@ -201,10 +211,23 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
   }
 }
 
+void multiply(const Product& p, float* space);
+
+void multiply_turned(const Product& p, float* space) {
+  const Index most = turned_rows(p);
+  for (Index first = 0; first < p.n;) {
+    const Product transpose = turned(p, first, next_block(p.n - first, most, line), space);
+    multiply(transpose, space + most * transpose.ldc);
+    turn(space, transpose.ldc, p.m, transpose.m, p.c + first, p.ldc);
+    first += transpose.m;
+  }
+}
+
 void multiply(const Product& p, float* space) {
   if (is_vector_product(p)) return multiply_by_vector(p);
   if (has_few_rows(p)) return multiply_few_rows(p);
   if (multiplies_by_dots(p)) return multiply_by_dots(p, space);
+  if (p.beta == 0 && is_better_turned(p)) return multiply_turned(p, space);
   if (leaves_a_column(p)) {
     multiply_by_vector(last_column(p));
     return multiply(without_last_column(p), space);

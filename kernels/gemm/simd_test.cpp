@@ -29,9 +29,15 @@ const std::string problems[] = {
     "m=341,n=129,k=9,trans=tn,beta=1",   // A copied from columns, two blocks of rows
     "m=17,n=139,k=515,trans=tn",         // the same, two blocks of steps
     "m=30,n=525,k=517,trans=nt,beta=1",  // B turned, two blocks each way
-    "m=16,n=38,k=1024,trans=nt",         // dot products, two blocks of steps
-    "m=7,n=39,k=1030,trans=nt,beta=1",   // the same with fewer registers
+    "m=16,n=38,k=1024,trans=nt",         // dot products with AVX-512, two blocks of steps
+    "m=5,n=39,k=1030,trans=nt,beta=1",   // the same with fewer registers
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
+    "m=3,n=9,k=531,trans=tt,alpha=3",    // and with fewer registers
+    "m=30,n=87,k=517,trans=nt,alpha=2",  // the transpose, no side whole lines, two blocks of steps
+    "m=96,n=179,k=1024,trans=nt",        // the same of an even number of rows, over rows that collide
+    "m=49,n=70,k=61,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
+    "m=1024,n=33,k=1030,trans=tt",       // the same, the turned result kept apart from its own lines
+    "m=30,n=87,k=517,trans=nt,beta=2",   // what is added to C is not turned
     "m=1,n=7,k=600,trans=nt,beta=-1",    // one row
     "m=1,n=139,k=77,alpha=-3,beta=2",    // the same, rows of B added
     "m=141,n=1,k=79,trans=tn,beta=-2",   // one column, rows of A added

@@ -1,0 +1,75 @@
+// C^T = B A^T in place of C = A B^T, compiled once per SIMD target. Tiles read one operand row by row along k
+// and the other column by column: of a product with a transposed B, all of B would be turned. Computed as its
+// transpose it reads B where it lies, and turns A, unless that is transposed as well, and the result
+// (is_better_turned).
+
+#if defined(ASSAY_GEMM_TURNED_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_GEMM_TURNED_INL
+#undef ASSAY_GEMM_TURNED_INL
+#else
+#define ASSAY_GEMM_TURNED_INL
+#endif
+
+#include "gemm/blocked.hpp"
+#include "gemm/panels_inl.hpp"
+#include "gemm/tile_inl.hpp"
+
+#include "assay/caches.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::blocked {
+namespace HWY_NAMESPACE {
+
+// Rows of the turned result are this far apart.
+inline Index turned_distance(const Product& p) {
+  const Index distance = pieces(p.m, line) * line;
+  return rows_collide(distance) ? distance + line : distance;
+}
+
+// Rows of the turned result that are computed before they are turned back: a quarter of the last-level cache.
+inline Index turned_rows(const Product& p) {
+  const auto floats = static_cast<Index>(caches().last / 4) / static_cast<Index>(sizeof(float));
+  return smaller(p.n, pieces(floats / turned_distance(p), line) * line + line);
+}
+
+// The rows [first, first + rows) of C^T = B A^T.
+inline Product turned(const Product& p, Index first, Index rows, float* c) {
+  return {.m = rows,
+          .n = p.m,
+          .k = p.k,
+          .a = moved(p.b, first * p.ldb),
+          .b = p.a,
+          .c = c,
+          .lda = p.ldb,
+          .ldb = p.lda,
+          .ldc = turned_distance(p),
+          .a_transposed = false,
+          .b_transposed = !p.a_transposed,
+          .alpha = p.alpha,
+          .beta = 0};
+}
+
+// to[i * to_distance + j] = from[j * distance + i] for i < rows and j < columns. A line of a row of `to` at a
+// time.
+inline void turn(const float* from, Index distance, Index rows, Index columns, float* to, Index to_distance) {
+  for (Index j0 = 0; j0 < columns; j0 += line) {
+    const Index j_end = smaller(columns, j0 + line);
+    Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    for (; j_end - j0 == line && i + 4 <= rows; i += 4) {
+      for (Index j = j0; j < j_end; j += lanes) {
+        transpose_four(from + j * distance + i, distance, to_distance, to + i * to_distance + j);
+      }
+    }
+#endif
+    for (; i < rows; ++i) {
+      for (Index j = j0; j < j_end; ++j) to[i * to_distance + j] = from[j * distance + i];
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::blocked
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
