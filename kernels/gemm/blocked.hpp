@@ -22,13 +22,16 @@ struct Product {
   Index lda = 0, ldb = 0, ldc = 0;
   bool a_transposed = false, b_transposed = false;
   float alpha = 1, beta = 0;
+  bool filled_rows =
+      false;  ///< whether rows of C are followed by room for a vector, which any numbers may fill
 };
 
 /// Whether fewer elements are turned where C^T = B A^T is computed, which has A, if that is not transposed as
 /// well, and C turned, and not B. Weights are stored [outputs, inputs] by most frameworks, so that a layer
-/// with fewer rows than inputs and outputs is such a product.
+/// with fewer rows than inputs and outputs is such a product. Few steps do not make up for C being written
+/// twice.
 inline bool is_better_turned(const Product& p) {
-  if (!p.b_transposed) return false;
+  if (!p.b_transposed || p.k < 64) return false;
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return p.a_transposed ? k >= m : n * k > m * n + m * k;
 }

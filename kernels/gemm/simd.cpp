@@ -63,22 +63,25 @@ void pack_b(const Product& p, Index l0, Index k, Index j0, Index columns, float*
 }
 
 // Slices of tile_rows rows, or fewer, of a transposed A, as `multiply_block` divides a block into tiles: the
-// slice from row i on lies at to + i * k and has one step after the other. Eight steps of all slices at a
-// time, so that the rows are read in the order in which they lie.
-void pack_slices(const float* from, Index lda, Index k, Index rows, float* to) {
-  for (Index l0 = 0; l0 < k; l0 += 8) {
-    const Index l_end = smaller(k, l0 + 8);
+// slice from row i on lies at to + i * k and has one step after the other. Some steps of all slices at a
+// time, so that the rows are read in the order in which they lie: `readable` numbers of each. Whole vectors
+// are copied where what they have too much is written over by later steps of the slice.
+void pack_slices(const float* from, Index lda, Index k, Index rows, Index readable, float* to) {
+  constexpr Index together = 32;
+  const Floats d;
+  for (Index l0 = 0; l0 < k; l0 += together) {
+    const Index l_end = smaller(k, l0 + together);
     for (Index i = 0; i < rows;) {
-      const Index height = next_block(rows - i, tile_rows, 1);
+      const Index height = next_block(rows - i, tile_rows, 1), whole = pieces(height, lanes) * lanes;
+      const Index l_whole = i + whole <= readable ? smaller(l_end, k - whole) : l0;
+      const float* row = from + l0 * lda + i;
       float* slice = to + i * k + l0 * height;
-      for (Index l = l0; l < l_end; ++l, slice += height) {
-        const float* row = from + l * lda + i;
-        Index r = 0;
-#if HWY_TARGET != HWY_SCALAR
-        const hn::FixedTag<float, 4> four;
-        for (; r + 4 <= height; r += 4) hn::StoreU(hn::LoadU(four, row + r), four, slice + r);
-#endif
-        for (; r < height; ++r) slice[r] = row[r];
+      Index l = l0;
+      for (; l < l_whole; ++l, row += lda, slice += height) {
+        for (Index r = 0; r < whole; r += lanes) hn::StoreU(hn::LoadU(d, row + r), d, slice + r);
+      }
+      for (; l < l_end; ++l, row += lda, slice += height) {
+        for (Index r = 0; r < height; ++r) slice[r] = row[r];
       }
       i += height;
     }
@@ -87,7 +90,7 @@ void pack_slices(const float* from, Index lda, Index k, Index rows, float* to) {
 
 void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, float* to) {
   if (p.a_transposed) {
-    pack_slices(p.a + l0 * p.lda + i0, p.lda, k, rows, to);
+    pack_slices(p.a + l0 * p.lda + i0, p.lda, k, rows, p.m - i0, to);
   } else {
     for (Index i = 0; i < rows; ++i) copy(p.a + (i0 + i) * p.lda + l0, k, to + i * a_row_stride);
   }
@@ -186,6 +189,7 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
       o.b = b_in_place + j;
       o.b_step = p.ldb;
     }
+    if (p.filled_rows) o.columns = vectors * lanes;
     tile_of(height, vectors)(o);
   };
   if (by_rows) {

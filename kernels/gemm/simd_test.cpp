@@ -23,6 +23,7 @@ const std::string problems[] = {
     "m=165,n=205,k=63,beta=-1",          // C walked along its rows, each first tile of a panel copying
     "m=45,n=8209,k=64",                  // the same, more columns than are walked at a time
     "m=343,n=69,k=16,trans=tt,beta=1",   // the same, B turned, two blocks of rows
+    "m=31,n=171,k=77,trans=tn",          // A copied in slices of whole vectors, the last of which ends A
     "m=45,n=7,k=1024,beta=1",            // tiles of one vector, over rows that collide
     "m=53,n=5,k=37,alpha=2",             // the same, over rows that do not
     "m=31,n=137,k=1024,alpha=-2",        // A copied, two blocks of steps
@@ -35,7 +36,7 @@ const std::string problems[] = {
     "m=3,n=9,k=531,trans=tt,alpha=3",    // and with fewer registers
     "m=30,n=87,k=517,trans=nt,alpha=2",  // the transpose, no side whole lines, two blocks of steps
     "m=96,n=179,k=1024,trans=nt",        // the same of an even number of rows, over rows that collide
-    "m=49,n=70,k=61,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
+    "m=49,n=70,k=65,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
     "m=1024,n=33,k=1030,trans=tt",       // the same, the turned result kept apart from its own lines
     "m=30,n=87,k=517,trans=nt,beta=2",   // what is added to C is not turned
     "m=1,n=7,k=600,trans=nt,beta=-1",    // one row

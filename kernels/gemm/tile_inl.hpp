@@ -86,15 +86,26 @@ struct Operands {
   float alpha = 1, beta = 0;
 };
 
+// c[0, N) = alpha sums[0, N) + beta c[0, N) for the N floats of D.
+template <class D>
+HWY_INLINE void update_floats(D d, const Operands& o, const float* sums, float* c) {
+  const auto scaled = hn::Mul(hn::Set(d, o.alpha), hn::LoadU(d, sums));
+  hn::StoreU(o.beta == 0 ? scaled : hn::MulAdd(hn::Set(d, o.beta), hn::LoadU(d, c), scaled), d, c);
+}
+
 // Makes the same update of C where the last vector has fewer columns.
 template <Index rows, Index vectors>
 HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
+  const Floats d;
+  const hn::CappedTag<float, 4> four;
+  constexpr Index some = HWY_MIN(lanes, 4);
   for (Index r = 0; r < rows; ++r) {
     float* c = o.c + r * o.ldc;
     const float* from = sums + r * vectors * lanes;
-    for (Index j = 0; j < o.columns; ++j) {
-      c[j] = o.beta == 0 ? o.alpha * from[j] : o.beta * c[j] + o.alpha * from[j];
-    }
+    Index j = 0;
+    for (; j + lanes <= o.columns; j += lanes) update_floats(d, o, from + j, c + j);
+    for (; j + some <= o.columns; j += some) update_floats(four, o, from + j, c + j);
+    for (; j < o.columns; ++j) update_floats(hn::CappedTag<float, 1>(), o, from + j, c + j);
   }
 }
 

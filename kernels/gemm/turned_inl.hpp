@@ -46,7 +46,8 @@ inline Product turned(const Product& p, Index first, Index rows, float* c) {
           .a_transposed = false,
           .b_transposed = !p.a_transposed,
           .alpha = p.alpha,
-          .beta = 0};
+          .beta = 0,
+          .filled_rows = true};
 }
 
 // to[i * to_distance + j] = from[j * distance + i] for i < rows and j < columns. A line of a row of `to` at a
