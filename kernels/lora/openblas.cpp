@@ -3,39 +3,22 @@
 
 #include "lora/products.hpp"
 
-#include "assay/registry.hpp"
-
 #include <cblas.h>
 
 namespace assay::lora {
 namespace {
 
-void multiply(const blocked::Product& p) {
+void multiply(const blocked::Product& p, int threads) {
+  // The number is global to the library, so a trial with another number may have run in between.
+  if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
   cblas_sgemm(CblasRowMajor, p.a_transposed ? CblasTrans : CblasNoTrans,
               p.b_transposed ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m),
               static_cast<blasint>(p.n), static_cast<blasint>(p.k), p.alpha, p.a, static_cast<blasint>(p.lda),
               p.b, static_cast<blasint>(p.ldb), p.beta, p.c, static_cast<blasint>(p.ldc));
 }
 
-template <class Op>
-void add(Registry& r) {
-  r.add<Op>({.name = "openblas",
-             .summary = "its products by cblas_sgemm of the linked OpenBLAS",
-             .libraries = {"openblas"},
-             .threaded = true,
-             .prepare = [](const Problem& p, const typename Op::Input& in, const Context& context) {
-               return composed<Op>(p, in, [threads = context.threads](const blocked::Product& product) {
-                 // The number is global to the library, so a trial with another number may have run in
-                 // between.
-                 if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
-                 multiply(product);
-               });
-             }});
-}
-
 const Register registered{[](Registry& r) {
-  add<Lora>(r);
-  add<LoraBackward>(r);
+  add_peer(r, "openblas", "its products by cblas_sgemm of the linked OpenBLAS", multiply);
 }};
 
 }  // namespace

@@ -5,12 +5,15 @@
 #include "gemm/grid.hpp"
 
 #include "assay/ops/lora.hpp"
+#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <string>
+#include <type_traits>
 
 namespace assay::lora {
 
@@ -96,15 +99,27 @@ inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBack
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
 inline Index thin_floats(const Problem& p, const LoraBackward::Input&) { return 2 * p.m * p.r; }
 
-/// Runs multiply(product) for each of the products, one after the other, as they are composed of a library's.
-template <class Op, class Multiply>
-typename Variant<Op>::Kernel composed(const Problem& p, const typename Op::Input& in, Multiply multiply) {
-  auto thin = std::make_shared<Buffer<float>>(thin_floats(p, in));
-  return [p, thin, multiply](const typename Op::Input& now, typename Op::Output& out) {
-    for (const Phase& phase : products(p, now, out, thin->data())) {
-      for (std::size_t i = 0; i < phase.count; ++i) multiply(phase.products[i]);
-    }
+/// Registers a peer for both contracts: multiply(product, threads), which `library` does, for each of the
+/// products, one after the other.
+template <class Multiply>
+void add_peer(Registry& r, const std::string& library, const std::string& summary, Multiply multiply) {
+  const auto add = [&]<class Op>(std::type_identity<Op>) {
+    r.add<Op>({.name = library,
+               .summary = summary,
+               .libraries = {library},
+               .threaded = true,
+               .prepare = [multiply](const Problem& p, const typename Op::Input& in, const Context& context) {
+                 auto thin = std::make_shared<Buffer<float>>(thin_floats(p, in));
+                 return [p, thin, multiply, threads = context.threads](const typename Op::Input& now,
+                                                                       typename Op::Output& out) {
+                   for (const Phase& phase : products(p, now, out, thin->data())) {
+                     for (std::size_t i = 0; i < phase.count; ++i) multiply(phase.products[i], threads);
+                   }
+                 };
+               }});
   };
+  add(std::type_identity<Lora>());
+  add(std::type_identity<LoraBackward>());
 }
 
 }  // namespace assay::lora
