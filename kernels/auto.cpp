@@ -75,14 +75,17 @@ std::string product(const Gemm::Problem& p, const Context& context) {
   return at_best(blocked::way_of(tier(), shape).variant);
 }
 
-/// `threaded` is the products of a 1 x 1 layer and the tiles of `direct` on one thread, too.
+/// `threaded` is the products of 1 x 1 layers and the tiles of `direct` on one thread, too.
 std::string convolution(const conv2d::Problem&, const Context&) { return "threaded"; }
 
-/// With a stride, taps of dx fall on few places of dy each, which tiles of `direct` do not fill: 1.10 of the
-/// time of `implicit_gemm` at 16 x 128 x 28 x 28. Where channels are fewer than a vector, its columns are.
+/// With a stride, taps of dx fall on few places of dy each, which tiles of `direct` do not fill. With AVX-512
+/// that took 1.10 of the time of `implicit_gemm` at 16 x 128 x 28 x 28, but for channels fewer than a vector,
+/// where its columns are what is not filled; with AVX2 0.95 and less, but for those, where it took 1.05
+/// to 1.6.
 std::string data_gradient(const conv2d::DataProblem& p, const Context& context) {
-  const bool strided = p.window().stride > 1 && p.c >= 16;
-  return context.threads == 1 && strided ? at_best("implicit_gemm") : "threaded";
+  if (context.threads > 1 || p.window().stride == 1 || p.window().taps() == 1) return "threaded";
+  const bool columns = has_avx512() ? p.c >= 16 : p.c < 8;
+  return columns ? at_best("implicit_gemm") : "threaded";
 }
 
 /// What is left of `direct` with few pixels is turning dy: 1.07 of the time of `implicit_gemm` at 7 x 7.

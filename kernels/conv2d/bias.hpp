@@ -5,9 +5,9 @@
 
 namespace assay::conv2d {
 
-/// to[row, 0 .. columns) = from[row].
-inline void set_rows(const float* from, Index rows, Index columns, float* to) {
-  for (Index row = 0; row < rows; ++row, to += columns) {
+/// to[row, 0 .. columns) = from[row], with rows of `to` that are `distance` floats apart.
+inline void set_rows(const float* from, Index rows, Index columns, float* to, Index distance) {
+  for (Index row = 0; row < rows; ++row, to += distance) {
     for (Index q = 0; q < columns; ++q) to[q] = from[row];
   }
 }

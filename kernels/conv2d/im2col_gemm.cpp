@@ -71,7 +71,7 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
       now.c = out.y.data() + n * p.f * p.out_pixels();
       gather(plan->map, in.x.data() + n * p.c * p.pixels(), 0, p.depth(), 0, p.out_pixels(),
              plan->columns.data(), p.out_pixels());
-      if (p.has_bias()) set_rows(in.bias.data(), p.f, p.out_pixels(), now.c);
+      if (p.has_bias()) set_rows(in.bias.data(), p.f, p.out_pixels(), now.c, p.out_pixels());
       plan->tier.multiply(now, plan->space.data());
     }
   };

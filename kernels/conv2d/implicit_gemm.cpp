@@ -3,8 +3,9 @@
 // next; for dx, a block of columns is added to the image right after. The workspace does not grow with the
 // layer.
 
+#include "conv2d/implicit_gemm.hpp"
+
 #include "conv2d/bias.hpp"
-#include "conv2d/columns.hpp"
 #include "gemm/blocked.hpp"
 
 #include "assay/registry.hpp"
@@ -34,68 +35,15 @@ Index next_block(Index left, Index most, Index unit) {
   return std::min(most, (even + unit - 1) / unit * unit);
 }
 
-struct Plan {
-  blocked::Tier tier;
-  ColumnMap map;
-  Buffer<float> columns, space;
-};
-
-/// A plan with space for every product that `for_each_product(visit)` calls visit(product) with. Products of
-/// less than a block may need more of it than those of a whole one.
+/// Space for every product that `for_each_product(visit)` calls visit(product, …) with. Products of less than
+/// a block may need more of it than those of a whole one.
 template <class Products>
-std::shared_ptr<Plan> plan_of(const blocked::Tier& tier, const Layer& p, Index columns,
-                              const Products& for_each_product) {
+Buffer<float> space_for(const blocked::Tier& tier, const Products& for_each_product) {
   Index space = 0;
-  for_each_product(
-      [&](const blocked::Product& product) { space = std::max(space, tier.space_floats(product)); });
-  return std::make_shared<Plan>(Plan{.tier = tier,
-                                     .map = columns_of_x(p),
-                                     .columns = Buffer<float>(columns),
-                                     .space = Buffer<float>(space)});
-}
-
-/// Calls visit(product, row, first) for the blocks of y of one image: y[f, places] += w[f, rows]
-/// columns[rows, places], with rows from `row` and places from `first` on.
-template <class Visit>
-void for_each_product_y(const Problem& p, const Visit& visit) {
-  const Index pixels = p.out_pixels(), depth = p.depth();
-  for (Index first = 0; first < pixels;) {
-    const Index count = next_block(pixels - first, most_pixels, 32);
-    for (Index row = 0; row < depth;) {
-      const Index steps = next_block(depth - row, most_rows, 4);
-      visit(blocked::Product{.m = p.f,
-                             .n = count,
-                             .k = steps,
-                             .lda = depth,
-                             .ldb = ld,
-                             .ldc = pixels,
-                             .beta = p.has_bias() || row > 0 ? 1.0F : 0.0F},
-            row, first);
-      row += steps;
-    }
-    first += count;
-  }
-}
-
-Variant<Conv2d>::Kernel prepare_y(const blocked::Tier& tier, const Problem& p) {
-  const auto plan = plan_of(tier, p, most_rows * ld, [&](const auto& visit) {
-    for_each_product_y(p, [&](const blocked::Product& product, Index, Index) { visit(product); });
+  for_each_product([&](const blocked::Product& product, Index, Index) {
+    space = std::max(space, tier.space_floats(product));
   });
-  return [p, plan](const Conv2d::Input& in, Conv2d::Output& out) {
-    float* const columns = plan->columns.data();
-    for (Index n = 0; n < p.n; ++n) {
-      const float* const x = in.x.data() + n * p.c * p.pixels();
-      float* const y = out.y.data() + n * p.f * p.out_pixels();
-      if (p.has_bias()) set_rows(in.bias.data(), p.f, p.out_pixels(), y);
-      for_each_product_y(p, [&](blocked::Product product, Index row, Index first) {
-        gather(plan->map, x, row, product.k, first, product.n, columns, ld);
-        product.a = in.w.data() + row;
-        product.b = columns;
-        product.c = y + first;
-        plan->tier.multiply(product, plan->space.data());
-      });
-    }
-  };
+  return Buffer<float>(space);
 }
 
 /// Rows of columns apart, for blocks that are whole rows of the window.
@@ -103,20 +51,81 @@ Index ld_of_dx(const Window& w) {
   return (std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w() + 15) / 16 * 16 + 16;
 }
 
+}  // namespace
+
+ColumnSumY::ColumnSumY(const blocked::Tier& tier, const Problem& p, const ColumnShare& share)
+    : tier_(tier),
+      p_(p),
+      share_(share),
+      map_(columns_of_x(p)),
+      columns_(most_rows * ld),
+      space_(space_for(tier, [&](const auto& visit) { for_each_product(visit); })) {}
+
+/// Calls visit(product, row, first) for the blocks of y of one image: y[f, places] += w[f, rows]
+/// columns[rows, places], with rows from `row` and places from `first` on.
+template <class Visit>
+void ColumnSumY::for_each_product(const Visit& visit) const {
+  const Index end = share_.place + share_.places, depth = p_.depth();
+  for (Index first = share_.place; first < end;) {
+    const Index count = next_block(end - first, most_pixels, 32);
+    for (Index row = 0; row < depth;) {
+      const Index steps = next_block(depth - row, most_rows, 4);
+      visit(blocked::Product{.m = share_.rows,
+                             .n = count,
+                             .k = steps,
+                             .lda = depth,
+                             .ldb = ld,
+                             .ldc = p_.out_pixels(),
+                             .beta = p_.has_bias() || row > 0 ? 1.0F : 0.0F},
+            row, first);
+      row += steps;
+    }
+    first += count;
+  }
+}
+
+void ColumnSumY::run(const Conv2d::Input& in, Conv2d::Output& out) {
+  const Index pixels = p_.out_pixels();
+  const float* const w = in.w.data() + share_.row * p_.depth();
+  for (Index n = share_.image; n < share_.image + share_.images; ++n) {
+    const float* const x = in.x.data() + n * p_.c * p_.pixels();
+    float* const y = out.y.data() + (n * p_.f + share_.row) * pixels;
+    if (p_.has_bias()) {
+      set_rows(in.bias.data() + share_.row, share_.rows, share_.places, y + share_.place, pixels);
+    }
+    for_each_product([&](blocked::Product product, Index row, Index first) {
+      gather(map_, x, row, product.k, first, product.n, columns_.data(), ld);
+      product.a = w + row;
+      product.b = columns_.data();
+      product.c = y + first;
+      tier_.multiply(product, space_.data());
+    });
+  }
+}
+
+ColumnSumDx::ColumnSumDx(const blocked::Tier& tier, const DataProblem& p, const ColumnShare& share)
+    : tier_(tier),
+      p_(p),
+      share_(share),
+      map_(columns_of_x(p)),
+      columns_(std::max(most_rows, p.window().taps()) * ld_of_dx(p.window())),
+      space_(space_for(tier, [&](const auto& visit) { for_each_product(visit); })) {}
+
 /// Calls visit(product, channel, i) for the blocks of dx of one image: columns[rows, places] = w^T dy, with
 /// the rows of the channels from `channel` on and the places of the window's rows from `i` on.
 template <class Visit>
-void for_each_product_dx(const DataProblem& p, const Visit& visit) {
-  const Window w = p.window();
-  const Index channels = std::clamp<Index>(most_rows / w.taps(), 1, p.c);
+void ColumnSumDx::for_each_product(const Visit& visit) const {
+  const Window w = p_.window();
+  const Index channels = std::clamp<Index>(most_rows / w.taps(), 1, share_.rows);
   const Index window_rows = std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h());
-  for (Index channel = 0; channel < p.c; channel += channels) {
+  const Index end = share_.row + share_.rows;
+  for (Index channel = share_.row; channel < end; channel += channels) {
     for (Index i = 0; i < w.out_h(); i += window_rows) {
-      visit(blocked::Product{.m = std::min(channels, p.c - channel) * w.taps(),
+      visit(blocked::Product{.m = std::min(channels, end - channel) * w.taps(),
                              .n = std::min(window_rows, w.out_h() - i) * w.out_w(),
-                             .k = p.f,
-                             .lda = p.depth(),
-                             .ldb = p.out_pixels(),
+                             .k = p_.f,
+                             .lda = p_.depth(),
+                             .ldb = p_.out_pixels(),
                              .ldc = ld_of_dx(w),
                              .a_transposed = true},
             channel, i);
@@ -124,27 +133,29 @@ void for_each_product_dx(const DataProblem& p, const Visit& visit) {
   }
 }
 
-Variant<Conv2dDataGradient>::Kernel prepare_dx(const blocked::Tier& tier, const DataProblem& p) {
-  const Index taps = p.window().taps(), out_w = p.window().out_w();
-  const auto plan =
-      plan_of(tier, p, std::max(most_rows, taps) * ld_of_dx(p.window()), [&](const auto& visit) {
-        for_each_product_dx(p, [&](const blocked::Product& product, Index, Index) { visit(product); });
-      });
-  return [p, taps, out_w, plan](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-    std::ranges::fill(out.dx, 0.0F);
-    for (Index n = 0; n < p.n; ++n) {
-      const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
-      float* const dx = out.dx.data() + n * p.c * p.pixels();
-      for_each_product_dx(p, [&](blocked::Product product, Index channel, Index i) {
-        product.a = in.w.data() + channel * taps;
-        product.b = dy + i * out_w;
-        product.c = plan->columns.data();
-        plan->tier.multiply(product, plan->space.data());
-        scatter_add(plan->map, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
-      });
-    }
-  };
+void ColumnSumDx::run(const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+  const Index taps = p_.window().taps(), out_w = p_.window().out_w();
+  for (Index n = share_.image; n < share_.image + share_.images; ++n) {
+    const float* const dy = in.dy.data() + n * p_.f * p_.out_pixels();
+    float* const dx = out.dx.data() + n * p_.c * p_.pixels();
+    std::fill_n(dx + share_.row * p_.pixels(), share_.rows * p_.pixels(), 0.0F);
+    for_each_product([&](blocked::Product product, Index channel, Index i) {
+      product.a = in.w.data() + channel * taps;
+      product.b = dy + i * out_w;
+      product.c = columns_.data();
+      tier_.multiply(product, space_.data());
+      scatter_add(map_, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
+    });
+  }
 }
+
+namespace {
+
+struct PlanOfDw {
+  blocked::Tier tier;
+  ColumnMap map;
+  Buffer<float> columns, space;
+};
 
 /// Calls visit(product, row, n, first) for the blocks of dw: dw[f, rows] += dy[f, places] columns[rows,
 /// places]^T, with rows from `row` on and the places of image `n` from `first` on.
@@ -173,9 +184,15 @@ void for_each_product_dw(const Problem& p, const Visit& visit) {
 }
 
 Variant<Conv2dWeightGradient>::Kernel prepare_dw(const blocked::Tier& tier, const Problem& p) {
-  const auto plan = plan_of(tier, p, most_rows_of_dw * ld_of_dw, [&](const auto& visit) {
-    for_each_product_dw(p, [&](const blocked::Product& product, Index, Index, Index) { visit(product); });
-  });
+  auto plan = std::make_shared<PlanOfDw>(
+      PlanOfDw{.tier = tier,
+               .map = columns_of_x(p),
+               .columns = Buffer<float>(most_rows_of_dw * ld_of_dw),
+               .space = space_for(tier, [&](const auto& visit) {
+                 for_each_product_dw(p, [&](const blocked::Product& product, Index row, Index, Index first) {
+                   visit(product, row, first);
+                 });
+               })});
   return [p, plan](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
     float* const columns = plan->columns.data();
     for_each_product_dw(p, [&](blocked::Product product, Index row, Index n, Index first) {
@@ -194,18 +211,26 @@ void add_tier(Registry& r, const blocked::Tier& tier) {
   const std::string name = "implicit_gemm@" + tier.name;
   const std::string of = ", products compiled for " + tier.name;
   const auto unfit = [why = tier.unfit](const auto&, const Context&) { return why; };
-  r.add<Conv2d>({.name = name,
-                 .summary = "columns gathered a block at a time; workspace: 272 KiB" + of,
-                 .after = "im2col_gemm",
-                 .prepare = [tier](const Problem& p, const Conv2d::Input&,
-                                   const Context&) { return prepare_y(tier, p); },
-                 .unfit = unfit});
+  r.add<Conv2d>(
+      {.name = name,
+       .summary = "columns gathered a block at a time; workspace: 272 KiB" + of,
+       .after = "im2col_gemm",
+       .prepare = [tier](const Problem& p, const Conv2d::Input&, const Context&) -> Variant<Conv2d>::Kernel {
+         const auto sum = std::make_shared<ColumnSumY>(tier, p, whole_y(p));
+         return [sum](const Conv2d::Input& in, Conv2d::Output& out) { sum->run(in, out); };
+       },
+       .unfit = unfit});
   r.add<Conv2dDataGradient>(
       {.name = name,
        .summary = "columns added to dx a block at a time; workspace: about 272 KiB" + of,
        .after = "im2col_gemm",
        .prepare = [tier](const DataProblem& p, const Conv2dDataGradient::Input&,
-                         const Context&) { return prepare_dx(tier, p); },
+                         const Context&) -> Variant<Conv2dDataGradient>::Kernel {
+         const auto sum = std::make_shared<ColumnSumDx>(tier, p, whole_dx(p));
+         return [sum](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+           sum->run(in, out);
+         };
+       },
        .unfit = unfit});
   r.add<Conv2dWeightGradient>({.name = name,
                                .summary = "columns gathered a block at a time; workspace: 390 KiB" + of,

@@ -44,7 +44,9 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
       float* y = out.y.data() + n * p.f * p.pixels();
       for (Index row = 0; row < p.f; row += most_rows) {
         const Index rows = std::min(most_rows, p.f - row);
-        if (p.has_bias()) set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels());
+        if (p.has_bias()) {
+          set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels(), p.pixels());
+        }
         plan->tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), beta, y),
                             plan->space.data());
       }
