@@ -26,12 +26,22 @@ struct Product {
       false;  ///< whether rows of C are followed by room for a vector, which any numbers may fill
 };
 
-/// Whether fewer elements are turned where C^T = B A^T is computed, which has A, if that is not transposed as
-/// well, and C turned, and not B. Weights are stored [outputs, inputs] by most frameworks, so that a layer
-/// with fewer rows than inputs and outputs is such a product. Few steps do not make up for C being written
-/// twice.
+/// Holds up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds
+/// them.
+inline bool is_small(Index m, Index n, Index k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
+}
+
+/// Whether C^T = op(B)^T op(A)^T is better computed, and turned. With B alone transposed, where fewer
+/// elements are turned: A and C, and not B. Weights are stored [outputs, inputs] by most frameworks, so that
+/// a layer with fewer rows than inputs and outputs is such a product. With both transposed, where B is then
+/// read as it lies and C turned. With A alone transposed, where columns are few: then long rows of A fill
+/// vectors, and are not copied into slices. Few steps do not make up for C being written twice.
 inline bool is_better_turned(const Product& p) {
-  if (!p.b_transposed || p.k < 64) return false;
+  if (p.k < 64) return false;
+  if (!p.b_transposed) {
+    return p.a_transposed && p.k >= 2 * p.n && p.m > 2 * p.n && !is_small(p.m, p.n, p.k);
+  }
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return p.a_transposed ? k >= m : n * k > m * n + m * k;
 }
@@ -77,11 +87,5 @@ struct Tier {
 
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
-
-/// Holds up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds
-/// them.
-inline bool is_small(Index m, Index n, Index k) {
-  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
-}
 
 }  // namespace assay::blocked

@@ -39,6 +39,10 @@ const std::string problems[] = {
     "m=49,n=70,k=65,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
     "m=1024,n=33,k=1030,trans=tt",       // the same, the turned result kept apart from its own lines
     "m=30,n=87,k=517,trans=nt,beta=2",   // what is added to C is not turned
+    "m=301,n=21,k=513,trans=tn",         // the transpose where A alone is transposed, two blocks of steps
+    "m=1024,n=33,k=130,trans=tn",        // the same over rows that collide, a row beside whole vectors
+    "m=20,n=1024,k=521",                 // with small caches: panels of B copied before, two blocks each way
+    "m=4,n=37,k=133",                    // few rows of few columns
     "m=1,n=7,k=600,trans=nt,beta=-1",    // one row
     "m=1,n=139,k=77,alpha=-3,beta=2",    // the same, rows of B added
     "m=141,n=1,k=79,trans=tn,beta=-2",   // one column, rows of A added

@@ -1,7 +1,9 @@
 // The idea: cut C into one rectangle per thread and let each thread compute its own as the best variant
 // `simd` does, with space of its own. Threads meet once, at the end: no packed panel is shared, so nothing
 // waits for a panel. The price is that threads in a row of the grid copy the same part of A, and those in a
-// column the same part of B; the grid is chosen to copy least.
+// column the same part of B; the grid is chosen to copy least. Where C is a row, a column or a few rows, and
+// parts of it would have short runs of the matrix each, the steps are divided instead, and sums added at the
+// end.
 
 #include "gemm/blocked.hpp"
 #include "gemm/grid.hpp"
@@ -15,17 +17,56 @@
 namespace assay {
 namespace {
 
+// Numbers of a matrix beside each other that a thread should read, two pages of them: less is fetched ahead
+// badly, and parts of rows that are a power of two long fall into some sets of the caches only.
+constexpr Index least_run = 2048;
+// Steps of a thread, so that what it takes to add its sums to C is little.
+constexpr Index least_steps = 64;
+
+/// Into how many parts to cut k: 1 unless C is a row, a column or a few rows, of a matrix whose rows would be
+/// cut into short runs by cutting C. Not where terms are added to what C holds, which needs all digits there.
+Index parts_of_steps(const Gemm::Problem& p, int threads) {
+  const bool rows = p.m <= 4 && !p.b_transposed(), column = p.n == 1 && p.a_transposed();
+  if ((!rows && !column) || p.beta != 0) return 1;
+  const Index parts = blocked::choose_grid(p.m, p.n, p.k, threads).parts();
+  const Index run = rows ? p.n : p.m;
+  return run < least_run * parts ? std::min(parts, std::max<Index>(1, p.k / least_steps)) : 1;
+}
+
 struct Plan {
   blocked::Tier tier;
   Gemm::Problem problem;
   int threads = 1;
   blocked::Grid grid;
+  Index steps_parts = 1;
   std::vector<Buffer<float>> spaces;
+  std::vector<Buffer<float>> sums;  // of all parts of k but the first, which is written to C
+
+  Index parts() const { return steps_parts > 1 ? steps_parts : grid.parts(); }
 
   blocked::Product part(const Gemm::Input& in, float* c, Index i) const {
     const Gemm::Problem& p = problem;
+    if (steps_parts > 1) {
+      blocked::Product product = blocked::part_of(p, in, c, 0, p.m, 0, p.n);
+      const Index l = p.k * i / steps_parts;
+      product.k = p.k * (i + 1) / steps_parts - l;
+      product.a = blocked::moved(product.a, p.a_transposed() ? l * product.lda : l);
+      product.b = blocked::moved(product.b, p.b_transposed() ? l : l * product.ldb);
+      return product;
+    }
     const blocked::Rectangle r = blocked::rectangle(grid, p.m, p.n, i);
     return blocked::part_of(p, in, c, r.row, r.rows, r.column, r.columns);
+  }
+
+  void run(const Gemm::Input& in, float* c) {
+    on_team(threads, static_cast<int>(parts()), [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      float* const to = steps_parts > 1 && i > 0 ? sums[at - 1].data() : c;
+      tier.multiply(part(in, to, i), spaces[at].data());
+    });
+    for (const Buffer<float>& sum : sums) {
+      for (Index j = 0; j < sum.size(); ++j) c[j] += sum[j];
+    }
   }
 };
 
@@ -35,14 +76,12 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   plan->threads = context.threads;
   plan->tier = best_of(blocked::tiers());
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
-  for (int i = 0; i < plan->grid.parts(); ++i) {
+  plan->steps_parts = parts_of_steps(p, context.threads);
+  for (Index i = 0; i < plan->parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
+    if (plan->steps_parts > 1 && i > 0) plan->sums.emplace_back(p.m * p.n);
   }
-  return [plan](const Gemm::Input& now, Gemm::Output& out) {
-    on_team(plan->threads, plan->grid.parts(), [&](int i) {
-      plan->tier.multiply(plan->part(now, out.c.data(), i), plan->spaces[static_cast<std::size_t>(i)].data());
-    });
-  };
+  return [plan](const Gemm::Input& now, Gemm::Output& out) { plan->run(now, out.c.data()); };
 }
 
 const Register registered{[](Registry& r) {

@@ -26,5 +26,15 @@ TEST(ThreadedGemm, AgreesForEveryNumberOfThreadsAndShapeOfGrid) {
   }
 }
 
+TEST(ThreadedGemm, AgreesWhereStepsAreDividedAndNotC) {
+  const Registry registry = Registry::linked();
+  const Operation& gemm = registry.at("gemm");
+  for (const std::string problem : {"m=1,n=901,k=1103", "m=1,n=901,k=1103,trans=tn,alpha=-2",
+                                    "m=901,n=1,k=1103,trans=tn", "m=901,n=1,k=1103,trans=tt,alpha=3",
+                                    "m=4,n=33,k=8209", "m=3,n=257,k=2053,trans=tn", "m=2,n=2053,k=211"}) {
+    expect_threaded_agreement(gemm, problem);
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,7 +1,8 @@
-// C^T = B A^T in place of C = A B^T, compiled once per SIMD target. Tiles read one operand row by row along k
-// and the other column by column: of a product with a transposed B, all of B would be turned. Computed as its
-// transpose it reads B where it lies, and turns A, unless that is transposed as well, and the result
-// (is_better_turned).
+// C^T = op(B)^T op(A)^T in place of C = op(A) op(B), compiled once per SIMD target. Tiles read one operand
+// row by row along k and the other column by column, and need of the one what they have in the other: of a
+// product with a transposed B, all of B would be turned, and of one with a transposed A, all of A cut into
+// slices. Computed as its transpose each is read where it lies, and what is copied or turned instead are the
+// smaller operand and the result (is_better_turned).
 
 #if defined(ASSAY_GEMM_TURNED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_TURNED_INL
@@ -32,18 +33,18 @@ inline Index turned_rows(const Product& p) {
   return smaller(p.n, pieces(floats / turned_distance(p), line) * line + line);
 }
 
-// The rows [first, first + rows) of C^T = B A^T.
+// The rows [first, first + rows) of C^T.
 inline Product turned(const Product& p, Index first, Index rows, float* c) {
   return {.m = rows,
           .n = p.m,
           .k = p.k,
-          .a = moved(p.b, first * p.ldb),
+          .a = moved(p.b, p.b_transposed ? first * p.ldb : first),
           .b = p.a,
           .c = c,
           .lda = p.ldb,
           .ldb = p.lda,
           .ldc = turned_distance(p),
-          .a_transposed = false,
+          .a_transposed = !p.b_transposed,
           .b_transposed = !p.a_transposed,
           .alpha = p.alpha,
           .beta = 0,

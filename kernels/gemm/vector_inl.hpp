@@ -102,12 +102,16 @@ constexpr Index few_rows_steps(Index rows) { return rows == 2 ? 4 : rows == 3 ? 
 #endif
 // Five to eight rows took 1.5 times as long as tiles did with AVX-512.
 constexpr Index most_few_rows = 4;
+// Columns up to which tiles take three and four rows all the same: 4 x 32 x 2000 took 0.5 of the time and
+// 4 x 64 x 1000 took 0.9 with tiles of AVX2 on a Zen 3, 3 x 100 x 3000 took 1.3 times the time.
+constexpr Index few_columns = HWY_TARGET == HWY_AVX2 ? 4 * tile_columns : 0;
 
 /// Whether A has so few rows that tiles would wait for their own sums, and lines of B that are ldb apart
 /// would be read one at a time. Only where C is overwritten: terms that are added to what it holds one after
 /// the other are rounded as often as there are terms to the digits of that.
 inline bool has_few_rows(const Product& p) {
-  return p.m > 1 && p.m <= most_few_rows && !p.b_transposed && p.beta == 0;
+  const bool narrow = p.m > 2 && p.n <= few_columns;
+  return p.m > 1 && p.m <= most_few_rows && !narrow && !p.b_transposed && p.beta == 0;
 }
 
 /// C[r, j] (+)= sum over `steps` rows of B from l on of alpha A[r, l] B[l, j], for j in [begin, end).
