@@ -138,12 +138,18 @@ TEST(CommittedReports, OfTheRooflineAreDrawnFromTheResultsBesideThem) {
       << "run ci/reports.sh";
 }
 
+/// What was tried where a bar was missed, which people write below what was measured.
+std::string without_what_people_wrote(const std::string& report) {
+  return report.substr(0, report.find("\n## Short of the bar\n"));
+}
+
 TEST(CommittedReports, HaveTheFormOfTheirTemplates) {
   const auto all = reports_with_templates();
   EXPECT_GE(all.size(), 10U);
   for (const auto& [file, form] : all) {
     if (has_older_form(file)) continue;
-    EXPECT_THAT(foreign_headings(read_file(file), form_of(form)), IsEmpty()) << file << " by " << form;
+    EXPECT_THAT(foreign_headings(without_what_people_wrote(read_file(file)), form_of(form)), IsEmpty())
+        << file << " by " << form;
   }
 }
 
