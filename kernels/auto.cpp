@@ -1,7 +1,7 @@
 // The idea: no variant is the fastest for every problem, on every number of threads and every machine, and
 // what decides is known beforehand. `auto` is the one of ours that the rules below name. They were written
-// from the suite `full` on a Zen 5 (reports/amd_epyc_26_2_2c_avx512/full.md), where none is more than 3 %
-// slower than the fastest of ours by more than the intervals tell, and compared with a Zen 3.
+// from the suite `full` on a Zen 5 and compared with a Zen 3, whose reports are
+// reports/amd_epyc_25_1_2c_avx2/full.md and peers.md.
 
 #include "adamw/step.hpp"
 #include "gemm/grid.hpp"

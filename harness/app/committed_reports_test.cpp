@@ -94,14 +94,6 @@ std::vector<std::pair<std::filesystem::path, std::string>> reports_with_template
   return out;
 }
 
-/// Measured before their template had its present form, and not measured again yet. One that is leaves this
-/// list.
-constexpr std::array older_form{"full"};
-
-bool has_older_form(const std::filesystem::path& file) {
-  return std::ranges::find(older_form, file.stem().string()) != older_form.end();
-}
-
 TEST(CommittedReports, OfClaimsAreMadeOfTheFilesBesideThem) {
   const std::filesystem::path evidence = reports / "amd_epyc_25_1_2c_avx2/claims";
   ClaimsOptions options{.claims = tree / "suites/claims.json",
@@ -147,19 +139,8 @@ TEST(CommittedReports, HaveTheFormOfTheirTemplates) {
   const auto all = reports_with_templates();
   EXPECT_GE(all.size(), 10U);
   for (const auto& [file, form] : all) {
-    if (has_older_form(file)) continue;
     EXPECT_THAT(foreign_headings(without_what_people_wrote(read_file(file)), form_of(form)), IsEmpty())
         << file << " by " << form;
-  }
-}
-
-TEST(CommittedReports, AreOfAnOlderFormOnlyWhereTheyAreListed) {
-  for (const char* name : older_form) {
-    const auto all = reports_with_templates();
-    const bool is_older = std::ranges::any_of(all, [&](const auto& one) {
-      return one.first.stem() == name && !foreign_headings(read_file(one.first), form_of(one.second)).empty();
-    });
-    EXPECT_TRUE(is_older) << name << " has the present form: take it off the list";
   }
 }
 
