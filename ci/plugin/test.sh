@@ -84,6 +84,9 @@ expect 1 'swiglu/naive' gate swiglu/n=4096
 command -v python3 >/dev/null || { echo "ci/plugin/test.sh: no python3 here: assay.py is not tried"; exit 0; }
 expect 0 'python' python3 example.py check -k 'elementwise_add_backward/python|twice'
 expect 0 'returned  ' python3 example.py run twice/n=64 -k 'naive|returned'
+# Buffers of the second problem lie where those of the first did, and its alpha is another.
+expect 0 'all 4 trials agree' python3 example.py run \
+  'elementwise_add_backward/n=64,alpha=3 elementwise_add_backward/n=64,alpha=-2' -k '/(naive|python)/'
 for fault in 'raises:ValueError: no such tile' 'hangs:did not end within' 'exits:called exit(3)' \
   'shorter:returned .* elements for y' 'is wrong:compared elements disagree' \
   'cannot say:its unfit() raised KeyError'; do

@@ -258,8 +258,10 @@ class _Function:
         self._last = None
 
     def _arguments(self, problem, tensors, count):
-        """Arguments by name, and the outputs that are to be returned. As they were, if buffers are."""
-        key = tuple(tensors[i].data for i in range(count))
+        """Arguments by name, and the outputs that are to be returned. As they were, if the problem and buffers are:
+        those of another problem may lie where those of the last one did."""
+        key = (problem.threads, *(problem.fields[i].value for i in range(problem.field_count)),
+               *(tensors[i].data for i in range(count)))
         if self._last is not None and self._last[0] == key:
             return self._last[1], self._last[2]
         if self.unfit is not None:
