@@ -170,7 +170,8 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
     const RoofLimit limit = limit_at_roof(*roof, trial.cost, bytes);
     row.roof_not_believed = std::ranges::any_of(
         beaten, [&](const BeatenRoof& one) { return one.threads == trial.threads && one.by == limit.by; });
-    if (!row.roof_not_believed) row.share_of_roof = limit.seconds / row.seconds.middle;
+    // An interval that reaches below a roof does not show it beaten, and nothing is faster than a roof.
+    if (!row.roof_not_believed) row.share_of_roof = std::min(1.0, limit.seconds / row.seconds.middle);
   }
   return row;
 }

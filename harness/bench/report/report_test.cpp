@@ -199,6 +199,14 @@ TEST(Report, SaysWhatEachMixOfTrafficReached) {
               HasSubstr("| 100 GB/s; reads alone 200, a write to a read 80.0, writes alone 50.0 |"));
 }
 
+TEST(Report, ShowsNoMoreThanTheWholeOfARoofThatNoTrialIsShownToBeat) {
+  Results results = network();
+  results.roofs[0].flops_per_second = 1e10;  // 524,288 operations in 51 µs are 3 % more
+  const Report report = report_of(results);
+  EXPECT_THAT(report.roofs_not_believed, IsEmpty());
+  EXPECT_EQ(std::ranges::max(report.times, {}, &TimeRow::share_of_roof).share_of_roof, 1);
+}
+
 TEST(Report, ShowsNoShareOfARoofThatIsNotBelievedAndSaysWhyWhereverItDoesNot) {
   Results results = network();
   results.roofs[0].flops_per_second = 5e9;                // 524,288 operations in 51 µs are 10.3 GFLOP/s

@@ -75,7 +75,7 @@ struct TimeRow {
   std::size_t launches = 0, slices = 0;
   std::optional<Interval> speedup;  ///< over naive; absent for naive itself and where naive has no time
   double flops_per_second = 0, bytes_per_second = 0;  ///< of the contract's definition
-  /// 1 is the roof; 0 when the roof is unknown or not believed.
+  /// 1 is the roof, and the most; 0 when the roof is unknown or not believed.
   double share_of_roof = 0;
   bool roof_not_believed = false;  ///< trials lie above the roof that holds here, this one or others
   double allocations_per_call = 0, allocated_bytes_per_call = 0;
