@@ -2,6 +2,8 @@
 // share.
 #pragma once
 
+#include "gemm/blocked.hpp"
+
 #include "assay/problem.hpp"
 
 #include <omp.h>
@@ -58,6 +60,13 @@ inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_f
 /// made, and runs with as many, a product when it is called.
 inline void use_threads(int threads) {
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+}
+
+/// dnnl_sgemm of a product.
+inline void multiply(const blocked::Product& p, int threads) {
+  use_threads(threads);
+  demand(dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', p.m, p.n, p.k, p.alpha, p.a,
+                    p.lda, p.b, p.ldb, p.beta, p.c, p.ldc));
 }
 
 /// Why oneDNN does not do what plan() asks it for, or nothing.

@@ -13,7 +13,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <sstream>

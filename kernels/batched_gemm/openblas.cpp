@@ -1,10 +1,10 @@
 // The peer: cblas_sgemm for each pair. OpenBLAS 0.3.21 has no batched product; above a size of its own it
 // divides each pair among its threads.
 
+#include "openblas.hpp"
+
 #include "assay/ops/batched_gemm.hpp"
 #include "assay/registry.hpp"
-
-#include <cblas.h>
 
 namespace assay {
 namespace {
@@ -12,8 +12,7 @@ namespace {
 Variant<BatchedGemm>::Kernel prepare(const BatchedGemm::Problem& p, const BatchedGemm::Input&,
                                      const Context& context) {
   return [p, threads = context.threads](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
-    // The number is global to the library, so a trial with another number may have run in between.
-    if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
+    openblas::use_threads(threads);
     const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n), k = static_cast<blasint>(p.k);
     for (Index i = 0; i < p.batch; ++i) {
       cblas_sgemm(CblasRowMajor, p.a_transposed() ? CblasTrans : CblasNoTrans,

@@ -9,7 +9,8 @@
 namespace assay::conv2d {
 
 /// Images [image, image + images), of each the channels [row, row + rows) of y or dx, and of those the places
-/// [place, place + places). A share of dx has all places, since those of one window reach pixels of others.
+/// [place, place + places). A share of dx names none, and has all: those of one window reach pixels of
+/// others.
 struct ColumnShare {
   Index image = 0, images = 0, row = 0, rows = 0, place = 0, places = 0;
 };
@@ -50,6 +51,6 @@ class ColumnSumDx {
 
 /// All of it.
 inline ColumnShare whole_y(const Layer& p) { return {.images = p.n, .rows = p.f, .places = p.out_pixels()}; }
-inline ColumnShare whole_dx(const Layer& p) { return {.images = p.n, .rows = p.c, .places = p.out_pixels()}; }
+inline ColumnShare whole_dx(const Layer& p) { return {.images = p.n, .rows = p.c}; }
 
 }  // namespace assay::conv2d

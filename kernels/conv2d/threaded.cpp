@@ -153,10 +153,10 @@ struct ColumnSums {
 /// gathered by each thread that has some of their rows.
 template <class Sum, class Problem>
 std::shared_ptr<ColumnSums<Sum>> divided_columns(const Problem& p, const Context& context,
-                                                 const ColumnShare& whole, bool may_divide_places) {
+                                                 const ColumnShare& whole) {
   constexpr Index least_places = 64;
   const Grid grid = images_and_rows(useful_threads(p, context), whole.images, whole.rows);
-  const bool by_place = may_divide_places && whole.places >= least_places * grid.inner;
+  const bool by_place = whole.places >= least_places * grid.inner;
   auto sums = std::make_shared<ColumnSums<Sum>>();
   for (Index i = 0; i < grid.parts(); ++i) {
     ColumnShare share = whole;
@@ -192,7 +192,7 @@ Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const 
       });
     };
   }
-  return [sums = divided_columns<ColumnSumY>(p, context, whole_y(p), true)](
+  return [sums = divided_columns<ColumnSumY>(p, context, whole_y(p))](
              const Conv2d::Input& in, Conv2d::Output& out) { sums->run(in, out); };
 }
 
@@ -216,7 +216,7 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
       });
     };
   }
-  return [sums = divided_columns<ColumnSumDx>(p, context, whole_dx(p), false)](
+  return [sums = divided_columns<ColumnSumDx>(p, context, whole_dx(p))](
              const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) { sums->run(in, out); };
 }
 

@@ -11,11 +11,7 @@ namespace {
 
 Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   return [p, threads = context.threads](const Gemm::Input& in, Gemm::Output& out) {
-    onednn::use_threads(threads);
-    onednn::demand(dnnl_sgemm(p.a_transposed() ? 'T' : 'N', p.b_transposed() ? 'T' : 'N', p.m, p.n, p.k,
-                              static_cast<float>(p.alpha), in.a.data(), p.a_transposed() ? p.m : p.k,
-                              in.b.data(), p.b_transposed() ? p.k : p.n, static_cast<float>(p.beta),
-                              out.c.data(), p.n));
+    onednn::multiply(blocked::part_of(p, in, out.c.data(), 0, p.m, 0, p.n), threads);
   };
 }
 

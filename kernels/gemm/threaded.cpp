@@ -23,12 +23,12 @@ constexpr Index least_run = 2048;
 // Steps of a thread, so that what it takes to add its sums to C is little.
 constexpr Index least_steps = 64;
 
-/// Into how many parts to cut k: 1 unless C is a row, a column or a few rows, of a matrix whose rows would be
-/// cut into short runs by cutting C. Not where terms are added to what C holds, which needs all digits there.
-Index parts_of_steps(const Gemm::Problem& p, int threads) {
+/// Into how many parts, at most so many, to cut k: 1 unless C is a row, a column or a few rows, of a matrix
+/// whose rows would be cut into short runs by cutting C. Not where terms are added to what C holds, which
+/// needs all digits there.
+Index parts_of_steps(const Gemm::Problem& p, Index parts) {
   const bool rows = p.m <= 4 && !p.b_transposed(), column = p.n == 1 && p.a_transposed();
   if ((!rows && !column) || p.beta != 0) return 1;
-  const Index parts = blocked::choose_grid(p.m, p.n, p.k, threads).parts();
   const Index run = rows ? p.n : p.m;
   return run < least_run * parts ? std::min(parts, std::max<Index>(1, p.k / least_steps)) : 1;
 }
@@ -76,7 +76,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   plan->threads = context.threads;
   plan->tier = best_of(blocked::tiers());
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
-  plan->steps_parts = parts_of_steps(p, context.threads);
+  plan->steps_parts = parts_of_steps(p, plan->grid.parts());
   for (Index i = 0; i < plan->parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
     if (plan->steps_parts > 1 && i > 0) plan->sums.emplace_back(p.m * p.n);

@@ -1,17 +1,16 @@
 // The peer: cblas_sgemv of the OpenBLAS the program is linked with (see gemm/openblas.cpp).
 
+#include "openblas.hpp"
+
 #include "assay/ops/gemv.hpp"
 #include "assay/registry.hpp"
-
-#include <cblas.h>
 
 namespace assay {
 namespace {
 
 Variant<Gemv>::Kernel prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {
   return [p, threads = context.threads](const Gemv::Input& in, Gemv::Output& out) {
-    // The number is global to the library, so a trial with another number may have run in between.
-    if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
+    openblas::use_threads(threads);
     const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n);
     cblas_sgemv(CblasRowMajor, p.transposed() ? CblasTrans : CblasNoTrans, m, n, 1, in.a.data(), n,
                 in.x.data(), 1, 0, out.y.data(), 1);

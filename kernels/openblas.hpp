@@ -1,0 +1,24 @@
+// What the variants `openblas` share.
+#pragma once
+
+#include "gemm/blocked.hpp"
+
+#include <cblas.h>
+
+namespace assay::openblas {
+
+/// The number is global to the library, so a trial with another number may have run in between.
+inline void use_threads(int threads) {
+  if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
+}
+
+/// cblas_sgemm of a product.
+inline void multiply(const blocked::Product& p, int threads) {
+  use_threads(threads);
+  cblas_sgemm(CblasRowMajor, p.a_transposed ? CblasTrans : CblasNoTrans,
+              p.b_transposed ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m),
+              static_cast<blasint>(p.n), static_cast<blasint>(p.k), p.alpha, p.a, static_cast<blasint>(p.lda),
+              p.b, static_cast<blasint>(p.ldb), p.beta, p.c, static_cast<blasint>(p.ldc));
+}
+
+}  // namespace assay::openblas
