@@ -6,6 +6,8 @@
 #include "adamw/step.hpp"
 #include "gemm/grid.hpp"
 #include "gemm/products.hpp"
+#include "layernorm/rows.hpp"
+#include "layernorm_backward/rows.hpp"
 #include "tiers.hpp"
 
 #include "assay/caches.hpp"
@@ -20,8 +22,6 @@
 #include "assay/ops/gemm.hpp"
 #include "assay/ops/gemv.hpp"
 #include "assay/ops/im2col.hpp"
-#include "assay/ops/layernorm.hpp"
-#include "assay/ops/layernorm_backward.hpp"
 #include "assay/ops/lora.hpp"
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/pointwise.hpp"
@@ -128,25 +128,19 @@ std::string channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const 
   return has_avx512() && bytes<Op>(p) > caches().second ? "simd@avx2" : at_best(simd);
 }
 
-/// Stores past the caches pay where y would not stay in one. Measured on one thread: a Zen 5 with AVX-512 is
-/// fastest with them beyond the last cache, and there without a mean, or after a sum, with three passes over
-/// a row, which leave it time to fetch the next. A Zen 3 takes 0.88 of the time with them at a quarter of the
-/// last cache, and 1.1 at a sixteenth; beyond it, where it writes half a line at a time, 1.2.
+/// With AVX-512, rows without a mean, and those of a sum, are fastest by three passes over a row beyond the
+/// last cache: these leave it time to fetch the next.
 template <class Op>
 std::string rows(const typename Op::Problem& p, const Context& context) {
   if (!stays_alone<Op>(p, context)) return "threaded";
-  const double all = bytes<Op>(p);
-  const bool beyond = all >= caches().last;
-  if (has_avx512()) return !beyond ? at_best(simd) : std::is_same_v<Op, LayerNorm> ? "streaming" : fused;
-  return all >= caches().last / 4 && !beyond ? "streaming" : at_best(simd);
+  if (!layernorm::streams(bytes<Op>(p), tier().name)) return at_best(simd);
+  return has_avx512() && !std::is_same_v<Op, LayerNorm> ? fused : "streaming";
 }
 
-/// Gradients have one array more, and a Zen 5 writes dx past the caches from the second level on.
 template <class Op>
 std::string rows_backward(const typename Op::Problem& p, const Context& context) {
   if (!stays_alone<Op>(p, context)) return "threaded";
-  const double all = bytes<Op>(p);
-  return all > caches().second && (all < caches().last || has_avx512()) ? "streaming" : at_best(simd);
+  return layernorm_backward::streams(bytes<Op>(p), 1) ? "streaming" : at_best(simd);
 }
 
 template <class Formula>

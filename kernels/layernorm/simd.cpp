@@ -181,7 +181,7 @@ struct Squares {
 };
 
 /// The result.
-template <class Kind>
+template <class Kind, int rows>
 struct Write {
   const float* x;
   const float* gamma;
@@ -189,15 +189,15 @@ struct Write {
   float* y;
   Ahead next;
   Index cols;
-  V mean[Kind::rows];
-  V rstd[Kind::rows];
+  V mean[std::size_t{rows}];
+  V rstd[std::size_t{rows}];
 
-  HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<Kind::rows>(j, columns); }
+  HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<rows>(j, columns); }
   HWY_INLINE void column(int, Index j) const {
     const D d;
     // Loaded before the first store, which might change them for all that the compiler knows.
     const V scale = hn::LoadU(d, gamma + j), shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
-    for (int i = 0; i < Kind::rows; ++i) {
+    for (int i = 0; i < rows; ++i) {
       const V value = result(i, hn::LoadU(d, x + i * cols + j), scale, shift);
       if constexpr (Kind::store == Store::past_caches) {
         hn::Stream(value, d, y + i * cols + j);
@@ -270,13 +270,23 @@ struct Walks {
     }
   }
   HWY_INLINE void third_walk(Index first) const {
-    float* y = on.y + first * on.cols;
-    Write<Kind> write{source(first), on.gamma, on.beta, y, ahead(first + rows, 0), on.cols, {}, {}};
-    for (int i = 0; i < rows; ++i) {
+    const Ahead next = ahead(first + rows, 0);
+    if constexpr (Kind::store == Store::past_caches) {
+      // One row after the other: of lines written in turns, some leave for memory before they are whole.
+      for (int i = 0; i < rows; ++i)
+        write<1>(first + i, {next.from + i * on.cols * next.share_of_two / 2, next.share_of_two});
+    } else {
+      write<rows>(first, next);
+    }
+  }
+  template <int count>
+  HWY_INLINE void write(Index first, Ahead next) const {
+    Write<Kind, count> write{source(first), on.gamma, on.beta, on.y + first * on.cols, next, on.cols, {}, {}};
+    for (int i = 0; i < count; ++i) {
       if constexpr (Kind::centred) write.mean[i] = hn::Set(D(), on.mean[first + i]);
       write.rstd[i] = hn::Set(D(), on.rstd[first + i]);
     }
-    walk<rows>(on.cols, write);
+    walk<count>(on.cols, write);
   }
   HWY_INLINE const float* source(Index first) const { return (Kind::adds ? on.s : on.x) + first * on.cols; }
 

@@ -4,7 +4,6 @@
 #include "layernorm/rows.hpp"
 #include "team.hpp"
 
-#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -22,14 +21,12 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
   const Index elements = p.rows * p.cols;
   constexpr Index arrays = requires(typename Op::Input in) { in.r; }
   ? 4 : 2;
-  // What does not stay in the caches is written past them. Of the time of ordinary stores on a Zen 5 with 32
-  // MiB, one thread, AVX-512 and AVX2: 1.1 and 0.8 at 8 MiB, 0.6 and 0.5 at 32, 0.7 and 0.6 at 64.
-  const bool streams = static_cast<double>(arrays * elements) * sizeof(float) >= caches().last;
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
   const Tier tier = best_of(tiers<Op>());
-  return [p, threads, function = streams ? tier.streaming : tier.function](const auto& in, auto& out) {
+  const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float), tier.name);
+  return [p, threads, function = past_caches ? tier.streaming : tier.function](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
     on_team(threads, threads,
             [&](int part) { function(on, p.rows * part / threads, p.rows * (part + 1) / threads); });

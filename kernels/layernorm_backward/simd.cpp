@@ -130,16 +130,15 @@ struct Sums {
   }
 };
 
-template <class Kind>
+template <class Kind, int rows>
 struct Write {
-  static constexpr int rows = Kind::rows;
   const float* dy;
   const float* x;
   const float* gamma;
   float* dx;
   const float* next;
   Index cols;
-  V mean[Kind::rows], rstd[Kind::rows], slope[Kind::rows], shift[Kind::rows];
+  V mean[std::size_t{rows}], rstd[std::size_t{rows}], slope[std::size_t{rows}], shift[std::size_t{rows}];
 
   HWY_INLINE void fetch(Index j, Index columns) const { HWY_NAMESPACE::fetch<rows>(next, j, columns); }
   template <class Access>
@@ -214,20 +213,31 @@ struct Walks {
   }
 
   HWY_INLINE void second_walk(Index first, const Lines<rows>& lines) const {
+    const float* next = ahead(on.dy, first + rows);
+    if constexpr (Kind::store == Store::past_caches) {
+      // One row after the other: of lines written in turns, some leave for memory before they are whole.
+      for (int i = 0; i < rows; ++i)
+        write<1>(first + i, lines.slope + i, lines.shift + i, next + i * on.cols);
+    } else {
+      write<rows>(first, lines.slope, lines.shift, next);
+    }
+  }
+  template <int count>
+  HWY_INLINE void write(Index first, const float* slope, const float* shift, const float* next) const {
     const D d;
     const Index at = first * on.cols;
-    Write<Kind> write;
+    Write<Kind, count> write;
     write.dy = on.dy + at;
     write.x = on.x + at;
     write.gamma = on.gamma;
     write.dx = on.dx + at;
-    write.next = ahead(on.dy, first + rows);
+    write.next = next;
     write.cols = on.cols;
-    for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < count; ++i) {
       write.mean[i] = hn::Set(d, Kind::centred ? on.mean[first + i] : 0.0F);
       write.rstd[i] = hn::Set(d, on.rstd[first + i]);
-      write.slope[i] = hn::Set(d, lines.slope[i]);
-      write.shift[i] = hn::Set(d, lines.shift[i]);
+      write.slope[i] = hn::Set(d, slope[i]);
+      write.shift[i] = hn::Set(d, shift[i]);
     }
     walk(on.cols, write);
   }

@@ -5,7 +5,6 @@
 #include "layernorm_backward/rows.hpp"
 #include "team.hpp"
 
-#include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -48,13 +47,12 @@ class Partials {
 template <class Op>
 typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const Index elements = p.rows * p.cols;
-  // What of dy, x and dx does not stay in the caches is written past them.
-  const bool streams = 3.0 * static_cast<double>(elements) * sizeof(float) >= caches().last;
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
   const Tier tier = best_of(tiers<Op>());
-  return [p, threads, function = streams ? tier.streaming : tier.function,
+  const bool past_caches = streams(3.0 * static_cast<double>(elements) * sizeof(float), threads);
+  return [p, threads, function = past_caches ? tier.streaming : tier.function,
           partials = std::make_shared<Partials>(p.cols, threads)](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
     on_team(threads, threads, [&](int part) {
