@@ -128,13 +128,10 @@ std::string channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const 
   return has_avx512() && bytes<Op>(p) > caches().second ? "simd@avx2" : at_best(simd);
 }
 
-/// With AVX-512, rows without a mean, and those of a sum, are fastest by three passes over a row beyond the
-/// last cache: these leave it time to fetch the next.
 template <class Op>
 std::string rows(const typename Op::Problem& p, const Context& context) {
   if (!stays_alone<Op>(p, context)) return "threaded";
-  if (!layernorm::streams(bytes<Op>(p), tier().name)) return at_best(simd);
-  return has_avx512() && !std::is_same_v<Op, LayerNorm> ? fused : "streaming";
+  return layernorm::streams(bytes<Op>(p)) ? "streaming" : at_best(simd);
 }
 
 template <class Op>

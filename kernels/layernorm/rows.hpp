@@ -7,7 +7,7 @@
 #include "assay/caches.hpp"
 #include "assay/ops/layernorm.hpp"
 
-#include <string_view>
+#include <algorithm>
 #include <vector>
 
 namespace assay::layernorm {
@@ -54,12 +54,12 @@ void for_each_norm(const Visit& visit) {
 using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// Whether y of a problem whose arrays take `bytes` is better written past the caches, because it would leave
-/// them before it is read. Time in units of that of ordinary stores: on one thread of a Zen 3 with 32 MiB,
-/// AVX2, 0.8 to 1.0 at 8 MiB, 0.5 to 0.8 from 16 on; on two threads 1.0 and 0.6 to 0.8. On a Zen 5 with 32
-/// MiB, AVX-512: 1.1 at 8 MiB, 0.6 at 32.
-inline bool streams(double bytes, std::string_view tier) {
-  return bytes > caches().last / (tier == "avx512" ? 1 : 4);
-}
+/// them before it is read. A last cache much larger than the second is shared by many cores, and hardly
+/// faster than memory. Time in units of that of ordinary stores, one thread: on a Zen 3 (512 KiB, 32 MiB;
+/// AVX2) 0.8 to 1.0 at 8 MiB, 0.5 to 0.8 from 16 on; on a Zen 5 (1 and 32 MiB; AVX-512) 1.1 at 8 MiB, 0.6 at
+/// 32; on a Xeon (2 and 300 MiB; AVX-512) 0.8 to 1.3 at 16 MiB, 0.6 from 32 on. On two threads of the Zen
+/// 3 1.0 at 8 MiB, 0.6 to 0.8 from 16 on.
+inline bool streams(double bytes) { return bytes > std::min(caches().last, 16 * caches().second); }
 
 /// `streaming` writes y past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;

@@ -25,7 +25,7 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
   const Tier tier = best_of(tiers<Op>());
-  const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float), tier.name);
+  const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float));
   return [p, threads, function = past_caches ? tier.streaming : tier.function](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
     on_team(threads, threads,

@@ -51,8 +51,8 @@ using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// Whether dx of a problem whose arrays take `bytes` is better written past the caches, by so many threads
 /// with second-level caches of their own. Time in units of that of ordinary stores, AVX2, on a Zen 3 with 512
-/// KiB in the second level: on one thread 0.9 at 5 MiB, 0.6 to 0.8 from 12 on; on two 0.8 at 2 MiB, 0.9 at 5,
-/// 0.7 from 24 on.
+/// KiB in the second level: on one thread 0.9 at 5 MiB, 0.6 to 0.8 from 12 on (a Xeon with 2 MiB: 0.9 and
+/// 0.8); on two 0.8 at 2 MiB, 0.9 at 5, 0.7 from 24 on.
 inline bool streams(double bytes, int threads) { return bytes > caches().second * threads; }
 
 /// `streaming` writes dx past the caches, where rows start on a cache line.
