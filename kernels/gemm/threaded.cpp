@@ -1,12 +1,12 @@
-// The idea: cut C into one rectangle per thread and let each thread compute its own as the best variant
-// `simd` does, with space of its own. Threads meet once, at the end: no packed panel is shared, so nothing
-// waits for a panel. The price is that threads in a row of the grid copy the same part of A, and those in a
-// column the same part of B; the grid is chosen to copy least. Where C is a row, a column or a few rows, and
-// parts of it would have short runs of the matrix each, the steps are divided instead, and sums added at the
-// end.
+// The idea: cut C into one rectangle per thread and let each thread compute its own as `auto` does on one
+// thread, by `simd` or, where it is small, by `small`, with space of its own. Threads meet once, at the end:
+// no packed panel is shared, so nothing waits for a panel. The price is that threads in a row of the grid
+// copy the same part of A, and those in a column the same part of B; the grid is chosen to copy least. Where
+// C is a row, a column or a few rows, and parts of it would have short runs of the matrix each, the steps are
+// divided instead, and sums added at the end.
 
-#include "gemm/blocked.hpp"
 #include "gemm/grid.hpp"
+#include "gemm/products.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
 
@@ -62,7 +62,8 @@ struct Plan {
     on_team(threads, static_cast<int>(parts()), [&](int i) {
       const auto at = static_cast<std::size_t>(i);
       float* const to = steps_parts > 1 && i > 0 ? sums[at - 1].data() : c;
-      tier.multiply(part(in, to, i), spaces[at].data());
+      const blocked::Product product = part(in, to, i);
+      blocked::way_of(tier, product).multiply(product, spaces[at].data());
     });
     for (const Buffer<float>& sum : sums) {
       for (Index j = 0; j < sum.size(); ++j) c[j] += sum[j];
@@ -78,7 +79,8 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
   plan->steps_parts = parts_of_steps(p, plan->grid.parts());
   for (Index i = 0; i < plan->parts(); ++i) {
-    plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
+    const blocked::Product product = plan->part(in, nullptr, i);
+    plan->spaces.emplace_back(blocked::way_of(plan->tier, product).space_floats(product));
     if (plan->steps_parts > 1 && i > 0) plan->sums.emplace_back(p.m * p.n);
   }
   return [plan](const Gemm::Input& now, Gemm::Output& out) { plan->run(now, out.c.data()); };
@@ -86,7 +88,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
 
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "threaded",
-               .summary = "best tier of simd on one rectangle of C per thread",
+               .summary = "one rectangle of C per thread, by the best tier of simd or small",
                .after = "simd",
                .threaded = true,
                .prepare = prepare});
