@@ -28,7 +28,8 @@ std::size_t place_of_auto(const Operation& operation) {
 
 std::string pick(const std::string& operation, std::string_view problem, int threads) {
   const Operation& at = linked_variants().at(operation);
-  return picked(at, place_of_auto(at), problem, {.threads = threads}).value_or("none");
+  const auto choice = picked(at, place_of_auto(at), problem, {.threads = threads});
+  return choice ? choice->variant : "none";
 }
 std::string without_tier(const std::string& variant) { return variant.substr(0, variant.find('@')); }
 

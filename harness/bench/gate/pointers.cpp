@@ -36,7 +36,7 @@ std::string source_of(const Registry& registry, const TrialRequest& trial) {
     if (found == variants.end()) return "";
     const auto other = picked(*operation, static_cast<std::size_t>(found - variants.begin()), trial.problem,
                               {.threads = trial.threads});
-    if (other) found = std::ranges::find(variants, *other, &VariantInfo::name);
+    if (other) found = std::ranges::find(variants, other->variant, &VariantInfo::name);
     return found->source;
   }
   return "";

@@ -99,7 +99,7 @@ PickingOperation::Place PickingOperation::place(std::size_t variant, std::string
                                                 const Context& context) const {
   static_cast<void>(variants().at(variant));
   if (variant != at_) return {variant - (variant > at_ ? 1 : 0), context};
-  const std::string wanted = pick_.of(problem, context);
+  const auto [wanted, reason] = pick_.of(problem, context);
   const auto& all = real_->variants();
   const auto found = std::ranges::find(all, wanted, &VariantInfo::name);
   const auto place = static_cast<std::size_t>(found - all.begin());
@@ -111,7 +111,7 @@ PickingOperation::Place PickingOperation::place(std::size_t variant, std::string
   }
   const Context its{.threads = found != all.end() && found->threaded ? context.threads : 1};
   if (why_not.empty()) why_not = real_->unfit(place, problem, its).value_or("");
-  if (why_not.empty()) return {place, its};
+  if (why_not.empty()) return {place, its, reason};
   throw Error(fmt::format("{}/{}/{}", name(), pick_.name, problem),
               fmt::format("picks '{}': {}", wanted, why_not),
               fmt::format("mend its rule in {}", info_.source));
@@ -127,11 +127,12 @@ std::unique_ptr<Workload> PickingOperation::open(std::string_view problem, Setti
   return std::make_unique<PickingWorkload>(*this, problem, real_->open(problem, std::move(setting)));
 }
 
-std::optional<std::string> picked(const Operation& operation, std::size_t variant, std::string_view problem,
-                                  const Context& context) {
+std::optional<Choice> picked(const Operation& operation, std::size_t variant, std::string_view problem,
+                             const Context& context) {
   const auto* picking = dynamic_cast<const PickingOperation*>(&operation);
   if (picking == nullptr || !picking->picks(variant)) return std::nullopt;
-  return picking->real().variants().at(picking->place(variant, problem, context).variant).name;
+  const auto at = picking->place(variant, problem, context);
+  return Choice{picking->real().variants().at(at.variant).name, at.reason};
 }
 
 }  // namespace assay

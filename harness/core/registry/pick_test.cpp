@@ -12,6 +12,7 @@ namespace {
 using testing::doubled;
 using testing::Doubling;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 using ::testing::ThrowsMessage;
@@ -53,8 +54,9 @@ std::unique_ptr<PickingOperation> operation() {
                                             VariantInfo{.source = "rules.cpp", .code = "77"});
 }
 
-std::string by_rows(const Doubling::Problem& p, const Context& context) {
-  return context.threads > 1 ? "threaded" : p.rows > 1 ? "added" : "wrong";
+Choice by_rows(const Doubling::Problem& p, const Context& context) {
+  if (context.threads > 1) return {"threaded", "there are threads"};
+  return p.rows > 1 ? "added" : "wrong";
 }
 
 Agreement checked(const Operation& operation, std::string_view problem, const Context& context) {
@@ -66,8 +68,18 @@ TEST(Pick, IsTheVariantThatItsRuleNamesForTheProblem) {
   EXPECT_TRUE(checked(*doubling, "rows=3,columns=5", {}).agrees);
   EXPECT_FALSE(checked(*doubling, "rows=1,columns=5", {}).agrees);
   const std::size_t at = variant_index(*doubling, "auto");
-  EXPECT_THAT(picked(*doubling, at, "rows=3,columns=5", {}), Optional(std::string("added")));
+  EXPECT_THAT(picked(*doubling, at, "rows=3,columns=5", {}), Optional(Field(&Choice::variant, "added")));
   EXPECT_EQ(picked(*doubling, variant_index(*doubling, "added"), "rows=3,columns=5", {}), std::nullopt);
+}
+
+TEST(Pick, SaysWhyItsRuleNamesAVariantWhereTheRuleDoes) {
+  const auto doubling = operation<by_rows>();
+  const std::size_t at = variant_index(*doubling, "auto");
+  const auto reason_with = [&](int threads) {
+    return picked(*doubling, at, "rows=3,columns=5", {.threads = threads}).value().reason;
+  };
+  EXPECT_EQ(reason_with(2), "there are threads");
+  EXPECT_EQ(reason_with(1), "");
 }
 
 TEST(Pick, GivesAVariantItsThreads) {

@@ -16,10 +16,11 @@ class PickingOperation final : public Operation {
   /// Without it: where further variants are added.
   Operation& real() const { return *real_; }
 
-  /// A variant of `real`, and what it is run with.
+  /// A variant of `real`, the context it is run with, and why it was picked: empty where it was asked for.
   struct Place {
     std::size_t variant = 0;
     Context context;
+    std::string_view reason{};
   };
   Place place(std::size_t variant, std::string_view problem, const Context& context) const;
   bool picks(std::size_t variant) const { return variants().at(variant).name == pick_.name; }
