@@ -30,13 +30,19 @@ bool is_no_character(std::string_view character) {
   return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
 }
 
+/// U+0080 to U+009F, which terminals may obey.
+bool is_late_control(std::string_view character) {
+  return character.front() == '\xC2' && static_cast<unsigned char>(character.back()) < 0xA0;
+}
+
 /// One line of UTF-8.
 std::string cleaned(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = character_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(1, length));
-    if (length == 0 || (length == 3 && (turns_the_line(character) || is_no_character(character)))) {
+    if (length == 0 || (length == 2 && is_late_control(character)) ||
+        (length == 3 && (turns_the_line(character) || is_no_character(character)))) {
       out += replacement_character;
     } else if (length == 1 && is_control(character.front())) {
       out += ' ';
@@ -126,10 +132,10 @@ std::string fenced(std::string_view text) {
   return out;
 }
 
-std::string html(std::string_view text) {
+std::string html(std::string_view text, bool in_markdown) {
   std::string out;
-  for (const char c : text) {
-    switch (c) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    switch (const char c = text[i]) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
@@ -137,6 +143,7 @@ std::string html(std::string_view text) {
       case '\'': out += "&#39;"; break;
       default: out += c;
     }
+    if (in_markdown && needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
   }
   return out;
 }
@@ -165,7 +172,9 @@ std::string escaped(std::string_view text, Place place) {
     case Place::span: return span(line, false);
     case Place::cell_span: return span(line, true);
     case Place::fence: return fenced(line);
-    case Place::html: return html(line);
+    case Place::html: return html(line, false);
+    case Place::summary: return html(line, true);
+    case Place::terminal: return line;
     case Place::json: return json_in_script(line);
   }
   return "";

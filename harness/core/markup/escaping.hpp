@@ -13,6 +13,8 @@ enum class Place {
   cell_span,  ///< the same within a table
   fence,      ///< a line, or part of one, of a fenced block of code
   html,       ///< content and attributes in quotes
+  summary,    ///< content of HTML within Markdown, where names are still mentioned
+  terminal,   ///< a line that moves no cursor
   json,       ///< JSON in a script element, which nothing in it ends
 };
 

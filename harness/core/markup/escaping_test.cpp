@@ -56,8 +56,16 @@ TEST(Escaped, LeavesIntervalsAndNamesReadable) {
 TEST(Escaped, ReplacesWhatIsNoTextOrTurnsIt) {
   EXPECT_EQ(escaped("a\xff\xc3(b\xe2\x80"), "a\uFFFD\uFFFD(b\uFFFD\uFFFD");
   EXPECT_EQ(escaped("a\u202egnp.exe"), "a\uFFFDgnp.exe");
+  EXPECT_EQ(escaped("a\u009b2Jb"), "a\uFFFD2Jb") << "a control that terminals obey";
   EXPECT_EQ(escaped("µ—é𝛼"), "µ—é𝛼");
 }
+
+TEST(Escaped, MentionsNobodyInHtmlWithinMarkdown) {
+  EXPECT_EQ(escaped("<b>@team", Place::summary), "&lt;b&gt;@\u200bteam");
+  EXPECT_EQ(escaped("<b>@team", Place::html), "&lt;b&gt;@team");
+}
+
+TEST(Escaped, MovesNoCursor) { EXPECT_EQ(escaped("a\x1b[2J\r`b`", Place::terminal), "a [2J `b`"); }
 
 TEST(EscapedSpan, IsFencedWhateverBackticksThereAre) {
   EXPECT_EQ(escaped("gemm/simd@avx2/m=1#1", Place::span), "`gemm/simd@avx2/m=1#1`");
