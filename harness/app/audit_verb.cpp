@@ -49,7 +49,7 @@ void require_expression_of_keys(const std::string& text) {
 
 }  // namespace
 
-int audit_verb(const AuditOptions& options, const Registry& registry) {
+Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
   require_expression_of_keys(options.present);
   const ReadResults now = read_for_audit(options.results, "results");
   std::optional<ReadResults> before;
@@ -67,7 +67,7 @@ int audit_verb(const AuditOptions& options, const Registry& registry) {
                }});
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, to_text(report), to_json(report));
-  return report.present.middle > 0 ? exit_code::passed : exit_code::undecided;
+  return {report.present.middle > 0 ? Word::audited : Word::not_measured};
 }
 
 }  // namespace assay

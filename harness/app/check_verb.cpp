@@ -11,6 +11,7 @@
 #include "bench/gate/durations.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
+#include "core/machine/fields.hpp"
 #include "core/plan/shapes.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -239,8 +240,8 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
 }
 
 /// Performs checks and tells what they found; `again` is the command that repeats those of one variant.
-int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>& perform,
-         const std::function<std::string(const std::string& variant)>& again) {
+Outcome told(const CheckOptions& options, const std::function<Checks(const Hooks&)>& perform,
+             const std::function<std::string(const std::string& variant)>& again) {
   Checks checks;
   {
     Progress progress(options.quiet);
@@ -291,14 +292,14 @@ int told(const CheckOptions& options, const std::function<Checks(const Hooks&)>&
                        : text + ending(bad.empty() ? "" : again(bad.front()), outcome);
   checks.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(checks)));
-  return checks.exit_code;
+  return outcome;
 }
 
 }  // namespace
 
 Json check_schema() { return schema_of<Checks>(); }
 
-int check_verb(const CheckOptions& options, const Registry& registry) {
+Outcome check_verb(const CheckOptions& options, const Registry& registry) {
   if (names_shapes(options.filter)) {
     CheckSuiteOptions of_cases{.check = options, .suite = options.filter, .threads = {}, .shard = {}};
     of_cases.check.filter.clear();
@@ -313,7 +314,7 @@ int check_verb(const CheckOptions& options, const Registry& registry) {
       });
 }
 
-int check_trace_verb(const CheckTraceOptions& options, const Registry& registry) {
+Outcome check_trace_verb(const CheckTraceOptions& options, const Registry& registry) {
   say_undivided("checks without a suite");
   return told(
       options.check, [&](const Hooks& hooks) { return check_trace(options, registry, hooks); },
@@ -323,7 +324,7 @@ int check_trace_verb(const CheckTraceOptions& options, const Registry& registry)
       });
 }
 
-int check_suite_verb(const CheckSuiteOptions& options, const Registry& registry) {
+Outcome check_suite_verb(const CheckSuiteOptions& options, const Registry& registry) {
   return told(
       options.check, [&](const Hooks& hooks) { return check_suite(options, registry, hooks); },
       [again = options](const std::string& variant) mutable {

@@ -94,7 +94,7 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
 
 }  // namespace
 
-int claims_verb(const ClaimsOptions& options) {
+Outcome claims_verb(const ClaimsOptions& options) {
   PublishedClaims claims = claims_from_json(read_file(options.claims), options.claims.string());
   ClaimEvidence evidence;
   for (const std::filesystem::path& file : options.evidence) add(evidence, file);
@@ -102,8 +102,8 @@ int claims_verb(const ClaimsOptions& options) {
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, to_text(report), to_json(report));
   // A page on which nothing is decided is no answer.
-  return report.count(ClaimVerdict::not_measured) == report.rulings.size() ? exit_code::undecided
-                                                                           : exit_code::passed;
+  const bool nothing = report.count(ClaimVerdict::not_measured) == report.rulings.size();
+  return {nothing ? Word::not_measured : Word::done};
 }
 
 }  // namespace assay

@@ -31,11 +31,11 @@ namespace {
 
 static_assert(ChildEnd::reported_crash == exit_code::crashed);
 
-int obey(int argc, const char* const* argv, const Registry& registry) {
+Outcome obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.output.empty()) fmt::print("{}", line.output);
   if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
-  if (!line.call) return line.exit_code;
+  if (!line.call) return {line.exit_code == exit_code::passed ? Word::done : Word::unusable};
   require_writable_outputs(line.call->options);
   return line.call->perform(registry);
 }
@@ -84,12 +84,12 @@ int once_printed(int code) {
 }
 
 /// Faults end here, and codes are translated here, for all verbs alike.
-int with_faults_caught(int argc, const char* const* argv, const std::function<int()>& action) {
+int with_faults_caught(int argc, const char* const* argv, const std::function<Outcome()>& action) {
   const ExitCodes codes = asked_exit_codes(argc, argv);
   catch_interrupts(translated(exit_code::interrupted, codes));
   report_crashes(translated(exit_code::crashed, codes));
   try {
-    return translated(once_printed(action()), codes);
+    return translated(once_printed(action().exit_code()), codes);
   } catch (const Stopped&) {
     const Outcome outcome{Word::interrupted, "before anything was measured"};
     fmt::print("{}", outcome.text());

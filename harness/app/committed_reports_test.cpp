@@ -102,7 +102,7 @@ TEST(CommittedReports, OfClaimsAreMadeOfTheFilesBesideThem) {
     options.evidence.push_back(evidence / name);
   options.evidence.push_back(tree / "harness/training/job/data/adr_003.json");
   ::testing::internal::CaptureStdout();
-  const int code = claims_verb(options);
+  const int code = claims_verb(options).exit_code();
   ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, 0);
   EXPECT_EQ(read_file(options.markdown), read_file(reports / "claims.md")) << "run ci/reports.sh";

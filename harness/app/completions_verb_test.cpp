@@ -18,7 +18,7 @@ using ::testing::Not;
 
 std::string completions(Shell shell) {
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(completions_verb({.shell = shell}), 0);
+  EXPECT_EQ(completions_verb({.shell = shell}).exit_code(), 0);
   return ::testing::internal::GetCapturedStdout();
 }
 

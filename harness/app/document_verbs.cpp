@@ -38,7 +38,7 @@ std::string remarks(std::string_view side, const Results& results) {
 
 }  // namespace
 
-int compare_verb(const CompareOptions& options) {
+Outcome compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
   const Comparison comparison = compare(before, after, {.limit = options.limit});
@@ -67,10 +67,10 @@ int compare_verb(const CompareOptions& options) {
         to_json(comparison));
   }
   write_page(options.page, [&] { return pull_request_page(page); });
-  return outcome.exit_code();
+  return outcome;
 }
 
-int report_verb(const ReportOptions& options) {
+Outcome report_verb(const ReportOptions& options) {
   const Results results = results_from_json(read_file(options.results), options.results.string());
   require_baselines(options.baselines);
   std::optional<Baseline> baseline;
@@ -88,19 +88,19 @@ int report_verb(const ReportOptions& options) {
     fmt::print("{}\n", write_report(report, options.reports).string());
   }
   write_page(options.page, [&] { return report_page(report); });
-  return exit_code::passed;
+  return {};
 }
 
-int remedy_verb(const RemedyOptions&) {
+Outcome remedy_verb(const RemedyOptions&) {
   const std::string remedy = openblas_remedy();
   if (!remedy.empty()) fmt::print("{}\n", remedy);
-  return exit_code::passed;
+  return {};
 }
 
-int doctor_verb(const DoctorOptions& options) {
+Outcome doctor_verb(const DoctorOptions& options) {
   const Examination examination = examine();
   put(options.json, to_text(examination), to_json(examination));
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

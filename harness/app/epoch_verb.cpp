@@ -71,20 +71,20 @@ std::string losses_line(const TrainingPlan& plan, const EpochTimes& times) {
   return out + "\n";
 }
 
-int one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
+Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
   const TrainingJob job = training_job_from_json(read_file(file), file);
   const auto earlier = logged(options.log);
   require_memory(job.plan, file.string(), this_machine().memory_bytes);
   const auto training = TrainingMaker::made(job.plan);
 
   const auto prediction = predicted(*training, job, earlier, options);
-  if (!prediction) return exit_code::interrupted;
+  if (!prediction) return {Word::interrupted};
   const std::string json = to_json(prediction->forecast, prediction->made), hash = hash_of(json + "\n");
   if (!options.frozen.empty()) write_file(options.frozen, json + "\n");
   const std::string frozen = frozen_line(*prediction, hash, options.frozen);
   if (options.predict_only) {
     put(options.json, to_text(prediction->forecast) + frozen, json);
-    return exit_code::passed;
+    return {};
   }
   // Before the epoch, and not among JSON.
   std::FILE* const out = options.json == "-" ? stderr : stdout;
@@ -97,7 +97,7 @@ int one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
     const bool trained_all = std::ssize(epoch.times.steps) == job.plan.steps();
     fmt::print("INTERRUPTED after {} of {} steps{}: nothing to compare with\n", epoch.times.steps.size(),
                job.plan.steps(), trained_all ? ", in validation" : "");
-    return exit_code::interrupted;
+    return {Word::interrupted};
   }
   const Forecast known = scored(*prediction, epoch);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(known));
@@ -111,31 +111,31 @@ int one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
   if (!options.log.empty()) log_epoch(logged_epoch(*prediction, epoch, known, hash), options.log);
   // What was predicted and what was found disagree, whoever is to blame: who plans by such a prediction would
   // be as wrong. An interval of 90 % misses one epoch of ten by luck alone.
-  return missed ? exit_code::found : exit_code::passed;
+  return {missed ? Word::missed : Word::predicted};
 }
 
 }  // namespace
 
-int score_verb(const ScoreOptions& options) {
+Outcome score_verb(const ScoreOptions& options) {
   const std::string text = read_file(options.score);
   const std::string summary = epoch_log_markdown(epoch_log_from(text, options.score.string()), hash_of(text));
   if (!options.markdown.empty()) write_file(options.markdown, summary);
   fmt::print("{}", summary);
-  return exit_code::passed;
+  return {};
 }
 
-int epoch_verb(const EpochOptions& options) {
+Outcome epoch_verb(const EpochOptions& options) {
   const bool single = !options.frozen.empty() || !options.timeline.empty() || !options.markdown.empty() ||
                       !options.json.empty();
   if (options.jobs.size() > 1 && single) {
     throw Error("--job", "is given several times, and --frozen, --timeline, --md and --json are of one epoch",
                 "run the jobs one by one, or gather them with --log");
   }
-  int worst = exit_code::passed;
+  Outcome worst;
   for (const auto& job : options.jobs) {
-    const int code = one_epoch(job, options);
-    if (code != exit_code::passed) worst = code;
-    if (code == exit_code::interrupted) break;
+    Outcome outcome = one_epoch(job, options);
+    if (outcome.word == Word::interrupted) return outcome;
+    if (fails(outcome.word)) worst = std::move(outcome);
   }
   return worst;
 }

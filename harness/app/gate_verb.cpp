@@ -86,7 +86,7 @@ std::string text_of(const BaselineGate& gate) {
 
 }  // namespace
 
-int gate_verb(const GateOptions& options, const Registry& registry) {
+Outcome gate_verb(const GateOptions& options, const Registry& registry) {
   BaselineGateRequest request{
       .run = run_request(options.selection, options.launches, registry),
       .policy = {.limit = options.limit},
@@ -122,7 +122,7 @@ int gate_verb(const GateOptions& options, const Registry& registry) {
                   .outcome = gate.outcome,
                   .command = command_without_filter(options),
                   .suite = options.selection.suite.string()});
-  return gate.outcome.exit_code();
+  return gate.outcome;
 }
 
 }  // namespace assay

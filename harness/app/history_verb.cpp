@@ -8,7 +8,7 @@
 
 namespace assay {
 
-int history_verb(const HistoryOptions& options) {
+Outcome history_verb(const HistoryOptions& options) {
   std::vector<NamedResults> runs;
   for (const std::filesystem::path& file : options.results)
     runs.push_back({file.filename().string(), read_any_results(file)});
@@ -24,7 +24,7 @@ int history_verb(const HistoryOptions& options) {
   write(options.github_action_benchmark, history_github_action_benchmark(history));
   write(options.openmetrics, history_openmetrics(history));
   put(options.json, to_text(history), to_json(history));
-  return history.rows.empty() ? exit_code::undecided : exit_code::passed;
+  return {history.rows.empty() ? Word::not_measured : Word::done};
 }
 
 }  // namespace assay

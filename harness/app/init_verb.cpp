@@ -82,12 +82,13 @@ std::string next_steps(const InitOptions& options, const std::string& source) {
       "  build/kernels check rmsnorm\n"
       "  build/kernels run {}\n"
       "  build/kernels gate --base HEAD                               # after an edit and a build\n",
-      options.folder.string(), source, (fs::path(source) / "kernels.json").lexically_normal().generic_string());
+      options.folder.string(), source,
+      (fs::path(source) / "kernels.json").lexically_normal().generic_string());
 }
 
 }  // namespace
 
-int init_verb(const InitOptions& options) {
+Outcome init_verb(const InitOptions& options) {
   const bool is_there = holds_something(options.folder);
   // Beside what others build, with a CMakeLists.txt of its own: nothing of theirs changes.
   const std::string source = fs::exists(options.folder / "assay.json") ? project_in(options.folder).source
@@ -112,7 +113,7 @@ int init_verb(const InitOptions& options) {
     fmt::print("nothing was changed: assay init {} --write writes these files\n",
                shell_word(options.folder.string()));
   }
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

@@ -18,7 +18,7 @@ using ::testing::Not;
 
 std::string said(const InitOptions& options) {
   ::testing::internal::CaptureStdout();
-  const int code = init_verb(options);
+  const int code = init_verb(options).exit_code();
   std::string out = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, exit_code::passed);
   return out;

@@ -39,7 +39,7 @@ std::string text_of(const Rejection& r) {
 
 Json known_bad_schema() { return schema_of<Rejections>(); }
 
-int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
+Outcome known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
   const CheckOptions& options = known_bad.check;
   say_undivided("checks without a suite");
   std::vector<CornerCheck> checks;
@@ -65,10 +65,10 @@ int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
     text += text_of(one);
     passed.push_back(one.name);
   }
-  int& code = found.exit_code;
+  Outcome outcome;
   if (found.partial) {
     text += fmt::format("INTERRUPTED after {} checks\n", checks.size());
-    code = exit_code::interrupted;
+    outcome.word = Word::interrupted;
   } else if (!passed.empty()) {
     CheckOptions again = options;
     again.filter = "^" + passed.front() + "$";
@@ -77,13 +77,14 @@ int known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
           fmt::format("next: {}\n", command_of("check", KnownBadOptions{.check = again, .known_bad = true}));
     }
     text += wrapped(fmt::format("NOT CAUGHT: {}", fmt::join(passed, ", ")), 80, "  ") + "\n";
-    code = exit_code::found;
+    outcome.word = Word::not_caught;
   } else {
     text += fmt::format("REJECTED: all {} known-bad variant{}\n", found.variants.size(),
                         found.variants.size() == 1 ? "" : "s");
   }
+  found.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(found)));
-  return code;
+  return outcome;
 }
 
 }  // namespace assay

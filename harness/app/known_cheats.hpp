@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/options.hpp"
+#include "assay/outcome.hpp"
 #include "bench/gate/timed_rejection.hpp"
 
 namespace assay {
@@ -12,7 +13,7 @@ struct CheatSampling {
   SampleSides sides = sample_sides;
 };
 
-int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
-                     const CheatSampling& sampling);
+Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
+                         const CheatSampling& sampling);
 
 }  // namespace assay

@@ -234,12 +234,12 @@ std::vector<std::string> names_of(const std::vector<Tried>& all, Kin kin, bool a
 
 Json known_cheats_schema() { return schema_of<AllTried>(); }
 
-int known_cheats_verb(const KnownCheatsOptions& options, const Registry& registry) {
+Outcome known_cheats_verb(const KnownCheatsOptions& options, const Registry& registry) {
   return try_known_cheats(options, registry, CheatSampling{});
 }
 
-int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
-                     const CheatSampling& sampling) {
+Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
+                         const CheatSampling& sampling) {
   say_undivided("checks without a suite");
   std::vector<Wanted> selected = wanted(registry, options.check.filter, Kin::known_cheat);
   const std::vector<Wanted> honest = wanted(registry, options.check.filter, Kin::known_honest);
@@ -273,10 +273,10 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
   const auto missed = names_of(all, Kin::known_cheat, false),
              blamed = names_of(all, Kin::known_honest, false);
   const auto caught = names_of(all, Kin::known_cheat, true), passed = names_of(all, Kin::known_honest, true);
-  int& code = found.exit_code;
+  Outcome outcome;
   if (found.partial) {
     text += fmt::format("INTERRUPTED after {} variants\n", all.size());
-    code = exit_code::interrupted;
+    outcome.word = Word::interrupted;
   } else if (!missed.empty() || !blamed.empty()) {
     std::vector<std::string> verdicts;
     if (!missed.empty()) verdicts.push_back(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")));
@@ -288,16 +288,17 @@ int try_known_cheats(const KnownCheatsOptions& options, const Registry& registry
     if (verdicts.size() > 1) text += wrapped(verdicts.front(), widest, "  ") + '\n';
     if (!quiet) text += fmt::format("next: {}\n", command_of("check", again));
     text += wrapped(verdicts.back(), widest, "  ") + '\n';
-    code = exit_code::found;
+    outcome.word = missed.empty() ? Word::blamed : Word::not_rejected;
   } else if (caught.empty() && passed.empty()) {
     text += "SKIPPED: nothing that was selected runs on this machine\n";
-    code = exit_code::all_skipped;
+    outcome.word = Word::skipped;
   } else {
     text += fmt::format("AS IT SHOULD BE: {} cheats rejected, {} honest variants passed\n", caught.size(),
                         passed.size());
   }
+  found.exit_code = outcome.exit_code();
   put(options.check.json, text, json_text(to_value(found)));
-  return code;
+  return outcome;
 }
 
 }  // namespace assay

@@ -50,7 +50,7 @@ struct Told {
 
 Told told(const Registry& registry, KnownCheatsOptions options = {}) {
   ::testing::internal::CaptureStdout();
-  const int code = try_known_cheats(options, registry, in_this_process(registry));
+  const int code = try_known_cheats(options, registry, in_this_process(registry)).exit_code();
   return {code, ::testing::internal::GetCapturedStdout()};
 }
 

@@ -60,20 +60,20 @@ Acceptance figure_from(const std::string& text) {
 }
 
 /// Changes the ledger of a suite and prints the sentence that `change` returns.
-int changed(const LedgerOptions& options, const Registry& registry,
-            const std::function<std::string(Ledger&, const Suite&)>& change) {
+Outcome changed(const LedgerOptions& options, const Registry& registry,
+                const std::function<std::string(Ledger&, const Suite&)>& change) {
   const Suite suite = load_suite(options.suite, registry);
   const auto file = ledger_path(options.baselines.front(), suite.name);
   Ledger ledger = load_ledger(file).value_or(Ledger{.suite = suite.name});
   const std::string done = change(ledger, suite);
   save_ledger(file, ledger);
   put(options.json, fmt::format("next: commit {} by itself\n{}\n", file.string(), done), to_json(ledger));
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace
 
-int accept_verb(const AcceptOptions& options, const Registry& registry) {
+Outcome accept_verb(const AcceptOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite& suite) {
     require_planned(options.key, suite, registry);
     Acceptance one = options.figure.empty() ? Acceptance{} : figure_from(options.figure);
@@ -88,7 +88,7 @@ int accept_verb(const AcceptOptions& options, const Registry& registry) {
   });
 }
 
-int withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
+Outcome withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
     withdraw(ledger, options.key, options.figure);
     return fmt::format("WITHDRAWN: {} has no accepted {} any more", options.key,
@@ -96,7 +96,7 @@ int withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
   });
 }
 
-int release_verb(const ReleaseOptions& options, const Registry& registry) {
+Outcome release_verb(const ReleaseOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
     begin_release(ledger, options.release, build_info().commit, today());
     return fmt::format(

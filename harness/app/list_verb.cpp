@@ -184,7 +184,7 @@ void describe(Fields& f, FieldRule& rule) {
 
 Json list_schema() { return schema_of<List>(); }
 
-int list_verb(const ListOptions& options, const Registry& registry) {
+Outcome list_verb(const ListOptions& options, const Registry& registry) {
   const BuildInfo& build = build_info();
   std::string text;
   List list;
@@ -201,7 +201,7 @@ int list_verb(const ListOptions& options, const Registry& registry) {
                         build.reference_flags);
   }
   put(options.json, text, json_text(to_value(list)));
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

@@ -19,18 +19,6 @@
 namespace assay {
 namespace {
 
-constexpr std::array<std::pair<int, std::string_view>, 7> exit_codes_told{
-    {{exit_code::passed, "passed"},
-     {exit_code::found,
-      "found: a disagreement, a regression, a time that no kernel can reach, or an error where there was a "
-      "time "
-      "before"},
-     {exit_code::unusable, "unusable: the request or the environment cannot be used"},
-     {exit_code::undecided, "undecided: nothing was measured, compared or decided that should have been"},
-     {exit_code::crashed, "a kernel crashed or hung, or an internal error"},
-     {exit_code::all_skipped, "nothing that was selected runs on this machine"},
-     {exit_code::interrupted, "interrupted; the partial result is valid and marked"}}};
-
 /// The code point that begins there, and how many bytes it takes.
 std::pair<unsigned, std::size_t> code_point(std::string_view text) {
   const auto byte = [&](std::size_t at) {
@@ -117,7 +105,7 @@ std::string manual() {
   for (const Verb& verb : verbs()) {
     if (!verb.hidden) verb_sections += section_of(verb);
   }
-  for (const auto& [code, meaning] : exit_codes_told) codes += entry(bold(std::to_string(code)), meaning);
+  for (const auto& [code, meaning] : exit_codes()) codes += entry(bold(std::to_string(code)), meaning);
   return fmt::format(R"(.TH ASSAY 1 "" "assay {}" "User Commands"
 .SH NAME
 assay \- check, time and compare the hot paths of neural\-network training
@@ -149,9 +137,9 @@ in the root of a repository: how gates build its revisions
 
 }  // namespace
 
-int man_verb(const ManOptions&) {
+Outcome man_verb(const ManOptions&) {
   fmt::print("{}", manual());
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

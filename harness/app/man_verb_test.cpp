@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 std::string manual() {
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(man_verb({}), 0);
+  EXPECT_EQ(man_verb({}).exit_code(), 0);
   return ::testing::internal::GetCapturedStdout();
 }
 

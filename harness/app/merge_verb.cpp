@@ -8,6 +8,7 @@
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/measure/shards_of_one_run.hpp"
+#include "bench/report/content.hpp"
 #include "core/json/json.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ void require_no_gate_options(const VerdictOptions& options) {
       fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
 }
 
-int merge_gates(const MergeOptions& options, const Json& first) {
+Outcome merge_gates(const MergeOptions& options, const Json& first) {
   const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
   return end_two_builds(options.verdict, run);
 }
@@ -57,7 +58,7 @@ std::string doubt_about(const Results& results) {
                      results.commit);
 }
 
-int merge(const MergeOptions& options) {
+Outcome merge(const MergeOptions& options) {
   const std::filesystem::path& output = options.verdict.output;
   for (const auto& file : options.shards) {
     std::error_code ignored;
@@ -84,18 +85,18 @@ int merge(const MergeOptions& options) {
   text += merely_merged ? fmt::format("MERGED: {}\n", merged)
                         : ending(options.verdict.quiet ? "" : next, outcome);
   put(options.verdict.json, doubt_about(results) + text, to_json(results));
-  return outcome.exit_code();
+  return outcome;
 }
 
 }  // namespace
 
 /// What is merged of a part would be taken for the whole: nothing is written, and the request was no fault.
-int merge_verb(const MergeOptions& options) {
+Outcome merge_verb(const MergeOptions& options) {
   try {
     return merge(options);
   } catch (const MissingShards& failure) {
     fmt::print(stderr, "assay: {}\n", failure.what());
-    return exit_code::undecided;
+    return {Word::undecided};
   }
 }
 

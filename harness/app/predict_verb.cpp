@@ -91,7 +91,7 @@ bool has_no_times(const std::vector<LintFinding>& findings) {
   return true;
 }
 
-int predict_suite(const PredictOptions& options) {
+Outcome predict_suite(const PredictOptions& options) {
   require_none_of_a_job(options);
   const Results results = read_any_results(options.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt, outcome_of(results));
@@ -99,20 +99,20 @@ int predict_suite(const PredictOptions& options) {
   put(options.json, prediction_text(results.suite, report.predictions), to_json(report));
   const bool possible =
       std::ranges::any_of(report.predictions, [](const Prediction& p) { return p.impossible.empty(); });
-  return possible ? exit_code::passed : exit_code::undecided;
+  return {possible ? Word::predicted : Word::no_prediction};
 }
 
-int predict_job(const PredictOptions& options) {
+Outcome predict_job(const PredictOptions& options) {
   const JobFacts& facts = options.facts;
   const Job job = read_all(options);
-  if (has_no_times(lint(job))) return exit_code::found;
+  if (has_no_times(lint(job))) return {Word::contradicted};
   std::optional<Job> against;
   if (!facts.against.empty()) {
     // A unit is that of tables; the other side may be a trace.
     const bool table = kind_of_file(facts.against) == JobFile::table;
     against = read_job(facts.against, table ? facts.unit : "");
     require_same_job(job, *against);
-    if (has_no_times(lint(*against))) return exit_code::found;
+    if (has_no_times(lint(*against))) return {Word::contradicted};
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
@@ -121,14 +121,14 @@ int predict_job(const PredictOptions& options) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
                 "add --train-size and --batch, or \"dataset\" in a job's JSON");
   }
-  if (std::ranges::any_of(answer.findings, is_wrong)) return exit_code::found;
+  if (std::ranges::any_of(answer.findings, is_wrong)) return {Word::contradicted};
   const bool none = answer.no_epoch.empty() && most_elaborate(answer.models) == nullptr;
-  return none && answer.scores.empty() ? exit_code::undecided : exit_code::passed;
+  return {none && answer.scores.empty() ? Word::no_prediction : Word::predicted};
 }
 
 }  // namespace
 
-int predict_verb(const PredictOptions& options) {
+Outcome predict_verb(const PredictOptions& options) {
   const auto& files = options.files;
   const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
   if (results == 0) return predict_job(options);

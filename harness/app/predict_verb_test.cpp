@@ -22,7 +22,7 @@ Ran run(const PredictOptions& options) {
   ::testing::internal::CaptureStdout();
   Ran out;
   try {
-    out.code = predict_verb(options);
+    out.code = predict_verb(options).exit_code();
   } catch (...) {
     ::testing::internal::GetCapturedStdout();
     throw;

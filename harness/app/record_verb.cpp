@@ -13,7 +13,7 @@
 
 namespace assay {
 
-int record_verb(const RecordOptions& options, const Registry& registry) {
+Outcome record_verb(const RecordOptions& options, const Registry& registry) {
   RunRequest request = run_request({.suite = options.suite,
                                     .filter = "",
                                     .threads = options.threads,
@@ -39,7 +39,7 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   const bool crashed_only = outcome.word == Word::crashed && outcome.besides.empty();
   if (!measured || (outcome.word != Word::measured && !crashed_only)) {
     put(options.json, text + "nothing was recorded\n" + ending("", outcome), json);
-    return outcome.exit_code();
+    return outcome;
   }
   // Another job may have recorded meanwhile.
   Baseline baseline = stored();
@@ -54,7 +54,7 @@ int record_verb(const RecordOptions& options, const Registry& registry) {
   if (outcome.word != Word::measured) text += recorded.text();
   text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);
-  return outcome.exit_code();
+  return outcome;
 }
 
 }  // namespace assay

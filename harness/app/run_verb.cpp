@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-int list_keys(const Registry& registry, const RunRequest& request) {
+Outcome list_keys(const Registry& registry, const RunRequest& request) {
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, request.suite, request.selection, machine);
   if (plan.empty()) {
@@ -30,7 +30,7 @@ int list_keys(const Registry& registry, const RunRequest& request) {
   for (const Trial& trial : plan) {
     if (trial.skipped.empty()) fmt::print("{}\n", trial.key);
   }
-  return exit_code::passed;
+  return {};
 }
 
 std::string in_benchmark_format(BenchmarkFormat format, const Results& results) {
@@ -89,7 +89,7 @@ RunRequest request_of(const RunOptions& options, const Registry& registry) {
 
 }  // namespace
 
-int run_verb(const RunOptions& options, const Registry& registry) {
+Outcome run_verb(const RunOptions& options, const Registry& registry) {
   const RunRequest request = request_of(options, registry);
   const BenchmarkFlags& flags = options.benchmark;
   if (flags.list_tests) return list_keys(registry, request);
@@ -100,7 +100,7 @@ int run_verb(const RunOptions& options, const Registry& registry) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
     if (outcome.word != Word::measured) fmt::print(stderr, "{}", outcome.text());
     write_samples(options, results);
-    return outcome.exit_code();
+    return outcome;
   }
   std::string text = results.trials.empty() ? std::string() : to_table(results);
   if (results.shard && !results.trials.empty()) text += in_words(*results.shard) + "\n";
@@ -114,7 +114,7 @@ int run_verb(const RunOptions& options, const Registry& registry) {
   put(options.json, options.quiet ? faults_text(results) + ending("", outcome) : text + ending(next, outcome),
       to_json(results));
   write_samples(options, results);
-  return outcome.exit_code();
+  return outcome;
 }
 
 }  // namespace assay

@@ -85,9 +85,9 @@ Json schema_named(std::string_view name) {
   return out;
 }
 
-int schema_verb(const SchemaOptions& options) {
+Outcome schema_verb(const SchemaOptions& options) {
   fmt::print("{}\n", json_text(schema_named(options.format)));
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

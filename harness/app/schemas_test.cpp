@@ -110,7 +110,7 @@ std::vector<Sample> samples() {
   written("forecast", to_json(forecast(job, &job), "2026-01-01T00:00:00Z"));
   written("forecast",
           to_json(forecast({.name = "j", .windows = {{.steps = 2, .wall_seconds = 1}}}), "today"));
-  const auto told = [&](std::string_view format, const std::function<int()>& verb) {
+  const auto told = [&](std::string_view format, const std::function<Outcome()>& verb) {
     ::testing::internal::CaptureStdout();
     verb();
     written(format, ::testing::internal::GetCapturedStdout());

@@ -80,17 +80,17 @@ Outcome outcome_of(const SelfTest& found) {
   return out;
 }
 
-int told(const SelfTest& found, const std::filesystem::path& markdown, bool quiet) {
+Outcome told(const SelfTest& found, const std::filesystem::path& markdown, bool quiet) {
   const std::string text = selftest_markdown(found);
   const Outcome outcome = outcome_of(found);
   put("", (quiet ? "" : text + "\n") + ending("", outcome), "");
   if (!markdown.empty()) write_file(markdown, text);
-  return outcome.exit_code();
+  return outcome;
 }
 
 }  // namespace
 
-int selftest_verb(const SelftestOptions& options, const Registry& registry) {
+Outcome selftest_verb(const SelftestOptions& options, const Registry& registry) {
   if (options.runs + options.planted_runs == 0)
     throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
   SelfTestRequest request = request_of(options, registry);
@@ -104,7 +104,7 @@ int selftest_verb(const SelftestOptions& options, const Registry& registry) {
   return told(found, options.markdown, options.quiet);
 }
 
-int selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry) {
+Outcome selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry) {
   std::vector<KeptGates> kept;
   for (const auto& file : options.again) kept.push_back({file.string(), read_file(file)});
   SelfTest found = judged_anew(kept, registry);

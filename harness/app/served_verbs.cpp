@@ -17,19 +17,19 @@ Hooks served_hooks() {
 
 }  // namespace
 
-int launch_verb(const ServedOptions& options, const Registry& registry) {
+Outcome launch_verb(const ServedOptions& options, const Registry& registry) {
   serve_launch(registry, options.request, options.answer, served_hooks());
-  return exit_code::passed;
+  return {};
 }
 
-int turns_verb(const ServedOptions& options, const Registry& registry) {
+Outcome turns_verb(const ServedOptions& options, const Registry& registry) {
   serve_turns(registry, options.request, options.answer, served_hooks());
-  return exit_code::passed;
+  return {};
 }
 
-int describe_verb(const ServedOptions& options, const Registry& registry) {
+Outcome describe_verb(const ServedOptions& options, const Registry& registry) {
   serve_description(registry, options.request, options.answer);
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace assay

@@ -55,29 +55,9 @@ Tint tint_of(Word word) {
   }
 }
 
-/// Verdicts of verbs that neither check, measure nor judge trials, and have words of their own.
-constexpr std::array<std::pair<std::string_view, Tint>, 14> other_words{
-    {{"MERGED", Tint::good},
-     {"AUDITED", Tint::good},
-     {"ACCEPTED", Tint::good},
-     {"WITHDRAWN", Tint::good},
-     {"RELEASED", Tint::good},
-     {"REJECTED", Tint::good},
-     {"AS IT SHOULD BE", Tint::good},
-     {"NOT CAUGHT", Tint::bad},
-     {"NOT REJECTED", Tint::bad},
-     {"REJECTED THOUGH HONEST", Tint::bad},
-     {"PREDICTED", Tint::good},
-     {"MISSED", Tint::bad},
-     {"NO PREDICTION", Tint::open},
-     {"NO EPOCH", Tint::open}}};
-
 std::optional<Tint> tint_of_verdict(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(Word::interrupted); ++i) {
     if (to_string(static_cast<Word>(i)) == word) return tint_of(static_cast<Word>(i));
-  }
-  for (const auto& [other, tint] : other_words) {
-    if (other == word) return tint;
   }
   return std::nullopt;
 }

@@ -22,18 +22,18 @@ void search(ThresholdRecord& record) {
 }
 
 /// Whether there is a threshold, none, or nothing that could be said.
-int exit_code_of(const ThresholdRecord& record) {
-  if (!record.wrong.empty()) return exit_code::found;
+Word word_of(const ThresholdRecord& record) {
+  if (!record.wrong.empty()) return Word::wrong;
   switch (record.threshold.outcome) {
     case ThresholdOutcome::found:
     case ThresholdOutcome::everywhere:
     case ThresholdOutcome::nowhere:
-    case ThresholdOutcome::reversed: return exit_code::passed;
+    case ThresholdOutcome::reversed: return Word::done;
     case ThresholdOutcome::not_monotone:
-    case ThresholdOutcome::undecided: return exit_code::undecided;
+    case ThresholdOutcome::undecided: return Word::undecided;
     case ThresholdOutcome::stopped: break;
   }
-  return exit_code::interrupted;
+  return Word::interrupted;
 }
 
 /// An old header stays as it was when there is no constant: whoever includes it must not lose it by a noisy
@@ -48,7 +48,7 @@ std::string header_line(const ThresholdRecord& record, const ThresholdOptions& t
 
 }  // namespace
 
-int tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) {
+Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) {
   if (!tune.header.empty()) require_identifier(tune.constant);
   const Machine machine = this_machine();
   ThresholdRecord record{.question = question_of(tune.request, registry, machine),
@@ -60,21 +60,21 @@ int tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) 
   if (record.question.sizes.empty()) {
     const RefusedSizes& first = record.question.refused.front();
     fmt::print("SKIPPED: {} does not run here: {}\n", first.by, first.why);
-    return exit_code::all_skipped;
+    return {Word::skipped};
   }
   const WeatherStation station;
   search(record);
   record.weather = station.since();
-  const int code = exit_code_of(record);
-  if (code == exit_code::interrupted) {
+  const Word word = word_of(record);
+  if (word == Word::interrupted) {
     fmt::print("INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
-    return code;
+    return {word};
   }
   if (!tune.outputs.markdown.empty()) write_file(tune.outputs.markdown, threshold_markdown(record));
   if (!tune.outputs.output.empty()) write_file(tune.outputs.output, to_json(record) + "\n");
   const std::string header = header_line(record, tune);
   put(tune.outputs.json, header + threshold_text(record), to_json(record));
-  return code;
+  return {word};
 }
 
 }  // namespace assay

@@ -78,12 +78,12 @@ std::string reported_core(const std::filesystem::path& program, const Variables&
 }
 
 /// A default that disagrees leaves nothing to compare with.
-int end_with_wrong_default(const std::string& json, const TunedVariable& variable,
-                           const ValueAttempt& usual) {
+Outcome end_with_wrong_default(const std::string& json, const TunedVariable& variable,
+                               const ValueAttempt& usual) {
   const std::string text = fmt::format("WRONG: {} without {}, with {} {}: {}\n", variable.variant,
                                        variable.name, variable.value, usual.reported, usual.wrong);
   fmt::print(json == "-" ? stderr : stdout, "{}", text);
-  return exit_code::found;
+  return {Word::wrong};
 }
 
 void require_something_to_try(const TunedVariable& variable, const std::vector<ValueAttempt>& attempts) {
@@ -98,11 +98,12 @@ void require_something_to_try(const TunedVariable& variable, const std::vector<V
               fmt::format("name other {}, or none", variable.values));
 }
 
-/// Measures what `attempts` returns, and fills the record but for its ruling. Returns the code to end with at
-/// once, where nothing can be decided.
-std::optional<int> measured(VariableRecord& record, const SelectionOptions& selection, int rounds,
-                            const std::string& json, const Registry& registry,
-                            const std::function<std::vector<ValueAttempt>(const VariablePolicy&)>& attempts) {
+/// Measures what `attempts` returns, and fills the record but for its ruling. Returns the outcome to end with
+/// at once, where nothing can be decided.
+std::optional<Outcome> measured(
+    VariableRecord& record, const SelectionOptions& selection, int rounds, const std::string& json,
+    const Registry& registry,
+    const std::function<std::vector<ValueAttempt>(const VariablePolicy&)>& attempts) {
   const Suite suite = load_suite(selection.suite, registry);
   record.suite = suite.name;
   record.date = utc_now();
@@ -111,7 +112,7 @@ std::optional<int> measured(VariableRecord& record, const SelectionOptions& sele
   const auto trials = trials_of(record.variable, selection, suite, registry, record.machine, record.not_here);
   if (trials.empty()) {
     fmt::print("SKIPPED: no trial of {} runs here: {}\n", record.variable.variant, record.not_here.front());
-    return exit_code::all_skipped;
+    return Outcome{Word::skipped};
   }
   const VariablePolicy policy{.rounds = rounds,
                               .seed = selection.seed,
@@ -130,25 +131,25 @@ std::optional<int> measured(VariableRecord& record, const SelectionOptions& sele
   const std::size_t whole = rounds_of(record.attempts);
   if (whole < fewest_rounds) {
     fmt::print("INTERRUPTED after {} rounds: nothing is decided\n", whole);
-    return exit_code::interrupted;
+    return Outcome{Word::interrupted};
   }
   record.ruling = ruled(record.variable, record.attempts);
   return std::nullopt;
 }
 
-/// Writes the record where it is wanted, and returns the code to end with.
-int told(const VariableRecord& record, const RecordOutputs& outputs, const std::string& ending = "") {
+/// Writes the record where it is wanted, and returns the outcome.
+Outcome told(const VariableRecord& record, const RecordOutputs& outputs, const std::string& ending = "") {
   if (!outputs.markdown.empty()) write_file(outputs.markdown, variable_markdown(record));
   if (!outputs.output.empty()) write_file(outputs.output, to_json(record) + "\n");
   put(outputs.json, variable_text(record) + ending, to_json(record));
   const bool wrong =
       std::ranges::any_of(record.attempts, [](const ValueAttempt& one) { return !one.wrong.empty(); });
-  return wrong ? exit_code::found : exit_code::passed;
+  return {wrong ? Word::wrong : Word::done};
 }
 
 }  // namespace
 
-int tune_library_verb(const LibraryOptions& options, const Registry& registry) {
+Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {
   VariableRecord record{.variable = core_type,
                         .command = command_of("tune library", options),
                         .about = openblas_that_chooses().configuration};
@@ -162,7 +163,7 @@ int tune_library_verb(const LibraryOptions& options, const Registry& registry) {
   return ended ? *ended : told(record, options.outputs);
 }
 
-int tune_kernels_verb(const KernelsOptions& options, const Registry& registry) {
+Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registry) {
   const CacheSizes system = caches_of_the_system();
   VariableRecord record{.variable = reckoned_caches,
                         .command = command_of("tune kernels", options),

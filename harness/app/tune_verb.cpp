@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-int tuned(const TuneOptions& tune, const TuneGrid& grid, std::string command) {
+Outcome tuned(const TuneOptions& tune, const TuneGrid& grid, std::string command) {
   TuneRecord record{.job = training_job_from_json(read_file(tune.job), tune.job),
                     .date = utc_now(),
                     .commit = build_info().commit,
@@ -38,31 +38,31 @@ int tuned(const TuneOptions& tune, const TuneGrid& grid, std::string command) {
   record.weather = station.since();
   if (record.attempts.front().rounds.size() < fewest_rounds) {
     fmt::print("INTERRUPTED after {} rounds: nothing is decided\n", record.attempts.front().rounds.size());
-    return exit_code::interrupted;
+    return {Word::interrupted};
   }
   record.ruling = ruled(record.attempts);
   if (!tune.outputs.markdown.empty()) write_file(tune.outputs.markdown, decision_record(record));
   if (!tune.outputs.output.empty()) write_file(tune.outputs.output, to_json(record) + "\n");
   put(tune.outputs.json, decision_text(record), to_json(record));
   for (const AttemptRuling& one : record.ruling.attempts) {
-    if (one.decision == Decision::wrong) return exit_code::found;
+    if (one.decision == Decision::wrong) return {Word::wrong};
   }
-  return exit_code::passed;
+  return {};
 }
 
 }  // namespace
 
-int tune_loader_verb(const TuneLoaderOptions& options) {
+Outcome tune_loader_verb(const TuneLoaderOptions& options) {
   return tuned(options.tune,
                {.workers = options.workers, .prefetch = options.prefetch, .any_order = options.any_order},
                command_of("tune loader", options));
 }
 
-int tune_batch_verb(const TuneBatchOptions& options) {
+Outcome tune_batch_verb(const TuneBatchOptions& options) {
   return tuned(options.tune, {.batch = options.batch}, command_of("tune batch", options));
 }
 
-int tune_threads_verb(const TuneThreadsOptions& options) {
+Outcome tune_threads_verb(const TuneThreadsOptions& options) {
   return tuned(options.tune, {.threads = options.threads}, command_of("tune threads", options));
 }
 

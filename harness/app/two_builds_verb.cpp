@@ -77,7 +77,7 @@ Registry registry_with(const std::filesystem::path& plugin) {
 
 /// Calls `use` with that registry where the head is a plug-in, else with `linked`.
 template <class Use>
-int with_operations_of(const std::string& head, const Registry& linked, const Use& use) {
+Outcome with_operations_of(const std::string& head, const Registry& linked, const Use& use) {
   return is_plugin(head) ? use(registry_with(head)) : use(linked);
 }
 
@@ -197,7 +197,7 @@ TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
 
 }  // namespace
 
-int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
+Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   BuildsOptions options = given;
   const ProgramsOptions& programs = options.programs;
   if (is_plugin(programs.base) && programs.head.empty()) {
@@ -226,7 +226,7 @@ int two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   });
 }
 
-int bundle_verb(const BundleOptions& given, const Registry& linked) {
+Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   BundleOptions options = given;
   ProgramsOptions& programs = options.builds.programs;
   if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
@@ -244,7 +244,7 @@ int bundle_verb(const BundleOptions& given, const Registry& linked) {
   });
 }
 
-int prepare_verb(const PrepareOptions& options) {
+Outcome prepare_verb(const PrepareOptions& options) {
   require_sides(options.builds);
   Bundle sides;
   {
@@ -255,10 +255,10 @@ int prepare_verb(const PrepareOptions& options) {
   fmt::print("{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
              options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
              sides.head.links.size(), shell_word(options.output.string()));
-  return exit_code::passed;
+  return {};
 }
 
-int two_programs_verb(const ProgramsOptions& options) {
+Outcome two_programs_verb(const ProgramsOptions& options) {
   say_undivided("benchmarks of other programs");
   if (options.head.empty()) {
     throw Error("--suite", "is missing",
@@ -268,7 +268,7 @@ int two_programs_verb(const ProgramsOptions& options) {
                             [&](const Hooks& hooks) { return gate_benchmarks(options, hooks); });
 }
 
-int reanalyze_verb(const ReanalyzeOptions& options) {
+Outcome reanalyze_verb(const ReanalyzeOptions& options) {
   return end_two_builds(options.verdict,
                         two_builds_from_json(read_file(options.results), options.results.string()));
 }

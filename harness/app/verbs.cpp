@@ -10,12 +10,12 @@ namespace {
 
 /// Binds a verb's function to options of its own; the list and the function share them.
 template <class T>
-Call bound(int (*function)(const T&, const Registry&)) {
+Call bound(Outcome (*function)(const T&, const Registry&)) {
   const auto options = std::make_shared<T>();
   return {listed(*options), [=](const Registry& registry) { return function(*options, registry); }};
 }
 template <class T>
-Call bound(int (*function)(const T&)) {
+Call bound(Outcome (*function)(const T&)) {
   const auto options = std::make_shared<T>();
   return {listed(*options), [=](const Registry&) { return function(*options); }};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/option_list.hpp"
+#include "assay/outcome.hpp"
 #include "assay/registry.hpp"
 
 #include <functional>
@@ -13,10 +14,10 @@
 
 namespace assay {
 
-/// A verb that is about to be done: options to be read, and what returns the exit code once they are.
+/// A verb that is about to be done: options to be read, and what performs it once they are.
 struct Call {
   OptionList options;
-  std::function<int(const Registry&)> perform;
+  std::function<Outcome(const Registry&)> perform;
 };
 
 struct Verb {

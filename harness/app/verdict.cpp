@@ -96,7 +96,8 @@ TwoBuilds new_run(const ProgramsOptions& options, std::string command, double us
           .budget_seconds = options.budget_seconds};
 }
 
-int measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate) {
+Outcome measured_and_ended(const VerdictOptions& options,
+                           const std::function<TwoBuilds(const Hooks&)>& gate) {
   TwoBuilds run;
   {
     Progress progress(options.quiet);
@@ -105,7 +106,7 @@ int measured_and_ended(const VerdictOptions& options, const std::function<TwoBui
   return end_two_builds(options, run);
 }
 
-int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
+Outcome end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
   const TwoBuildsVerdict verdict =
       judged(run, find_ledger(options.judging.baselines, run.suite), judging_of(options));
   const Comparison& comparison = verdict.ruling.comparison;
@@ -130,7 +131,7 @@ int end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
                   .outcome = verdict.outcome,
                   .command = run.command,
                   .suite = options.suite.empty() ? run.suite : options.suite.string()});
-  return verdict.outcome.exit_code();
+  return verdict.outcome;
 }
 
 void put_ci_outputs(const CiFiles& files, const std::string& json, const CiVerdict& verdict) {

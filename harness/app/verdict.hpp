@@ -21,11 +21,11 @@ Judging judging_of(const VerdictOptions& options);
 TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit);
 
 /// Lets `gate` measure under a line that shows how far it is, and ends with the verdict.
-int measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate);
+Outcome measured_and_ended(const VerdictOptions& options, const std::function<TwoBuilds(const Hooks&)>& gate);
 
 /// Judges a gate of two builds, prints the verdict, writes the samples where `-o` says and the other files,
-/// and returns the exit code: the same for samples just taken and for stored ones.
-int end_two_builds(const VerdictOptions& options, const TwoBuilds& run);
+/// and returns the outcome: the same for samples just taken and for stored ones.
+Outcome end_two_builds(const VerdictOptions& options, const TwoBuilds& run);
 
 /// A verdict as CI engines need it.
 struct CiVerdict {

@@ -39,7 +39,7 @@ std::string text_of(const TrialResult& trial, const CommandOptions& options, dou
 
 }  // namespace
 
-int commands_verb(const CommandsOptions& options) {
+Outcome commands_verb(const CommandsOptions& options) {
   const ProgramsOptions& programs = options.programs;
   say_undivided("commands");
   CommandsOptions repeated = options;
@@ -50,7 +50,7 @@ int commands_verb(const CommandsOptions& options) {
   });
 }
 
-int command_verb(const CommandOptions& options) {
+Outcome command_verb(const CommandOptions& options) {
   const WrappedCommand command = as_typed(options.command);
   Results results{.machine = this_machine(),
                   .commit = "unknown",
@@ -74,7 +74,7 @@ int command_verb(const CommandOptions& options) {
                         fmt::format("{} runs of `{}`; nothing was compared", runs, command.text)};
   put(options.json, options.quiet ? ending("", outcome) : text + ending(next, outcome), to_json(results));
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
-  return outcome.exit_code();
+  return outcome;
 }
 
 }  // namespace assay

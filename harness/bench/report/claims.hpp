@@ -182,6 +182,8 @@ std::string to_markdown(const ClaimsReport& report);
 std::string to_json(const ClaimsReport& report);
 
 class Fields;
+void describe(Fields& f, ClaimsRun& run);
+void describe(Fields& f, EvidenceFile& file);
 void describe(Fields& f, PublishedClaims& claims);
 void describe(Fields& f, ClaimsReport& report);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 namespace assay {
@@ -15,18 +16,35 @@ struct Meaning {
 /// The one place that says how a word ends the program.
 Meaning meaning_of(Word word) {
   switch (word) {
+    case Word::done: return {"DONE", "passed", exit_code::passed};
     case Word::nothing_to_do: return {"NOTHING TO DO", "passed", exit_code::passed};
     case Word::agree: return {"AGREE", "passed", exit_code::passed};
     case Word::measured: return {"MEASURED", "passed", exit_code::passed};
+    case Word::merged: return {"MERGED", "passed", exit_code::passed};
     case Word::recorded: return {"RECORDED", "passed", exit_code::passed};
+    case Word::accepted: return {"ACCEPTED", "passed", exit_code::passed};
+    case Word::withdrawn: return {"WITHDRAWN", "passed", exit_code::passed};
+    case Word::released: return {"RELEASED", "passed", exit_code::passed};
+    case Word::audited: return {"AUDITED", "passed", exit_code::passed};
+    case Word::predicted: return {"PREDICTED", "passed", exit_code::passed};
+    case Word::rejected: return {"REJECTED", "passed", exit_code::passed};
+    case Word::as_it_should_be: return {"AS IT SHOULD BE", "passed", exit_code::passed};
     case Word::passed: return {"PASSED", "passed", exit_code::passed};
+    case Word::no_epoch: return {"NO EPOCH", "unusable", exit_code::unusable};
+    case Word::no_prediction: return {"NO PREDICTION", "undecided", exit_code::undecided};
     case Word::undecided: return {"UNDECIDED", "undecided", exit_code::undecided};
     case Word::not_comparable: return {"NOT COMPARABLE", "undecided", exit_code::undecided};
     case Word::not_measured: return {"NOTHING MEASURED", "undecided", exit_code::undecided};
     case Word::skipped: return {"SKIPPED", "skipped", exit_code::all_skipped};
     case Word::not_recorded: return {"NOT RECORDED", "unusable", exit_code::unusable};
+    case Word::unusable: return {"UNUSABLE", "unusable", exit_code::unusable};
     case Word::unfit: return {"MACHINE UNFIT", "undecided", exit_code::undecided};
     case Word::expired: return {"EXPIRED", "expired", exit_code::found};
+    case Word::contradicted: return {"CONTRADICTED", "wrong", exit_code::found};
+    case Word::missed: return {"MISSED", "wrong", exit_code::found};
+    case Word::blamed: return {"REJECTED THOUGH HONEST", "wrong", exit_code::found};
+    case Word::not_rejected: return {"NOT REJECTED", "wrong", exit_code::found};
+    case Word::not_caught: return {"NOT CAUGHT", "wrong", exit_code::found};
     case Word::regression: return {"REGRESSION", "regression", exit_code::found};
     case Word::impossible: return {"IMPOSSIBLE", "impossible", exit_code::found};
     case Word::wrong: return {"WRONG", "wrong", exit_code::found};
@@ -37,6 +55,20 @@ Meaning meaning_of(Word word) {
 }
 
 }  // namespace
+
+std::span<const ExitCode> exit_codes() {
+  static constexpr std::array<ExitCode, 7> all{
+      {{exit_code::passed, "passed"},
+       {exit_code::found,
+        "found: a disagreement, a regression, an impossible time, a new error, an epoch outside its "
+        "prediction"},
+       {exit_code::unusable, "unusable: the request or the environment cannot be used"},
+       {exit_code::undecided, "undecided: nothing was measured, compared or decided that should have been"},
+       {exit_code::crashed, "a kernel crashed or hung, or an internal error"},
+       {exit_code::all_skipped, "nothing that was selected runs on this machine"},
+       {exit_code::interrupted, "interrupted; the partial result is valid and marked"}}};
+  return all;
+}
 
 std::string_view to_string(Word word) { return meaning_of(word).word; }
 

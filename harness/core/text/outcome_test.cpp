@@ -49,6 +49,17 @@ TEST(Outcome, HasTheExitCodeOfItsWord) {
   EXPECT_EQ(code(Word::interrupted), 130);
 }
 
+TEST(Outcome, HasACodeWithAMeaningForEveryWord) {
+  std::set<int> codes, used;
+  for (const ExitCode& one : exit_codes()) {
+    EXPECT_TRUE(codes.insert(one.code).second) << one.code;
+    EXPECT_FALSE(one.meaning.empty()) << one.code;
+  }
+  for (int i = 0; i <= static_cast<int>(Word::interrupted); ++i)
+    used.insert(Outcome{static_cast<Word>(i)}.exit_code());
+  EXPECT_EQ(used, codes);
+}
+
 // A heavier word must not hide that a lighter one fails.
 TEST(Outcome, FailsAtLeastAsMuchAsWhatItWeighsMoreThan) {
   bool failing = false;
