@@ -1,4 +1,5 @@
-// The performance lines of benchdnn read as results.
+// Reads the lines that benchdnn prints with `--mode=P`: a problem is a trial, and each of its lines a launch
+// of one slice, its average time. The template that benchdnn prints first names the fields of a line.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
 #include "core/machine/text_fields.hpp"
@@ -84,16 +85,13 @@ std::vector<std::string> fields_of(std::string_view line, const PerfTemplate& fo
 
 }  // namespace
 
-Results results_from_benchdnn(const std::string& text, const std::string& where) {
-  Results results{.suite = "benchdnn",
-                  .about = "read from benchdnn's output; each of its lines counts as a launch",
-                  .commit = "unknown"};
-  NamedTrials trials(results);
+void read_benchdnn(const ResultFile& file, Results& out) {
+  NamedTrials trials(out);
   std::optional<PerfTemplate> form;
-  std::istringstream lines(text);
+  std::istringstream lines(file.text);
   std::size_t line_number = 0;
   for (std::string line; std::getline(lines, line);) {
-    const std::string at = fmt::format("{}: line {}", where, ++line_number);
+    const std::string at = fmt::format("{}: line {}", file.where(), ++line_number);
     if (line.ends_with('\r')) line.pop_back();
     constexpr std::string_view announcement = "Output template: ";
     if (line.starts_with(announcement))
@@ -119,9 +117,6 @@ Results results_from_benchdnn(const std::string& text, const std::string& where)
     trial.remark = form->is_average ? "an average of its calls stands for each launch"
                                     : "the fastest of its calls stands for each launch";
   }
-  if (results.trials.empty())
-    throw Error(where, "holds no line that begins with \"perf,\"", "run benchdnn with --mode=P");
-  return results;
 }
 
 }  // namespace assay

@@ -1,25 +1,55 @@
-/// Results of other programs that time things, read as ours, so that they can be compared and followed over
-/// time.
+/// Files of results of any program, read as ours so that they can be compared and followed over time. One
+/// table, in read_results.cpp, has a row for each format.
 ///
-/// What shares the luck of one start of a process is a launch: each run of a command, all rounds of one test
-/// session, one line of a log. Every function throws Error naming the file and the key or line at fault.
+/// Times that share one process start are one launch: each run of a command, all rounds of one test session,
+/// one line of a log.
 #pragma once
 
 #include "assay/results.hpp"
+#include "core/json/json.hpp"
 
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay {
 
-class JsonField;
+/// A file that is read. `field` is the whole value, null where the text is no JSON; messages about it end
+/// with the remedy of the format.
+struct ResultFile {
+  const std::filesystem::path& path;
+  const std::string& text;
+  JsonField field;
 
-/// The trials of results by their names. What reports the same name again goes on with the same trial.
+  std::string where() const { return path.string(); }
+};
+
+/// A part of its structure by which a format is known.
+struct Mark {
+  /// `benchmarks[].states`: the member of the first item of that array; an array without items passes. The
+  /// starts of a line, separated by `|`, of a text that is no JSON.
+  std::string_view place;
+  std::string_view is;  ///< "an object", "an array", "a string", "a line", or the beginning of a schema
+};
+
+struct ResultFormat {
+  std::string_view name;  ///< the suite of results that name none
+  std::string_view about;
+  std::vector<Mark> marks;     ///< all of them
+  std::string_view rows, row;  ///< the array of measurements, and one of them, where none is a fault
+  std::string_view remedy;     ///< how to write such a file
+  /// Adds to results that have name and about. Throws Error naming the file and the key or line at fault.
+  void (*read)(const ResultFile& file, Results& out);
+  bool bare_nan = false;  ///< its JSON may hold NaN and Infinity, which count as null
+};
+
+/// The trials of results by their names.
 class NamedTrials {
  public:
   explicit NamedTrials(Results& results) : results_(results) {}
-  /// The trial of that name, made as one without launches where there is none.
+  /// Returns the trial of that name, which is made at first.
   TrialResult& at(const std::string& name);
 
  private:
@@ -30,20 +60,14 @@ class NamedTrials {
 /// Returns the slice. Throws Error naming `where` unless its time is above zero.
 Slice checked(const Slice& slice, const JsonField& where);
 
-/// The JSON of `hyperfine --export-json`: a command is a trial, each run of it a launch. A command that
-/// failed under
-/// --ignore-failure is a failed trial.
-Results results_from_hyperfine(const std::string& text, const std::string& where);
+/// Replaces the bare words for non-finite numbers by null.
+std::string with_nulls(const std::string& text);
 
-/// The JSON of `pytest --benchmark-json`: a test is a trial, and its rounds are slices of one launch.
-Results results_from_pytest_benchmark(const std::string& text, const std::string& where);
-
-/// The JSON of NVBench's `--json`: a state is a trial. Its sample times, which `--jsonbin` writes beside, are
-/// slices of one launch; without them its median, or else its mean, is all there is.
-Results results_from_nvbench(const std::string& text, const std::filesystem::path& file);
-
-/// What benchdnn prints with `--mode=P`: a problem is a trial, and each of its lines a launch of one slice,
-/// its average time. The template that it prints first says what stands where.
-Results results_from_benchdnn(const std::string& text, const std::string& where);
+// The readers. Each has a file of its own.
+void read_google_benchmark(const ResultFile& file, Results& out);
+void read_hyperfine(const ResultFile& file, Results& out);
+void read_pytest_benchmark(const ResultFile& file, Results& out);
+void read_nvbench(const ResultFile& file, Results& out);
+void read_benchdnn(const ResultFile& file, Results& out);
 
 }  // namespace assay

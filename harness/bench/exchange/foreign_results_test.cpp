@@ -178,7 +178,35 @@ TEST_F(ForeignResults, AreCompared) {
 
 TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {
   EXPECT_THAT(reading("{\"rows\": []}"), says("schema"));
-  EXPECT_THAT(reading(""), says("results"));
+  EXPECT_THAT(reading("{\"rows\": []}"),
+              says("files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench, hyperfine, "
+                   "benchdnn"));
+  EXPECT_THAT(reading(""), says("results: is empty"));
+  EXPECT_THAT(reading("perfect\n"), says("invalid JSON at line 1, column 1"));
+}
+
+TEST_F(ForeignResults, OfNoFormatNameTheNearestAndWhatItLacks) {
+  EXPECT_THAT(
+      reading(R"({"context": {}, "benchmark": []})"),
+      says("is of no known format: nearest to Google Benchmark, but with no \"benchmarks\" that is an "
+           "array"));
+  EXPECT_THAT(reading(R"({"results": [{"name": "a"}]})"),
+              says("nearest to hyperfine, but with no \"results.command\" that is a string"));
+  EXPECT_THAT(reading(R"({"schema": "assay.two_builds/1"})"), says("`assay reanalyze` reads"));
+}
+
+/// Their words inside of other members, or of strings, say nothing.
+TEST_F(ForeignResults, AreKnownByTheirStructureAlone) {
+  const Results named = read(hyperfine_file(
+      R"(, "times": [1], "parameters": {"schema": "assay.result/1", "context": "machine_info", "benchmarks": "states"})"));
+  EXPECT_EQ(named.suite, "hyperfine");
+  const Results typed = read(R"({"results": [{"command": "echo '\"context\" \"benchmarks\"\nperf,'",
+    "times": [1]}]})");
+  EXPECT_EQ(typed.trials.front().key, "echo '\"context\" \"benchmarks\"\nperf,'");
+  EXPECT_EQ(
+      read("perf \"context\": {}, \"benchmarks\"\nOutput template: perf,%prb%,%0time%\nperf,a,1\n").suite,
+      "benchdnn");
+  EXPECT_THAT(reading(R"({"context": {}, "benchmarks": "none", "schema": 3})"), says("Google Benchmark"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Results in the formats of Google Benchmark, for tools that read those, and its JSON read as results.
+/// Results in the formats of Google Benchmark, for tools that read those.
 #pragma once
 
 #include "assay/results.hpp"
@@ -15,10 +15,5 @@ std::string google_benchmark_json(const Results& results);
 /// Writes the same rows in the columns of --benchmark_format=csv and =console.
 std::string google_benchmark_csv(const Results& results);
 std::string google_benchmark_console(const Results& results);
-
-/// Each repetition as a launch of one slice. Aggregates are no measurements and passed over, but for the
-/// median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold and JSON
-/// may not, counts as null. Throws Error.
-Results results_from_google_benchmark(const std::string& text, const std::string& where);
 
 }  // namespace assay

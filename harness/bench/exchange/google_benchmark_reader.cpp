@@ -1,6 +1,7 @@
-// Google Benchmark's JSON read as results.
-#include "bench/exchange/google_benchmark.hpp"
-#include "core/json/json.hpp"
+// Reads Google Benchmark's JSON: each repetition is a launch of one slice. Aggregates are no measurements,
+// except the median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold
+// and JSON may not, counts as null.
+#include "bench/exchange/foreign_results.hpp"
 #include "core/plan/former_names.hpp"
 
 #include <fmt/format.h>
@@ -15,37 +16,6 @@
 
 namespace assay {
 namespace {
-
-constexpr const char* remedy = "write it again with --benchmark_out=FILE --benchmark_out_format=json";
-
-/// Text with the bare words for non-finite numbers, which any counter may hold, replaced by null.
-std::string with_nulls(const std::string& text) {
-  std::string out;
-  out.reserve(text.size());
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (quoted && c == '\\' && i + 1 < text.size()) {
-      out += text.substr(i, 2);
-      i += 2;
-      continue;
-    }
-    if (c == '"') quoted = !quoted;
-    if (!quoted) {
-      const auto rest = std::string_view(text).substr(i);
-      const auto words = {"-Infinity", "Infinity", "-NaN", "NaN", "-inf", "inf", "-nan", "nan"};
-      const auto word = std::ranges::find_if(words, [&](std::string_view w) { return rest.starts_with(w); });
-      if (word != words.end()) {
-        out += "null";
-        i += std::string_view(*word).size();
-        continue;
-      }
-    }
-    out += c;
-    ++i;
-  }
-  return out;
-}
 
 double seconds_per_unit(const JsonField& benchmark) {
   const std::string unit = benchmark.text_or("time_unit", "ns");
@@ -159,17 +129,40 @@ Machine machine_of(const JsonField& context) {
 
 }  // namespace
 
-Results results_from_google_benchmark(const std::string& text, const std::string& where) {
-  const Json value = parse_json(with_nulls(text), where);
-  const JsonField file(value, where, remedy);
-  const auto context = file.at("context");
-  Results results{
-      .suite = std::filesystem::path(context.text_or("executable", "benchmarks")).filename().string(),
-      .about = "read from Google Benchmark's JSON; each repetition counts as a launch",
-      .machine = machine_of(context),
-      .commit = "unknown",
-      .date = context.text_or("date", "")};
-  const auto benchmarks = file.at("benchmarks").items();
+std::string with_nulls(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (quoted && c == '\\' && i + 1 < text.size()) {
+      out += text.substr(i, 2);
+      i += 2;
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    if (!quoted) {
+      const auto rest = std::string_view(text).substr(i);
+      const auto words = {"-Infinity", "Infinity", "-NaN", "NaN", "-inf", "inf", "-nan", "nan"};
+      const auto word = std::ranges::find_if(words, [&](std::string_view w) { return rest.starts_with(w); });
+      if (word != words.end()) {
+        out += "null";
+        i += std::string_view(*word).size();
+        continue;
+      }
+    }
+    out += c;
+    ++i;
+  }
+  return out;
+}
+
+void read_google_benchmark(const ResultFile& file, Results& results) {
+  const auto context = file.field.at("context");
+  results.suite = std::filesystem::path(context.text_or("executable", "benchmarks")).filename().string();
+  results.machine = machine_of(context);
+  results.date = context.text_or("date", "");
+  const auto benchmarks = file.field.at("benchmarks").items();
   Names names;
   for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
   std::map<std::string, std::size_t> position;
@@ -189,10 +182,6 @@ Results results_from_google_benchmark(const std::string& text, const std::string
     if (position.contains(benchmark.text_or("run_name", ""))) continue;
     add(benchmark).remark = "reports aggregates alone, of which the median counts as a launch";
   }
-  if (results.trials.empty()) {
-    file.at("benchmarks").refuse("holds no measurement: aggregates alone cannot be compared");
-  }
-  return results;
 }
 
 }  // namespace assay

@@ -45,7 +45,7 @@ const char* const foreign = R"({"context": {"date": "d", "executable": "./conv_b
      "iterations": 1, "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns"}]})";
 
 TEST(GoogleBenchmarkJson, IsReadWithEachRepetitionAsALaunch) {
-  const Results results = results_from_google_benchmark(foreign, "f.json");
+  const Results results = results_in(foreign, "f.json");
   EXPECT_EQ(results.suite, "conv_bench");
   ASSERT_EQ(results.trials.size(), 2U);
   const TrialResult& a = results.trials[0];
@@ -65,23 +65,23 @@ std::string one_benchmark(const std::string& members) {
 }
 
 TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
-  const auto skipped = results_from_google_benchmark(
+  const auto skipped = results_in(
       one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");
   EXPECT_EQ(skipped.trials[0].skipped, "reports: no such device");
   EXPECT_FALSE(skipped.trials[0].failed);
-  const Results ours = results_from_google_benchmark(google_benchmark_json(sample_results()), "f.json");
+  const Results ours = results_in(google_benchmark_json(sample_results()), "f.json");
   EXPECT_TRUE(ours.trials[1].failed) << "it disagrees with the oracle";
   EXPECT_FALSE(ours.trials[2].failed) << "it needs another processor";
   Results idle = sample_results();
   idle.trials[0].impossible = "took 1 ns";
-  const Results read = results_from_google_benchmark(google_benchmark_json(idle), "f.json");
+  const Results read = results_in(google_benchmark_json(idle), "f.json");
   EXPECT_TRUE(read.trials[0].failed);
   EXPECT_EQ(read.trials[0].skipped, "reports an error: impossible: took 1 ns");
 }
 
 TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFinite) {
   const auto reading = [](const std::string& members) {
-    return [members] { results_from_google_benchmark(one_benchmark(members), "f.json"); };
+    return [members] { results_in(one_benchmark(members), "f.json"); };
   };
   EXPECT_THAT(
       reading(R"("real_time": -5)"),
@@ -92,31 +92,30 @@ TEST(GoogleBenchmarkJson, RefusesTimesThatAreNoneAndRemarksOnThoseThatAreNotFini
   EXPECT_THAT(reading(R"("cpu_time": 5)"),
               Throws<Error>(Property(&Error::what, HasSubstr("benchmarks[0]: has no \"real_time\""))));
   for (const char* word : {"NaN", "Infinity", "-nan", "0"}) {
-    const auto results =
-        results_from_google_benchmark(one_benchmark(std::string("\"real_time\": ") + word), "f.json");
+    const auto results = results_in(one_benchmark(std::string("\"real_time\": ") + word), "f.json");
     EXPECT_TRUE(results.trials[0].launches.empty()) << word;
     EXPECT_THAT(results.trials[0].remark, HasSubstr("no finite time above 0")) << word;
   }
 }
 
 TEST(GoogleBenchmarkJson, KnowsAggregatesByTheirNamesWhereNoTypeIsWritten) {
-  const Results results = results_from_google_benchmark(R"({"context": {}, "benchmarks": [
+  const Results results = results_in(R"({"context": {}, "benchmarks": [
     {"name": "A/8", "real_time": 1}, {"name": "A/8", "real_time": 2}, {"name": "A/8_mean", "real_time": 1.5},
     {"name": "A/8_stddev", "real_time": 0.5}, {"name": "A_BigO", "real_time": 1}, {"name": "A_RMS", "real_time": 1},
     {"name": "harmonic_mean", "real_time": 3}]})",
-                                                        "old.json");
+                                     "old.json");
   ASSERT_EQ(results.trials.size(), 2U);
   EXPECT_EQ(results.trials[0].launches.size(), 2U);
   EXPECT_EQ(results.trials[1].key, "harmonic_mean") << "no benchmark is called harmonic";
 }
 
 TEST(GoogleBenchmarkJson, TakesTheMedianOfWhatReportsAggregatesAlone) {
-  const Results results = results_from_google_benchmark(R"({"context": {}, "benchmarks": [
+  const Results results = results_in(R"({"context": {}, "benchmarks": [
     {"name": "A_mean", "run_name": "A", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5},
     {"name": "A_median", "run_name": "A", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4},
     {"name": "B", "run_name": "B", "run_type": "iteration", "real_time": 1},
     {"name": "B_median", "run_name": "B", "run_type": "aggregate", "aggregate_name": "median", "real_time": 2}]})",
-                                                        "f.json");
+                                     "f.json");
   ASSERT_EQ(results.trials.size(), 2U);
   EXPECT_EQ(results.trials[0].key, "B");
   ASSERT_EQ(results.trials[0].launches.size(), 1U);
@@ -129,9 +128,9 @@ TEST(GoogleBenchmarkJson, TakesTheMedianOfWhatReportsAggregatesAlone) {
 
 TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMachine) {
   const auto of = [](const std::string& type) {
-    return results_from_google_benchmark(R"({"context": {"library_build_type": ")" + type +
-                                             R"("}, "benchmarks": [{"name": "A", "real_time": 1}]})",
-                                         "f.json");
+    return results_in(R"({"context": {"library_build_type": ")" + type +
+                          R"("}, "benchmarks": [{"name": "A", "real_time": 1}]})",
+                      "f.json");
   };
   const auto comparison = compare(of("release"), of("debug"), {});
   EXPECT_TRUE(comparison.comparable);
@@ -139,9 +138,9 @@ TEST(GoogleBenchmarkJson, ListsAnotherBuildOfTheLibraryWithoutCallingItAnotherMa
 }
 
 TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
-  const Results before = results_from_google_benchmark(one_benchmark("\"real_time\": 1"), "f.json");
-  const Results after = results_from_google_benchmark(
-      one_benchmark(R"("error_occurred": true, "error_message": "boom")"), "f.json");
+  const Results before = results_in(one_benchmark("\"real_time\": 1"), "f.json");
+  const Results after =
+      results_in(one_benchmark(R"("error_occurred": true, "error_message": "boom")"), "f.json");
   EXPECT_THAT(compare(before, after, {}).failures,
               ::testing::ElementsAre("A had a time before, and now reports an error: boom"));
   EXPECT_THAT(compare(after, after, {}).failures, ::testing::IsEmpty());
@@ -150,7 +149,7 @@ TEST(GoogleBenchmarkJson, MakesAnErrorOfWhatHadATimeBeforeAFailure) {
 }
 
 TEST(GoogleBenchmarkJson, OfOursIsReadBackWithItsVariants) {
-  const Results results = results_from_google_benchmark(google_benchmark_json(sample_results()), "f.json");
+  const Results results = results_in(google_benchmark_json(sample_results()), "f.json");
   ASSERT_EQ(results.trials.size(), 3U);
   EXPECT_EQ(results.trials[0].variant, "naive");
   EXPECT_EQ(results.trials[0].workload, "0a");
@@ -161,9 +160,7 @@ TEST(GoogleBenchmarkJson, OfOursIsReadBackWithItsVariants) {
 }
 
 TEST(GoogleBenchmarkJson, IsRefusedWhenItHoldsNoMeasurement) {
-  const auto reading = [](const std::string& text) {
-    return [text] { results_from_google_benchmark(text, "f.json"); };
-  };
+  const auto reading = [](const std::string& text) { return [text] { results_in(text, "f.json"); }; };
   EXPECT_THAT(reading(R"({"context": {}, "benchmarks": []})"),
               Throws<Error>(Property(&Error::what, HasSubstr("f.json: benchmarks: holds no measurement"))));
   EXPECT_THAT(reading(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"),

@@ -1,6 +1,6 @@
-// The JSON of hyperfine read as results.
+// Reads the JSON of `hyperfine --export-json`: a command is a trial, and each of its runs a launch. A command
+// that failed under --ignore-failure is a failed trial.
 #include "bench/exchange/foreign_results.hpp"
-#include "core/json/json.hpp"
 
 #include <fmt/format.h>
 
@@ -26,14 +26,9 @@ std::string failed_runs(const JsonField& command) {
 
 }  // namespace
 
-Results results_from_hyperfine(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  const JsonField file(value, where, "write it again with hyperfine --export-json FILE");
-  Results results{.suite = "hyperfine",
-                  .about = "read from hyperfine's JSON; each run counts as a launch",
-                  .commit = "unknown"};
-  NamedTrials trials(results);
-  for (const JsonField& command : file.at("results").items()) {
+void read_hyperfine(const ResultFile& file, Results& out) {
+  NamedTrials trials(out);
+  for (const JsonField& command : file.field.at("results").items()) {
     TrialResult& trial = trials.at(command.at("command").text());
     if (const std::string failed = failed_runs(command); !failed.empty()) {
       trial.failed = true;
@@ -51,8 +46,6 @@ Results results_from_hyperfine(const std::string& text, const std::string& where
       trial.remark = "holds no times of single runs: their median counts as one launch";
     }
   }
-  if (results.trials.empty()) file.at("results").refuse("holds no command");
-  return results;
 }
 
 }  // namespace assay

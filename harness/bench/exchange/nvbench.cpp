@@ -1,7 +1,7 @@
-// The JSON of NVBench read as results.
+// Reads the JSON of NVBench: a state is a trial. Its sample times, which `--jsonbin` writes to files beside
+// it, are slices of one launch. Without them the median, or else the mean, is the only time.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
-#include "core/json/json.hpp"
 #include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
@@ -100,25 +100,18 @@ void add_state(TrialResult& trial, const JsonField& state, const std::filesystem
 
 }  // namespace
 
-Results results_from_nvbench(const std::string& text, const std::filesystem::path& file_path) {
-  const Json value = parse_json(text, file_path.string());
-  const JsonField file(value, file_path.string(), "write it again with --jsonbin FILE of a present NVBench");
-  Results results{.suite = "nvbench",
-                  .about = "read from NVBench's JSON; the samples of a state are slices of one launch",
-                  .commit = "unknown"};
-  if (const auto devices = file.find("devices")) {
+void read_nvbench(const ResultFile& file, Results& out) {
+  if (const auto devices = file.field.find("devices")) {
     for (const JsonField& device : devices->items())
-      results.machine.facts.push_back({"device", device.text_or("name", ""), true});
+      out.machine.facts.push_back({"device", device.text_or("name", ""), true});
   }
-  NamedTrials trials(results);
-  for (const JsonField& benchmark : file.at("benchmarks").items()) {
+  NamedTrials trials(out);
+  for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
     const std::string name = benchmark.at("name").text();
     for (const JsonField& state : benchmark.at("states").items())
       add_state(trials.at(fmt::format("{} [{}]", name, state.at("name").text())), state,
-                file_path.parent_path());
+                file.path.parent_path());
   }
-  if (results.trials.empty()) file.at("benchmarks").refuse("holds no state");
-  return results;
 }
 
 }  // namespace assay

@@ -1,6 +1,5 @@
-// The JSON of pytest-benchmark read as results.
+// Reads the JSON of `pytest --benchmark-json`: a test is a trial, and its rounds are slices of one launch.
 #include "bench/exchange/foreign_results.hpp"
-#include "core/json/json.hpp"
 
 namespace assay {
 namespace {
@@ -46,21 +45,15 @@ Launch launch_of(const JsonField& stats, TrialResult& trial) {
 
 }  // namespace
 
-Results results_from_pytest_benchmark(const std::string& text, const std::string& where) {
-  const Json value = parse_json(text, where);
-  const JsonField file(value, where, "write it again with pytest --benchmark-json=FILE");
-  Results results{.suite = "pytest-benchmark",
-                  .about = "read from pytest-benchmark's JSON; the rounds of a test are slices of one launch",
-                  .machine = machine_of_session(file.at("machine_info")),
-                  .commit = commit_of(file),
-                  .date = file.text_or("datetime", "")};
-  NamedTrials trials(results);
-  for (const JsonField& test : file.at("benchmarks").items()) {
+void read_pytest_benchmark(const ResultFile& file, Results& out) {
+  out.machine = machine_of_session(file.field.at("machine_info"));
+  out.commit = commit_of(file.field);
+  out.date = file.field.text_or("datetime", "");
+  NamedTrials trials(out);
+  for (const JsonField& test : file.field.at("benchmarks").items()) {
     TrialResult& trial = trials.at(test.text_or("fullname", test.at("name").text()));
     trial.launches.push_back(launch_of(test.at("stats"), trial));
   }
-  if (results.trials.empty()) file.at("benchmarks").refuse("holds no test");
-  return results;
 }
 
 }  // namespace assay

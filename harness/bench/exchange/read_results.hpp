@@ -1,4 +1,4 @@
-/// Result files of any kind this program knows.
+/// Files of results in every format that this program reads.
 #pragma once
 
 #include "assay/results.hpp"
@@ -7,8 +7,10 @@
 
 namespace assay {
 
-/// Our own results, or those of Google Benchmark, hyperfine, pytest-benchmark, NVBench or benchdnn, told
-/// apart by their shape. Throws Error.
+/// Reads our own results, or those of another program that the table in read_results.cpp has, told apart by
+/// their structure. Throws Error naming the file and the key or line at fault.
 Results read_any_results(const std::filesystem::path& file);
+/// The same of a text; files that it names lie beside `path`.
+Results results_in(const std::string& text, const std::filesystem::path& path);
 
 }  // namespace assay

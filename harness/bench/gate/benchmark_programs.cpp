@@ -1,7 +1,7 @@
 #include "bench/gate/benchmark_programs.hpp"
 
 #include "assay/error.hpp"
-#include "bench/exchange/google_benchmark.hpp"
+#include "bench/exchange/read_results.hpp"
 #include "bench/measure/free_core.hpp"
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
@@ -425,7 +425,7 @@ ReportedTimes times_in(const std::string& results, const std::string& where) {
   if (end == std::string::npos) return {};
   const std::string whole = results.substr(0, end).append(end_of_benchmark).append("\n  ]\n}\n");
   ReportedTimes out;
-  for (const TrialResult& trial : results_from_google_benchmark(whole, where).trials) {
+  for (const TrialResult& trial : results_in(whole, where).trials) {
     Reported& one = out[trial.key];
     one.error = trial.skipped;
     one.failed = trial.failed;
