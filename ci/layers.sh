@@ -13,7 +13,7 @@ rooms='core/statistics core/registry core/text core/json core/markup core/files 
   training/job training/epoch training/tune training/report app'
 
 # The room of each public header: that of the source of its name, but for these.
-public='agreement=core/registry audit=core/check error=core/registry failure=core/registry hooks=core/registry random=core/registry parts=core/registry teeth=core/registry timed=core/registry typed=core/registry untyped=core/registry
+public='agreement=core/registry audit=core/check error=core/registry failure=core/registry figure=core/registry hooks=core/registry random=core/registry parts=core/registry teeth=core/registry timed=core/registry typed=core/registry untyped=core/registry
   training=core/registry plugin=core/registry interval=core/statistics files=core/files machine=core/machine
   check=core/check csv=core/text plan=core/plan suite=core/plan compare=bench/compare epoch=bench/report measure=bench/measure
   report=bench/report results=bench/measure'

@@ -82,16 +82,17 @@ Json context_of(const Results& results) {
 }
 
 Json extras_of(const TrialResult& trial) {
-  return {{"operation", trial.operation},
-          {"variant", trial.variant},
-          {"problem", trial.problem},
-          {"workload", trial.workload},
-          {"per_step", json_number(trial.per_step)},
-          {"flops", json_number(trial.cost.flops)},
-          {"bytes_read", json_number(trial.cost.bytes_read)},
-          {"bytes_written", json_number(trial.cost.bytes_written)},
-          {"worst_error", json_number(trial.agreement.worst_error)},
-          {"allocations_per_call", json_number(trial.allocations_per_call)}};
+  Json out{{"operation", trial.operation},
+           {"variant", trial.variant},
+           {"problem", trial.problem},
+           {"workload", trial.workload},
+           {"per_step", json_number(trial.per_step)},
+           {"flops", json_number(trial.cost.flops)},
+           {"bytes_read", json_number(trial.cost.bytes_read)},
+           {"bytes_written", json_number(trial.cost.bytes_written)},
+           {"worst_error", json_number(trial.agreement.worst_error)}};
+  for (const auto& [tag, value] : trial.figures) out[tag] = json_number(value);
+  return out;
 }
 
 std::string csv_quoted(const std::string& text) {

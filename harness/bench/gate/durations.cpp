@@ -17,7 +17,7 @@ void add(Durations& out, const std::string& operation, const std::string& proble
 double seconds_of(const TrialResult& trial) {
   double out = 0;
   for (const Launch& launch : trial.launches) {
-    out += trial.prepare_seconds;
+    out += figure_of(trial, "prepare_seconds");
     for (const Slice& slice : launch) out += slice.seconds * static_cast<double>(slice.calls);
   }
   return out;

@@ -30,7 +30,7 @@ TEST(Durations, OfARunAreTheSecondsOfAllTrialsOfACase) {
     if (trial.variant == "skipped") {
       trial.skipped = "no such processor";
     } else {
-      trial.prepare_seconds = 0.5;
+      trial.figures["prepare_seconds"] = 0.5;
       trial.launches = {{{.seconds = 0.25, .calls = 4}}, {{.seconds = 0.25, .calls = 2}}};
     }
     results.trials.push_back(trial);

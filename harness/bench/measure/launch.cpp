@@ -40,10 +40,7 @@ void describe(Fields& f, LaunchRequest& request) {
 void describe(Fields& f, TrialSample& sample) {
   f("key", sample.key);
   f("slices", sample.slices);
-  f("allocations_per_call", sample.allocations_per_call);
-  f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
-  f("workspace_bytes", sample.workspace_bytes);
-  f("prepare_seconds", sample.prepare_seconds);
+  f("figures", sample.figures);
   f("audit", sample.audit);
 }
 

@@ -1,4 +1,5 @@
 #include "assay/measure.hpp"
+#include "bench/measure/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -38,11 +39,7 @@ void store(TrialResult& trial, TrialSample sample) {
     return;
   }
   if (sample.slices.empty()) return;
-  trial.allocations_per_call = std::max(trial.allocations_per_call, sample.allocations_per_call);
-  trial.allocated_bytes_per_call = std::max(trial.allocated_bytes_per_call, sample.allocated_bytes_per_call);
-  trial.workspace_bytes = std::max(trial.workspace_bytes, sample.workspace_bytes);
-  trial.prepare_seconds = trial.launches.empty() ? sample.prepare_seconds
-                                                 : std::min(trial.prepare_seconds, sample.prepare_seconds);
+  join(trial.figures, sample.figures, trial.launches.size());
   trial.launches.push_back(std::move(sample.slices));
 }
 
@@ -54,11 +51,13 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
   for (TrialResult& trial : results.trials) {
     if (!to_measure(trial)) continue;
     trial.launches.clear();
+    trial.figures.clear();
     trial.impossible.clear();
     wanted.push_back(&trial);
     request.trials.push_back(
         {trial.key, trial.operation, trial.variant, trial.problem, trial.threads, trial.file});
   }
+  results.figures = measured_figures();
   if (wanted.empty()) return;
   const WeatherStation station;
   for (request.index = 0; request.index < policy.launches && !hooks.stopped(); ++request.index) {

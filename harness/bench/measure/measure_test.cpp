@@ -3,6 +3,7 @@
 #include "assay/measure.hpp"
 
 #include "bench/measure/allocations.hpp"
+#include "bench/measure/figures.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/doubling.hpp"
 
@@ -112,7 +113,7 @@ TEST(SampleHere, GivesEveryTrialItsSlicesWithPositiveTimes) {
   for (const TrialSample& sample : samples) {
     EXPECT_THAT(sample.slices, SizeIs(7));
     EXPECT_THAT(sample.slices, Each(Field(&Slice::seconds, ::testing::Gt(0.0))));
-    EXPECT_EQ(sample.allocations_per_call, 0);
+    EXPECT_EQ(sample.figures.at("allocations_per_call"), 0);
   }
 }
 
@@ -127,8 +128,8 @@ TEST(SampleHere, CountsTheAllocationsOfOneCall) {
          out.y[0] = 2 * *other;
        }});
   const auto samples = sample_here(registry, request_of(registry, 3), {});
-  EXPECT_EQ(samples[1].allocations_per_call, 2);
-  EXPECT_EQ(samples[1].allocated_bytes_per_call, 12);  // two floats, and one
+  EXPECT_EQ(samples[1].figures.at("allocations_per_call"), 2);
+  EXPECT_EQ(samples[1].figures.at("allocated_bytes_per_call"), 12);  // two floats, and one
 }
 
 TEST(SampleHere, CountsTheWorkspaceThatAPlanKeepsAndNothingElse) {
@@ -142,9 +143,19 @@ TEST(SampleHere, CountsTheWorkspaceThatAPlanKeepsAndNothingElse) {
          };
        }});
   const auto samples = sample_here(registry, request_of(registry, 3), {});
-  EXPECT_EQ(samples[0].workspace_bytes, 0);
-  EXPECT_GE(samples[1].workspace_bytes, 10000);
-  EXPECT_LT(samples[1].workspace_bytes, 12000);
+  EXPECT_EQ(samples[0].figures.at("workspace_bytes"), 0);
+  EXPECT_GE(samples[1].figures.at("workspace_bytes"), 10000);
+  EXPECT_LT(samples[1].figures.at("workspace_bytes"), 12000);
+}
+
+TEST(Figures, OfSeveralLaunchesAreJoinedAsTheySay) {
+  FigureValues all;
+  join(all, {{"allocations_per_call", 1}, {"prepare_seconds", 3}, {"unknown", 1}}, 0);
+  join(all, {{"allocations_per_call", 5}, {"prepare_seconds", 2}, {"unknown", 2}}, 1);
+  join(all, {{"allocations_per_call", 3}, {"prepare_seconds", 4}}, 2);
+  EXPECT_EQ(all, (FigureValues{{"allocations_per_call", 5}, {"prepare_seconds", 2}, {"unknown", 1}}));
+  EXPECT_EQ(joined(Figure::Join::mean, 2, 5, 2), 3);
+  EXPECT_EQ(joined(Figure::Join::sum, 2, 5, 2), 7);
 }
 
 TEST(SampleHere, LeavesOutWhatAnInterruptPrevented) {

@@ -238,13 +238,14 @@ std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
   return out;
 }
 
-/// What the files say of each variant, once.
+/// Returns the items of the lists of all files, each once by its name.
 template <class Said>
-std::vector<Said> said_by_all(const std::vector<ShardFile>& files, std::vector<Said> Results::*list) {
+std::vector<Said> said_by_all(const std::vector<ShardFile>& files, std::vector<Said> Results::*list,
+                              std::string Said::*name) {
   std::vector<Said> out;
   for (const ShardFile& file : files) {
     for (const Said& one : file.results.*list) {
-      if (std::ranges::find(out, one.variant, &Said::variant) == out.end()) out.push_back(one);
+      if (std::ranges::find(out, one.*name, name) == out.end()) out.push_back(one);
     }
   }
   return out;
@@ -272,8 +273,9 @@ Results merged(std::vector<ShardFile> files) {
   out.mixed_machines = mixed;
   out.roofs = mixed.empty() ? roofs_of_all(files) : std::vector<Roof>{};
   out.weather = weather_of_all(files);
-  out.calls = said_by_all(files, &Results::calls);
-  out.steps = said_by_all(files, &Results::steps);
+  out.calls = said_by_all(files, &Results::calls, &VariantCalls::variant);
+  out.steps = said_by_all(files, &Results::steps, &VariantStep::variant);
+  out.figures = said_by_all(files, &Results::figures, &Figure::tag);
   out.trials = std::move(trials);
   return out;
 }

@@ -1,6 +1,7 @@
 // Results as JSON.
 #include "assay/results.hpp"
 
+#include "assay/measure.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
@@ -40,6 +41,13 @@ void require_own_key(const Fields& f, const TrialResult& trial) {
   const std::string expected = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
   if (trial.key != expected) {
     f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, expected));
+  }
+}
+
+/// Files of earlier versions have a field for each figure.
+void read_former_figures(const JsonField& trial, FigureValues& values) {
+  for (const Figure& figure : measured_figures()) {
+    if (const auto found = trial.find(figure.tag)) values[figure.tag] = found->number();
   }
 }
 
@@ -102,6 +110,11 @@ void describe(Fields& f, Audit& audit) {
   f("fault", audit.fault, {.terse = true, .about = "what was wrong in one of them"});
 }
 
+void describe(Fields& f, Picked& picked) {
+  f("variant", picked.variant);
+  f("reason", picked.reason, {.terse = true, .about = "follows: because"});
+}
+
 void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
@@ -114,11 +127,9 @@ void describe(Fields& f, TrialResult& trial) {
   f("cost", trial.cost, optional);
   f("agreement", trial.agreement, optional);
   f("failure", trial.failure, {.about = "how it ended, where it did not come back"});
-  f("allocations_per_call", trial.allocations_per_call, optional);
-  f("allocated_bytes_per_call", trial.allocated_bytes_per_call, optional);
-  f("workspace_bytes", trial.workspace_bytes, optional);
-  f("prepare_seconds", trial.prepare_seconds,
-    {.optional = true, .about = "before the first call, not timed with it"});
+  f("figures", trial.figures, {.terse = true, .about = "by tag: measured besides times"});
+  if (f.reads()) read_former_figures(f.place(), trial.figures);
+  f("picked", trial.picked, {.about = "the variant that did the work, for one that picks"});
   f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});
   f("remark", trial.remark, terse);
   f("impossible", trial.impossible,
@@ -180,6 +191,11 @@ bool is_measured(const TrialResult& trial) {
          std::ranges::any_of(trial.launches, [](const Launch& launch) { return !launch.empty(); });
 }
 
+double figure_of(const TrialResult& trial, std::string_view tag) {
+  const auto found = trial.figures.find(std::string(tag));
+  return found == trial.figures.end() ? 0 : found->second;
+}
+
 std::string case_of(const TrialResult& trial) { return trial.operation + "/" + trial.problem; }
 
 void describe(Fields& f, Results& results) {
@@ -205,6 +221,8 @@ void describe(Fields& f, Results& results) {
   f("weather", results.weather, optional);
   f("calls", results.calls, {.optional = true, .about = "beyond run-times; of other variants not known"});
   f("steps", results.steps, {.terse = true, .about = "from naive to the fastest, idea by idea"});
+  if (f.reads()) results.figures = measured_figures();  // of a file from before they were described
+  f("figures", results.figures, {.optional = true, .about = "those of trials, without values"});
   f("trials", results.trials);
   f("again", results.again, {.terse = true, .about = "measured a second time"});
   f.unique("trials", results.trials, &TrialResult::key, "repeats the trial");

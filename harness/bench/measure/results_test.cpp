@@ -1,4 +1,5 @@
 #include "assay/results.hpp"
+#include "assay/measure.hpp"
 
 #include "assay/error.hpp"
 
@@ -27,9 +28,8 @@ Results sample() {
       .workload = "00ff",
       .cost = {48, 80, 24, false, 12, 40},
       .launches = {{{1e-4 / 3, 9e-5, 7}, {0.1 + 0.2, 0.3, 7}}, {{5e-5, 5e-5, 3}, {6e-5, 6e-5, 4}}},
-      .allocations_per_call = 1.5,
-      .allocated_bytes_per_call = 64,
-      .workspace_bytes = 4096,
+      .figures = {{"allocations_per_call", 1.5}, {"workspace_bytes", 4096}},
+      .picked = Picked{.variant = "packed", .reason = "the rows fit"},
       .remark = "short",
       .impossible = "took 1 ns"};
   // Assigned afterwards: GCC 12 sees an uninitialized text in a nested initializer at -O3.
@@ -122,8 +122,11 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[0].cost.avoidable_bytes, 40);
   EXPECT_EQ(after.trials[0].impossible, "took 1 ns");
   EXPECT_EQ(after.trials[1].impossible, "");
-  EXPECT_EQ(after.trials[0].allocations_per_call, 1.5);
-  EXPECT_EQ(after.trials[0].workspace_bytes, 4096);
+  EXPECT_EQ(after.trials[0].figures,
+            (FigureValues{{"allocations_per_call", 1.5}, {"workspace_bytes", 4096}}));
+  ASSERT_TRUE(after.trials[0].picked);
+  EXPECT_EQ(after.trials[0].picked->variant, "packed");
+  EXPECT_EQ(after.trials[0].picked->reason, "the rows fit");
   const auto& figures = after.trials[0].agreement.figures;
   ASSERT_EQ(figures.size(), 2U);
   EXPECT_EQ(figures[0].name, "height");
@@ -142,6 +145,36 @@ TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
   EXPECT_EQ(after.trials[3].failure->kind, Failure::Kind::timed_out);
   EXPECT_EQ(after.trials[3].failure->reason, "did not end within 10 s");
   EXPECT_FALSE(after.trials[1].failure.has_value());
+}
+
+TEST(ResultsJson, DescribesTheFiguresOfItsTrialsOnce) {
+  Results before = sample();
+  before.figures = {
+      {.name = "cycles", .unit = "B", .tag = "cycles_per_call", .join = Figure::Join::sum, .about = "A."}};
+  before.trials[0].figures = {{"cycles_per_call", 3}};
+  const Results after = results_from_json(to_json(before), "r.json");
+  ASSERT_EQ(after.figures.size(), 1U);
+  EXPECT_EQ(after.figures[0].name, "cycles");
+  EXPECT_EQ(after.figures[0].unit, "B");
+  EXPECT_EQ(after.figures[0].tag, "cycles_per_call");
+  EXPECT_EQ(after.figures[0].join, Figure::Join::sum);
+  EXPECT_EQ(after.figures[0].about, "A.");
+  EXPECT_EQ(figure_of(after.trials[0], "cycles_per_call"), 3);
+  EXPECT_EQ(figure_of(after.trials[0], "allocations_per_call"), 0);
+}
+
+TEST(ResultsJson, ReadsTheFieldsThatFiguresOnceWere) {
+  Results before = sample();
+  before.trials[0].figures.clear();
+  std::string text = with(to_json(before), R"("figures": [],)", "");
+  text = with(text, R"("picked": {)", R"("allocations_per_call": 2, "allocated_bytes_per_call": 64,
+    "workspace_bytes": 4096, "prepare_seconds": 0.5, "picked": {)");
+  const Results after = results_from_json(text, "r.json");
+  EXPECT_EQ(after.trials[0].figures, (FigureValues{{"allocations_per_call", 2},
+                                                   {"allocated_bytes_per_call", 64},
+                                                   {"workspace_bytes", 4096},
+                                                   {"prepare_seconds", 0.5}}));
+  EXPECT_EQ(after.figures.size(), measured_figures().size());
 }
 
 TEST(ResultsJson, UnderstandsFormerNamesOfTiers) {

@@ -46,8 +46,8 @@ int slices_of(double call_seconds, double slice_seconds, const MeasurePolicy& po
 
 void count_allocations(Ready& trial) {
   const Allocations found = allocations_of_one_call(*trial.timed);
-  trial.sample->allocations_per_call = found.count;
-  trial.sample->allocated_bytes_per_call = found.bytes;
+  trial.sample->figures["allocations_per_call"] = found.count;
+  trial.sample->figures["allocated_bytes_per_call"] = found.bytes;
 }
 
 /// Workers that the problem asks for may be started at any time.
@@ -84,9 +84,9 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       const Surroundings before = Surroundings::now();
       const double kept =
           bytes_kept_by([&] { next.timed = workload->timed(variant, {.threads = trial.threads}); });
-      next.sample->prepare_seconds = next.timed->prepare_seconds();
+      next.sample->figures["prepare_seconds"] = next.timed->prepare_seconds();
       next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
-      next.sample->workspace_bytes = kept < handle_bytes ? 0 : kept;
+      next.sample->figures["workspace_bytes"] = kept < handle_bytes ? 0 : kept;
       next.slices = std::make_unique<AuditedSlices>(*next.timed, trial.threads, before);
       first_call = slice_of(next.slices->take(1, false));
     });

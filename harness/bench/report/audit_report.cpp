@@ -142,7 +142,7 @@ AuditPhase phase_of(const Results& results, const NaiveTrials& naive,
                     const std::vector<const Replacement*>& cases,
                     const std::optional<VariantSource>& source) {
   const bool keeps = std::ranges::any_of(cases, [](const Replacement* one) {
-    return one->best->workspace_bytes > one->present->workspace_bytes;
+    return figure_of(*one->best, "workspace_bytes") > figure_of(*one->present, "workspace_bytes");
   });
   if (cases.front()->best->threads > 1 || keeps || uses_library(results, *cases.front()->best, source))
     return AuditPhase::structural;
@@ -240,7 +240,7 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
     out.worst_error = std::max(out.worst_error, one->best->agreement.worst_error);
     out.allocations = std::max(out.allocations, row.allocations_per_call);
     out.workspace_bytes = std::max(out.workspace_bytes, row.workspace_bytes);
-    out.prepare_seconds = std::max(out.prepare_seconds, one->best->prepare_seconds);
+    out.prepare_seconds = std::max(out.prepare_seconds, figure_of(*one->best, "prepare_seconds"));
     out.cases.push_back({.key = one->best->key,
                          .present = one->present->key,
                          .speedup = speedup(*one->present, *one->best),

@@ -66,7 +66,7 @@ TEST(Audits, RankWhatAnEpochGains) {
 TEST(Audits, ComposeTotalsAndDoNotAddThem) {
   Results results = audited_results();
   for (Launch& launch : results.trials[3].launches) launch[0].seconds = 5e-6;  // twice as fast now
-  results.trials[3].workspace_bytes = 4096;
+  results.trials[3].figures["workspace_bytes"] = 4096;
   const AuditReport report = audit_of(results);
   ASSERT_THAT(report.findings, SizeIs(2));
   // 3.26 ms, 1.73 ms after the quick win, 1.63 ms after both: 2.00 times as fast, and not 4.
@@ -150,7 +150,7 @@ TEST(Audits, CallStructuralWhatNeedsMoreThanAFunction) {
     change(results);
     return audit_of(results).findings.at(0).phase;
   };
-  EXPECT_EQ(phase([](Results& r) { r.trials[1].workspace_bytes = 1; }), AuditPhase::structural);
+  EXPECT_EQ(phase([](Results& r) { r.trials[1].figures["workspace_bytes"] = 1; }), AuditPhase::structural);
   EXPECT_EQ(phase([](Results& r) { r.trials[1].threads = 2; }), AuditPhase::structural);
   const auto without_sources = [](const auto&, const auto&) { return std::nullopt; };
   const Results foreign = audited_results();  // of which packed calls OpenBLAS
@@ -193,7 +193,7 @@ TEST(Audits, HaveASummaryOfTwelveLinesAtMost) {
       TrialResult more = *one;
       more.operation += std::to_string(i);
       more.key = more.operation + "/" + more.variant + "/" + more.problem + "#1";
-      if (one == &packed) more.workspace_bytes = i % 2;
+      if (one == &packed) more.figures["workspace_bytes"] = i % 2;
       results.trials.push_back(more);
     }
   }

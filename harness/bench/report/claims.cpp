@@ -19,6 +19,11 @@
 namespace assay {
 namespace {
 
+/// Bytes of the heap that a call allocates, with those that are kept between calls.
+double bytes_needed(const TrialResult& trial) {
+  return figure_of(trial, "allocated_bytes_per_call") + figure_of(trial, "workspace_bytes");
+}
+
 /// Bounds are of medians that have an interval themselves.
 constexpr double believed_bound = 1.05;
 
@@ -121,11 +126,11 @@ std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial
     case ClaimedFigure::rate:
       return mapped(time_of(trial), [&](double seconds) { return part.items / seconds; });
     case ClaimedFigure::workspace_saved:
-      return other == nullptr ? std::nullopt : saved(trial.workspace_bytes, other->workspace_bytes);
+      return other == nullptr
+                 ? std::nullopt
+                 : saved(figure_of(trial, "workspace_bytes"), figure_of(*other, "workspace_bytes"));
     case ClaimedFigure::allocations_saved:
-      return other == nullptr ? std::nullopt
-                              : saved(trial.allocated_bytes_per_call + trial.workspace_bytes,
-                                      other->allocated_bytes_per_call + other->workspace_bytes);
+      return other == nullptr ? std::nullopt : saved(bytes_needed(trial), bytes_needed(*other));
     default: break;
   }
   if (other == nullptr) return std::nullopt;

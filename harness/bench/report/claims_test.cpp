@@ -156,15 +156,15 @@ TEST(Claims, OfLessTrafficAreBoundedByTheContract) {
 
 TEST(Claims, OfMemoryCompareWhatIsKeptAndTaken) {
   Results results = six_launches();
-  results.trials[0].workspace_bytes = 400;
-  results.trials[1].workspace_bytes = 100;
+  results.trials[0].figures["workspace_bytes"] = 400;
+  results.trials[1].figures["workspace_bytes"] = 100;
   ClaimPart part = speedup_of(0.3, 0.5);
   part.figure = ClaimedFigure::workspace_saved;
   const PartRuling less = ruled_part(part, {.results = {results}});
   EXPECT_DOUBLE_EQ(less.value->middle, 0.75);
   EXPECT_EQ(less.verdict, ClaimVerdict::exceeded);
   part.figure = ClaimedFigure::allocations_saved;
-  results.trials[0].allocated_bytes_per_call = 600;
+  results.trials[0].figures["allocated_bytes_per_call"] = 600;
   EXPECT_DOUBLE_EQ(ruled_part(part, {.results = {results}}).value->middle, 0.9);
 }
 

@@ -90,7 +90,7 @@ std::vector<std::string> commands(const Results& results) {
 double repaid_after(const TrialResult* naive, const TrialResult& trial) {
   if (naive == nullptr || !is_measured(trial)) return 0;
   const double gained = time_of(*naive).middle - time_of(trial).middle;
-  return gained > 0 ? std::ceil(trial.prepare_seconds / gained) : 0;
+  return gained > 0 ? std::ceil(figure_of(trial, "prepare_seconds") / gained) : 0;
 }
 
 std::vector<TrustRow> trust_of(const Results& results, const NaiveTrials& naive) {
@@ -107,10 +107,10 @@ std::vector<TrustRow> trust_of(const Results& results, const NaiveTrials& naive)
     row->slices += trial.audit.slices;
     row->judged += trial.audit.judged;
     row->compared += trial.audit.compared;
-    row->workspace_bytes = std::max(row->workspace_bytes, trial.workspace_bytes);
-    row->allocations_per_call = std::max(row->allocations_per_call, trial.allocations_per_call);
-    if (trial.prepare_seconds > row->prepare_seconds) {
-      row->prepare_seconds = trial.prepare_seconds;
+    row->workspace_bytes = std::max(row->workspace_bytes, figure_of(trial, "workspace_bytes"));
+    row->allocations_per_call = std::max(row->allocations_per_call, figure_of(trial, "allocations_per_call"));
+    if (figure_of(trial, "prepare_seconds") > row->prepare_seconds) {
+      row->prepare_seconds = figure_of(trial, "prepare_seconds");
       row->repaid_after = repaid_after(naive.beside(trial), trial);
     }
   }
@@ -148,9 +148,9 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
               .threads = trial.threads,
               .seconds = time_of(trial),
               .launches = sampled_launches(trial),
-              .allocations_per_call = trial.allocations_per_call,
-              .allocated_bytes_per_call = trial.allocated_bytes_per_call,
-              .workspace_bytes = trial.workspace_bytes,
+              .allocations_per_call = figure_of(trial, "allocations_per_call"),
+              .allocated_bytes_per_call = figure_of(trial, "allocated_bytes_per_call"),
+              .workspace_bytes = figure_of(trial, "workspace_bytes"),
               .remark = trial.remark};
   for (const Launch& launch : trial.launches) row.slices += launch.size();
   if (naive != nullptr && naive != &trial) {

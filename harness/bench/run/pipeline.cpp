@@ -1,5 +1,6 @@
 #include "assay/pipeline.hpp"
 #include "assay/check.hpp"
+#include "assay/pick.hpp"
 
 #include "bench/compare/roofs.hpp"
 #include "core/machine/build_info.hpp"
@@ -19,6 +20,14 @@ std::string remark_on(Site site) {
          (site == Site::elsewhere_by_own_clock ? ", timed by its own clock" : "");
 }
 
+/// The choice of a variant that picks, where it runs here.
+std::optional<Picked> picked_by(const Trial& trial) {
+  if (!trial.skipped.empty()) return std::nullopt;
+  const auto choice = picked(*trial.operation, trial.variant, trial.row.problem, trial.context);
+  if (!choice) return std::nullopt;
+  return Picked{choice->variant, std::string(choice->reason)};
+}
+
 TrialResult result_of(const Trial& trial, Checked checked) {
   return {.key = trial.key,
           .operation = std::string(trial.operation->name()),
@@ -34,6 +43,7 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .skipped = trial.skipped,
           .agreement = checked,
           .failure = std::move(checked.failure),
+          .picked = picked_by(trial),
           .remark = remark_on(trial.operation->variants()[trial.variant].site)};
 }
 

@@ -69,11 +69,19 @@ void describe(Fields& f, Figure& figure) {
   static constexpr std::array<std::string_view, 3> better{"lower", "higher", "neither"};
   Fields::Rule finite = finite_number, beyond = finite_number;
   beyond.about = "that no right output passes";
+  static constexpr std::array<std::string_view, 4> joins{"most", "least", "mean", "sum"};
+  f("tag", figure.tag, {.terse = true, .about = "its name in files"});
   f("name", figure.name);
-  f("value", figure.value, finite);
+  finite.optional = !figure.tag.empty();
+  if (!f.writes() || figure.tag.empty()) f("value", figure.value, finite);
   f("unit", figure.unit, {.terse = true});
   f("better", figure.better, better, {.about = "which way; neither: it is told and not judged"});
   f("bound", figure.bound, beyond);
+  if (!f.writes() || !figure.tag.empty()) {
+    f("join", figure.join, joins,
+      {.optional = true, .about = "how values of several process starts become one"});
+  }
+  f("about", figure.about, {.terse = true});
   f.derived("gap", gap_of(figure), {.about = "share of the bound by which it is off it"});
 }
 

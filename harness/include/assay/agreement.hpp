@@ -1,6 +1,7 @@
 /// Agreement: whether what a variant wrote is what the oracle expects, and by how much it is off.
 #pragma once
 
+#include "assay/figure.hpp"
 #include "assay/problem.hpp"
 
 #include <initializer_list>
@@ -11,24 +12,6 @@
 #include <vector>
 
 namespace assay {
-
-/// What a right output is worth besides the time it took, such as the height of a plan, or what its problem
-/// allows. Equal for equal inputs and outputs on every machine, so that two of them are compared exactly.
-struct Figure {
-  enum class Better { lower, higher, neither };
-  std::string name;                 ///< "height"
-  double value = 0;                 ///< finite
-  std::string unit{};               ///< "bytes", "s" or "%"; empty for counts and ratios
-  Better better = Better::neither;  ///< `neither` is told, and judged nowhere
-  std::optional<double> bound{};    ///< that no right output passes in the direction that is better
-};
-/// Returns by which share of its bound a figure is off it, 0.25 for 320 bytes above 256; nothing where it has
-/// none, or one of 0.
-std::optional<double> gap_of(const Figure& figure);
-/// "1,234 bytes", "468 µs", "12.5 %", "81"
-std::string with_unit(double value, std::string_view unit);
-/// "height 320 bytes, lower bound 256 bytes, gap 25.00 %; tasks 81"
-std::string in_words(std::span<const Figure> figures);
 
 /// Outcome of checking one trial.
 struct Agreement {

@@ -42,13 +42,14 @@ struct TrialRequest {
 struct TrialSample {
   std::string key;
   Launch slices;
-  double allocations_per_call = 0;
-  double allocated_bytes_per_call = 0;
-  double workspace_bytes = 0;
-  double prepare_seconds = 0;
+  FigureValues figures;  ///< of measured_figures()
   Audit audit;
   std::optional<Failure> failure;  ///< it came to no end, and has no slices
 };
+
+/// The figures that a launch measures besides times, in the order in which readers see them. Whoever measures
+/// one stores its value by the tag; results, files, merges and reports take it from there.
+const std::vector<Figure>& measured_figures();
 
 /// One launch: `index` counts from 0. Trials come case by case.
 struct LaunchRequest {

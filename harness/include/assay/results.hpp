@@ -5,12 +5,14 @@
 #include "assay/agreement.hpp"
 #include "assay/audit.hpp"
 #include "assay/failure.hpp"
+#include "assay/figure.hpp"
 #include "assay/files.hpp"
 #include "assay/machine.hpp"
 #include "assay/operation.hpp"
 #include "assay/shard.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,14 @@ std::vector<double> seconds_of(const Launch& launch);
 /// What the remark on a trial begins with whose work another device does.
 inline constexpr std::string_view works_elsewhere = "works elsewhere";
 
+/// Values of figures by their tags.
+using FigureValues = std::map<std::string, double>;
+
+/// The variant that did the work of one that picks, and why.
+struct Picked {
+  std::string variant, reason;
+};
+
 /// One trial: what was planned, whether it agreed, how long it took.
 struct TrialResult {
   std::string key;  ///< operation/variant/problem#threads
@@ -50,12 +60,10 @@ struct TrialResult {
   /// Set where it crashed or hung, in the check or later: it does not agree then, and has no launches.
   std::optional<Failure> failure;
   std::vector<Launch> launches;  ///< empty when it disagreed or was not measured
-  double allocations_per_call = 0;
-  double allocated_bytes_per_call = 0;
-  double workspace_bytes = 0;  ///< of the heap, kept by the variant between calls: plans, panels, columns
-  double prepare_seconds = 0;  ///< of Variant::prepare, in the launch where it took least
-  Audit audit;                 ///< of the slices that were timed; a fault there is in `agreement` as well
-  std::string remark;          ///< what a reader must know of this measurement; works_elsewhere begins it
+  FigureValues figures;          ///< measured besides times; Results::figures describes them
+  std::optional<Picked> picked;  ///< where the variant has no code of its own
+  Audit audit;                   ///< of the slices that were timed; a fault there is in `agreement` as well
+  std::string remark;            ///< what a reader must know of this measurement; works_elsewhere begins it
   /// Why no kernel can be as fast as its launches say; empty when one can. They are kept, and not used.
   std::string impossible;
 };
@@ -93,6 +101,7 @@ struct Results {
   Weather weather;
   std::vector<VariantCalls> calls;  ///< of the variants for which they are known
   std::vector<VariantStep> steps;   ///< of the variants that take another one further
+  std::vector<Figure> figures;      ///< those that its trials may have, without values
   std::vector<TrialResult> trials;
   /// The second measurements of a gate: trials that looked slower, with the other variants of their cases.
   std::vector<TrialResult> again;
@@ -100,6 +109,9 @@ struct Results {
 
 /// Ran, agreed, and has times that can be.
 bool is_measured(const TrialResult& trial);
+
+/// Returns the measured figure with this tag; 0 where the trial has none.
+double figure_of(const TrialResult& trial, std::string_view tag);
 
 /// The trial's case without the variant: operation/problem.
 std::string case_of(const TrialResult& trial);
