@@ -30,8 +30,8 @@ done
 if has shellcheck; then silent shellcheck -s bash "$work/bash"; fi
 
 completed() {  # WORD…: what bash makes of the last one
-  bash -c 'set -eu; complete() { :; }; . "$0"; COMP_WORDS=(assay "$@"); COMP_CWORD=$#; _assay; echo "${COMPREPLY[*]-}"' \
-    "$work/bash" "$@"
+  bash -c 'set -eu; complete() { :; }; . "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _assay; echo "${COMPREPLY[*]-}"' \
+    "$work/bash" "$program" "$@"
 }
 expect() {  # EXPECTED WORD…
   expected=$1

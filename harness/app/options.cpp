@@ -496,6 +496,9 @@ void describe(OptionList& o, SchemaOptions& options) {
 void describe(OptionList& o, CompletionsOptions& options) {
   o("shell", choice_of(options.shell, shells), "the shell that is to complete", {.required = true});
 }
+void describe(OptionList& o, CompleteOptions& options) {
+  o("words", &options.words, "of the line, the program first", {.required = true, .behind_dashes = true});
+}
 void describe(OptionList&, ManOptions&) {}
 void describe(OptionList& o, RemedyOptions& options) {
   o("--openblas-remedy", &options.openblas_remedy,

@@ -301,6 +301,9 @@ enum class Shell { bash, zsh, fish };
 struct CompletionsOptions {
   Shell shell = Shell::bash;
 };
+struct CompleteOptions {
+  std::vector<std::string> words;  ///< of the line, the program first; the last one is completed
+};
 struct ManOptions {};
 struct RemedyOptions {
   bool openblas_remedy = false;
@@ -420,6 +423,7 @@ void describe(OptionList& o, DoctorOptions& options);
 void describe(OptionList& o, InitOptions& options);
 void describe(OptionList& o, SchemaOptions& options);
 void describe(OptionList& o, CompletionsOptions& options);
+void describe(OptionList& o, CompleteOptions& options);
 void describe(OptionList& o, ManOptions& options);
 void describe(OptionList& o, RemedyOptions& options);
 void describe(OptionList& o, JobFacts& options);

@@ -48,6 +48,7 @@ Outcome remedy_verb(const RemedyOptions& options);
 Outcome init_verb(const InitOptions& options);
 Outcome schema_verb(const SchemaOptions& options);
 Outcome completions_verb(const CompletionsOptions& options);
+Outcome complete_verb(const CompleteOptions& options);
 Outcome man_verb(const ManOptions& options);
 Outcome launch_verb(const ServedOptions& options, const Registry& registry);
 Outcome turns_verb(const ServedOptions& options, const Registry& registry);
