@@ -8,7 +8,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Rooms of each wing, lowest first: a room includes those below it.
-rooms='core/statistics core/registry core/text core/json core/markup core/files core/code core/machine core/plan core/check core/plugin
+rooms='core/statistics core/registry core/text core/json core/markup core/files core/code core/machine core/tune core/plan core/check core/plugin
   bench/measure bench/compare bench/run bench/exchange bench/programs bench/ledger bench/gate bench/tune bench/report
   training/job training/epoch training/tune training/report app'
 

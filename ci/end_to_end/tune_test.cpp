@@ -35,9 +35,9 @@ TEST_F(Tuning, FindsOrRefusesAThresholdAndWritesAConstantOnlyWhenThereIsOne) {
   // The machine decides between the two; 3 is for ties everywhere and for curves that come back.
   ASSERT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   const Json json = Json::parse(folder_.read("t.json"));
-  EXPECT_EQ(json.at("schema"), "assay.threshold/1");
-  EXPECT_GE(json.at("sizes").size(), 2U);
-  EXPECT_THAT(done.output, HasSubstr(json.at("outcome").get<std::string>() + ": "));
+  EXPECT_EQ(json.at("schema"), "assay.tuning/1");
+  EXPECT_GE(json.at("sizes").at("rows").size(), 2U);
+  EXPECT_THAT(done.output, HasSubstr(json.at("answer").get<std::string>() + ": "));
   EXPECT_THAT(folder_.read("t.md"),
               AllOf(HasSubstr("\n\n**"), HasSubstr("--header w.hpp --constant from_w --rounds 6\n")));
   const Json& constant = json.at("constant");
@@ -56,7 +56,7 @@ TEST_F(Tuning, EndsTheSearchAtAVariantThatIsWrong) {
           "wrong");
   EXPECT_EQ(done.exit_code, 1) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("WRONG: gemm/planted/m=2,n=2,k=9#1: "));
-  EXPECT_EQ(Json::parse(folder_.read("t.json")).at("outcome"), "WRONG");
+  EXPECT_EQ(Json::parse(folder_.read("t.json")).at("answer"), "WRONG");
   EXPECT_EQ(folder_.listing(), "t.json\n");
 }
 
@@ -87,11 +87,12 @@ TEST_F(Tuning, TriesCoreTypesOfOpenBlasAndNeverOneThatIsUnknown) {
                               done.errors.find("this processor lacks") != std::string::npos)) {
     GTEST_SKIP() << done.errors;
   }
-  ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
+  // The machine decides; 3 is for a control that moved.
+  ASSERT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   const Json chosen = Json::parse(folder_.read("chosen.json"));
-  EXPECT_EQ(chosen.at("schema"), "assay.variable/1");
+  EXPECT_EQ(chosen.at("schema"), "assay.tuning/1");
   EXPECT_TRUE(chosen.at("environment").is_object());
-  EXPECT_EQ(chosen.at("attempts").size(), 3U);
+  EXPECT_EQ(chosen.at("attempts").at("rows").size(), 3U);
   EXPECT_EQ(chosen.at("rounds"), 6);
   EXPECT_THAT(done.output, AllOf(HasSubstr("gemm/openblas/m=24,n=24,k=24#1"), HasSubstr("control")));
   EXPECT_THAT(folder_.read("adr.md"), HasSubstr("## Not to be tried again here"));
@@ -114,10 +115,11 @@ TEST_F(Tuning, TriesSizesOfCachesAndRemembersThoseOfThisMachine) {
   };
   const Finished done = here(
       "tune kernels --suite tiny.json --threads 1 --rounds 6 --caches 16K/64K/1M -o chosen.json --md adr.md");
-  ASSERT_EQ(done.exit_code, 0) << done.output << done.errors;
+  // The machine decides; 3 is for a control that moved.
+  ASSERT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   const Json chosen = Json::parse(folder_.read("chosen.json"));
-  EXPECT_EQ(chosen.at("schema"), "assay.variable/1");
-  EXPECT_EQ(chosen.at("attempts").at(1).at("value"), "16K/64K/1M");
+  EXPECT_EQ(chosen.at("schema"), "assay.tuning/1");
+  EXPECT_EQ(chosen.at("attempts").at("rows").at(1).at("name"), "16K/64K/1M");
   EXPECT_THAT(done.output, AllOf(HasSubstr("gemm/auto/m=24,n=24,k=24#1"), HasSubstr("control")));
   EXPECT_THAT(folder_.read("adr.md"), HasSubstr("# Caches that kernels reckon with for suite tiny"));
 

@@ -5,7 +5,9 @@
 #include "assay/report.hpp"
 #include "bench/compare/decision.hpp"
 #include "bench/report/page.hpp"
+#include "bench/tune/threshold_record.hpp"
 #include "core/markup/plot.hpp"
+#include "core/tune/record.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/phases_json.hpp"
 #include "training/report/forecast_report.hpp"
@@ -64,8 +66,14 @@ std::vector<std::string> foreign_headings(const std::string& report, const std::
   return out;
 }
 
-/// A template, with those that it takes in.
+/// A template, with those that it takes in, or a document without data.
 std::string form_of(const std::string& name) {
+  if (name == "a threshold") return doc::to_markdown(record_document(ThresholdRecord{}));
+  if (name == "a tuning") {
+    TuneRecord record{.candidates = std::vector<Candidate>(2)};
+    record.ruling.candidates.resize(2);
+    return doc::to_markdown(record_document(record));
+  }
   constexpr std::string_view opens = "{{> ", closes = "}}";
   std::string out = read_file(reports / "templates" / name);
   for (std::size_t at = out.find(opens); at != std::string::npos; at = out.find(opens, at)) {
@@ -85,9 +93,7 @@ std::vector<std::pair<std::filesystem::path, std::string>> reports_with_template
     const auto add = [&](const char* form) { out.emplace_back(file, form); };
     if (file.parent_path() == reports / "public") add("epoch.md");
     if (std::filesystem::exists(tree / "suites" / (name + ".json")) && name != "claims") add("suite.md");
-    if (name.starts_with("tune_loader") || name.starts_with("tune_batch")) add("tune_settings.md");
-    if (name.starts_with("tune_library") || name.starts_with("tune_kernels")) add("tune_variable.md");
-    if (name.starts_with("tune_threshold")) add("tune_threshold.md");
+    if (name.starts_with("tune_")) add(name.starts_with("tune_threshold") ? "a threshold" : "a tuning");
   }
   std::ranges::sort(out);
   return out;

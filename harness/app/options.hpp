@@ -8,7 +8,7 @@
 #include "bench/gate/wrapped_commands.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/tune/threshold_rounds.hpp"
-#include "training/tune/rounds.hpp"
+#include "training/tune/settings.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -14,10 +14,9 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/fields.hpp"
 #include "bench/report/history.hpp"
-#include "bench/tune/threshold_record.hpp"
-#include "bench/tune/variable_record.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/suite_fields.hpp"
+#include "core/tune/record.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
 #include "training/job/phases_json.hpp"
@@ -50,9 +49,8 @@ constexpr std::array formats{
     FileFormat{"gate", "what `assay gate --base … -o` and `assay wrap --base … -o` write",
                schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},
-    FileFormat{"threshold", "what `assay tune threshold -o` writes", schema_of<ThresholdRecord>},
-    FileFormat{"variable", "what `assay tune library -o` and `assay tune kernels -o` write",
-               schema_of<VariableRecord>},
+    FileFormat{"tuning", "what `assay tune threshold -o`, `tune library -o` and `tune kernels -o` write",
+               tuning_schema},
     FileFormat{"kernels", "what `assay tune kernels` keeps in the user's cache folder",
                schema_of<TunedKernels>},
     FileFormat{"list", "what `assay list --json` writes", list_schema},

@@ -14,7 +14,6 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"
 #include "bench/tune/threshold_record.hpp"
-#include "bench/tune/variable_record.hpp"
 #include "core/check/doubling.hpp"
 #include "training/job/phases_json.hpp"
 #include "training/report/forecast_report.hpp"
@@ -94,16 +93,29 @@ std::vector<Sample> samples() {
   written("history", to_json(history_of({{"results.json", results}, {"later.json", results}}, {}, {})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
-  ThresholdRecord threshold{.threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},
-                            .times = {{8, {}}}};
+  const Circumstances made{.date = "2026-01-01T00:00:00Z",
+                           .commit = "c0ffee",
+                           .command = "assay tune",
+                           .machine = {.key = "machine"}};
+  ThresholdRecord threshold{
+      .question = {.subject = "o/n=1", .vary = "m", .first = {.name = "a"}, .second = {.name = "b"}},
+      .made = made,
+      .threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},
+      .times = {{8, {}}}};
   threshold.question.refused = {{.by = "memory", .why = "is not enough", .sizes = {16}}};
-  written("threshold", to_json(threshold));
-  VariableRecord library{.variable = core_type,
-                         .attempts = {{.reported = "Zen"}, {.value = "Haswell", .reported = "Haswell"}}};
-  library.attempts[1].trials.push_back({.trial = {.key = "o/v/p#1"}});
-  library.ruling.attempts = {{}, {.trials = {{1, 1, 1}}}};
+  written("tuning", json_text(doc::to_value(record_document(threshold))));
+  TuneRecord library{
+      .title = "Core type",
+      .variable = "OPENBLAS_CORETYPE",
+      .made = made,
+      .not_here = {"o/v/q#1: needs two cores"},
+      .cases = {"o/v/p#1"},
+      .candidates = {{.name = "default", .in_use = "Zen"}, {.name = "Haswell", .in_use = "Haswell"}}};
+  library.candidates[1].turns.push_back({.seconds = {{1}}, .control = {{1}}});
+  library.ruling.candidates = {{}, {.cases = {{1, 1, 1}}}};
   library.ruling.chosen = 1;
-  written("variable", to_json(library));
+  library.ruling.advice = Advice::take;
+  written("tuning", record_json(library));
   TunedKernels tuned{"machine", "0.1.0", "32K/512K/32M", "2026-01-01T00:00:00Z", "assay tune kernels"};
   written("kernels", json_text(to_value(tuned)));
   const Job job = read_phases_json(read_file(tree / job_file), job_file.string());

@@ -76,7 +76,7 @@ std::string use_tuned_kernels() {
   return fmt::format("{} is ignored: {}; `assay tune kernels` writes it anew\n", file.string(), why);
 }
 
-KeptChoice keep_tuned(const std::string& caches, const VariableRecord& record) {
+KeptChoice keep_tuned(const std::string& caches, const Circumstances& made) {
   KeptChoice out{.file = tuned_kernels_file()};
   if (out.file.empty()) return out;
   if (caches.empty()) {
@@ -86,11 +86,11 @@ KeptChoice keep_tuned(const std::string& caches, const VariableRecord& record) {
     return out;
   }
   std::filesystem::create_directories(out.file.parent_path());
-  TunedKernels tuned{.machine = record.machine.key,
+  TunedKernels tuned{.machine = made.machine.key,
                      .version = build_info().version,
                      .caches = caches,
-                     .date = record.date,
-                     .command = record.command};
+                     .date = made.date,
+                     .command = made.command};
   write_file(out.file, json_text(to_value(tuned)) + "\n");
   return out;
 }

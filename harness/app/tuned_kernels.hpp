@@ -1,7 +1,7 @@
 /// The small file in the user's cache folder by which `assay tune kernels` is remembered. No run needs it.
 #pragma once
 
-#include "bench/tune/variable_record.hpp"
+#include "core/tune/record.hpp"
 
 #include <filesystem>
 #include <string>
@@ -31,7 +31,7 @@ struct KeptChoice {
   std::filesystem::path file;
   bool removed = false;
 };
-KeptChoice keep_tuned(const std::string& caches, const VariableRecord& record);
+KeptChoice keep_tuned(const std::string& caches, const Circumstances& made);
 std::string kept_in_words(const KeptChoice& kept);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // Tests the choice of core types to try.
-#include "bench/tune/core_types.hpp"
+#include "bench/tune/variable.hpp"
 
 #include "assay/error.hpp"
 
@@ -23,26 +23,26 @@ std::string reported(const Variables& environment) {
   return *value == "Zen" ? "Haswell" : *value;
 }
 
-std::vector<std::string> names(const std::vector<ValueAttempt>& attempts) {
+std::vector<std::string> names(const std::vector<Candidate>& candidates) {
   std::vector<std::string> out;
-  for (const ValueAttempt& attempt : attempts) out.push_back(name_of(attempt));
+  for (const Candidate& candidate : candidates) out.push_back(candidate.name);
   return out;
 }
 
 TEST(CoreTypes, AreTheDefaultAndAllThatCanBeExecuted) {
-  const auto attempts = core_attempts({}, avx2, reported);
-  EXPECT_THAT(names(attempts),
+  const auto candidates = core_candidates({}, avx2, reported);
+  EXPECT_THAT(names(candidates),
               ElementsAre("default", "Prescott", "Core2", "Nehalem", "Sandybridge", "Haswell", "Zen"));
-  EXPECT_EQ(attempts[0].reported, "Nehalem");
-  EXPECT_THAT(names(core_attempts({"haswell", "Core2", "Haswell"}, avx2, reported)),
+  EXPECT_EQ(candidates[0].in_use, "Nehalem");
+  EXPECT_THAT(names(core_candidates({"haswell", "Core2", "Haswell"}, avx2, reported)),
               ElementsAre("default", "Core2", "Haswell"));
 }
 
 TEST(CoreTypes, ThatOpenBlasDoesNotTakeAreSaidAndLeftOut) {
-  const auto attempts = core_attempts({"Nehalem", "Haswell", "Zen"}, avx2, reported);
-  EXPECT_EQ(attempts[1].left_out, "what the default uses");
-  EXPECT_TRUE(attempts[2].measured());
-  EXPECT_EQ(attempts[3].left_out, "NOT TAKEN: OpenBLAS uses Haswell instead");
+  const auto candidates = core_candidates({"Nehalem", "Haswell", "Zen"}, avx2, reported);
+  EXPECT_EQ(candidates[1].left_out, "the default uses it already");
+  EXPECT_TRUE(candidates[2].measured());
+  EXPECT_EQ(candidates[3].left_out, "NOT TAKEN: OpenBLAS uses Haswell instead");
 }
 
 TEST(CoreTypes, ThatWouldCrashAreRefusedAndNeverSet) {
@@ -50,11 +50,11 @@ TEST(CoreTypes, ThatWouldCrashAreRefusedAndNeverSet) {
     EXPECT_FALSE(environment.front().second.has_value()) << "the default alone may be asked for";
     return "Nehalem";
   };
-  EXPECT_THAT([&] { core_attempts({"SkylakeX"}, avx2, never); },
+  EXPECT_THAT([&] { core_candidates({"SkylakeX"}, avx2, never); },
               ThrowsMessage<Error>(AllOf(HasSubstr("--core-types SkylakeX"), HasSubstr("lacks avx512f"))));
-  EXPECT_THAT([&] { core_attempts({"Hasswell"}, avx2, never); },
+  EXPECT_THAT([&] { core_candidates({"Hasswell"}, avx2, never); },
               ThrowsMessage<Error>(HasSubstr("near it: Haswell")));
-  EXPECT_THAT(names(core_attempts({}, {"sse2"}, never)), ElementsAre("default"));
+  EXPECT_THAT(names(core_candidates({}, {"sse2"}, never)), ElementsAre("default"));
 }
 
 }  // namespace

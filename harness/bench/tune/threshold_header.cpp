@@ -72,8 +72,8 @@ std::string header_text(const ThresholdRecord& record, const std::string& name) 
   std::string out = commented("Written by assay: measure again instead of editing.", "") + "//\n";
   out += commented(fmt::format("{}, {} growing: {}", q.subject, q.vary, threshold_sentence(record)), "");
   out += commented(
-      fmt::format("Measured {} on {}, commit {}:", record.date, record.machine.key, record.commit), "");
-  out += commented(record.command, "  ");
+      fmt::format("Measured {} on {}, commit {}:", record.made.date, record.made.machine.key, record.made.commit), "");
+  out += commented(record.made.command, "  ");
   return out + fmt::format("#pragma once\n\n#include <cstddef>\n\ninline constexpr std::ptrdiff_t {} = {};\n",
                            name, *record.threshold.constant());
 }

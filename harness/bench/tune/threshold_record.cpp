@@ -1,11 +1,6 @@
 #include "bench/tune/threshold_record.hpp"
 
-#include "bench/compare/row_text.hpp"
-#include "core/json/fields.hpp"
-#include "core/machine/record.hpp"
-#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,10 +17,6 @@ std::string sizes_text(const std::vector<Index>& sizes) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-std::string ratio_text(const Interval& ratio) {
-  return fmt::format("{} [{}, {}]", figure(ratio.middle), figure(ratio.low), figure(ratio.high));
-}
-
 std::string who(const ThresholdQuestion& question, const MeasuredSize& one) {
   switch (faster_at(one)) {
     case Faster::first: return question.first.name;
@@ -35,11 +26,7 @@ std::string who(const ThresholdQuestion& question, const MeasuredSize& one) {
   return "tie";
 }
 
-bool any_again(const Threshold& threshold) {
-  return std::ranges::any_of(threshold.sizes, &MeasuredSize::again);
-}
-
-/// Sizes at which this variant is faster, though the other one is, too, on the side that should be its own.
+/// Sizes that contradict a single threshold: this variant is faster where the other should be.
 std::vector<Index> contradicting(const Threshold& threshold, Faster which) {
   std::vector<Index> out;
   for (const MeasuredSize& one : threshold.sizes) {
@@ -95,15 +82,16 @@ std::string outcome_sentence(const ThresholdRecord& record) {
   return "";
 }
 
-/// One line for each that refused sizes.
-std::vector<std::string> refusals(const ThresholdQuestion& question) {
-  std::vector<std::string> out;
+/// One line for each reason to refuse sizes.
+doc::List refusals(const ThresholdQuestion& question) {
+  doc::List out{.tag = "not_measured"};
   for (const RefusedSizes& one : question.refused) {
     const Index first = one.sizes.front(), last = one.sizes.back();
     const std::string range = first == last ? count_text(first)
                                             : fmt::format("{} to {}, {} sizes", count_text(first),
                                                           count_text(last), one.sizes.size());
-    out.push_back(fmt::format("not measured: {} = {}: {}: {}", question.vary, range, one.by, one.why));
+    out.items.emplace_back(
+        fmt::format("not measured: {} = {}: {}: {}", question.vary, range, one.by, one.why));
   }
   return out;
 }
@@ -114,21 +102,23 @@ std::string range_text(const ThresholdQuestion& question) {
                      count_text(question.sizes.back()));
 }
 
-/// A measured size as files hold it.
-struct SizeRow {
-  MeasuredSize measured;
-  PairTimes times;
-  std::string faster;
-};
-
-void describe(Fields& f, SizeRow& row) {
-  f("size", row.measured.size);
-  f.derived("first_seconds", triple(row.times.first), {.about = "low, middle, high"});
-  f.derived("second_seconds", triple(row.times.second));
-  f.derived("ratio", triple(row.measured.ratio));
-  f("coverage", row.measured.ratio.coverage);
-  f("faster", row.faster, {.about = "a variant, or tie"});
-  f("again", row.measured.again, {.about = "measured twice, since it contradicted others"});
+doc::Table sizes_table(const ThresholdRecord& record) {
+  const ThresholdQuestion& q = record.question;
+  doc::Table out{
+      .tag = "sizes",
+      .columns = {
+          {.tag = "size", .name = q.vary},
+          {.tag = "first_time", .name = q.first.name, .unit = "s", .folds = false},
+          {.tag = "second_time", .name = q.second.name, .unit = "s", .folds = false},
+          {.tag = "ratio", .unit = "times", .about = "time of the first by the second", .folds = false},
+          {.tag = "faster", .about = "* measured twice, since it contradicted other sizes", .folds = false}}};
+  for (const MeasuredSize& one : record.threshold.sizes) {
+    const PairTimes& times = record.times.at(one.size);
+    out.rows.push_back({doc::count(static_cast<double>(one.size)), doc::seconds(times.first.middle),
+                        doc::seconds(times.second.middle), doc::amount(one.ratio, "times"),
+                        who(q, one) + (one.again ? " *" : "")});
+  }
+  return out;
 }
 
 }  // namespace
@@ -138,81 +128,44 @@ std::string threshold_sentence(const ThresholdRecord& record) {
   return fmt::format("{}: {}", to_string(record.threshold.outcome), outcome_sentence(record));
 }
 
-std::string threshold_text(const ThresholdRecord& record) {
+doc::Document record_document(const ThresholdRecord& record) {
   const ThresholdQuestion& q = record.question;
-  std::string out = wrapped(fmt::format("{}, {}: {} against {}, {} rounds at each size", q.subject,
-                                        range_text(q), q.first.name, q.second.name, record.policy.rounds),
-                            terminal_width) +
-                    "\n";
-  out += fmt::format("{:>13} {:>12} {:>12}  {:<22} {}\n", printable(q.vary, 13), printable(q.first.name, 12),
-                     printable(q.second.name, 12), "ratio", "faster");
-  for (const MeasuredSize& one : record.threshold.sizes) {
-    const PairTimes& times = record.times.at(one.size);
-    out += fmt::format("{:>13} {:>12} {:>12}  {:<22} {}{}\n", count_text(one.size),
-                       seconds_text(times.first.middle), seconds_text(times.second.middle),
-                       ratio_text(one.ratio), printable(who(q, one), 14), one.again ? " *" : "");
-  }
-  if (any_again(record.threshold)) out += "* measured twice, since it contradicted other sizes\n";
-  for (const std::string& line : refusals(q)) out += wrapped(line, terminal_width) + "\n";
-  return out + wrapped(threshold_sentence(record), terminal_width) + "\n";
+  const Threshold& t = record.threshold;
+  const doc::Text first = doc::code(q.first.name), second = doc::code(q.second.name);
+  doc::Text method = range_text(q) + ": from which size is " + second + " faster than " + first +
+                     fmt::format(
+                         "? {} rounds at each size; a round is a process in which slices of both are "
+                         "shuffled together. Both agreed with the oracle at every size first.",
+                         record.policy.rounds);
+  if (std::ranges::any_of(t.sizes, &MeasuredSize::again))
+    method += " * marks sizes that were measured twice, since they contradicted others.";
+  doc::Document out = record_document(
+      "Break-even of " + first + " and " + second + " in " + doc::code(q.subject), threshold_sentence(record),
+      record.made,
+      {{.blocks = {doc::Text(
+            "Sizes between those of the table were not measured. The break-even belongs to this "
+            "machine and build, and to data that were in the caches as this operation leaves "
+            "them.")}},
+       {.tag = "attempts",
+        .title = "Sizes",
+        .blocks = {std::move(method), sizes_table(record), refusals(q)}}});
+  const auto number = [](std::optional<Index> size) {
+    return size ? doc::Text(doc::count(static_cast<double>(*size))) : doc::Text();
+  };
+  const std::string answer(record.wrong.empty() ? to_string(t.outcome) : "WRONG");
+  for (const auto& [tag, value] : std::initializer_list<std::pair<const char*, doc::Text>>{
+           {"answer", answer},
+           {"case", q.subject},
+           {"vary", q.vary},
+           {"first", q.first.name},
+           {"second", q.second.name},
+           {"low", number(t.low)},
+           {"high", number(t.high)},
+           {"constant", number(t.constant())},
+           {"rounds", doc::count(record.policy.rounds)},
+           {"seed", doc::count(static_cast<double>(record.policy.seed))}})
+    out.facts.push_back({tag, value});
+  return out;
 }
-
-std::string threshold_markdown(const ThresholdRecord& record) {
-  const ThresholdQuestion& q = record.question;
-  Json out = record_values(record.date, record.commit, record.machine, record.weather, record.command);
-  out["first"] = q.first.name;
-  out["second"] = q.second.name;
-  out["case"] = q.subject;
-  out["why"] = threshold_sentence(record);
-  out["range"] = range_text(q);
-  out["vary"] = q.vary;
-  out["rounds"] = record.policy.rounds;
-  Json rows = Json::array();
-  for (const MeasuredSize& one : record.threshold.sizes) {
-    const PairTimes& times = record.times.at(one.size);
-    rows.push_back(Json{{"size", count_text(one.size)},
-                        {"first_time", seconds_text(times.first.middle)},
-                        {"second_time", seconds_text(times.second.middle)},
-                        {"ratio", ratio_text(one.ratio)},
-                        {"faster", who(q, one) + (one.again ? ", measured twice" : "")}});
-  }
-  out["rows"] = std::move(rows);
-  out["refusals"] = refusals(q);
-  return document("tune_threshold.md", out);
-}
-
-// Beside the types, where argument-dependent lookup finds them.
-void describe(Fields& f, RefusedSizes& one) {
-  f("by", one.by);
-  f("why", one.why);
-  f("sizes", one.sizes);
-}
-
-void describe(Fields& f, ThresholdRecord& record) {
-  ThresholdQuestion& q = record.question;
-  Threshold& t = record.threshold;
-  std::vector<SizeRow> sizes;
-  for (const MeasuredSize& one : t.sizes) sizes.push_back({one, record.times.at(one.size), who(q, one)});
-  f.schema("assay.threshold/1");
-  f("case", q.subject);
-  f("vary", q.vary);
-  f("first", q.first.name);
-  f("second", q.second.name);
-  f.derived("outcome", record.wrong.empty() ? std::string(to_string(t.outcome)) : "WRONG");
-  f.derived("why", threshold_sentence(record));
-  f("low", t.low, {.null = true, .about = "the largest size at which the first is surely faster"});
-  f("high", t.high, {.null = true, .about = "the smallest at which the second is"});
-  f.derived("constant", t.constant(), {.null = true});
-  f("machine", record.machine.key);
-  f("date", record.date);
-  f("commit", record.commit);
-  f("command", record.command);
-  f("rounds", record.policy.rounds);
-  f("seed", record.policy.seed);
-  f("sizes", sizes);
-  f("refused", q.refused);
-}
-
-std::string to_json(const ThresholdRecord& record) { return json_text(to_value(record)); }
 
 }  // namespace assay

@@ -37,10 +37,10 @@ ThresholdRecord record(const std::vector<double>& ratios) {
                                                .step = 2,
                                                .between = "naive,simd@avx2"},
                                               doubling_with_a_tier(), Machine{}),
-                      .date = "2026-11-22T10:00:00Z",
-                      .commit = "c0ffee",
-                      .command = "assay tune threshold doubling/rows=1 --vary columns",
-                      .machine = {.key = "some_machine"}};
+                      .made = {.date = "2026-11-22T10:00:00Z",
+                               .commit = "c0ffee",
+                               .command = "assay tune threshold doubling/rows=1 --vary columns",
+                               .machine = {.key = "some_machine"}}};
   const auto measure = [&](Index size) {
     const auto at = std::ranges::find(out.question.sizes, size) - out.question.sizes.begin();
     const double ratio = ratios.at(static_cast<std::size_t>(at));
@@ -50,6 +50,12 @@ ThresholdRecord record(const std::vector<double>& ratios) {
   };
   out.threshold = find_threshold(out.question.sizes, measure, [] { return false; });
   return out;
+}
+
+std::string text_of(const ThresholdRecord& record) { return record_text(record_document(record)); }
+std::string markdown_of(const ThresholdRecord& record) { return doc::to_markdown(record_document(record)); }
+std::string json_of(const ThresholdRecord& record) {
+  return json_text(doc::to_value(record_document(record)));
 }
 
 void expect_no_line_beyond_80(const std::string& text) {
@@ -66,8 +72,9 @@ TEST(ThresholdRecords, SayTheBreakEvenItsIntervalAndTheConstant) {
   EXPECT_EQ(threshold_sentence(found),
             "FOUND: simd@avx2 is faster than naive from columns = 128 on. The break-even lies in [32, 128]. "
             "The constant is 128.");
-  const std::string text = threshold_text(found);
-  EXPECT_THAT(text, AllOf(HasSubstr("2.00 [1.90, 2.10]"), HasSubstr("tie\n"), HasSubstr("FOUND: ")));
+  const std::string text = text_of(found);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("2.00x"), HasSubstr("[1.90, 2.10]"), HasSubstr("tie\n"), HasSubstr("FOUND: ")));
   expect_no_line_beyond_80(text);
 }
 
@@ -89,33 +96,34 @@ TEST(ThresholdRecords, SayPlainlyWhereNoConstantFollows) {
 TEST(ThresholdRecords, SayWhichVariantIsWrongInsteadOfAThreshold) {
   ThresholdRecord wrong = record({0.5, 0.5, 2, 2});
   wrong.wrong = "doubling/simd@avx2/rows=1,columns=64#1: y[0, 39] is 0";
-  EXPECT_THAT(threshold_text(wrong), HasSubstr("WRONG: doubling/simd@avx2/rows=1,columns=64#1"));
-  const Json json = parse_json(to_json(wrong), "the record");
-  EXPECT_EQ(json.at("outcome"), "WRONG");
+  EXPECT_THAT(text_of(wrong), HasSubstr("WRONG: doubling/simd@avx2/rows=1,columns=64#1"));
+  const Json json = parse_json(json_of(wrong), "the record");
+  EXPECT_EQ(json.at("answer"), "WRONG");
 }
 
 TEST(ThresholdRecords, KeepEverySizeWithTimesAndRatioInJson) {
-  const Json json = parse_json(to_json(record({0.5, 0.5, 2, 2})), "the record");
-  EXPECT_EQ(json.at("schema"), "assay.threshold/1");
-  EXPECT_EQ(json.at("outcome"), "FOUND");
+  const Json json = parse_json(json_of(record({0.5, 0.5, 2, 2})), "the record");
+  EXPECT_EQ(json.at("schema"), "assay.tuning/1");
+  EXPECT_EQ(json.at("answer"), "FOUND");
   EXPECT_EQ(json.at("low"), 32);
   EXPECT_EQ(json.at("high"), 64);
   EXPECT_EQ(json.at("constant"), 64);
-  ASSERT_EQ(json.at("sizes").size(), 4U);
-  EXPECT_EQ(json.at("sizes").at(0).at("faster"), "naive");
-  EXPECT_EQ(json.at("sizes").at(3).at("ratio").at(1), 2);
-  EXPECT_TRUE(parse_json(to_json(record({1, 1, 1, 1})), "the record").at("constant").is_null());
+  const Json& sizes = json.at("sizes").at("rows");
+  ASSERT_EQ(sizes.size(), 4U);
+  EXPECT_EQ(sizes.at(0).at("faster"), "naive");
+  EXPECT_EQ(sizes.at(3).at("ratio").at("middle"), 2);
+  EXPECT_TRUE(parse_json(json_of(record({1, 1, 1, 1})), "the record").at("constant").is_null());
 }
 
 TEST(ThresholdRecords, NameSizesThatWereRefused) {
   ThresholdRecord found = record({0.5, 0.5, 2, 2});
   found.question.refused = {{.by = "wide", .why = "needs eight columns", .sizes = {1, 2, 4}}};
-  EXPECT_THAT(threshold_text(found), HasSubstr("columns = 1 to 4, 3 sizes: wide: needs eight columns"));
-  EXPECT_THAT(threshold_markdown(found), HasSubstr("1 to 4, 3 sizes"));
+  EXPECT_THAT(text_of(found), HasSubstr("columns = 1 to 4, 3 sizes: wide: needs eight columns"));
+  EXPECT_THAT(markdown_of(found), HasSubstr("1 to 4, 3 sizes"));
 }
 
 TEST(ThresholdRecords, AreDecisionRecordsThatMentionNobody) {
-  const std::string text = threshold_markdown(record({0.5, 0.5, 2, 2}));
+  const std::string text = markdown_of(record({0.5, 0.5, 2, 2}));
   EXPECT_THAT(
       text, AllOf(HasSubstr("\n\n**FOUND: "), HasSubstr("## How to reproduce"), HasSubstr("`some_machine`")));
   EXPECT_THAT(text, HasSubstr("`simd@avx2`")) << "to be copied";
@@ -133,7 +141,7 @@ TEST(ThresholdHeaders, HoldTheConstantAndWhatItWasMeasuredOn) {
 
 TEST(ThresholdHeaders, LetNoTextLeaveItsComment) {
   ThresholdRecord found = record({0.5, 0.5, 2, 2});
-  found.command = "assay tune threshold \nint planted; -o file\\";
+  found.made.command = "assay tune threshold \nint planted; -o file\\";
   const std::string header = header_text(found, "limit");
   std::istringstream lines(header);
   for (std::string line; std::getline(lines, line);) {

@@ -1,9 +1,9 @@
 #include "bench/tune/threshold_rounds.hpp"
 
-#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "core/plan/trial_key.hpp"
-#include "core/statistics/decision.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/tune/turns.hpp"
 
 #include <fmt/format.h>
 
@@ -25,23 +25,27 @@ MeasurePolicy measure_policy(const ThresholdQuestion& question, const ThresholdP
           .seed = policy.seed};
 }
 
-TrialResult result_of(const Trial& trial, const Agreement& agreement) {
-  return {.key = trial.key,
-          .operation = trial.row.operation,
-          .variant = trial.operation->variants()[trial.variant].name,
-          .problem = trial.row.problem,
-          .threads = trial.context.threads,
-          .agreement = agreement};
+/// The median over the slices of each variant; a call of several seconds is sampled in the first starts only.
+std::vector<Turn> turns_of(const std::vector<TrialSample>& samples, std::span<const std::size_t> order) {
+  std::vector<Turn> out;
+  for (const std::size_t i : order) {
+    if (samples[i].slices.empty()) return {};
+    const std::vector<std::vector<double>> seconds{{median(seconds_of(samples[i].slices))}};
+    out.push_back({.seconds = seconds, .control = seconds});
+  }
+  return out;
 }
 
-/// A call of several seconds is sampled in the first launches only.
-void require_rounds(const TrialResult& trial) {
-  const auto full = [](const Launch& launch) { return !launch.empty(); };
-  const auto rounds = static_cast<std::size_t>(std::ranges::count_if(trial.launches, full));
-  if (rounds >= fewest_rounds) return;
-  throw Error(
-      trial.key, fmt::format("gave samples in {} rounds, and {} are needed", rounds, fewest_rounds),
-      fmt::format("give a smaller --to when a call takes over {:g} s, or more --rounds", long_call_seconds));
+/// How a sample disagrees with the oracle or came to no end; empty where it did neither.
+std::string fault_of(const TrialSample& sample) {
+  if (sample.failure) return sample.failure->reason;
+  return sample.audit.fault.empty() ? "" : "in a slice that was timed: " + sample.audit.fault;
+}
+
+Interval median_time(const Candidate& candidate) {
+  std::vector<double> seconds;
+  for (const Turn& turn : candidate.turns) seconds.push_back(turn.seconds.front().front());
+  return median_interval(seconds);
 }
 
 }  // namespace
@@ -79,22 +83,39 @@ Interval ThresholdRounds::ratio_at(Index size) {
   const auto begin = share_of(times_.size()), end = share_of(times_.size() + 1);
   const std::vector<Checked> agreements = check(trials, policy_.seed, here.part(begin, begin));
   if (hooks_.stopped()) return {};
-  Results results;
+  LaunchRequest request{.policy = measure_policy(question_, policy_)};
+  std::vector<Candidate> both;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!agreements[i].agrees && wrong_.empty()) {
-      wrong_ = fmt::format("{}: {}", trials[i].key, agreements[i].detail);
-    }
-    results.trials.push_back(result_of(trials[i], agreements[i]));
+    const Trial& trial = trials[i];
+    if (!agreements[i].agrees && wrong_.empty())
+      wrong_ = fmt::format("{}: {}", trial.key, agreements[i].detail);
+    const std::string& variant = trial.operation->variants()[trial.variant].name;
+    request.trials.push_back({trial.key, trial.row.operation, variant, problem, trial.context.threads});
+    both.push_back({.name = trial.key});
   }
   if (ended()) return {};
-  measure(results, measure_policy(question_, policy_), sample_, here.part(begin, end));
-  if (hooks_.stopped()) return {};
-  for (const TrialResult& trial : results.trials) require_rounds(trial);
-  const TrialResult& first = results.trials.front();
-  const TrialResult& second = results.trials.back();
-  const PairTimes found{.first = time_of(first), .second = time_of(second), .ratio = speedup(first, second)};
-  times_[size] = found;
-  return found.ratio;
+  const Hooks sampling = here.part(begin, end);
+  const TakeTurns take_turns = [&](std::span<const std::size_t> order, int round) {
+    request.index = round;
+    const std::vector<TrialSample> samples = sample_(request, sampling);
+    if (samples.size() < both.size()) return std::vector<Turn>();
+    for (std::size_t i = 0; i < both.size(); ++i) {
+      if (const std::string fault = fault_of(samples[i]); !fault.empty() && wrong_.empty())
+        wrong_ = fmt::format("{}: {}", both[i].name, fault);
+    }
+    return wrong_.empty() ? turns_of(samples, order) : std::vector<Turn>();
+  };
+  measure_rounds(both, {.rounds = policy_.rounds, .seed = policy_.seed, .looks = 0}, take_turns, sampling);
+  if (ended()) return {};
+  if (const std::size_t rounds = rounds_of(both); rounds < fewest_rounds) {
+    throw Error(both.front().name,
+                fmt::format("gave samples in {} rounds, and {} are needed", rounds, fewest_rounds),
+                fmt::format("give a smaller --to when a call takes over {:g} s, or more --rounds",
+                            long_call_seconds));
+  }
+  const Interval ratio = ratio_between(both.front(), both.back());
+  times_[size] = {.first = median_time(both.front()), .second = median_time(both.back()), .ratio = ratio};
+  return ratio;
 }
 
 }  // namespace assay

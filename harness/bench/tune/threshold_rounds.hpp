@@ -22,8 +22,8 @@ struct PairTimes {
   Interval ratio;          ///< of the first by the second, round by round
 };
 
-/// Measures sizes one by one. A round is a launch: slices of both variants in one process, shuffled together,
-/// on the same inputs and into the same output. Its ratio is one sample.
+/// Measures sizes one by one. A round is a process start: slices of both variants in one process, shuffled
+/// together, on the same inputs and into the same output. Its ratio is one sample.
 class ThresholdRounds {
  public:
   ThresholdRounds(const ThresholdQuestion& question, ThresholdPolicy policy, Sample sample, Hooks hooks);

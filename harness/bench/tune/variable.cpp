@@ -1,100 +1,153 @@
 #include "bench/tune/variable.hpp"
 
+#include "assay/error.hpp"
+#include "core/machine/openblas_cores.hpp"
+#include "core/text/near_names.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <utility>
 
 namespace assay {
 namespace {
 
-using LogsOf = std::vector<double> TrialLogs::*;
+constexpr const char* default_uses_it = "the default uses it already";
 
-/// Logarithms of the ratio to the default, one per round: the mean over trials.
-std::vector<double> mean_logs(const ValueAttempt& attempt, LogsOf which) {
-  std::vector<double> out;
-  for (const PairedTrial& trial : attempt.trials) {
-    const TrialLogs logs = logs_of(trial);
-    out.resize((logs.*which).size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += (logs.*which)[i];
+/// Values are tried in their order of preference, the default before all.
+void add(std::vector<Candidate>& candidates, Candidate next) {
+  next.price = {static_cast<double>(candidates.size())};
+  candidates.push_back(std::move(next));
+}
+
+const OpenBlasCore& core_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const OpenBlasCore& core : openblas_cores()) {
+    if (same_core(core.name, name)) return core;
+    known.push_back(core.name);
   }
-  for (double& log : out) log /= static_cast<double>(attempt.trials.size());
+  constexpr std::size_t shown = 3;
+  throw Error("--core-types " + name, "is no core type whose instructions are known here",
+              fmt::format("near it: {}; all: {}", fmt::join(near_names(name, known, shown), ", "),
+                          fmt::join(known, ", ")));
+}
+
+/// Each once, the least demanding first.
+std::vector<OpenBlasCore> cores_to_try(const std::vector<std::string>& wanted,
+                                       const std::vector<std::string>& features) {
+  std::vector<std::string> names;
+  for (const std::string& name : wanted) {
+    const OpenBlasCore& core = core_named(name);
+    const std::vector<std::string> missing = lacking(core, features);
+    if (!missing.empty()) {
+      throw Error("--core-types " + name, fmt::format("this processor lacks {}", fmt::join(missing, ", ")),
+                  "leave it out");
+    }
+    names.push_back(core.name);
+  }
+  std::vector<OpenBlasCore> out;
+  for (const OpenBlasCore& core : openblas_cores()) {
+    const bool asked = names.empty() || std::ranges::find(names, core.name) != names.end();
+    if (asked && lacking(core, features).empty()) out.push_back(core);
+  }
   return out;
 }
 
-void decide(ValueRuling& out, const ValueAttempt& attempt, const Interval& control) {
-  if (!attempt.left_out.empty()) {
-    out.why = attempt.left_out;
-  } else if (!attempt.wrong.empty()) {
-    out.decision = Decision::wrong;
-    out.why = attempt.wrong;
-  } else if (has_moved(control)) {
-    out.decision = Decision::confounded;
-    out.why = "the default against itself was " + change_text(control);
-  } else {
-    out.decision = decision_on(out.ratio);
-    out.why = reason_for(out.ratio);
+/// Those that differ least stand first.
+std::vector<CacheSizes> near(const CacheSizes& system) {
+  std::vector<CacheSizes> out;
+  const auto try_size = [&](double CacheSizes::*of, double factor) {
+    CacheSizes next = system;
+    next.*of *= factor;
+    if (next.first <= next.second && next.second <= next.last) out.push_back(next);
+  };
+  for (double CacheSizes::*of : {&CacheSizes::first, &CacheSizes::second, &CacheSizes::last}) {
+    try_size(of, 0.5);
+    try_size(of, 2);
   }
-}
-
-ValueRuling ruling_of(const ValueAttempt& attempt, const Interval& control) {
-  ValueRuling out;
-  if (attempt.measured()) {
-    out.ratio = ratio_from(mean_logs(attempt, &TrialLogs::head));
-    for (const PairedTrial& trial : attempt.trials) out.trials.push_back(ratio_from(logs_of(trial).head));
-  }
-  decide(out, attempt, control);
+  try_size(&CacheSizes::last, 0.25);
   return out;
 }
 
-/// The default, and whatever is surely faster.
-bool may_be_chosen(const ValueRuling& ruling) {
-  return ruling.decision == Decision::baseline || ruling.decision == Decision::retain;
+Variables environment_with(const TunedVariable& variable, std::optional<std::string> value) {
+  return {{std::string(variable.name), std::move(value)}};
 }
 
-/// Returns the ratio of one attempt to another, round by round.
-Interval ratio_between(const ValueAttempt& one, const ValueAttempt& other) {
-  std::vector<double> logs = mean_logs(one, &TrialLogs::head);
-  const std::vector<double> others = mean_logs(other, &TrialLogs::head);
-  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= others[i];
-  return ratio_from(logs);
+Turn turn_of(const std::vector<TurnSample>& own, const std::vector<TurnSample>& control) {
+  Turn out;
+  for (const TurnSample& trial : own) out.seconds.push_back(trial.seconds);
+  for (const TurnSample& trial : control) out.control.push_back(trial.seconds);
+  return out;
 }
 
 }  // namespace
 
-VariableRuling ruled(const TunedVariable& variable, const std::vector<ValueAttempt>& attempts) {
-  VariableRuling out{.control = ratio_from(mean_logs(attempts.front(), &TrialLogs::control))};
-  for (const ValueAttempt& attempt : attempts) out.attempts.push_back(ruling_of(attempt, out.control));
-  out.attempts.front().decision = Decision::baseline;
-  out.attempts.front().why = "what the others are compared with";
-  for (std::size_t i = 1; i < attempts.size(); ++i) {
-    if (!attempts[i].measured() || !may_be_chosen(out.attempts[i])) continue;
-    if (out.attempts[i].ratio.middle < out.attempts[out.best].ratio.middle) out.best = i;
+std::vector<Candidate> core_candidates(const std::vector<std::string>& wanted,
+                                       const std::vector<std::string>& features,
+                                       const ReportedCore& reported) {
+  std::vector<Candidate> out;
+  add(out, {.name = "default", .in_use = reported(environment_with(core_type, std::nullopt))});
+  for (const OpenBlasCore& core : cores_to_try(wanted, features)) {
+    Candidate next{.name = core.name, .in_use = reported(environment_with(core_type, core.name))};
+    if (!same_core(next.in_use, core.name)) {
+      next.left_out = fmt::format("NOT TAKEN: OpenBLAS uses {} instead", next.in_use);
+    } else if (same_core(next.in_use, out.front().in_use)) {
+      next.left_out = default_uses_it;
+    }
+    add(out, std::move(next));
   }
-  out.chosen = out.best;
-  std::size_t tied = 0;
-  for (std::size_t i = attempts.size(); i-- > 0;) {
-    if (!attempts[i].measured() || !may_be_chosen(out.attempts[i])) continue;
-    if (i != out.best && decision_on(ratio_between(attempts[i], attempts[out.best])) == Decision::reject)
-      continue;
-    out.attempts[i].tied_with_best = true;
-    out.chosen = i;
-    ++tied;
-  }
-  out.ties =
-      tied < 2 ? fmt::format("no other {} that is faster than the default comes within what can be told apart",
-                             variable.value)
-               : fmt::format("{} of them cannot be told apart; the first, {}, is taken", tied, variable.preferred);
   return out;
 }
 
-std::size_t rounds_of(const std::vector<ValueAttempt>& attempts) {
-  const auto& trials = attempts.front().trials;
-  return trials.empty() ? 0 : trials.front().launches.size();
+std::vector<Candidate> cache_candidates(const std::vector<std::string>& wanted, const CacheSizes& system) {
+  std::vector<CacheSizes> sizes;
+  for (const std::string& text : wanted) sizes.push_back(cache_sizes_from(text, "--caches"));
+  if (wanted.empty()) sizes = near(system);
+  std::vector<Candidate> out;
+  add(out, {.name = "default", .in_use = to_text(system)});
+  for (const CacheSizes& one : sizes) {
+    add(out,
+        {.name = to_text(one), .in_use = to_text(one), .left_out = one == system ? default_uses_it : ""});
+  }
+  return out;
 }
 
-std::string name_of(const ValueAttempt& attempt) {
-  return attempt.value.empty() ? "default" : attempt.value;
+Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
+                         std::size_t at) {
+  return environment_with(variable, at == 0 ? std::nullopt : std::optional(candidates[at].name));
+}
+
+void measure_values(const TunedVariable& variable, std::vector<Candidate>& candidates,
+                    std::span<const TrialRequest> trials, const VariablePolicy& policy,
+                    const SampleSides& sample, const Hooks& hooks) {
+  const TakeTurns take_turns = [&](std::span<const std::size_t> order, int round) {
+    PairRequest request{.trials = {trials.begin(), trials.end()},
+                        .policy = {.seed = policy.rounds.seed},
+                        .draw = draw_of(policy.rounds.seed, round),
+                        .check = round == 0,
+                        .shared_bytes = policy.shared_bytes};
+    // The sides draw the order of their turns. The first side calibrates: the default.
+    std::vector<std::size_t> by_side(order.begin(), order.end());
+    std::ranges::sort(by_side);
+    for (const std::size_t i : by_side)
+      request.sides.push_back({candidates[i].name, policy.program, environment_of(variable, candidates, i)});
+    request.sides.push_back({"control", policy.program, environment_of(variable, candidates, 0)});
+    const auto sides = sample(request, hooks);
+    std::vector<Turn> out;
+    if (sides.empty()) return out;
+    for (const std::size_t i : order) {
+      const auto& own =
+          sides[static_cast<std::size_t>(std::ranges::lower_bound(by_side, i) - by_side.begin())];
+      const auto wrong = std::ranges::find(own, false, &TurnSample::agrees);
+      if (wrong != own.end() && request.check)
+        candidates[i].wrong = fmt::format("{}: {}", wrong->key, wrong->disagreement);
+      out.push_back(turn_of(own, i == 0 ? own : sides.back()));
+    }
+    return out;
+  };
+  measure_rounds(candidates, policy.rounds, take_turns, hooks);
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // Tests rounds over sides that a script plays.
-#include "bench/tune/variable_rounds.hpp"
+#include "bench/tune/variable.hpp"
 
 #include <gmock/gmock.h>
 
@@ -35,17 +35,17 @@ SampleSides scripted(std::vector<PairRequest>& asked, const std::string& wrong) 
   };
 }
 
-std::vector<ValueAttempt> three() {
-  return {{.reported = "Nehalem"},
-          {.value = "Sandybridge", .reported = "Sandybridge"},
-          {.value = "Haswell", .reported = "Haswell"}};
+std::vector<Candidate> three() {
+  return {{.name = "default", .in_use = "Nehalem"},
+          {.name = "Sandybridge", .in_use = "Sandybridge"},
+          {.name = "Haswell", .in_use = "Haswell"}};
 }
 
 TEST(ValueRounds, RunEachInAProcessOfItsOwnBesideAControl) {
-  auto attempts = three();
+  auto candidates = three();
   std::vector<PairRequest> asked;
-  measure_values(core_type, attempts, trials, {.rounds = 6, .program = "/bin/assay"}, scripted(asked, ""),
-                 {});
+  measure_values(core_type, candidates, trials, {.rounds = {.rounds = 6}, .program = "/bin/assay"},
+                 scripted(asked, ""), {});
   ASSERT_THAT(asked, SizeIs(6));
   const auto& sides = asked[1].sides;
   ASSERT_THAT(sides, SizeIs(4));
@@ -58,38 +58,38 @@ TEST(ValueRounds, RunEachInAProcessOfItsOwnBesideAControl) {
   EXPECT_TRUE(asked[0].check);
   EXPECT_FALSE(asked[1].check);
   EXPECT_NE(asked[0].draw, asked[1].draw);
-  const VariableRuling ruling = ruled(core_type, attempts);
-  EXPECT_EQ(ruling.attempts[1].decision, Decision::no_change);
-  EXPECT_EQ(ruling.attempts[2].decision, Decision::retain);
-  EXPECT_NEAR(ruling.attempts[2].ratio.middle, 0.5, 1e-9);
+  const TuneRuling ruling = ruled(core_type.words, candidates);
+  EXPECT_EQ(ruling.candidates[1].decision, Decision::no_change);
+  EXPECT_EQ(ruling.candidates[2].decision, Decision::retain);
+  EXPECT_NEAR(ruling.candidates[2].ratio.middle, 0.5, 1e-9);
 }
 
 TEST(ValueRounds, GoOnWithoutACoreTypeThatDisagrees) {
-  auto attempts = three();
+  auto candidates = three();
   std::vector<PairRequest> asked;
-  measure_values(core_type, attempts, trials, {.rounds = 6}, scripted(asked, "Haswell"), {});
-  EXPECT_EQ(attempts[2].wrong, "b: c[0, 0] is 2");
-  EXPECT_THAT(attempts[2].trials, IsEmpty());
+  measure_values(core_type, candidates, trials, {.rounds = {.rounds = 6}}, scripted(asked, "Haswell"), {});
+  EXPECT_EQ(candidates[2].wrong, "b: c[0, 0] is 2");
+  EXPECT_THAT(candidates[2].turns, IsEmpty());
   EXPECT_THAT(asked[0].sides, SizeIs(4));
   EXPECT_THAT(asked[1].sides, SizeIs(3));
-  EXPECT_EQ(ruled(core_type, attempts).attempts[2].decision, Decision::wrong);
-  EXPECT_EQ(rounds_of(attempts), 6U);
+  EXPECT_EQ(ruled(core_type.words, candidates).candidates[2].decision, Decision::wrong);
+  EXPECT_EQ(rounds_of(candidates), 6U);
 }
 
 TEST(ValueRounds, EndWhenTheDefaultDisagrees) {
-  auto attempts = three();
+  auto candidates = three();
   std::vector<PairRequest> asked;
-  measure_values(core_type, attempts, trials, {.rounds = 6}, scripted(asked, "default"), {});
+  measure_values(core_type, candidates, trials, {.rounds = {.rounds = 6}}, scripted(asked, "default"), {});
   EXPECT_THAT(asked, SizeIs(1));
-  EXPECT_EQ(attempts[0].wrong, "b: c[0, 0] is 2");
+  EXPECT_EQ(candidates[0].wrong, "b: c[0, 0] is 2");
 }
 
 TEST(ValueRounds, LeaveOutTheOneInWhichTheyWereInterrupted) {
-  auto attempts = three();
+  auto candidates = three();
   std::vector<PairRequest> asked;
   const Hooks hooks{.stop = [&] { return asked.size() == 3; }};
-  measure_values(core_type, attempts, trials, {.rounds = 6}, scripted(asked, ""), hooks);
-  EXPECT_EQ(rounds_of(attempts), 2U);
+  measure_values(core_type, candidates, trials, {.rounds = {.rounds = 6}}, scripted(asked, ""), hooks);
+  EXPECT_EQ(rounds_of(candidates), 2U);
 }
 
 }  // namespace

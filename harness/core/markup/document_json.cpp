@@ -16,7 +16,12 @@ Json value_of(const Text& text) {
   const Amount* number = text.number();
   if (number == nullptr) return text.plain();
   const Interval& value = number->value;
-  if (!number->has_interval()) return json_number(value.middle);
+  if (!number->has_interval()) {
+    constexpr double exact = 1e15;  // whole numbers below 2^53 are exact
+    const bool whole = number->unit.empty() && std::trunc(value.middle) == value.middle;
+    if (whole && std::abs(value.middle) < exact) return static_cast<Index>(value.middle);
+    return json_number(value.middle);
+  }
   return {{"low", json_number(value.low)},
           {"middle", json_number(value.middle)},
           {"high", json_number(value.high)},

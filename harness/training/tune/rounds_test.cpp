@@ -1,5 +1,5 @@
 // Tests the settings that are tried, and rounds over a training that a script plays.
-#include "training/tune/rounds.hpp"
+#include "training/tune/settings.hpp"
 
 #include "assay/error.hpp"
 
@@ -20,22 +20,23 @@ TrainingPlan plan() {
 }
 
 TEST(Settings, AreTheJobAsItIsAndEachOtherOnce) {
-  const auto attempts = attempts_of(plan(), {.workers = {0, 1, 2}, .prefetch = {1, 2}});
+  const auto plans = plans_of(plan(), {.workers = {0, 1, 2}, .prefetch = {1, 2}});
+  const auto candidates = candidates_of(plans);
   // Without workers there is nothing to prefetch: 1 + 2 + 2, the job among them.
-  ASSERT_EQ(attempts.size(), 5U);
-  EXPECT_EQ(attempts[0].plan.workers, 1);
-  EXPECT_EQ(attempts[0].plan.prefetch, 2);
-  EXPECT_EQ(attempts[1].plan.workers, 0);
-  for (std::size_t i = 1; i < attempts.size(); ++i) EXPECT_NE(attempts[i].hypothesis, "") << i;
+  ASSERT_EQ(plans.size(), 5U);
+  EXPECT_EQ(plans[0].workers, 1);
+  EXPECT_EQ(plans[0].prefetch, 2);
+  EXPECT_EQ(plans[1].workers, 0);
+  for (std::size_t i = 1; i < candidates.size(); ++i) EXPECT_NE(candidates[i].hypothesis, "") << i;
 }
 
 TEST(Settings, OutOfOrderAreTriedWhenAskedFor) {
-  EXPECT_EQ(attempts_of(plan(), {.workers = {0, 1}, .any_order = true}).size(), 3U);
+  EXPECT_EQ(plans_of(plan(), {.workers = {0, 1}, .any_order = true}).size(), 3U);
 }
 
 TEST(Settings, RefuseABatchThatLeavesNoTwoSteps) {
   try {
-    attempts_of(plan(), {.batch = {501}});
+    plans_of(plan(), {.batch = {501}});
     FAIL();
   } catch (const Error& failure) {
     EXPECT_THAT(failure.what(), HasSubstr("--batch"));
@@ -78,14 +79,15 @@ class Scripted final : public Training {
 TEST(Rounds, MeasureEachSettingAndRejectWhatTrainsABatchTwice) {
   const TrainingMaker maker(
       [](const TrainingPlan&) -> std::unique_ptr<Training> { return std::make_unique<Scripted>(); });
-  auto attempts = attempts_of(plan(), {.workers = {0, 2}});
-  measure_rounds(attempts, {.rounds = 6, .run_seconds = 1e-3}, 1, {});
-  const TuneRuling ruling = ruled(attempts);
-  EXPECT_NEAR(ruling.attempts[0].seconds, 1e-6, 1e-9) << "a step of 10 us has 10 samples";
-  EXPECT_EQ(ruling.attempts[1].decision, Decision::reject);
-  EXPECT_NEAR(ruling.attempts[1].ratio.middle, 2, 1e-3);
-  EXPECT_EQ(ruling.attempts[2].decision, Decision::wrong);
-  EXPECT_THAT(ruling.attempts[2].why, HasSubstr("batch 0 was trained twice"));
+  const auto plans = plans_of(plan(), {.workers = {0, 2}});
+  auto candidates = candidates_of(plans);
+  measure_settings(plans, candidates, {.rounds = 6, .run_seconds = 1e-3}, 1, {});
+  const TuneRuling ruling = ruled(setting_words, candidates);
+  EXPECT_NEAR(ruling.candidates[0].seconds, 1e-6, 1e-9) << "a step of 10 us has 10 samples";
+  EXPECT_EQ(ruling.candidates[1].decision, Decision::reject);
+  EXPECT_NEAR(ruling.candidates[1].ratio.middle, 2, 1e-3);
+  EXPECT_EQ(ruling.candidates[2].decision, Decision::wrong);
+  EXPECT_THAT(ruling.candidates[2].why, HasSubstr("batch 0 was trained twice"));
   EXPECT_EQ(ruling.chosen, 0U);
 }
 

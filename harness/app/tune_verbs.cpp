@@ -1,0 +1,302 @@
+// The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
+#include "app/interrupt.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+#include "app/tuned_kernels.hpp"
+#include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/pipeline.hpp"
+#include "bench/gate/paired_launches.hpp"
+#include "bench/tune/threshold_header.hpp"
+#include "bench/tune/variable.hpp"
+#include "core/files/this_program.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/machine/clock.hpp"
+#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
+#include "core/text/figures.hpp"
+#include "training/tune/settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace assay {
+namespace {
+
+/// Returns the linked OpenBLAS, which has to choose a core when it is loaded, or it does not read the
+/// variable.
+OpenBlas openblas_that_chooses() {
+  OpenBlas out = linked_openblas();
+  if (!out.linked) {
+    throw Error("OpenBLAS", "is not linked into this program",
+                "install it (apt install libopenblas-dev) and build again");
+  }
+  if (!out.chooses_core) {
+    throw Error("OpenBLAS", fmt::format("was built for one core type, {}", out.core),
+                "use one that was built with DYNAMIC_ARCH");
+  }
+  return out;
+}
+
+/// The trials of the variant that reads it, and in `not_here` those that cannot run.
+std::vector<TrialRequest> trials_of(const TunedVariable& variable, const SelectionOptions& options,
+                                    const Suite& suite, const Registry& registry, const Machine& machine,
+                                    std::vector<std::string>& not_here) {
+  const Selection selection{.filter = options.filter, .threads = options.threads, .seed = options.seed};
+  std::vector<TrialRequest> out;
+  for (const Trial& trial : make_plan(registry, suite, selection, machine)) {
+    const std::string& name = trial.operation->variants()[trial.variant].name;
+    if (name != variable.variant) continue;
+    if (trial.skipped.empty()) {
+      out.push_back(
+          {trial.key, trial.row.operation, name, trial.row.problem, trial.context.threads, trial.row.file});
+    } else {
+      not_here.push_back(fmt::format("{}: {}", trial.key, trial.skipped));
+    }
+  }
+  if (out.empty() && not_here.empty()) {
+    throw Error(options.suite.string(),
+                fmt::format("nothing that is selected has a variant {}", variable.variant),
+                fmt::format("`assay list /{}` shows the operations that have one", variable.variant));
+  }
+  return out;
+}
+
+std::vector<Case> cases_of(const std::vector<TrialRequest>& trials) {
+  std::vector<Case> out;
+  for (const TrialRequest& trial : trials)
+    out.push_back({.operation = trial.operation, .problem = trial.problem, .file = trial.file});
+  return out;
+}
+
+std::string reported_core(const std::filesystem::path& program, const Variables& environment) {
+  const Description description = described_by(program, {}, {.stop = interrupted}, environment);
+  const auto fact = std::ranges::find(description.facts, "OpenBLAS core", &Fact::name);
+  return fact == description.facts.end() ? "" : fact->value;
+}
+
+/// Measures with hooks that show progress, and notes the weather meanwhile.
+void under_way(Circumstances& made, const std::function<void(const Hooks&)>& measure) {
+  const WeatherStation station;
+  {
+    Progress progress;
+    measure(progress.hooks());
+  }
+  made.weather = station.since();
+}
+
+Circumstances now(std::string command) {
+  return {.date = utc_now(),
+          .commit = build_info().commit,
+          .command = std::move(command),
+          .machine = this_machine()};
+}
+
+void write_record(const RecordOutputs& outputs, const doc::Document& document, const std::string& words,
+                  const std::string& json) {
+  if (!outputs.markdown.empty()) write_file(outputs.markdown, doc::to_markdown(document));
+  if (!outputs.output.empty()) write_file(outputs.output, json + "\n");
+  put(outputs.json, words, json);
+}
+
+/// Rules on the measured candidates. Returns the word to end with at once, where nothing can be decided: a
+/// present setting that is wrong leaves nothing to compare with.
+std::optional<Word> rule(TuneRecord& record, const std::string& json) {
+  const Candidate& present = record.candidates.front();
+  if (!present.wrong.empty()) {
+    const std::string text =
+        fmt::format("WRONG: {}, {}: {}\n", record.words.present,
+                    present.in_use.empty() ? present.name : present.in_use, present.wrong);
+    fmt::print(json == "-" ? stderr : stdout, "{}", text);
+    return Word::wrong;
+  }
+  const std::size_t rounds = rounds_of(record.candidates);
+  if (rounds < fewest_rounds) {
+    fmt::print("INTERRUPTED after {} rounds: nothing is decided\n", rounds);
+    return Word::interrupted;
+  }
+  record.ruling = ruled(record.words, record.candidates);
+  return std::nullopt;
+}
+
+Word word_of(const TuneRecord& record) {
+  const bool wrong =
+      std::ranges::any_of(record.candidates, [](const Candidate& one) { return !one.wrong.empty(); });
+  if (wrong) return Word::wrong;
+  return record.ruling.advice == Advice::undecided ? Word::undecided : Word::done;
+}
+
+void require_something_to_try(const TuneRecord& record) {
+  std::string why;
+  for (std::size_t i = 1; i < record.candidates.size(); ++i) {
+    if (record.candidates[i].measured()) return;
+    why += fmt::format("\n  {}: {}", record.candidates[i].name, record.candidates[i].left_out);
+  }
+  const Candidate& present = record.candidates.front();
+  throw Error("tune",
+              fmt::format("there is nothing to try beside {}, {}{}", record.words.present,
+                          present.in_use.empty() ? present.name : present.in_use, why),
+              fmt::format("name other {}, or none", record.words.settings));
+}
+
+/// `about` says in its own words what reads the variable; `told` is called with the record once it is ruled
+/// on, and returns a line for the terminal.
+Outcome tuned_variable(const TunedVariable& variable, const SelectionOptions& selection, int rounds,
+                       const RecordOutputs& outputs, const std::string& command, const std::string& about,
+                       const Registry& registry, const std::function<std::vector<Candidate>()>& candidates,
+                       const std::function<std::string(const TuneRecord&)>& told) {
+  const Suite suite = load_suite(selection.suite, registry);
+  TuneRecord record{.title = fmt::format("{} for suite {}", variable.title, suite.name),
+                    .words = variable.words,
+                    .variable = std::string(variable.name),
+                    .made = now(command),
+                    .consequences = {std::string(variable.advice)}};
+  const auto trials = trials_of(variable, selection, suite, registry, record.made.machine, record.not_here);
+  if (trials.empty()) {
+    fmt::print("SKIPPED: no trial of {} runs here: {}\n", variable.variant, record.not_here.front());
+    return {Word::skipped};
+  }
+  for (const TrialRequest& trial : trials) record.cases.push_back(trial.key);
+  record.method = fmt::format(
+      "{}. In each round every value was a process of its own, and they took turns slice by slice on the "
+      "same cores "
+      "and data. Of each trial the median ratio of a round counts; the time of a value is the geometric mean "
+      "over {}.",
+      about, quantity_text(std::ssize(trials), "trial"));
+  const VariablePolicy policy{.rounds = {.rounds = rounds, .seed = selection.seed},
+                              .program = this_program(),
+                              .shared_bytes = shared_bytes_for(registry, cases_of(trials))};
+  record.candidates = candidates();
+  require_something_to_try(record);
+  under_way(record.made, [&](const Hooks& hooks) {
+    measure_values(variable, record.candidates, trials, policy, sample_sides, hooks);
+  });
+  if (const auto end = rule(record, outputs.json)) return {*end};
+  const doc::Document document = record_document(record);
+  write_record(outputs, document, record_text(document) + told(record), record_json(record));
+  return {word_of(record)};
+}
+
+/// The chosen settings are written as a job.
+Outcome tuned_job(const TuneOptions& tune, const TuneGrid& grid, std::string command) {
+  TrainingJob job = training_job_from_json(read_file(tune.job), tune.job);
+  TuneRecord record{.title = "Settings of " + job.name,
+                    .words = setting_words,
+                    .rate = "samples/s",
+                    .made = now(std::move(command)),
+                    .method = in_words(job.plan) + ". Times are per sample."};
+  const std::vector<TrainingPlan> plans = plans_of(job.plan, grid);
+  record.candidates = candidates_of(plans);
+  require_something_to_try(record);
+  for (const TrainingPlan& plan : plans)
+    require_memory(plan, tune.job.string() + ", " + in_words(plan), record.made.machine.memory_bytes);
+  under_way(record.made, [&](const Hooks& hooks) {
+    measure_settings(plans, record.candidates, tune.policy, tune.seed, hooks);
+  });
+  if (const auto end = rule(record, tune.outputs.json)) return {*end};
+  record.consequences = consequences_of(plans, record.candidates, record.ruling);
+  job.plan = plans[record.ruling.chosen];
+  const doc::Document document = record_document(record);
+  write_record(tune.outputs, document, record_text(document), to_json(job));
+  return {word_of(record)};
+}
+
+/// Whether there is a threshold, none, or nothing that could be said.
+Word word_of(const ThresholdRecord& record) {
+  if (!record.wrong.empty()) return Word::wrong;
+  switch (record.threshold.outcome) {
+    case ThresholdOutcome::found:
+    case ThresholdOutcome::everywhere:
+    case ThresholdOutcome::nowhere:
+    case ThresholdOutcome::reversed: return Word::done;
+    case ThresholdOutcome::not_monotone:
+    case ThresholdOutcome::undecided: return Word::undecided;
+    case ThresholdOutcome::stopped: break;
+  }
+  return Word::interrupted;
+}
+
+/// An old header stays as it was when there is no constant: whoever includes it must not lose it by a noisy
+/// day.
+std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
+  if (tune.header.empty()) return "";
+  const auto constant = record.threshold.constant();
+  if (!constant) return fmt::format("{} was not written\n", tune.header.string());
+  write_file(tune.header, header_text(record, tune.constant));
+  return fmt::format("{} has {} = {}\n", tune.header.string(), tune.constant, *constant);
+}
+
+}  // namespace
+
+Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {
+  const std::string about = openblas_that_chooses().configuration;
+  const auto candidates = [&] {
+    return core_candidates(options.core_types, this_processor().features, [](const Variables& environment) {
+      return reported_core(this_program(), environment);
+    });
+  };
+  return tuned_variable(core_type, options.selection, options.rounds, options.outputs,
+                        command_of("tune library", options), about, registry, candidates,
+                        [](const TuneRecord&) { return std::string(); });
+}
+
+Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registry) {
+  const CacheSizes system = caches_of_the_system();
+  const auto keep = [](const TuneRecord& record) {
+    const std::size_t chosen = record.ruling.chosen;
+    return kept_in_words(keep_tuned(chosen == 0 ? "" : record.candidates[chosen].name, record.made));
+  };
+  return tuned_variable(
+      reckoned_caches, options.selection, options.rounds, options.outputs,
+      command_of("tune kernels", options), "The system says " + to_text(system), registry,
+      [&] { return cache_candidates(options.caches, system); }, keep);
+}
+
+Outcome tune_loader_verb(const TuneLoaderOptions& options) {
+  return tuned_job(options.tune,
+                   {.workers = options.workers, .prefetch = options.prefetch, .any_order = options.any_order},
+                   command_of("tune loader", options));
+}
+
+Outcome tune_batch_verb(const TuneBatchOptions& options) {
+  return tuned_job(options.tune, {.batch = options.batch}, command_of("tune batch", options));
+}
+
+Outcome tune_threads_verb(const TuneThreadsOptions& options) {
+  return tuned_job(options.tune, {.threads = options.threads}, command_of("tune threads", options));
+}
+
+Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) {
+  if (!tune.header.empty()) require_identifier(tune.constant);
+  ThresholdRecord record{.made = now(command_of("tune threshold", tune)),
+                         .policy = {.rounds = tune.rounds, .seed = tune.seed}};
+  record.question = question_of(tune.request, registry, record.made.machine);
+  if (record.question.sizes.empty()) {
+    const RefusedSizes& first = record.question.refused.front();
+    fmt::print("SKIPPED: {} does not run here: {}\n", first.by, first.why);
+    return {Word::skipped};
+  }
+  under_way(record.made, [&](const Hooks& hooks) {
+    ThresholdRounds rounds(record.question, record.policy, sample_in_new_process, hooks);
+    record.threshold = find_threshold(
+        record.question.sizes, [&](Index size) { return rounds.ratio_at(size); },
+        [&] { return rounds.ended(); });
+    record.times = rounds.times();
+    record.wrong = rounds.wrong();
+  });
+  const Word word = word_of(record);
+  if (word == Word::interrupted) {
+    fmt::print("INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
+    return {word};
+  }
+  const doc::Document document = record_document(record);
+  const std::string header = header_line(record, tune);
+  write_record(tune.outputs, document, header + record_text(document), json_text(doc::to_value(document)));
+  return {word};
+}
+
+}  // namespace assay

@@ -1,0 +1,219 @@
+#include "core/tune/turns.hpp"
+
+#include "assay/random.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using CaseTimes = std::vector<std::vector<double>> Turn::*;
+
+/// Clocks and calls cost time: a turn may be so much faster than its bound.
+constexpr double bound_slack = 0.02;
+
+/// The logarithm of a ratio of times. A disturbance of both cancels within a pair of slices, and a
+/// disturbance of one slice does not move the median.
+double log_ratio(std::span<const double> slices, std::span<const double> others) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(slices.size(), others.size()); ++i)
+    logs.push_back(std::log(slices[i] / others[i]));
+  return median(logs);
+}
+
+/// Logarithms of the ratio of one case, round by round.
+std::vector<double> logs_of_case(const Candidate& one, const Candidate& other, CaseTimes times,
+                                 std::size_t at) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < std::min(one.turns.size(), other.turns.size()); ++i)
+    out.push_back(log_ratio((one.turns[i].*times)[at], (other.turns[i].*times)[at]));
+  return out;
+}
+
+std::size_t case_count(const Candidate& candidate) {
+  return candidate.turns.empty() ? 0 : candidate.turns.front().seconds.size();
+}
+
+/// Logarithms of the ratio, round by round: the mean over cases.
+std::vector<double> logs_of_all(const Candidate& one, const Candidate& other, CaseTimes times) {
+  std::vector<double> out(std::min(one.turns.size(), other.turns.size()));
+  const std::size_t cases = case_count(one);
+  for (std::size_t at = 0; at < cases; ++at) {
+    const std::vector<double> logs = logs_of_case(one, other, times, at);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += logs[i] / static_cast<double>(cases);
+  }
+  return out;
+}
+
+bool is_look(int done, const TuneRounds& rounds) {
+  if (done < static_cast<int>(fewest_rounds) || done == rounds.rounds) return false;
+  for (int look = 1; look <= rounds.looks; ++look)
+    if (done == rounds.rounds * look / (rounds.looks + 1)) return true;
+  return false;
+}
+
+std::vector<std::size_t> shuffled(std::vector<std::size_t> order, Rng& rng) {
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
+  return order;
+}
+
+/// Removes candidates that have lost; the present setting stays.
+void drop_losers(std::vector<std::size_t>& taking_part, const std::vector<Candidate>& candidates, int looks) {
+  const double tests = static_cast<double>((candidates.size() - 1) * static_cast<std::size_t>(looks));
+  const double coverage = 1 - (1 - wanted_coverage) / tests;
+  std::erase_if(taking_part, [&](std::size_t i) {
+    if (i == 0) return false;
+    const Interval log = centre(logs_of_all(candidates[i], candidates.front(), &Turn::seconds), coverage);
+    return log.coverage >= coverage && decision_on(exponential(log)) == Decision::reject;
+  });
+}
+
+double median_seconds(const Candidate& candidate) {
+  std::vector<double> all;
+  for (const Turn& turn : candidate.turns) all.push_back(median(turn.seconds.front()));
+  return median(all);
+}
+
+/// The median bound where turns were faster than their bounds beyond doubt, else 0.
+double beaten_bound(const Candidate& candidate) {
+  std::vector<double> logs, bounds;
+  for (const Turn& turn : candidate.turns) {
+    if (turn.bound <= 0) return 0;
+    logs.push_back(std::log(median(turn.seconds.front()) / turn.bound));
+    bounds.push_back(turn.bound);
+  }
+  return centre(logs).high < std::log1p(-bound_slack) ? median(bounds) : 0;
+}
+
+void decide(CandidateRuling& out, const Candidate& candidate, const TuneWords& words) {
+  const double bound = candidate.measured() ? beaten_bound(candidate) : 0;
+  if (!candidate.left_out.empty()) {
+    out.why = candidate.left_out;
+  } else if (!candidate.wrong.empty()) {
+    out.decision = Decision::wrong;
+    out.why = candidate.wrong;
+  } else if (bound > 0) {
+    out.decision = Decision::over_bound;
+    out.why =
+        fmt::format("takes {}, and cannot take less than {}", seconds_text(out.seconds), seconds_text(bound));
+  } else if (has_moved(out.control)) {
+    out.decision = Decision::confounded;
+    out.why = fmt::format(fmt::runtime(words.control), change_text(out.control));
+  } else {
+    out.decision = decision_on(out.ratio);
+    out.why = reason_for(out.ratio);
+  }
+}
+
+CandidateRuling ruling_on(const Candidate& candidate, const Candidate& present, const TuneWords& words) {
+  CandidateRuling out;
+  if (candidate.measured()) {
+    out.ratio = ratio_between(candidate, present);
+    out.control = ratio_from(logs_of_all(candidate, present, &Turn::control));
+    for (std::size_t at = 0; at < case_count(candidate); ++at)
+      out.cases.push_back(ratio_from(logs_of_case(candidate, present, &Turn::seconds, at)));
+    if (out.cases.size() == 1) out.seconds = median_seconds(candidate);
+  }
+  decide(out, candidate, words);
+  const bool sound = out.decision != Decision::wrong && out.decision != Decision::over_bound;
+  if (&candidate == &present && sound) {
+    out.decision = Decision::baseline;
+    out.why = "what the others are compared with";
+  }
+  return out;
+}
+
+}  // namespace
+
+TakeTurns one_by_one(std::function<Turn(std::size_t candidate)> take_turn, const Hooks& hooks) {
+  return [take_turn = std::move(take_turn), hooks](std::span<const std::size_t> order, int) {
+    std::vector<Turn> out;
+    for (const std::size_t i : order) {
+      out.push_back(take_turn(i));
+      if (hooks.stopped()) return std::vector<Turn>();
+    }
+    return out;
+  };
+}
+
+void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds, const TakeTurns& take_turns,
+                    const Hooks& hooks) {
+  Rng rng(rounds.seed);
+  std::vector<std::size_t> taking_part(candidates.size());
+  std::iota(taking_part.begin(), taking_part.end(), std::size_t{0});
+  for (int round = 0; round < rounds.rounds; ++round) {
+    std::erase_if(taking_part, [&](std::size_t i) { return !candidates[i].measured(); });
+    if (!candidates.front().measured()) return;
+    hooks.say(fmt::format("round {} of {}: {} settings", round + 1, rounds.rounds, taking_part.size()),
+              static_cast<double>(round) / rounds.rounds);
+    const std::vector<std::size_t> order = shuffled(taking_part, rng);
+    std::vector<Turn> turns = take_turns(order, round);
+    if (turns.empty() || hooks.stopped()) return;
+    for (std::size_t i = 0; i < order.size(); ++i) candidates[order[i]].turns.push_back(std::move(turns[i]));
+    for (Candidate& candidate : candidates) {
+      if (!candidate.wrong.empty()) candidate.turns.clear();
+    }
+    if (is_look(round + 1, rounds)) drop_losers(taking_part, candidates, rounds.looks);
+  }
+}
+
+Interval ratio_between(const Candidate& one, const Candidate& other) {
+  return ratio_from(logs_of_all(one, other, &Turn::seconds));
+}
+
+std::size_t rounds_of(const std::vector<Candidate>& candidates) { return candidates.front().turns.size(); }
+
+std::string_view to_string(Advice advice) {
+  switch (advice) {
+    case Advice::take: return "TAKE";
+    case Advice::keep: return "KEEP";
+    case Advice::undecided: return "UNDECIDED";
+  }
+  return "";
+}
+
+TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates) {
+  TuneRuling out;
+  const Candidate& present = candidates.front();
+  for (const Candidate& candidate : candidates)
+    out.candidates.push_back(ruling_on(candidate, present, words));
+  const auto is = [&](std::size_t i, Decision decision) {
+    return candidates[i].measured() && out.candidates[i].decision == decision;
+  };
+  const bool sound = is(0, Decision::baseline);
+  bool faster = false, told = false;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    told = told || is(i, Decision::retain) || is(i, Decision::reject) || is(i, Decision::no_change);
+    if (!is(i, Decision::retain)) continue;
+    if (!(sound || faster) || out.candidates[i].ratio.middle < out.candidates[out.best].ratio.middle)
+      out.best = i;
+    faster = true;
+  }
+  out.chosen = out.best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!is(i, Decision::baseline) && !is(i, Decision::retain) && !is(i, Decision::no_change)) continue;
+    const Interval behind = ratio_between(candidates[i], candidates[out.best]);
+    if (i != out.best && decision_on(behind) == Decision::reject) continue;
+    out.candidates[i].tied_with_best = true;
+    ++out.tied;
+    // A candidate that is as fast as can be told, and cheaper, is not shown to be faster than the present
+    // one.
+    if (faster && !is(i, Decision::retain)) continue;
+    if (candidates[i].price < candidates[out.chosen].price) out.chosen = i;
+  }
+  const bool doubtful = std::ranges::any_of(out.candidates, [](const CandidateRuling& one) {
+    return one.decision == Decision::confounded || one.decision == Decision::over_bound;
+  });
+  out.advice = out.chosen != 0 ? Advice::take : doubtful && !told ? Advice::undecided : Advice::keep;
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,108 @@
+/// Tries settings against the present one in turns: measures rounds and decides. Knows neither what a setting
+/// is nor how a turn is timed.
+#pragma once
+
+#include "assay/hooks.hpp"
+#include "assay/interval.hpp"
+#include "core/statistics/decision.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Times of one candidate in one round, in seconds, case by case. Slices of one position ran together with
+/// those of the other candidates.
+struct Turn {
+  std::vector<std::vector<double>> seconds;
+  std::vector<std::vector<double>>
+      control;       ///< of work that no candidate changes, such as the present setting
+  double bound = 0;  ///< the least that `seconds` can be; 0: not known
+};
+
+/// A setting to try. The first of a list is the present one.
+struct Candidate {
+  std::string name;           ///< Haswell
+  std::string in_use;         ///< the setting that is reported to be in use then
+  std::string hypothesis;     ///< what is expected of it
+  std::vector<double> price;  ///< compared number by number: the lowest is taken of those that are tied
+  std::string left_out;       ///< why it is not measured
+  std::string wrong;          ///< how its results differ from those that are right
+  std::vector<Turn> turns;    ///< by round: fewer than the present setting has, once it has lost
+  double peak_bytes = 0;      ///< of resident memory; 0: not known
+
+  bool measured() const { return left_out.empty() && wrong.empty(); }
+};
+
+/// The vocabulary of one kind of settings.
+struct TuneWords {
+  std::string_view setting, settings;  ///< core type, core types
+  std::string_view present;            ///< the default
+  std::string_view preferred;          ///< of those that are tied: "with the fewest workers"
+  std::string_view control;            ///< "the default against itself was {}"
+};
+
+/// The rounds after which candidates that have lost are dropped: so many, at even distances.
+inline constexpr int usual_looks = 3;
+
+struct TuneRounds {
+  int rounds = 10;
+  std::uint64_t seed = 42;
+  int looks = usual_looks;  ///< 0 measures every candidate in every round
+};
+
+/// Measures one turn of each of these candidates, named by position, in this order, and returns them in it;
+/// nothing after an interrupt. May set Candidate::wrong: such a candidate takes no further part.
+using TakeTurns = std::function<std::vector<Turn>(std::span<const std::size_t> order, int round)>;
+
+/// Returns TakeTurns of candidates that are measured one after the other.
+TakeTurns one_by_one(std::function<Turn(std::size_t candidate)> take_turn, const Hooks& hooks);
+
+/// Measures rounds in an order that is drawn anew for each. Ends after an interrupt, without the round that
+/// it fell in, and when the present setting is wrong. At a look, candidates that are slower than the present
+/// setting by an interval whose error of 5 % is shared by all candidates and looks (Bonferroni) are dropped.
+void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds, const TakeTurns& take_turns,
+                    const Hooks& hooks);
+
+/// The time of one candidate by that of another: in each round the median over slices, then the mean of
+/// logarithms over cases.
+Interval ratio_between(const Candidate& one, const Candidate& other);
+
+/// Returns the number of rounds that the present setting was measured in.
+std::size_t rounds_of(const std::vector<Candidate>& candidates);
+
+enum class Advice {
+  take,      ///< another setting is faster, or as fast and cheaper
+  keep,      ///< none is
+  undecided  ///< the controls moved: nothing can be told
+};
+std::string_view to_string(Advice advice);  ///< `TAKE`
+
+struct CandidateRuling {
+  Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
+  Interval ratio{1, 1, 1};                  ///< time by that of the present setting, over all cases
+  Interval control{1, 1, 1};
+  std::vector<Interval> cases;  ///< the ratio of each case
+  double seconds = 0;           ///< median, of one case alone
+  std::string why;
+  bool tied_with_best = false;
+};
+
+struct TuneRuling {
+  Advice advice = Advice::keep;
+  std::vector<CandidateRuling> candidates;  ///< in order
+  std::size_t chosen = 0;
+  std::size_t best = 0;  ///< lowest ratio of the present setting and those that are faster
+  std::size_t tied = 0;  ///< candidates that cannot be told from the best, itself included
+};
+
+/// Rules on what was measured, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
+/// The cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than
+/// the present setting, where any is.
+TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates);
+
+}  // namespace assay
