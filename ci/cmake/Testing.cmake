@@ -1,7 +1,7 @@
-# assay_tests(NAME [APART] sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to NAME.3. A
-# process for each of two thousand tests would spend most of its time on starting: sanitized, that takes half a second.
-# A single test is run as NAME --gtest_filter=Suite.Test. The sources of a folder are compiled together, unless they are
-# to stay APART.
+# assay_tests(NAME [APART] LABEL label sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to
+# NAME.3, and selects by the label: `harness`, `kernels` or `program`. A process for each of two thousand tests would
+# spend most of its time on starting: sanitized, that takes half a second. NAME --gtest_filter=Suite.Test runs a single
+# test. The sources of a folder are compiled together, unless they are to stay APART.
 if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()
@@ -10,10 +10,10 @@ function(assay_tests name)
   if(NOT ASSAY_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "LABEL" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
-  assay_compile(${name})
+  assay_compile(${name} CHEAP)
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
   if(NOT arg_APART)
     assay_parse_together(${name} ${sources})
@@ -21,7 +21,7 @@ function(assay_tests name)
   assay_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
   foreach(part RANGE 3)
     add_test(NAME ${name}.${part} COMMAND ${name} --gtest_brief=1)
-    set_tests_properties(${name}.${part} PROPERTIES
+    set_tests_properties(${name}.${part} PROPERTIES LABELS "${arg_LABEL}"
       # Clang's OpenMP keeps threads busy for 200 ms after a call, and a check waits until they sleep.
       ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part};KMP_BLOCKTIME=1" TIMEOUT 1200
       # A filter that selects nothing is no success.

@@ -29,7 +29,7 @@ function(assay_wing name)
   set(private fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_link_libraries(assay_${name} PRIVATE ${private})
 
-  assay_tests(${name}_tests ${tests})
+  assay_tests(${name}_tests LABEL harness ${tests})
   if(TARGET ${name}_tests)
     target_include_directories(${name}_tests PRIVATE .)
     target_link_libraries(${name}_tests PRIVATE assay::${name} ${private})
