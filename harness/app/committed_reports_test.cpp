@@ -3,7 +3,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/report/page.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/markup/plot.hpp"

@@ -5,7 +5,7 @@
 #include "assay/compare.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
@@ -42,8 +42,7 @@ Outcome compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
   const Comparison comparison = compare(before, after, {.limit = options.limit});
-  Outcome outcome =
-      decide({.comparison = comparison, .against = Against::baseline, .measured = after.trials.size()}, {});
+  Outcome outcome = outcome_of(comparison, {.against = Against::baseline, .measured = after.trials.size()});
   if (const std::size_t failures = comparison.failures.size(); failures > 0 && !fails(outcome.word)) {
     outcome.add(Word::wrong, fmt::format("{} {} a time before and {} an error now", failures,
                                          failures == 1 ? "trial had" : "trials had",
@@ -59,7 +58,7 @@ Outcome compare_verb(const CompareOptions& options) {
   } else {
     const std::string text =
         remarks("before", before) + remarks("after", after) + comparison_text(comparison, before, after);
-    const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true);
+    const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true);
     const bool repeats = worst != nullptr && !page.command.empty();
     put(options.json,
         options.quiet ? urgent_text(comparison, before, after) + ending("", outcome)

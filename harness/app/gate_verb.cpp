@@ -1,9 +1,9 @@
+#include "app/gate_outcome.hpp"
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
-#include "app/verdict.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/baseline_gate.hpp"
@@ -23,21 +23,19 @@ namespace {
 
 /// A ratio that this row keeps below when it is measured again: beyond its interval by what a case of its
 /// spread moves by itself.
-double acceptable(const Verdict& verdict) {
-  return std::ceil(100 * verdict.ratio.high * verdict.limit) / 100;
-}
+double acceptable(const ComparedRow& row) { return std::ceil(100 * row.ratio.high * row.limit) / 100; }
 
 /// What to do about the largest slow-down, or else about the first worse figure; empty where there is none.
 /// `suite` as commands name it.
 std::string next_of(const Comparison& comparison, const std::string& suite) {
   std::optional<Acceptance> wanted;
-  if (const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/true)) {
+  if (const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true)) {
     wanted = Acceptance{.key = worst->key, .ratio = acceptable(*worst)};
   }
-  for (const Verdict& verdict : comparison.verdicts) {
-    const auto figure = std::ranges::find_if(verdict.figures, is_worse);
-    if (!wanted && figure != verdict.figures.end()) {
-      wanted = Acceptance{.key = verdict.key, .figure = figure->after.name, .value = figure->after.value};
+  for (const ComparedRow& row : comparison.rows) {
+    const auto figure = std::ranges::find_if(row.figures, is_worse);
+    if (!wanted && figure != row.figures.end()) {
+      wanted = Acceptance{.key = row.key, .figure = figure->after.name, .value = figure->after.value};
     }
   }
   if (!wanted) return "";
@@ -63,7 +61,7 @@ std::string command_without_filter(GateOptions options) {
   return command_of("gate", options);
 }
 
-/// What a reader has to act on, and the verdict.
+/// What a reader has to act on, and the row.
 std::string short_text_of(const BaselineGate& gate) {
   const std::string rows =
       gate.compared ? urgent_text(gate.comparison, gate.baseline->recordings.back().results, gate.results)
@@ -87,11 +85,10 @@ std::string text_of(const BaselineGate& gate) {
 }  // namespace
 
 Outcome gate_verb(const GateOptions& options, const Registry& registry) {
-  BaselineGateRequest request{
-      .run = run_request(options.selection, options.launches, registry),
-      .policy = {.limit = options.limit},
-      .judging = judging_of(options.judging, options.selection.suite, options.record_step),
-      .record_missing = options.record_missing};
+  BaselineGateRequest request{.run = run_request(options.selection, options.launches, registry),
+                              .policy = {.limit = options.limit},
+                              .rules = rules_of(options.rules, options.selection.suite, options.record_step),
+                              .record_missing = options.record_missing};
   const std::optional<Shard> shard = shard_of_this_process(options.shard);
   require_whole_for_records(options, shard);
   request.run.selection.shard = shard;

@@ -3,7 +3,7 @@
 
 #include "app/options.hpp"
 #include "assay/outcome.hpp"
-#include "bench/gate/timed_rejection.hpp"
+#include "bench/gate/timed_finding.hpp"
 
 namespace assay {
 

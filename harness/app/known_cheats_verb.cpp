@@ -28,7 +28,7 @@ struct Stage {
   std::string reason;
   std::string astray;  ///< what went wrong in place of a rejection
 
-  void add(const TimedRejection& found) {
+  void add(const TimedFinding& found) {
     if (found.rejected()) ++rejected;
     if (reason.empty()) reason = found.reason;
     if (astray.empty()) astray = found.astray;
@@ -128,7 +128,7 @@ class Trying {
   }
 
  private:
-  TimedRejection rejected_by_checks(std::uint64_t seed, Tried& out) const {
+  TimedFinding rejected_by_checks(std::uint64_t seed, Tried& out) const {
     try {
       const auto checks =
           check_corners(registry_, "^" + out.checks.name + "$", this_machine().cores, seed, hooks_, out.kin,

@@ -1,6 +1,6 @@
+#include "app/gate_outcome.hpp"
 #include "app/output.hpp"
 #include "app/verb_functions.hpp"
-#include "app/verdict.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds_fields.hpp"
@@ -35,11 +35,11 @@ std::vector<File> files_of(const MergeOptions& options, const Json& first, const
 }
 
 /// Options that judge: results of runs are merged without a judgement.
-void require_no_gate_options(const VerdictOptions& options) {
+void require_no_gate_options(const OutcomeOptions& options) {
   const std::string given = !options.markdown.empty()    ? "--md"
                             : !options.page.html.empty() ? "--html"
                             : !options.page.svg.empty()  ? "--svg"
-                                                         : first_given(options.judging);
+                                                         : first_given(options.rules);
   if (given.empty()) return;
   throw Error(
       given, "is for shards of a gate of two builds, and these are of a run",
@@ -48,7 +48,7 @@ void require_no_gate_options(const VerdictOptions& options) {
 
 Outcome merge_gates(const MergeOptions& options, const Json& first) {
   const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
-  return end_two_builds(options.verdict, run);
+  return end_two_builds(options.outcome, run);
 }
 
 /// A commit with changes is any number of programs.
@@ -59,7 +59,7 @@ std::string doubt_about(const Results& results) {
 }
 
 Outcome merge(const MergeOptions& options) {
-  const std::filesystem::path& output = options.verdict.output;
+  const std::filesystem::path& output = options.outcome.output;
   for (const auto& file : options.shards) {
     std::error_code ignored;
     if (std::filesystem::equivalent(file, output, ignored)) {
@@ -68,23 +68,23 @@ Outcome merge(const MergeOptions& options) {
   }
   const Json first = parsed(options.shards.front());
   if (holds_two_builds(first)) return merge_gates(options, first);
-  require_no_gate_options(options.verdict);
+  require_no_gate_options(options.outcome);
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
   const Results results = merged(files_of<ShardFile>(options, first, read));
   write_file(output, to_json(results) + "\n");
   const Outcome outcome = outcome_of(results);
-  std::string text = options.verdict.quiet ? faults_text(results) : to_table(results);
+  std::string text = options.outcome.quiet ? faults_text(results) : to_table(results);
   const std::string merged =
       fmt::format("{} trials of suite {}, of {} shards, into {}", results.trials.size(), results.suite,
                   results.merged_shards, output.string());
   const std::string next = fmt::format("assay report {}", output.string());
   // What fails weighs more, and is the verdict then.
   const bool merely_merged = outcome.word == Word::measured;
-  if (!merely_merged && !options.verdict.quiet) text += fmt::format("merged: {}\n", merged);
-  if (merely_merged && !options.verdict.quiet) text += fmt::format("next: {}\n", next);
+  if (!merely_merged && !options.outcome.quiet) text += fmt::format("merged: {}\n", merged);
+  if (merely_merged && !options.outcome.quiet) text += fmt::format("next: {}\n", next);
   text += merely_merged ? fmt::format("MERGED: {}\n", merged)
-                        : ending(options.verdict.quiet ? "" : next, outcome);
-  put(options.verdict.json, doubt_about(results) + text, to_json(results));
+                        : ending(options.outcome.quiet ? "" : next, outcome);
+  put(options.outcome.json, doubt_about(results) + text, to_json(results));
   return outcome;
 }
 

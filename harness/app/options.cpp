@@ -166,7 +166,7 @@ void describe_built_sides(OptionList& o, BuildsOptions& options) {
   o("--layouts", &options.layouts,
     "differently ordered links of each side when one is a revision (default 8)", {.low = 1, .high = 64});
 }
-void describe_outputs(OptionList& o, VerdictOptions& options) {
+void describe_outputs(OptionList& o, OutcomeOptions& options) {
   results(o, options.output);
   json(o, options.json);
   quiet(o, options.quiet);
@@ -178,16 +178,16 @@ void describe_outputs(OptionList& o, VerdictOptions& options) {
 /// What gates of two builds have in common, wherever those come from.
 void describe_builds(OptionList& o, BuildsOptions& options) {
   ProgramsOptions& programs = options.programs;
-  suite(o, programs.verdict.suite, /*required=*/false);
+  suite(o, programs.outcome.suite, /*required=*/false);
   filter(o, programs.filter);
   threads(o, options.threads);
   time_limit(o, programs.time_limit);
   o("--identical", &options.identical_too, "measure variants whose machine code is identical, too");
   describe_budget(o, programs, "time ratio that is still the same (default 1.01)");
-  describe(o, programs.verdict.judging);
-  record_step(o, programs.verdict.record_step);
+  describe(o, programs.outcome.rules);
+  record_step(o, programs.outcome.record_step);
   shard(o, options.shard);
-  describe_outputs(o, programs.verdict);
+  describe_outputs(o, programs.outcome);
 }
 constexpr std::string_view limit_of_programs = "time ratio that is still the same (default 1.03)";
 
@@ -303,7 +303,7 @@ void describe(OptionList& o, ReleaseOptions& options) {
   describe_ledger(o, options.ledger);
 }
 
-void describe(OptionList& o, JudgingOptions& options) {
+void describe(OptionList& o, RuleOptions& options) {
   baselines(o, options.baselines);
   o("--on-undecided", choice_of(options.undecided_fails, weights_of_undecided),
     "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone",
@@ -323,7 +323,7 @@ void describe(OptionList& o, GateOptions& options) {
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   seed(o, selection.seed);
   time_limit(o, selection.time_limit);
-  describe(o, options.judging);
+  describe(o, options.rules);
   record_step(o, options.record_step);
   o("--record-missing", &options.record_missing, "record a baseline in this folder when there is none",
     output_folder);
@@ -342,8 +342,8 @@ void describe(OptionList& o, ProgramsOptions& options) {
     {.variables = {"TESTBRIDGE_TEST_ONLY"}});
   time_limit(o, options.time_limit, "seconds that a benchmark may take in a launch (default 60)");
   describe_budget(o, options, limit_of_programs);
-  describe(o, options.verdict.judging);
-  describe_outputs(o, options.verdict);
+  describe(o, options.outcome.rules);
+  describe_outputs(o, options.outcome);
 }
 
 void describe(OptionList& o, BuildsOptions& options) {
@@ -368,8 +368,8 @@ void describe(OptionList& o, CommandsOptions& options) {
   filter(o, programs.filter);
   describe_timing(o, options.timing);
   describe_budget(o, programs, limit_of_programs);
-  describe(o, programs.verdict.judging);
-  describe_outputs(o, programs.verdict);
+  describe(o, programs.outcome.rules);
+  describe_outputs(o, programs.outcome);
 }
 void describe(OptionList& o, CommandOptions& options) {
   describe_timing(o, options.timing);
@@ -384,24 +384,24 @@ void describe(OptionList& o, CommandOptions& options) {
 
 void describe(OptionList& o, ReanalyzeOptions& options) {
   o("results", &options.results, "what `gate --base ... -o` wrote", {.required = true});
-  describe(o, options.verdict.judging);
-  comment(o, options.verdict.markdown);
-  page(o, options.verdict.page);
-  json(o, options.verdict.json);
-  quiet(o, options.verdict.quiet);
+  describe(o, options.outcome.rules);
+  comment(o, options.outcome.markdown);
+  page(o, options.outcome.page);
+  json(o, options.outcome.json);
+  quiet(o, options.outcome.quiet);
 }
 
 void describe(OptionList& o, MergeOptions& options) {
   o("shards", &options.shards, "results of every shard, as `run -o` or `gate -o` wrote them",
     {.required = true});
-  o("-o,--output", &options.verdict.output, "write the merged results here, as JSON",
+  o("-o,--output", &options.outcome.output, "write the merged results here, as JSON",
     {.required = true, .writes = Writes::file});
-  describe(o, options.verdict.judging);
-  o("--md", &options.verdict.markdown, "of a gate of two builds: write a comment for a pull request here",
+  describe(o, options.outcome.rules);
+  o("--md", &options.outcome.markdown, "of a gate of two builds: write a comment for a pull request here",
     output_file);
-  page(o, options.verdict.page);
-  json(o, options.verdict.json);
-  quiet(o, options.verdict.quiet);
+  page(o, options.outcome.page);
+  json(o, options.outcome.json);
+  quiet(o, options.outcome.quiet);
 }
 
 void describe(OptionList& o, SelftestOptions& options) {

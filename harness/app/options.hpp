@@ -129,7 +129,7 @@ struct ReleaseOptions {
 };
 
 /// How verdicts are judged as a whole.
-struct JudgingOptions {
+struct RuleOptions {
   std::vector<std::filesystem::path> baselines{usual_baselines};
   bool undecided_fails = false;
   double drift_limit = 1.03;
@@ -151,7 +151,7 @@ struct GateOptions {
   SelectionOptions selection;
   int launches = usual_launches;
   double limit = GatePolicy{}.limit;
-  JudgingOptions judging;
+  RuleOptions rules;
   bool record_step = false;
   std::filesystem::path record_missing;  ///< folder for a baseline when there is none
   ShardOptions shard;
@@ -163,9 +163,9 @@ struct GateOptions {
 };
 
 /// What the end of a gate of two builds needs, when its samples were just taken and when they were stored.
-struct VerdictOptions {
+struct OutcomeOptions {
   std::filesystem::path suite;  ///< empty where only its name is known
-  JudgingOptions judging;
+  RuleOptions rules;
   bool record_step = false;
   std::filesystem::path output, markdown;
   PageFiles page;
@@ -186,7 +186,7 @@ struct ProgramsOptions {
   double budget_seconds = 300;
   double time_limit = 0;
   std::uint64_t seed = 42;
-  VerdictOptions verdict;
+  OutcomeOptions outcome;
 };
 struct BuildsOptions {
   ProgramsOptions programs;
@@ -208,11 +208,11 @@ struct PrepareOptions {
 };
 struct ReanalyzeOptions {
   std::filesystem::path results;
-  VerdictOptions verdict;
+  OutcomeOptions outcome;
 };
 struct MergeOptions {
   std::vector<std::filesystem::path> shards;
-  VerdictOptions verdict;
+  OutcomeOptions outcome;
 };
 
 /// `wrap` of two commands: base and head are lines of a shell.
@@ -402,7 +402,7 @@ void describe(OptionList& o, RecordOptions& options);
 void describe(OptionList& o, AcceptOptions& options);
 void describe(OptionList& o, WithdrawOptions& options);
 void describe(OptionList& o, ReleaseOptions& options);
-void describe(OptionList& o, JudgingOptions& options);
+void describe(OptionList& o, RuleOptions& options);
 void describe(OptionList& o, GateOptions& options);
 void describe(OptionList& o, ProgramsOptions& options);
 void describe(OptionList& o, BuildsOptions& options);

@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/report/prediction_text.hpp"
 #include "core/machine/clock.hpp"

@@ -3,7 +3,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/report/content.hpp"
 

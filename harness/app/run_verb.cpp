@@ -5,7 +5,7 @@
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 #include "bench/gate/durations.hpp"
 #include "bench/report/content.hpp"

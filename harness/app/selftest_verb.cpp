@@ -70,7 +70,7 @@ Outcome outcome_of(const SelfTest& found) {
     out = {Word::undecided, nothing};
   if (alarms > 0)
     out.add(Word::wrong, fmt::format("{} times a trial without a plant was called slower", alarms));
-  for (const Fault& fault : found.faults) {
+  for (const Finding& fault : found.faults) {
     out.add(has_failed(fault.standing)               ? Word::crashed
             : fault.standing == Standing::impossible ? Word::impossible
                                                      : Word::wrong,

@@ -18,7 +18,7 @@ const std::filesystem::path data = std::filesystem::path(ASSAY_TREE) / "harness/
 
 std::vector<std::string> lines_of(const Comparison& comparison) {
   std::vector<std::string> out;
-  for (const Verdict& one : comparison.verdicts) {
+  for (const ComparedRow& one : comparison.rows) {
     out.push_back(fmt::format("{} {} {:.6f} [{:.6f}, {:.6f}]", one.key, to_string(one.standing),
                               one.ratio.middle, one.ratio.low, one.ratio.high));
   }
@@ -31,7 +31,7 @@ TwoBuilds stored_gate() { return two_builds_from_json(read_file(data / "gate.jso
 
 TEST(StoredFiles, OfAGateOfTwoBuildsGiveTheVerdictsOfTheirTime) {
   EXPECT_THAT(
-      lines_of(ruling_of(stored_gate()).comparison),
+      lines_of(findings_of(stored_gate()).comparison),
       ElementsAre(
           "memory_pool_validate/naive/blocks=1000,plans=one#1 slower 1.095322 [1.070974, 1.123754]",
           "memory_pool_validate/time_sweep/blocks=1000,plans=one#1 same 1.000719 [0.984533, 1.017457]",
@@ -57,7 +57,7 @@ TEST(StoredFiles, GiveOtherVerdictsOnOtherTimes) {
   for (PairedLaunch& launch : other.trials.back().launches) {
     for (double& seconds : launch.head) seconds *= 1.2;
   }
-  EXPECT_NE(lines_of(ruling_of(other).comparison), lines_of(ruling_of(stored_gate()).comparison));
+  EXPECT_NE(lines_of(findings_of(other).comparison), lines_of(findings_of(stored_gate()).comparison));
   Results slower = stored_results();
   for (Launch& launch : slower.trials.back().launches) {
     for (Slice& slice : launch) slice.seconds *= 1.2;

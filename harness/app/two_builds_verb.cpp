@@ -1,7 +1,7 @@
+#include "app/gate_outcome.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
-#include "app/verdict.hpp"
 #include "assay/error.hpp"
 #include "bench/gate/builds_gate.hpp"
 #include "bench/gate/durations.hpp"
@@ -157,13 +157,13 @@ struct Selected {
 
 /// What costs no build and no measurement is refused here, before there is any.
 Selected selected_by(const BuildsOptions& options, const Registry& registry) {
-  const VerdictOptions& verdict = options.programs.verdict;
+  const OutcomeOptions& outcome = options.programs.outcome;
   Selected out{.suite = {},
                .shard = shard_of_this_process(options.shard),
                .durations = durations_in(options.shard.durations)};
-  if (verdict.record_step)
+  if (outcome.record_step)
     require_whole(out.shard, "--record-step", "record the step in a job without shards");
-  out.suite = load_suite(verdict.suite, registry);
+  out.suite = load_suite(outcome.suite, registry);
   static_cast<void>(Filter(options.programs.filter, registry));
   return out;
 }
@@ -172,18 +172,18 @@ Selected selected_by(const BuildsOptions& options, const Registry& registry) {
 TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bundle sides,
                      std::string command, const Registry& registry, const Hooks& hooks) {
   const ProgramsOptions& programs = options.programs;
-  const VerdictOptions& verdict = programs.verdict;
+  const OutcomeOptions& outcome = programs.outcome;
   TwoBuilds run = new_run(programs, std::move(command), SequentialPolicy{}.margin);
   return gate_of_builds({.base = std::move(sides.base),
                          .head = std::move(sides.head),
                          .suite = selected.suite,
-                         .suites_around = suites_beside(verdict.suite, selected.suite, registry),
+                         .suites_around = suites_beside(outcome.suite, selected.suite, registry),
                          .threads = options.threads,
                          .shard = selected.shard,
                          .durations = selected.durations,
                          .identical_too = options.identical_too,
                          .time_limit = programs.time_limit,
-                         .judging = judging_of(verdict),
+                         .rules = rules_of(outcome),
                          .run = std::move(run)},
                         registry, hooks);
 }
@@ -204,7 +204,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
   require_sides(options);
-  std::filesystem::path& suite = options.programs.verdict.suite;
+  std::filesystem::path& suite = options.programs.outcome.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
   const auto gate = [&](const Selected& selected, Bundle sides, const Registry& registry,
                         const Hooks& hooks) {
@@ -212,7 +212,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
     return gate_sides(options, selected, std::move(sides), std::move(command), registry, hooks);
   };
   if (builds_plugin(programs)) {
-    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, hooks);
       const Registry registry = registry_with(sides.head.links.front());
       return gate(selected_by(options, registry), std::move(sides), registry, hooks);
@@ -220,7 +220,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   }
   return with_operations_of(programs.head, linked, [&](const Registry& registry) {
     const Selected selected = selected_by(options, registry);
-    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       return gate(selected, sides_of(options, hooks), registry, hooks);
     });
   });
@@ -229,7 +229,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
 Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   BundleOptions options = given;
   ProgramsOptions& programs = options.builds.programs;
-  if (programs.verdict.suite.empty()) programs.verdict.suite = suite_of_repository(true);
+  if (programs.outcome.suite.empty()) programs.outcome.suite = suite_of_repository(true);
   Bundle sides = read_bundle(options.bundle);
   BundleOptions repeated = options;
   repeated.builds.programs.filter.clear();
@@ -237,7 +237,7 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   programs.head = sides.head.name;
   return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
     const Selected selected = selected_by(options.builds, registry);
-    return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
                         hooks);
     });
@@ -264,12 +264,12 @@ Outcome two_programs_verb(const ProgramsOptions& options) {
     throw Error("--suite", "is missing",
                 "name a suite, or two programs of Google Benchmark with --base and --head");
   }
-  return measured_and_ended(options.verdict,
+  return measured_and_ended(options.outcome,
                             [&](const Hooks& hooks) { return gate_benchmarks(options, hooks); });
 }
 
 Outcome reanalyze_verb(const ReanalyzeOptions& options) {
-  return end_two_builds(options.verdict,
+  return end_two_builds(options.outcome,
                         two_builds_from_json(read_file(options.results), options.results.string()));
 }
 

@@ -1,8 +1,8 @@
+#include "app/gate_outcome.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
-#include "app/verdict.hpp"
 #include "assay/compare.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
@@ -44,7 +44,7 @@ Outcome commands_verb(const CommandsOptions& options) {
   say_undivided("commands");
   CommandsOptions repeated = options;
   repeated.programs.filter.clear();
-  return measured_and_ended(programs.verdict, [&](const Hooks& hooks) {
+  return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
     return gate_of_commands(shell_command(programs.base), shell_command(programs.head), options.timing,
                             new_run(programs, command_of("wrap", repeated), usual_limit_of_programs), hooks);
   });

@@ -79,7 +79,7 @@ Interval judged_ratio(const Evidence& evidence) {
   return evidence.beside_case.value_or(evidence.time);
 }
 
-Ruling judge(const Evidence& evidence) {
+Finding judge(const Evidence& evidence) {
   if (std::min(evidence.launches_before, evidence.launches_after) < fewest_launches) {
     return {
         Standing::undecided,
@@ -98,14 +98,14 @@ Ruling judge(const Evidence& evidence) {
   return {Standing::undecided, doubt(evidence) + witnesses_text(evidence)};
 }
 
-std::optional<Ruling> ruling_by_itself(const TrialResult& trial) {
-  if (trial.failed) return Ruling{Standing::skipped, trial.skipped};
-  if (!trial.skipped.empty()) return Ruling{Standing::skipped, "did not run here: " + trial.skipped};
-  if (trial.failure) return Ruling{standing_of(*trial.failure), trial.failure->reason};
+std::optional<Finding> found_alone(const TrialResult& trial) {
+  if (trial.failed) return Finding{Standing::skipped, trial.skipped};
+  if (!trial.skipped.empty()) return Finding{Standing::skipped, "did not run here: " + trial.skipped};
+  if (trial.failure) return Finding{standing_of(*trial.failure), trial.failure->reason};
   if (!trial.agreement.agrees) {
-    return Ruling{Standing::wrong, "disagrees with the oracle: " + trial.agreement.detail};
+    return Finding{Standing::wrong, "disagrees with the oracle: " + trial.agreement.detail};
   }
-  if (!trial.impossible.empty()) return Ruling{Standing::impossible, trial.impossible};
+  if (!trial.impossible.empty()) return Finding{Standing::impossible, trial.impossible};
   return std::nullopt;
 }
 

@@ -64,19 +64,14 @@ struct Evidence {
   Drift drift = {};
 };
 
-struct Ruling {
-  Standing standing = Standing::undecided;
-  std::string why;
-};
-
 /// The ratio that is judged against the limits and shown: with the machine's own movement taken out where it
 /// is known.
 Interval judged_ratio(const Evidence& evidence);
 
-Ruling judge(const Evidence& evidence);
+Finding judge(const Evidence& evidence);
 
-/// The ruling on a trial that ran to no time, or to one that cannot be, whatever it is compared with:
-/// skipped, failed, wrong or impossible; nothing for others.
-std::optional<Ruling> ruling_by_itself(const TrialResult& trial);
+/// Returns what a trial shows by itself, whatever it is compared with: it was skipped, failed, is wrong, or
+/// its time is impossible; nothing for others.
+std::optional<Finding> found_alone(const TrialResult& trial);
 
 }  // namespace assay

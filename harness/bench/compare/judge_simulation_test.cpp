@@ -52,7 +52,7 @@ Tally tally(Script script, std::size_t suites, std::size_t recordings, double fa
     now.changed[planted] = factor;
     const Comparison verdict = gated(now, baseline, rng);
     std::size_t red = 0;
-    for (const Verdict& row : verdict.verdicts) {
+    for (const ComparedRow& row : verdict.rows) {
       out.undecided_rows += row.standing == Standing::undecided ? 1 : 0;
       out.same_rows += row.standing == Standing::same ? 1 : 0;
       if (row.standing != Standing::slower) continue;

@@ -21,10 +21,10 @@ Evidence evidence(double time, double beside_case, double beside_suite) {
 }
 
 TEST(Judge, CallsSlowerWhatAllWitnessesCallSlower) {
-  const auto ruling = judge(evidence(1.3, 1.3, 1.3));
-  EXPECT_EQ(ruling.standing, Standing::slower);
-  EXPECT_THAT(ruling.why, HasSubstr("time after / before 1.30 [1.27, 1.33]"));
-  EXPECT_THAT(ruling.why, HasSubstr("95 % over 6 and 6 launches, limit 1.05"));
+  const auto finding = judge(evidence(1.3, 1.3, 1.3));
+  EXPECT_EQ(finding.standing, Standing::slower);
+  EXPECT_THAT(finding.why, HasSubstr("time after / before 1.30 [1.27, 1.33]"));
+  EXPECT_THAT(finding.why, HasSubstr("95 % over 6 and 6 launches, limit 1.05"));
 }
 
 TEST(Judge, CallsFasterTheMirrorImage) {
@@ -48,9 +48,9 @@ TEST(Judge, IsUndecidedWhenOneWitnessDisagrees) {
 }
 
 TEST(Judge, NeedsTheWholeIntervalBeyondTheLimit) {
-  const auto ruling = judge(evidence(1.06, 1.06, 1.06));
-  EXPECT_EQ(ruling.standing, Standing::undecided);
-  EXPECT_THAT(ruling.why, HasSubstr("reaches across the limit"));
+  const auto finding = judge(evidence(1.06, 1.06, 1.06));
+  EXPECT_EQ(finding.standing, Standing::undecided);
+  EXPECT_THAT(finding.why, HasSubstr("reaches across the limit"));
 }
 
 TEST(Judge, BelievesNothingThatADriftMayHaveMoved) {

@@ -35,12 +35,12 @@ int rank_of(Standing standing) {
 /// Positions of the trials that have an interval, the largest change first within each standing.
 std::vector<std::size_t> ranked(const Comparison& comparison) {
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < comparison.verdicts.size(); ++i) {
-    const Interval& ratio = comparison.verdicts[i].ratio;
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    const Interval& ratio = comparison.rows[i].ratio;
     if (ratio.coverage > 0 && std::isfinite(ratio.middle) && ratio.middle > 0) out.push_back(i);
   }
   std::ranges::stable_sort(out, {}, [&](std::size_t i) {
-    const Verdict& verdict = comparison.verdicts[i];
+    const ComparedRow& verdict = comparison.rows[i];
     return std::pair(rank_of(verdict.standing), -std::abs(std::log(verdict.ratio.middle)));
   });
   return out;
@@ -97,7 +97,7 @@ Json samples_of_all(const PullRequest& change) {
     }
     if (sides.empty()) continue;
     out.push_back(
-        Json{{"key", change.comparison.verdicts[i].key},
+        Json{{"key", change.comparison.rows[i].key},
              {"unit", change.trials[i].scale == PlotScale::ratios ? "time by that of the base" : "s"},
              {"samples", std::move(sides)}});
   }
@@ -120,9 +120,9 @@ Json verdicts_plot(const Comparison& comparison) {
   std::vector<PlottedInterval> rows;
   double limit = 0, least = std::numeric_limits<double>::infinity();
   const std::vector<std::size_t> all = ranked(comparison);
-  const Standing first = all.empty() ? Standing::same : comparison.verdicts[all.front()].standing;
+  const Standing first = all.empty() ? Standing::same : comparison.rows[all.front()].standing;
   for (const std::size_t i : all) {
-    const Verdict& verdict = comparison.verdicts[i];
+    const ComparedRow& verdict = comparison.rows[i];
     // Among many, those that stayed the same are no news.
     const bool no_news =
         rank_of(verdict.standing) == rank_of(Standing::same) && rank_of(first) != rank_of(Standing::same);
@@ -176,7 +176,7 @@ Page pull_request_page(const PullRequest& change) {
     if (std::ranges::all_of(trial.samples, [](const PlottedSamples& one) { return one.launches.empty(); }))
       continue;
     if (++sampled > most_strips) continue;
-    const Verdict& verdict = change.comparison.verdicts[i];
+    const ComparedRow& verdict = change.comparison.rows[i];
     const Json plot = strip_plot("Samples of " + verdict.key, trial.samples, trial.scale);
     out.plots.emplace_back(fmt::format("samples_{}", sampled), plot);
     strips.push_back(Json{{"key", verdict.key}, {"words", in_words(verdict)}, {"strip", plot}});

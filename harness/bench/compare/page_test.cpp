@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Verdict page_verdict(const std::string& key, Standing standing, double ratio) {
+ComparedRow page_verdict(const std::string& key, Standing standing, double ratio) {
   return {.key = key,
           .standing = standing,
           .ratio = {ratio * 0.98, ratio, ratio * 1.02, 0.95},
@@ -31,8 +31,8 @@ PullRequest slower_and_faster() {
                   .suite = "smoke",
                   .before_facts = {{"compiler", "gcc 12", true}},
                   .after_facts = {{"compiler", "gcc 13", true}}};
-  out.comparison.verdicts = {page_verdict("gemm/simd/m=64#1", Standing::slower, 1.25),
-                             page_verdict("im2col/rows/n=1#1", Standing::faster, 0.8)};
+  out.comparison.rows = {page_verdict("gemm/simd/m=64#1", Standing::slower, 1.25),
+                         page_verdict("im2col/rows/n=1#1", Standing::faster, 0.8)};
   out.trials = {{.before = "1.00 ms",
                  .after = "1.25 ms",
                  .cause = "kernels/gemm/simd.cpp",
@@ -87,8 +87,8 @@ TEST(ComparisonPage, LetsNoNameBecomeMarkupNorEndItsData) {
   change.suite = hostile;
   change.remarks = change.notes = change.seen = {hostile};
   change.comparison.differences = {hostile};
-  change.comparison.verdicts[0].key += hostile;
-  change.comparison.verdicts[1].why = hostile;
+  change.comparison.rows[0].key += hostile;
+  change.comparison.rows[1].why = hostile;
   change.trials[0].cause = hostile;
   change.trials[0].pointers = {hostile};
   change.trials[0].epochs[0].suite = hostile;
@@ -108,7 +108,7 @@ TEST(ComparisonPage, OfNothingSaysSo) {
 TEST(ComparisonPage, StandsWithoutNumbersThatAreNone) {
   PullRequest change = slower_and_faster();
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  change.comparison.verdicts[0].ratio = {nan, nan, nan, 0.95};
+  change.comparison.rows[0].ratio = {nan, nan, nan, 0.95};
   change.trials[0].samples[0].launches = {{nan, 0, 1}};
   change.trials[0].epochs[0].seconds = {nan, nan, nan, 0.95};
   const Page page = pull_request_page(change);
@@ -118,7 +118,7 @@ TEST(ComparisonPage, StandsWithoutNumbersThatAreNone) {
 TEST(ComparisonPage, ListsTenThousandTrialsAndDrawsTheFirst) {
   PullRequest change{.outcome = "PASSED"};
   for (int i = 0; i < 10'000; ++i) {
-    change.comparison.verdicts.push_back(page_verdict(fmt::format("op/v/n={}#1", i), Standing::same, 1));
+    change.comparison.rows.push_back(page_verdict(fmt::format("op/v/n={}#1", i), Standing::same, 1));
     change.trials.push_back({.samples = {{"now", {{1e-3}}}}});
   }
   const Page page = pull_request_page(change);

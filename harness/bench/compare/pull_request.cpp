@@ -37,11 +37,11 @@ constexpr std::size_t most_name_bytes = 160, most_line_bytes = 400, most_command
 constexpr std::size_t usual_rows = 400;
 
 struct PageRow {
-  const Verdict* verdict;
+  const ComparedRow* verdict;
   const ChangedTrial* trial;
 };
 
-double size_of_change(const Verdict& verdict) {
+double size_of_change(const ComparedRow& verdict) {
   const double middle = verdict.ratio.middle;
   return middle > 0 ? std::max(middle, 1 / middle) : 0;
 }
@@ -50,7 +50,7 @@ double size_of_change(const Verdict& verdict) {
 std::vector<PageRow> page_rows(const PullRequest& change, Standing standing) {
   std::vector<PageRow> out;
   for (std::size_t i = 0; i < change.trials.size(); ++i) {
-    const Verdict& verdict = change.comparison.verdicts[i];
+    const ComparedRow& verdict = change.comparison.rows[i];
     if (verdict.standing == standing) out.push_back({&verdict, &change.trials[i]});
   }
   if (standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster) {
@@ -104,7 +104,7 @@ Json causes_table(const std::vector<Cause>& causes) {
   Json out = Json::array();
   for (std::size_t i = 0; i < std::min(most_causes, causes.size()); ++i) {
     const Cause& one = causes[i];
-    const Verdict& worst = *one.rows.front().verdict;
+    const ComparedRow& worst = *one.rows.front().verdict;
     const double least = one.rows.back().verdict->ratio.middle, most = worst.ratio.middle;
     out.push_back(
         Json{{"cause", short_name(one.cause)},
@@ -214,7 +214,7 @@ std::string repeated(const std::string& command, const std::vector<PageRow>& row
 
 /// Where nothing was measured, as of identical machine code, the reason says all, once for many trials.
 bool has_line(const PageRow& row) {
-  const Verdict& verdict = *row.verdict;
+  const ComparedRow& verdict = *row.verdict;
   const bool open = verdict.standing == Standing::same || verdict.standing == Standing::undecided ||
                     verdict.standing == Standing::not_comparable;
   return verdict.standing != Standing::skipped &&
@@ -225,7 +225,7 @@ bool has_line(const PageRow& row) {
 Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
   Json out = Json::array();
   if (standing == Standing::added || standing == Standing::gone) return out;
-  std::vector<const Verdict*> with_reason;
+  std::vector<const ComparedRow*> with_reason;
   for (const PageRow& row : rows) {
     if (standing != Standing::same || !has_line(row)) with_reason.push_back(row.verdict);
   }
@@ -242,7 +242,7 @@ Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
 Json sort_value(double value) { return value > 0 ? json_number(value) : Json(""); }
 
 Json row_values(const PageRow& row) {
-  const Verdict& verdict = *row.verdict;
+  const ComparedRow& verdict = *row.verdict;
   std::string interval = interval_in_words(verdict);
   const std::string limit = interval.empty() ? "" : limit_in_words(verdict),
                     figures = figures_in_words(verdict);
@@ -300,7 +300,7 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
   for (const LintFinding& one : lint(to_value(comparison))) out.remarks.push_back(in_words(one));
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
-  for (const Verdict& verdict : comparison.verdicts) {
+  for (const ComparedRow& verdict : comparison.rows) {
     ChangedTrial& trial = out.trials.emplace_back(
         ChangedTrial{.before = was[verdict.key],
                      .after = verdict.afresh ? again[verdict.key] : is[verdict.key],
@@ -325,14 +325,14 @@ Json pull_request_values(const PullRequest& change, std::size_t most_rows) {
     if (is_fault(standing)) std::ranges::copy(page_rows(change, standing), std::back_inserter(faults));
   }
   for (std::size_t i = 0; i < change.trials.size(); ++i) {
-    const Verdict& verdict = change.comparison.verdicts[i];
+    const ComparedRow& verdict = change.comparison.rows[i];
     if (has_worse_figure(verdict) && !is_fault(verdict.standing)) {
       faults.push_back({&verdict, &change.trials[i]});
     }
   }
   Json shown = Json::array();
   for (std::size_t i = 0; i < std::min(most_lines, faults.size()); ++i) {
-    const Verdict& verdict = *faults[i].verdict;
+    const ComparedRow& verdict = *faults[i].verdict;
     const std::string why =
         is_fault(verdict.standing) ? verdict.why : figures_in_words(verdict, /*worse_only=*/true);
     shown.push_back(

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Verdict verdict(const std::string& key, Standing standing, double ratio = 1) {
+ComparedRow verdict(const std::string& key, Standing standing, double ratio = 1) {
   return {.key = key,
           .standing = standing,
           .ratio = {ratio * 0.98, ratio, ratio * 1.02, 0.95},
@@ -33,13 +33,13 @@ PullRequest one_cause() {
                   .seen = {"could have seen: 2 % in 3, 3 % in 5, 5 % in 7 of 7 trials measured"},
                   .notes = {"base main, head this program: on one machine, in turns, in 92 s"},
                   .command = "assay gate --base main --suite suites/smoke.json"};
-  out.comparison.verdicts = {verdict("gemm/naive/m=256,n=256,k=256#1", Standing::same),
-                             verdict("gemm/simd@avx2/m=64,n=64,k=64#1", Standing::slower, 1.08),
-                             verdict("gemm/simd@avx2/m=256,n=256,k=256#1", Standing::slower, 1.1),
-                             verdict("gemm/threaded/m=256,n=256,k=256#2", Standing::slower, 1.25),
-                             verdict("adamw/fused/n=1000#1", Standing::slower, 1.09),
-                             verdict("im2col/rows/n=1,c=3#1", Standing::faster, 0.9),
-                             verdict("layernorm/simd@avx2/rows=8,cols=768#1", Standing::undecided, 1.03)};
+  out.comparison.rows = {verdict("gemm/naive/m=256,n=256,k=256#1", Standing::same),
+                         verdict("gemm/simd@avx2/m=64,n=64,k=64#1", Standing::slower, 1.08),
+                         verdict("gemm/simd@avx2/m=256,n=256,k=256#1", Standing::slower, 1.1),
+                         verdict("gemm/threaded/m=256,n=256,k=256#2", Standing::slower, 1.25),
+                         verdict("adamw/fused/n=1000#1", Standing::slower, 1.09),
+                         verdict("im2col/rows/n=1,c=3#1", Standing::faster, 0.9),
+                         verdict("layernorm/simd@avx2/rows=8,cols=768#1", Standing::undecided, 1.03)};
   out.trials.resize(7);
   for (const std::size_t i : {1U, 2U, 3U}) {
     out.trials[i] = {.before = "1.00 ms",
@@ -82,8 +82,7 @@ TEST(PullRequest, RepeatsAllWithOneCommand) {
   PullRequest many;
   many.command = "assay gate";
   for (int i = 0; i < 100; ++i) {
-    many.comparison.verdicts.push_back(
-        verdict(fmt::format("gemm/simd@avx2/m={}#1", i), Standing::slower, 1.2));
+    many.comparison.rows.push_back(verdict(fmt::format("gemm/simd@avx2/m={}#1", i), Standing::slower, 1.2));
   }
   many.trials.resize(100);
   EXPECT_THAT(pull_request_markdown(many), HasSubstr("\nand 84 more, in the tables below\n```"));
@@ -93,10 +92,10 @@ TEST(PullRequest, RepeatsAllWithOneCommand) {
 TEST(PullRequest, ListsNoTrialsOfWhichNothingWasMeasured) {
   PullRequest page;
   for (int i = 0; i < 200; ++i) {
-    page.comparison.verdicts.push_back({.key = fmt::format("gemm/a/m={}#1", i),
-                                        .standing = Standing::same,
-                                        .ratio = {1, 1, 1, 1},
-                                        .why = "identical machine code"});
+    page.comparison.rows.push_back({.key = fmt::format("gemm/a/m={}#1", i),
+                                    .standing = Standing::same,
+                                    .ratio = {1, 1, 1, 1},
+                                    .why = "identical machine code"});
   }
   page.trials.resize(200);
   const std::string text = pull_request_markdown(page);
@@ -120,7 +119,7 @@ TEST(PullRequest, CountsTheLinesThatItDoesNotShow) {
 
 TEST(PullRequest, TellsFaultsBeforeWhatIsSlower) {
   PullRequest change = one_cause();
-  change.comparison.verdicts[0].standing = Standing::wrong;
+  change.comparison.rows[0].standing = Standing::wrong;
   const std::string text = pull_request_markdown(change);
   EXPECT_LT(text.find("- ‼ `gemm/naive/m=256,n=256,k=256#1`: because of"),
             text.find("kernels/gemm/simd.cpp"));
@@ -133,7 +132,7 @@ TEST(PullRequest, OfManyTrialsDropsTheLastAndCountsThem) {
     const Standing standing = i % 100 == 0 ? Standing::slower
                               : i % 3 == 0 ? Standing::undecided
                                            : Standing::same;
-    change.comparison.verdicts.push_back(
+    change.comparison.rows.push_back(
         verdict(fmt::format("gemm/simd@avx2/m={},n=256,k=256#1", i), standing, 1 + i / 1e5));
   }
   change.trials.resize(10'000);
@@ -173,7 +172,7 @@ PullRequest hostile() {
   for (const std::string& one : names) {
     for (const Standing standing :
          {Standing::slower, Standing::wrong, Standing::undecided, Standing::skipped, Standing::gone}) {
-      out.comparison.verdicts.push_back(verdict(one, standing, 1.2));
+      out.comparison.rows.push_back(verdict(one, standing, 1.2));
       out.trials.push_back(
           {.before = one, .after = one, .cause = one, .pointers = {one}, .epochs = {{one, {1, 2, 3, 0.9}}}});
     }
@@ -253,7 +252,7 @@ TEST(PullRequest, OfNothingSaysSo) {
 }
 
 TEST(PullRequest, ShowsTimesAndWhatTheMachineDid) {
-  Comparison comparison{.verdicts = {verdict("gemm/simd/m=1#1", Standing::slower, 1.09)},
+  Comparison comparison{.rows = {verdict("gemm/simd/m=1#1", Standing::slower, 1.09)},
                         .differences = {"kernel: 6.1 -> 6.2"},
                         .machine_moved = 1.2,
                         .objections = {"the acceptance of a/b#1 ran out on 2026-10-20"}};

@@ -43,10 +43,10 @@ std::map<std::string, std::string> times_in_words(const Results& results,
   return out;
 }
 
-std::vector<SharedReason> shared_reasons(const std::vector<const Verdict*>& verdicts) {
+std::vector<SharedReason> shared_reasons(const std::vector<const ComparedRow*>& verdicts) {
   std::vector<SharedReason> out;
   std::map<std::pair<Standing, std::string>, std::size_t> places;
-  for (const Verdict* verdict : verdicts) {
+  for (const ComparedRow* verdict : verdicts) {
     if (verdict->why.empty()) continue;
     std::string reason = verdict->why.substr(0, verdict->why.find(": time after"));
     const auto [known, is_new] = places.try_emplace({verdict->standing, reason}, out.size());

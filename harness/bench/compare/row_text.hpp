@@ -32,11 +32,11 @@ std::map<std::string, std::string> times_in_words(const Results& results,
 
 /// A reason of verdicts of one standing, without the times behind it.
 struct SharedReason {
-  const Verdict* first = nullptr;
+  const ComparedRow* first = nullptr;
   std::string text;
   std::size_t trials = 0;
 };
 /// Each reason once, in the order of the first verdict that it holds for.
-std::vector<SharedReason> shared_reasons(const std::vector<const Verdict*>& verdicts);
+std::vector<SharedReason> shared_reasons(const std::vector<const ComparedRow*>& verdicts);
 
 }  // namespace assay

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t width = terminal_width;
 
 struct Row {
-  const Verdict* verdict;
+  const ComparedRow* verdict;
   std::string before, after;
 };
 
@@ -29,7 +29,7 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
   std::vector<Row> out;
   for (const Standing standing : lightest_first) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
-    for (const Verdict& verdict : comparison.verdicts) {
+    for (const ComparedRow& verdict : comparison.rows) {
       if (listed_as(verdict) != standing) continue;
       out.push_back({&verdict, was[verdict.key], verdict.afresh ? again[verdict.key] : is[verdict.key]});
     }
@@ -46,7 +46,7 @@ std::vector<Row> rows_of(const Comparison& comparison, const Results& before, co
 /// The key stays whole, so that it can be copied; what is known of the trial stands below it.
 std::string text_of(const Row& row) {
   constexpr std::size_t most_of_a_key = 400;
-  const Verdict& verdict = *row.verdict;
+  const ComparedRow& verdict = *row.verdict;
   std::string out = fmt::format("{} {}", mark(listed_as(verdict)), printable(verdict.key, most_of_a_key));
   std::string figures = printable(figures_in_words(verdict), 4 * width);
   if (!figures.empty()) figures = wrapped("    " + figures, width, "      ") + "\n";
@@ -62,9 +62,9 @@ std::string text_of(const Row& row) {
 
 /// Each reason why rows have no verdict once, with the row it holds for or how many.
 std::vector<std::string> why_open(const std::vector<Row>& rows) {
-  std::vector<const Verdict*> without_verdict;
+  std::vector<const ComparedRow*> without_verdict;
   for (const Row& row : rows) {
-    const Verdict& verdict = *row.verdict;
+    const ComparedRow& verdict = *row.verdict;
     const bool open = verdict.standing == Standing::undecided ||
                       verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
                       is_fault(verdict.standing);

@@ -14,14 +14,14 @@ using ::testing::StartsWith;
 
 Comparison mixed_comparison() {
   const auto row = [](const std::string& key, Standing standing, double ratio) {
-    return Verdict{.key = key,
-                   .standing = standing,
-                   .ratio = {ratio * 0.97, ratio, ratio * 1.03, 0.95},
-                   .limit = 1.05,
-                   .why = "because of " + key};
+    return ComparedRow{.key = key,
+                       .standing = standing,
+                       .ratio = {ratio * 0.97, ratio, ratio * 1.03, 0.95},
+                       .limit = 1.05,
+                       .why = "because of " + key};
   };
   Comparison out{.differences = {"kernel: 6.1 -> 6.2"}, .machine_moved = 1.2};
-  out.verdicts = {
+  out.rows = {
       row("gemm/packed/m=1#1", Standing::same, 1),
       row("gemm/simd/m=1#1", Standing::slower, 1.09),
       row("gemm/tiled/m=1#1", Standing::slower, 1.5),
@@ -41,16 +41,16 @@ Results times() {
 
 TEST(InWords, SaysTheDirectionAndNeverASign) {
   const auto comparison = mixed_comparison();
-  EXPECT_EQ(in_words(comparison.verdicts[0]), "same [0.97, 1.03]");
-  EXPECT_EQ(in_words(comparison.verdicts[1]), "1.09x slower [1.06, 1.12]");
-  EXPECT_EQ(in_words(comparison.verdicts[3]), "1.11x faster [1.08, 1.15]");
-  EXPECT_EQ(in_words(comparison.verdicts[5]), "gone");
+  EXPECT_EQ(in_words(comparison.rows[0]), "same [0.97, 1.03]");
+  EXPECT_EQ(in_words(comparison.rows[1]), "1.09x slower [1.06, 1.12]");
+  EXPECT_EQ(in_words(comparison.rows[3]), "1.11x faster [1.08, 1.15]");
+  EXPECT_EQ(in_words(comparison.rows[5]), "gone");
 }
 
 TEST(ComparisonText, SaysWhichOfItsFiguresContradictEachOther) {
   Comparison comparison = mixed_comparison();
   EXPECT_THAT(comparison_text(comparison, times(), times()), Not(HasSubstr("WRONG")));
-  comparison.verdicts[1].ratio = {0.8, 0.9, 1, 0.95};
+  comparison.rows[1].ratio = {0.8, 0.9, 1, 0.95};
   EXPECT_THAT(comparison_text(comparison, times(), times()),
               HasSubstr("WRONG times slower: verdicts[1].standing: slower contradicts 0.900"));
   EXPECT_THAT(comparison_markdown(comparison, times(), times()), HasSubstr("WRONG times slower"));
@@ -88,8 +88,8 @@ FigureChange height(double before, double after) {
 
 TEST(ComparisonText, ListsAWorseFigureAmongWhatIsSlower) {
   Comparison comparison = mixed_comparison();
-  comparison.verdicts[0].figures = {height(1234, 1300)};
-  comparison.verdicts[3].figures = {height(1234, 1200)};
+  comparison.rows[0].figures = {height(1234, 1300)};
+  comparison.rows[3].figures = {height(1234, 1200)};
   const std::string text = comparison_text(comparison, times(), times());
   EXPECT_THAT(text, HasSubstr("; 1 figure worse, 1 better\n"));
   EXPECT_THAT(text, HasSubstr("\n    height 1,234 → 1,200 bytes (2.8 % less)\n"));
@@ -107,7 +107,7 @@ TEST(ComparisonText, ListsAWorseFigureAmongWhatIsSlower) {
 TEST(ComparisonText, KeepsKeysWholeSoThatTheyCanBeCopied) {
   const std::string key = "operation/variant/" + std::string(200, 'x') + "#1";
   Comparison one;
-  one.verdicts = {{.key = key, .standing = Standing::undecided}};
+  one.rows = {{.key = key, .standing = Standing::undecided}};
   EXPECT_THAT(comparison_text(one, {}, {}), HasSubstr("? " + key + "\n    undecided\n"));
 }
 
@@ -127,16 +127,16 @@ TEST(ComparisonText, ShowsTheTimeThatTheVerdictRestsOn) {
   after.again = after.trials;
   after.again[0].launches = {{{.seconds = 5.6e-3}}};
   EXPECT_THAT(comparison_text(comparison, times(), after), Not(HasSubstr("5.60 ms")));
-  comparison.verdicts[1].afresh = true;
+  comparison.rows[1].afresh = true;
   EXPECT_THAT(comparison_text(comparison, times(), after), HasSubstr("1.23 ms   5.60 ms  1.09x slower"));
 }
 
 TEST(ComparisonTables, SayEachReasonForNoVerdictOnce) {
   Comparison comparison;
   const auto row = [](const std::string& key, Standing standing, const std::string& why) {
-    return Verdict{.key = key, .standing = standing, .why = why};
+    return ComparedRow{.key = key, .standing = standing, .why = why};
   };
-  comparison.verdicts = {
+  comparison.rows = {
       row("a", Standing::undecided, "the interval reaches across the limit: time after / before 1.01"),
       row("b", Standing::undecided, "the interval reaches across the limit: time after / before 1.02"),
       row("c", Standing::skipped, "did not run here: needs AVX-512"),
@@ -164,7 +164,7 @@ TEST(ComparisonText, KeepsColumnsStraightWhateverTheUnit) {
 
 TEST(ComparisonText, SaysWhenNothingCouldBeCompared) {
   Comparison nothing;
-  nothing.verdicts = {{.key = "a", .standing = Standing::added}};
+  nothing.rows = {{.key = "a", .standing = Standing::added}};
   EXPECT_THAT(comparison_text(nothing, {}, {}), StartsWith("none of 1 trials could be compared; 1 added"));
   EXPECT_THAT(comparison_text({}, {}, {}), StartsWith("Nothing was compared"));
 }

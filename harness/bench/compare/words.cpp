@@ -21,7 +21,7 @@ std::string factor(double ratio, double limit) {
   return fmt::format("{:.{}f}", ratio, decimals);
 }
 
-bool has_ratio(const Verdict& verdict) {
+bool has_ratio(const ComparedRow& verdict) {
   switch (verdict.standing) {
     case Standing::same:
     case Standing::faster:
@@ -33,7 +33,7 @@ bool has_ratio(const Verdict& verdict) {
 }
 
 /// Low and high end, for faster rows as factors of speed.
-std::pair<double, double> ends(const Verdict& verdict) {
+std::pair<double, double> ends(const ComparedRow& verdict) {
   if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
   return {verdict.ratio.low, verdict.ratio.high};
 }
@@ -82,10 +82,10 @@ bool is_fault(Standing standing) {
 }
 
 std::size_t Comparison::count(Standing standing) const {
-  return static_cast<std::size_t>(std::ranges::count(verdicts, standing, &Verdict::standing));
+  return static_cast<std::size_t>(std::ranges::count(rows, standing, &ComparedRow::standing));
 }
 
-std::string change_in_words(const Verdict& verdict) {
+std::string change_in_words(const ComparedRow& verdict) {
   const double ratio = verdict.ratio.middle, limit = verdict.limit;
   if (verdict.standing == Standing::slower) return factor(ratio, limit) + "x slower";
   if (verdict.standing == Standing::faster) return factor(1 / ratio, limit) + "x faster";
@@ -93,22 +93,22 @@ std::string change_in_words(const Verdict& verdict) {
   return std::string(to_string(verdict.standing));
 }
 
-std::string interval_in_words(const Verdict& verdict) {
+std::string interval_in_words(const ComparedRow& verdict) {
   if (!has_ratio(verdict)) return "";
   const auto [low, high] = ends(verdict);
   return factor(low, verdict.limit) + " to " + factor(high, verdict.limit);
 }
 
-std::string in_words(const Verdict& verdict) {
+std::string in_words(const ComparedRow& verdict) {
   if (!has_ratio(verdict)) return change_in_words(verdict);
   const auto [low, high] = ends(verdict);
   return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low, verdict.limit),
                      factor(high, verdict.limit));
 }
 
-std::string limit_in_words(const Verdict& verdict) { return factor(verdict.limit, verdict.limit); }
+std::string limit_in_words(const ComparedRow& verdict) { return factor(verdict.limit, verdict.limit); }
 
-bool reports_an_error(const Verdict& verdict) {
+bool reports_an_error(const ComparedRow& verdict) {
   return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
 }
 
@@ -130,7 +130,7 @@ bool is_worse(const FigureChange& change) {
                                                        : change.after.value > change.before.value;
 }
 
-bool has_worse_figure(const Verdict& verdict) { return std::ranges::any_of(verdict.figures, is_worse); }
+bool has_worse_figure(const ComparedRow& verdict) { return std::ranges::any_of(verdict.figures, is_worse); }
 
 std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after) {
   std::vector<FigureChange> out;
@@ -152,7 +152,7 @@ std::string in_words(const FigureChange& change) {
                      change.remark.empty() ? "" : ", ", change.remark);
 }
 
-std::string figures_in_words(const Verdict& verdict, bool worse_only) {
+std::string figures_in_words(const ComparedRow& verdict, bool worse_only) {
   std::string out;
   for (const FigureChange& one : verdict.figures) {
     if (worse_only && !is_worse(one)) continue;
@@ -161,7 +161,7 @@ std::string figures_in_words(const Verdict& verdict, bool worse_only) {
   return out;
 }
 
-std::string slower_in_words(const Verdict& verdict) {
+std::string slower_in_words(const ComparedRow& verdict) {
   const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
   if (verdict.standing != Standing::slower) return figures;
   return fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
@@ -170,7 +170,7 @@ std::string slower_in_words(const Verdict& verdict) {
 
 std::string figures_sentence(const Comparison& comparison) {
   std::size_t worse = 0, accepted = 0, better = 0, equal = 0;
-  for (const Verdict& verdict : comparison.verdicts) {
+  for (const ComparedRow& verdict : comparison.rows) {
     for (const FigureChange& one : verdict.figures) {
       ++(is_worse(one)                         ? worse
          : one.accepted                        ? accepted
@@ -188,18 +188,18 @@ std::string figures_sentence(const Comparison& comparison) {
   return out;
 }
 
-Standing listed_as(const Verdict& verdict) {
+Standing listed_as(const ComparedRow& verdict) {
   return has_worse_figure(verdict) && !is_fault(verdict.standing) ? Standing::slower : verdict.standing;
 }
 
-bool is_urgent(const Verdict& verdict) {
+bool is_urgent(const ComparedRow& verdict) {
   const Standing standing = listed_as(verdict);
   return is_fault(standing) || standing == Standing::slower || standing == Standing::undecided;
 }
 
-const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too) {
-  const Verdict* out = nullptr;
-  for (const Verdict& verdict : comparison.verdicts) {
+const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too) {
+  const ComparedRow* out = nullptr;
+  for (const ComparedRow& verdict : comparison.rows) {
     if (verdict.standing != Standing::slower || (!crept_too && !verdict.crept_since.empty())) continue;
     if (out == nullptr || verdict.ratio.middle > out->ratio.middle) out = &verdict;
   }
@@ -207,9 +207,8 @@ const Verdict* largest_slow_down(const Comparison& comparison, bool crept_too) {
 }
 
 std::string verdict_sentence(const Comparison& comparison) {
-  const auto reported =
-      static_cast<std::size_t>(std::ranges::count_if(comparison.verdicts, reports_an_error));
-  const std::size_t total = comparison.verdicts.size(), wrong = comparison.count(Standing::wrong) - reported,
+  const auto reported = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, reports_an_error));
+  const std::size_t total = comparison.rows.size(), wrong = comparison.count(Standing::wrong) - reported,
                     impossible = comparison.count(Standing::impossible),
                     slower = comparison.count(Standing::slower),
                     accepted = comparison.count(Standing::accepted),
@@ -296,7 +295,7 @@ void describe(Fields& f, FigureChange& change) {
   f("remark", change.remark, {.terse = true, .about = "what the ledger says of it"});
 }
 
-void describe(Fields& f, Verdict& verdict) {
+void describe(Fields& f, ComparedRow& verdict) {
   f("key", verdict.key);
   f.derived("standing", std::string(to_string(verdict.standing)));
   f("limit", verdict.limit, {.about = "ratio above which it is slower"});
@@ -314,7 +313,7 @@ void describe(Fields& f, Comparison& comparison) {
   f("differences", comparison.differences);
   f("unfit", comparison.unfit);
   f("objections", comparison.objections);
-  f("verdicts", comparison.verdicts);
+  f("verdicts", comparison.rows);
 }
 
 std::string to_json(const Comparison& comparison) { return json_text(to_value(comparison)); }

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-const char* kind_of(const Verdict& verdict) {
+const char* kind_of(const ComparedRow& verdict) {
   return reports_an_error(verdict)                  ? "error"
          : verdict.standing == Standing::wrong      ? "disagreement"
          : verdict.standing == Standing::impossible ? "impossible time"
@@ -31,8 +31,8 @@ bool is_path(const std::string& cause) {
 
 std::vector<FailedTrial> failed_trials(const PullRequest& page) {
   std::vector<std::pair<double, FailedTrial>> faults, slower;
-  for (std::size_t i = 0; i < page.comparison.verdicts.size(); ++i) {
-    const Verdict& verdict = page.comparison.verdicts[i];
+  for (std::size_t i = 0; i < page.comparison.rows.size(); ++i) {
+    const ComparedRow& verdict = page.comparison.rows[i];
     const bool is_slower = listed_as(verdict) == Standing::slower;
     if (!is_slower && !is_fault(verdict.standing)) continue;
     FailedTrial one{.kind = kind_of(verdict), .key = verdict.key};

@@ -171,9 +171,9 @@ TEST_F(ForeignResults, AreCompared) {
     return fmt::format(R"({{"results": [{}, {}, {}]}})", runs("a", 1), runs("b", seconds), runs("c", 1));
   };
   const Comparison comparison = compare(read(file(1)), read(file(9)), {});
-  ASSERT_EQ(comparison.verdicts.size(), 3U);
-  EXPECT_EQ(to_string(comparison.verdicts[0].standing), "same") << comparison.verdicts[0].why;
-  EXPECT_EQ(to_string(comparison.verdicts[1].standing), "slower") << comparison.verdicts[1].why;
+  ASSERT_EQ(comparison.rows.size(), 3U);
+  EXPECT_EQ(to_string(comparison.rows[0].standing), "same") << comparison.rows[0].why;
+  EXPECT_EQ(to_string(comparison.rows[1].standing), "slower") << comparison.rows[1].why;
 }
 
 TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {

@@ -58,7 +58,7 @@ std::string github_annotations(const PullRequest& page, const std::string& suite
 
 std::string github_outputs(const Comparison& comparison, const std::string& verdict) {
   const auto regressions = std::ranges::count_if(
-      comparison.verdicts, [](const Verdict& one) { return listed_as(one) == Standing::slower; });
+      comparison.rows, [](const ComparedRow& one) { return listed_as(one) == Standing::slower; });
   return fmt::format("verdict={}\nregressions={}\n", verdict, regressions);
 }
 

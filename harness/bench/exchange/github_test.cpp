@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Verdict slower(const std::string& key, double ratio) {
+ComparedRow slower(const std::string& key, double ratio) {
   return {.key = key,
           .standing = Standing::slower,
           .ratio = {ratio - 0.03, ratio, ratio + 0.03, 0.9},
@@ -22,20 +22,20 @@ Verdict slower(const std::string& key, double ratio) {
           .why = "all three say so"};
 }
 
-Verdict wrong(const std::string& key, const std::string& why) {
+ComparedRow wrong(const std::string& key, const std::string& why) {
   return {.key = key, .standing = Standing::wrong, .why = why};
 }
 
 Comparison sample_comparison() {
-  return {.verdicts = {slower("gemm/packed/m=1#1", 1.11),
-                       {.key = "gemm/naive/m=1#1", .standing = Standing::same, .ratio = {0.9, 1, 1.1, 0.9}},
-                       slower("gemm/simd/m=1#1", 1.5),
-                       wrong("gemm/odd/m=1#1", "disagrees with the oracle: c[0] is 1")}};
+  return {.rows = {slower("gemm/packed/m=1#1", 1.11),
+                   {.key = "gemm/naive/m=1#1", .standing = Standing::same, .ratio = {0.9, 1, 1.1, 0.9}},
+                   slower("gemm/simd/m=1#1", 1.5),
+                   wrong("gemm/odd/m=1#1", "disagrees with the oracle: c[0] is 1")}};
 }
 
 Comparison with_slower_rows(int count) {
   Comparison out;
-  for (int i = 0; i < count; ++i) out.verdicts.push_back(slower(fmt::format("gemm/packed/m={}#1", i), 1.5));
+  for (int i = 0; i < count; ++i) out.rows.push_back(slower(fmt::format("gemm/packed/m={}#1", i), 1.5));
   return out;
 }
 
@@ -53,29 +53,29 @@ TEST(GithubAnnotations, AreTheGoldenOnes) {
 }
 
 TEST(GithubAnnotations, TellAWorseFigure) {
-  Comparison found{.verdicts = {{.key = "plan/a/n=1#1", .standing = Standing::same}}};
+  Comparison found{.rows = {{.key = "plan/a/n=1#1", .standing = Standing::same}}};
   const Figure low{.name = "height", .value = 1234, .unit = "bytes", .better = Figure::Better::lower};
   Figure high = low;
   high.value = 1300;
-  found.verdicts[0].figures = {{low, high}};
+  found.rows[0].figures = {{low, high}};
   EXPECT_THAT(annotations(found, "tiny", "a"),
               StartsWith("::error title=regression in tiny::plan/a/n=1#1 height 1,234 → 1,300 bytes (5.3 %25 "
                          "more)%0Aagain: "));
   EXPECT_THAT(github_outputs(found, "regression"), HasSubstr("regressions=1\n"));
-  found.verdicts[0].figures = {{low, low}};
+  found.rows[0].figures = {{low, low}};
   EXPECT_EQ(annotations(found, "tiny", "a"), "");
 }
 
 TEST(GithubAnnotations, TellATimeThatCannotBe) {
   const Comparison found{
-      .verdicts = {{.key = "gemm/idle/m=1#1", .standing = Standing::impossible, .why = "took 1 ns"}}};
+      .rows = {{.key = "gemm/idle/m=1#1", .standing = Standing::impossible, .why = "took 1 ns"}}};
   EXPECT_THAT(annotations(found, "tiny", "a"),
               StartsWith("::error title=impossible time in tiny::gemm/idle/m=1#1 took 1 ns%0Aagain: "));
 }
 
 TEST(GithubAnnotations, StandAtTheFileThatChangedWithTheWorstOfItsTrials) {
   PullRequest page{.command = "a", .comparison = with_slower_rows(3)};
-  page.comparison.verdicts[1].ratio.middle = 1.7;
+  page.comparison.rows[1].ratio.middle = 1.7;
   page.trials.resize(3);
   for (ChangedTrial& one : page.trials) one.cause = "kernels/gemm/simd.cpp";
   EXPECT_EQ(github_annotations(page, "s"),
@@ -103,13 +103,12 @@ TEST(GithubAnnotations, StayWithinTheTenThatGithubShows) {
 }
 
 TEST(GithubAnnotations, AreNoneWhereNothingIsWrongOrSlower) {
-  const Comparison fine{.verdicts = {{.key = "a/b#1", .standing = Standing::undecided}}};
+  const Comparison fine{.rows = {{.key = "a/b#1", .standing = Standing::undecided}}};
   EXPECT_THAT(annotations(fine, "s", "a"), IsEmpty());
 }
 
 TEST(GithubAnnotations, GiveNoNameALineOfItsOwn) {
-  const Comparison hostile{
-      .verdicts = {wrong("a\n::stop-commands::x\r/b#1", "100%0A\n::set-env name=PATH::x")}};
+  const Comparison hostile{.rows = {wrong("a\n::stop-commands::x\r/b#1", "100%0A\n::set-env name=PATH::x")}};
   const std::string text = annotations(hostile, "s,file=x::y\n::error::", "assay gate");
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
   EXPECT_THAT(text, Not(HasSubstr("\r")));

@@ -7,7 +7,7 @@ namespace {
 
 PullRequest page() {
   PullRequest out{.command = "assay gate"};
-  out.comparison.verdicts = {
+  out.comparison.rows = {
       {.key = "gemm/same/m=1#1", .standing = Standing::same, .ratio = {0.99, 1, 1.01, 0.95}},
       {.key = "gemm/simd/m=1#1", .standing = Standing::slower, .ratio = {1.1, 1.2, 1.3, 0.95}, .limit = 1.05},
       {.key = "a|\xff\n\"b", .standing = Standing::wrong, .why = "c[0] is 1"}};
@@ -32,7 +32,7 @@ TEST(GitlabCodeQuality, HasTheFieldsThatGitlabAsksFor) {
 
 TEST(GitlabCodeQuality, TellsAFindingByWhatItIsAboutAlone) {
   PullRequest later = page();
-  later.comparison.verdicts[1].ratio.middle = 1.25;
+  later.comparison.rows[1].ratio.middle = 1.25;
   const Json before = Json::parse(gitlab_code_quality(page(), "s")),
              after = Json::parse(gitlab_code_quality(later, "s"));
   EXPECT_EQ(before[1]["fingerprint"], after[1]["fingerprint"]);

@@ -40,17 +40,17 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-bool fails(const Verdict& verdict) {
+bool fails(const ComparedRow& verdict) {
   const Standing standing = listed_as(verdict);
   return standing == Standing::slower || standing == Standing::wrong || standing == Standing::impossible;
 }
 
-bool passes(const Verdict& verdict) {
+bool passes(const ComparedRow& verdict) {
   const Standing standing = listed_as(verdict);
   return standing == Standing::same || standing == Standing::faster;
 }
 
-std::string failure(const Verdict& verdict, const std::string& command) {
+std::string failure(const ComparedRow& verdict, const std::string& command) {
   const bool slower = verdict.standing == Standing::slower;
   std::string body = xml(verdict.why) + '\n';
   if (slower) {
@@ -67,7 +67,7 @@ std::string failure(const Verdict& verdict, const std::string& command) {
                      xml(is_fault(verdict.standing) ? verdict.why : slower_in_words(verdict)), body);
 }
 
-std::string test_case(const Verdict& verdict, const std::string& suite, const std::string& command) {
+std::string test_case(const ComparedRow& verdict, const std::string& suite, const std::string& command) {
   const std::size_t slash = verdict.key.find('/');
   const bool split = slash != std::string::npos;
   const std::string start = fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\"", xml(suite),
@@ -95,13 +95,13 @@ std::string case_of_all(const std::string& suite, const std::string& name, const
 }
 
 std::string counts_of(const Comparison& comparison, bool has_error) {
-  const auto& verdicts = comparison.verdicts;
-  const auto failures = std::ranges::count_if(verdicts, [](const Verdict& v) { return fails(v); });
+  const auto& verdicts = comparison.rows;
+  const auto failures = std::ranges::count_if(verdicts, [](const ComparedRow& v) { return fails(v); });
   const auto passed = std::ranges::count_if(verdicts, passes);
   const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
   const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
   const auto failed =
-      std::ranges::count_if(verdicts, [](const Verdict& v) { return has_failed(v.standing); });
+      std::ranges::count_if(verdicts, [](const ComparedRow& v) { return has_failed(v.standing); });
   const auto errors = failed + (has_error ? 1 : 0);
   return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
                      rows + objections + (has_error ? 1 : 0), failures + objections, errors,
@@ -117,7 +117,7 @@ std::string to_junit(const Comparison& comparison, const Results& current, const
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n"
       " <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n",
       counts, xml(current.suite), xml(current.machine.key), xml(current.date), counts);
-  for (const Verdict& verdict : comparison.verdicts) out += test_case(verdict, current.suite, command);
+  for (const ComparedRow& verdict : comparison.rows) out += test_case(verdict, current.suite, command);
   for (const std::string& objection : comparison.objections) {
     out += case_of_all(current.suite, objection, "failure", "expired", objection);
   }

@@ -15,13 +15,12 @@ using ::testing::Not;
 
 Results current() { return {.suite = "tiny", .machine = {.key = "cpu_1c"}, .date = "2026-01-02T03:04:05Z"}; }
 
-Verdict row(const std::string& key, Standing standing, Interval ratio, const std::string& why) {
+ComparedRow row(const std::string& key, Standing standing, Interval ratio, const std::string& why) {
   return {.key = key, .standing = standing, .ratio = ratio, .limit = 1.05, .why = why};
 }
 
 Comparison every_standing() {
-  return {
-      .verdicts = {row("gemm/naive/m=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within"),
+  return {.rows = {row("gemm/naive/m=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within"),
                    row("gemm/packed/m=1#1", Standing::slower, {1.08, 1.11, 1.14, 0.9}, "all three say so"),
                    row("gemm/simd/m=1#1", Standing::faster, {0.8, 0.9, 0.95, 0.9}, "beyond"),
                    row("gemm/wrong/m=1#1", Standing::wrong, {}, "disagrees with the oracle: c[0] is 1"),
@@ -58,11 +57,11 @@ TEST(JUnit, FailsForAWorseFigureWhateverItsTime) {
   const auto height = [](double value) {
     return Figure{.name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower};
   };
-  Comparison found{.verdicts = {row("plan/a/n=1#1", Standing::faster, {0.8, 0.9, 0.95, 0.9}, "beyond"),
-                                row("plan/b/n=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within"),
-                                row("plan/c/n=1#1", Standing::slower, {1.08, 1.11, 1.14, 0.9}, "slow")}};
-  found.verdicts[0].figures = found.verdicts[2].figures = {{height(1234), height(1300)}};
-  found.verdicts[1].figures = {{height(1234), height(1234)}};
+  Comparison found{.rows = {row("plan/a/n=1#1", Standing::faster, {0.8, 0.9, 0.95, 0.9}, "beyond"),
+                            row("plan/b/n=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within"),
+                            row("plan/c/n=1#1", Standing::slower, {1.08, 1.11, 1.14, 0.9}, "slow")}};
+  found.rows[0].figures = found.rows[2].figures = {{height(1234), height(1300)}};
+  found.rows[1].figures = {{height(1234), height(1234)}};
   const std::string text = to_junit(found, current(), "assay gate");
   EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(text,
@@ -73,10 +72,9 @@ TEST(JUnit, FailsForAWorseFigureWhateverItsTime) {
 
 TEST(JUnit, HasAnErrorForEachKernelThatCrashedOrHung) {
   const Comparison failed{
-      .verdicts = {
-          row("gemm/bad/m=1#1", Standing::crashed, {}, "was ended by signal 11 (Segmentation fault)"),
-          row("gemm/slow/m=1#1", Standing::timed_out, {}, "did not end within 10 s"),
-          row("gemm/naive/m=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")}};
+      .rows = {row("gemm/bad/m=1#1", Standing::crashed, {}, "was ended by signal 11 (Segmentation fault)"),
+               row("gemm/slow/m=1#1", Standing::timed_out, {}, "did not end within 10 s"),
+               row("gemm/naive/m=1#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")}};
   const std::string found = to_junit(failed, current(), "assay gate", "");
   EXPECT_THAT(found, HasSubstr("tests=\"3\" failures=\"0\" errors=\"2\" skipped=\"0\""));
   EXPECT_THAT(found, HasSubstr("<error type=\"crashed\" message=\"was ended by signal 11"));
@@ -84,7 +82,7 @@ TEST(JUnit, HasAnErrorForEachKernelThatCrashedOrHung) {
 }
 
 TEST(JUnit, FailsForATimeThatCannotBe) {
-  const Comparison found{.verdicts = {row("gemm/idle/m=1#1", Standing::impossible, {}, "took 1 ns")}};
+  const Comparison found{.rows = {row("gemm/idle/m=1#1", Standing::impossible, {}, "took 1 ns")}};
   const std::string text = to_junit(found, current(), "assay gate");
   EXPECT_THAT(text, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(text, HasSubstr("<failure type=\"impossible\" message=\"took 1 ns\">"));
@@ -92,14 +90,14 @@ TEST(JUnit, FailsForATimeThatCannotBe) {
 
 // A limit of 1 % and a slow-down of 1.4 % would both be told as 1.01.
 TEST(JUnit, HasTenthsOfAPercentWhereTheLimitIsOne) {
-  Verdict slower = row("gemm/packed/m=1#1", Standing::slower, {1.012, 1.0144, 1.017, 0.9}, "why");
+  ComparedRow slower = row("gemm/packed/m=1#1", Standing::slower, {1.012, 1.0144, 1.017, 0.9}, "why");
   slower.limit = 1.01;
-  EXPECT_THAT(to_junit({.verdicts = {slower}}, current(), "assay gate"),
+  EXPECT_THAT(to_junit({.rows = {slower}}, current(), "assay gate"),
               HasSubstr("message=\"1.014x slower [1.012, 1.017], limit 1.010\""));
 }
 
 TEST(JUnit, LetsNoNameFromOutsideBecomeMarkup) {
-  const Comparison hostile{.verdicts = {row("a/\"/><failure/>&#1", Standing::wrong, {}, "<x>]]>\n\x01\x7f")}};
+  const Comparison hostile{.rows = {row("a/\"/><failure/>&#1", Standing::wrong, {}, "<x>]]>\n\x01\x7f")}};
   const std::string text = to_junit(hostile, {.suite = "s\" x=\"<"}, "assay gate");
   EXPECT_THAT(text, HasSubstr("name=\"&quot;/&gt;&lt;failure/&gt;&amp;#1\""));
   EXPECT_THAT(text, HasSubstr("&lt;x&gt;]]&gt;&#10;\xEF\xBF\xBD\x7f"));
@@ -107,7 +105,7 @@ TEST(JUnit, LetsNoNameFromOutsideBecomeMarkup) {
 }
 
 TEST(JUnit, FailsForEveryAcceptanceThatRanOut) {
-  const Comparison expired{.verdicts = {row("a/b#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")},
+  const Comparison expired{.rows = {row("a/b#1", Standing::same, {0.99, 1, 1.01, 0.9}, "within")},
                            .objections = {"the acceptance of a/b#1 ran out on 2026-10-20"}};
   const std::string text = to_junit(expired, current(), "assay gate");
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""));
@@ -116,7 +114,7 @@ TEST(JUnit, FailsForEveryAcceptanceThatRanOut) {
 }
 
 TEST(JUnit, HasAnErrorWhereNothingWasDecidedThatShouldHaveBeen) {
-  const Comparison open{.verdicts = {row("a/b#1", Standing::undecided, {}, "too wide")}};
+  const Comparison open{.rows = {row("a/b#1", Standing::undecided, {}, "too wide")}};
   const std::string text = to_junit(open, current(), "assay gate", "MACHINE UNFIT: <it> moved");
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
   EXPECT_THAT(text, HasSubstr("<error type=\"undecided\" message=\"MACHINE UNFIT: &lt;it&gt; moved\"/>"));
@@ -128,7 +126,7 @@ TEST(JUnit, HasAnErrorWhereNothingWasDecidedThatShouldHaveBeen) {
 // Two bytes of U+00B5 and four of U+1F600 are characters and stay.
 TEST(JUnit, ReplacesWhatXmlCannotHold) {
   const auto text_of = [](const std::string& why) {
-    return to_junit({.verdicts = {row("a/b#1", Standing::undecided, {}, why)}}, current(), "assay gate");
+    return to_junit({.rows = {row("a/b#1", Standing::undecided, {}, why)}}, current(), "assay gate");
   };
   for (const char* bad : {"\x02", "\xFF", "\xC2", "\xE2\x82", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
                           "\xF4\x90\x80\x80", "\xEF\xBF\xBE"}) {
@@ -145,8 +143,7 @@ TEST(JUnit, IsWellFormedByAnotherProgramsJudgement) {
   }
   const auto file = std::filesystem::temp_directory_path() / ("assay_junit_" + std::to_string(::getpid()));
   Comparison comparison = every_standing();
-  comparison.verdicts.push_back(
-      row("x/\"<&>'\n\x01\xFF#1", Standing::wrong, {}, "\xED\xA0\x80 ]]> --> <!--"));
+  comparison.rows.push_back(row("x/\"<&>'\n\x01\xFF#1", Standing::wrong, {}, "\xED\xA0\x80 ]]> --> <!--"));
   write_file(file, to_junit(comparison, current(), "assay gate"));
   const std::string check =
       "/usr/bin/python3 -c 'import sys, xml.etree.ElementTree as e; r = e.parse(sys.argv[1]).getroot(); "

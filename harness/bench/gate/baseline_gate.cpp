@@ -14,7 +14,7 @@ namespace {
 
 /// Returns the baseline of the first folder that has one.
 std::optional<Baseline> find_baseline(const BaselineGateRequest& request, const std::string& machine_key) {
-  Folders folders = request.judging.baselines;
+  Folders folders = request.rules.baselines;
   if (!request.record_missing.empty()) folders.push_back(request.record_missing);
   for (const auto& folder : folders) {
     if (auto found = load_baseline(baseline_path(folder, machine_key, request.run.suite.name))) return found;
@@ -25,7 +25,7 @@ std::optional<Baseline> find_baseline(const BaselineGateRequest& request, const 
 /// Lists the differences between this machine and those that recorded baselines of this suite.
 std::vector<std::string> foreign_baselines(const BaselineGateRequest& request, const Machine& machine) {
   std::vector<std::string> out;
-  for (const auto& folder : request.judging.baselines) {
+  for (const auto& folder : request.rules.baselines) {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
       const auto file = entry.path() / (request.run.suite.name + ".json");
@@ -60,7 +60,7 @@ bool is_of_other_shard(const TrialKey& key, const std::optional<ShardRecord>& re
 void leave_out_unselected(Comparison& comparison, const Selection& selection,
                           const std::optional<ShardRecord>& record, const Registry& registry) {
   const Filter filter(selection.filter, registry);
-  std::erase_if(comparison.verdicts, [&](const Verdict& verdict) {
+  std::erase_if(comparison.rows, [&](const ComparedRow& verdict) {
     if (verdict.standing != Standing::gone) return false;
     const auto key = trial_key(verdict.key);
     if (!key) return false;  // baselines hold no other names: one that does is shown
@@ -105,7 +105,7 @@ void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
   gate.remarks.push_back(fmt::format("{}: this run was recorded in {}", none, file.string()));
   gate.outcome = {Word::recorded, "nothing to compare with yet; the next run is gated against this one"};
   if (gate.compared) return;
-  for (Verdict& verdict : gate.comparison.verdicts) {
+  for (ComparedRow& verdict : gate.comparison.rows) {
     if (verdict.standing == Standing::not_comparable) verdict.why += ": this run was recorded as one";
   }
 }
@@ -114,16 +114,16 @@ void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
 
 BaselineGate gate_against_baseline(const BaselineGateRequest& request, const Registry& registry,
                                    const Sample& sample, const Hooks& hooks) {
-  const Judging& judging = request.judging;
+  const GateRules& rules = request.rules;
   const Machine machine = this_machine();
   BaselineGate out{.baseline = find_baseline(request, machine.key)};
-  const auto ledger = find_ledger(judging.baselines, request.run.suite.name, request.record_missing);
-  out.suite = suite_in_commands(judging.suite, judging.baselines, ledger);
-  const Occasion occasion{.today = judging.today,
+  const auto ledger = find_ledger(rules.baselines, request.run.suite.name, request.record_missing);
+  out.suite = suite_in_commands(rules.suite, rules.baselines, ledger);
+  const Occasion occasion{.today = rules.today,
                           .base = commit_before(out.baseline, machine),
                           .suite = out.suite,
-                          .drift_limit = judging.drift_limit};
-  if (judging.record_step) require_recordable(ledger, occasion.suite, occasion.base, build_info().commit);
+                          .drift_limit = rules.drift_limit};
+  if (rules.record_step) require_recordable(ledger, occasion.suite, occasion.base, build_info().commit);
   if (!out.baseline) out.remarks = foreign_baselines(request, machine);
 
   out.results = run(registry, request.run, sample, hooks);
@@ -145,13 +145,13 @@ BaselineGate gate_against_baseline(const BaselineGateRequest& request, const Reg
         results, results.partial ? "the run was interrupted" : "there is no baseline that it compares with");
     out.comparison.objections = std::move(objections);
   }
-  out.outcome = outcome_of(results, out.comparison, out.compared ? Against::baseline : Against::nothing,
-                           judging.failing);
+  out.outcome =
+      outcome_of(results, out.comparison, out.compared ? Against::baseline : Against::nothing, rules.failing);
   // A machine whose build or settings changed is a new one to a gate; the comparison says what differs.
   const bool uncompared = out.outcome.word == Word::measured ||
                           (out.outcome.word == Word::not_comparable && !out.comparison.comparable);
   if (uncompared) end_uncompared(out, request);
-  if (judging.record_step && out.outcome.exit_code() == exit_code::passed) {
+  if (rules.record_step && out.outcome.exit_code() == exit_code::passed) {
     out.outcome = recorded(*ledger, step, std::move(out.outcome));
   }
   return out;

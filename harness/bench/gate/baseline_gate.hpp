@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assay/pipeline.hpp"
-#include "bench/gate/judging.hpp"
+#include "bench/gate/gate_rules.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace assay {
 struct BaselineGateRequest {
   RunRequest run;
   GatePolicy policy;
-  Judging judging;
+  GateRules rules;
   std::filesystem::path record_missing;  ///< folder for a baseline where none compares; empty: not recorded
 };
 

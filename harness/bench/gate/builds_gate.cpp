@@ -35,10 +35,10 @@ Build build_of(const Programs& programs, const Description& description) {
           .layout_remark = programs.layout_remark};
 }
 
-void require_recordable_step(const Judging& judging, const std::optional<StoredLedger>& ledger,
+void require_recordable_step(const GateRules& rules, const std::optional<StoredLedger>& ledger,
                              const TwoBuilds& run) {
   const std::string base = run.base.commit;
-  require_recordable(ledger, suite_in_commands(judging.suite, judging.baselines, ledger),
+  require_recordable(ledger, suite_in_commands(rules.suite, rules.baselines, ledger),
                      ledger ? step_end(*ledger, base) : base, run.head.commit);
 }
 
@@ -75,9 +75,9 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   run.suite = suite.name;
   run.base = build_of(base, of_base);
   run.head = build_of(head, of_head);
-  const auto ledger = find_ledger(request.judging.baselines, suite.name);
+  const auto ledger = find_ledger(request.rules.baselines, suite.name);
   if (ledger) run.policy.screen = launches_for_sums;
-  if (request.judging.record_step) require_recordable_step(request.judging, ledger, run);
+  if (request.rules.record_step) require_recordable_step(request.rules, ledger, run);
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assay/pipeline.hpp"
-#include "bench/gate/judging.hpp"
+#include "bench/gate/gate_rules.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/revision.hpp"
 
@@ -23,7 +23,7 @@ struct BuildsGateRequest {
   Durations durations;         ///< that balance the shards
   bool identical_too = false;  ///< identical machine code is measured as well
   double time_limit = 0;       ///< seconds that a kernel may take; 0: by what naive takes
-  Judging judging;
+  GateRules rules;
   /// With the names of the sides, machine, date, seed, command, filter, policy and budget.
   TwoBuilds run;
 };

@@ -114,7 +114,7 @@ std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks) {
   if (is_embedded_side(base)) return;  // there is no code to look at
-  const GateRuling ruling = ruling_of(run);
+  const GateFindings findings = findings_of(run);
   std::vector<std::string> sources;
   for (const Operation* operation : registry.operations()) {
     for (const VariantInfo& variant : operation->variants()) sources.push_back(variant.source);
@@ -122,7 +122,7 @@ void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std:
   std::erase(sources, "");
   std::map<std::string, Place> known;  // trials of one source have one place to look
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    if (listed_as(ruling.comparison.verdicts[i]) != Standing::slower || hooks.stopped()) continue;
+    if (listed_as(findings.comparison.rows[i]) != Standing::slower || hooks.stopped()) continue;
     PairedTrial& trial = run.trials[i];
     hooks.say("look for the cause in " + trial.trial.key);
     const std::string source = source_of(registry, trial.trial);

@@ -45,8 +45,8 @@ TEST_F(ReportedLaunch, IsWrongWhereTheHeadAloneReportsAnError) {
   EXPECT_EQ(trial.left_out, Standing::wrong);
   EXPECT_EQ(trial.why_left_out, "reports an error: boom");
   EXPECT_TRUE(trial.launches.empty());
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::wrong);
+  const GateFindings findings = findings_of(run);
+  EXPECT_EQ(findings.comparison.rows[0].standing, Standing::wrong);
 }
 
 TEST_F(ReportedLaunch, CannotBeComparedWhereTheBaseHasNoTime) {

@@ -166,13 +166,13 @@ std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
 }
 
 SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
-  const GateRuling ruling = ruling_of(run);
+  const GateFindings findings = findings_of(run);
   SelfTestRun out{.plants = std::move(plants),
-                  .unfit = ruling.comparison.unfit,
+                  .unfit = findings.comparison.unfit,
                   .seconds = run.seconds,
                   .weather = run.weather};
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const Verdict& verdict = ruling.comparison.verdicts[i];
+    const ComparedRow& verdict = findings.comparison.rows[i];
     const auto plant = std::ranges::find(out.plants, verdict.key, &Plant::key);
     if (plant != out.plants.end()) {
       plant->found = verdict.standing;
@@ -183,7 +183,7 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
       if (verdict.standing == Standing::slower) out.alarms.push_back(verdict.key);
     }
   }
-  out.typical_visible = typical_visible(ruling.visible);
+  out.typical_visible = typical_visible(findings.visible);
   return out;
 }
 
@@ -246,7 +246,7 @@ std::string selftest_markdown(const SelfTest& test) {
                     100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds))));
   }
   Json faults = Json::array();
-  for (const Fault& one : test.faults) {
+  for (const Finding& one : test.faults) {
     faults.push_back(Json{{"key", one.key}, {"standing", to_string(one.standing)}, {"why", one.why}});
   }
   out["shares"] = std::move(shares);

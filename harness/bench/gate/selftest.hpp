@@ -46,13 +46,6 @@ struct SelfTestRun {
   Weather weather;
 };
 
-/// A trial that crashed, hung, disagreed or was faster than any kernel can be, and was left out from then on.
-struct Fault {
-  std::string key;
-  Standing standing = Standing::crashed;
-  std::string why;
-};
-
 struct SelfTest {
   std::string suite, commit, date, command;
   Machine machine;
@@ -61,8 +54,10 @@ struct SelfTest {
   double slice_seconds = 0;
   std::string raw_hash;  ///< FNV-1a of all finished gates, as lines; empty when nobody keeps them
   std::vector<SelfTestRun> runs;
-  std::vector<double> asked;    ///< slow-downs that were to be planted; empty where that is not known
-  std::vector<Fault> faults;    ///< each trial once
+  std::vector<double> asked;  ///< slow-downs that were to be planted; empty where that is not known
+  /// Trials that crashed, hung, disagreed or were faster than any kernel can be, and were left out from then
+  /// on; each once.
+  std::vector<Finding> faults;
   std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
 };
 

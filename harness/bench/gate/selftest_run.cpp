@@ -73,8 +73,8 @@ void note_faults(const TwoBuilds& run, SelfTest& test) {
   for (const PairedTrial& trial : run.trials) {
     if (!at_fault(trial)) continue;
     const std::string& key = trial.trial.key;
-    if (std::ranges::find(test.faults, key, &Fault::key) != test.faults.end()) continue;
-    test.faults.push_back({key, trial.left_out, trial.why_left_out});
+    if (std::ranges::find(test.faults, key, &Finding::key) != test.faults.end()) continue;
+    test.faults.push_back({trial.left_out, trial.why_left_out, key});
   }
 }
 

@@ -43,7 +43,7 @@ double look_level(const SequentialPolicy& policy) { return policy.level / looks_
 /// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
 template <class PValue>
 void step_down(std::vector<Open>& open, std::size_t& left, double level, const PValue& p, Standing standing,
-               std::size_t launches, Rulings& out) {
+               std::size_t launches, SequentialDecisions& out) {
   std::ranges::sort(open, {}, p);
   auto first = open.begin();
   for (; first != open.end() && left > 0 && p(*first) <= level / static_cast<double>(left); ++first, --left) {
@@ -85,7 +85,7 @@ Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
 
 /// Looks at the trials that have as many launches; where it is their last look, at those that have no more.
 void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, std::size_t& left,
-          std::size_t& left_faster, const SequentialPolicy& policy, Rulings& out) {
+          std::size_t& left_faster, const SequentialPolicy& policy, SequentialDecisions& out) {
   std::vector<Open> open;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
@@ -102,37 +102,38 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, st
       Standing::faster, launches, out);
   const double same_level = policy.same_level / looks_of(policy);
   for (const Open& o : open) {
-    SequentialRuling& ruling = out.trials[o.trial];
-    ruling.launches = launches;
+    SequentialDecision& decision = out.trials[o.trial];
+    decision.launches = launches;
     const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(1, left));
-    ruling.by_layout =
+    decision.by_layout =
         (o.slower_by_layout && o.p_slower <= level) || (o.faster_by_layout && o.p_faster <= level);
     if (is_same(Logs(trials[o.trial].head).first(launches), same_level, policy)) {
-      ruling.standing = Standing::same;
-      ruling.by_layout = false;
+      decision.standing = Standing::same;
+      decision.by_layout = false;
     }
   }
 }
 
 /// Launches after which time ran out: one number, or one for each shard.
 std::set<std::size_t> last_looks(std::span<const TrialLogs> trials, const SequentialPolicy& policy,
-                                 const Rulings& rulings) {
+                                 const SequentialDecisions& decisions) {
   std::set<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const std::size_t launches = trials[i].head.size();
     const bool looked = std::ranges::find(policy.looks, launches) != policy.looks.end();
-    if (rulings.trials[i].standing == Standing::undecided && launches > policy.screen && !looked) {
+    if (decisions.trials[i].standing == Standing::undecided && launches > policy.screen && !looked) {
       out.insert(launches);
     }
   }
   return out;
 }
 
-/// The control of one trial, in either direction, with the launches that its ruling rests on. `left` is what
-/// the level of the last trial was divided by that moved: a control that moved as that trial did must show.
-bool control_moved(const TrialLogs& trial, const SequentialRuling& ruling, std::size_t left,
+/// The control of one trial, in either direction, with the launches that its decision rests on. `left` is
+/// what the level of the last trial was divided by that moved: a control that moved as that trial did must
+/// show.
+bool control_moved(const TrialLogs& trial, const SequentialDecision& decision, std::size_t left,
                    const SequentialPolicy& policy) {
-  const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), ruling.launches));
+  const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), decision.launches));
   if (seen.empty()) return false;
   const double margin = std::log(policy.margin);
   const double level = look_level(policy) / static_cast<double>(left);
@@ -169,16 +170,16 @@ SequentialPolicy policy_with(double margin) {
   return out;
 }
 
-Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
-  Rulings out{.trials = std::vector<SequentialRuling>(trials.size()),
-              .family = std::max(trials.size(), policy.family)};
+SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy) {
+  SequentialDecisions out{.trials = std::vector<SequentialDecision>(trials.size()),
+                          .family = std::max(trials.size(), policy.family)};
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Logs screen = screen_of(trials[i].head, policy);
-    SequentialRuling& ruling = out.trials[i];
-    ruling.launches = screen.size();
+    SequentialDecision& decision = out.trials[i];
+    decision.launches = screen.size();
     if (screen.size() == policy.screen && is_same(screen, policy.same_level, policy)) {
-      ruling.standing = Standing::same;
-      ruling.screened = true;
+      decision.standing = Standing::same;
+      decision.screened = true;
     }
   }
   std::size_t left = out.family, left_faster = out.family;

@@ -61,22 +61,22 @@ struct TrialLogs {
   std::vector<std::size_t> layouts;  ///< which one each launch ran; empty where there is one
 };
 
-struct SequentialRuling {
+struct SequentialDecision {
   Standing standing = Standing::undecided;  ///< same, slower, faster, undecided
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
   bool by_layout = false;    ///< undecided since it did not move in all layouts
-  std::size_t launches = 0;  ///< the ruling rests on so many
+  std::size_t launches = 0;  ///< the decision rests on so many
 };
 
-struct Rulings {
-  std::vector<SequentialRuling> trials;  ///< in the order given
-  std::size_t family = 0;                ///< m: trials that were tested, those of other shards included
-  std::string unfit;                     ///< why the machine cannot be judged on; empty when it can
+struct SequentialDecisions {
+  std::vector<SequentialDecision> trials;  ///< in the order given
+  std::size_t family = 0;                  ///< m: trials that were tested, those of other shards included
+  std::string unfit;                       ///< why the machine cannot be judged on; empty when it can
 };
 
-/// Rules on the launches so far. The same launches give the same rulings, at once or one by one.
-Rulings rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);
+/// Decides by the launches so far. The same launches give the same decisions, at once or one by one.
+SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);
 
 /// The smallest slow-down, as a ratio, that these rules would have called slower 19 times in 20 with so many
 /// launches, were those spread as the control's are, and `by_layout`, a deviation, beyond that. 0 when there

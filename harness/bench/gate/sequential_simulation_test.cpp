@@ -54,21 +54,21 @@ Outcome gated(std::size_t count, double deviation, double planted, Rng& rng, dou
     for (std::size_t i = 0; i < count; ++i) launch(i);
   }
   std::size_t launches = policy.screen;
-  Rulings rulings = rule(trials, policy);
+  SequentialDecisions decisions = rule(trials, policy);
   for (const std::size_t look : policy.looks) {
     for (; launches < look; ++launches) {
       for (std::size_t i = 0; i < count; ++i) {
-        if (rulings.trials[i].standing == Standing::undecided) launch(i);
+        if (decisions.trials[i].standing == Standing::undecided) launch(i);
       }
     }
-    rulings = rule(trials, policy);
+    decisions = rule(trials, policy);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const SequentialRuling& ruling = rulings.trials[i];
+    const SequentialDecision& decision = decisions.trials[i];
     out.launches += trials[i].head.size();
-    out.unfit = out.unfit || ruling.control_moved || !rulings.unfit.empty();
-    if (ruling.standing == Standing::undecided) ++out.undecided;
-    if (ruling.standing != Standing::slower) continue;
+    out.unfit = out.unfit || decision.control_moved || !decisions.unfit.empty();
+    if (decision.standing == Standing::undecided) ++out.undecided;
+    if (decision.standing != Standing::slower) continue;
     if (i == 0 && planted > 1) {
       out.planted_found = true;
     } else {

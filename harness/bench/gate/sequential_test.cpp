@@ -15,13 +15,13 @@ TrialLogs steady(std::size_t count, double ratio, double control = 1) {
           .to_control = std::vector<double>(count, std::log(ratio / control))};
 }
 
-SequentialRuling alone(const TrialLogs& trial) { return rule({&trial, 1}, {}).trials.front(); }
+SequentialDecision alone(const TrialLogs& trial) { return rule({&trial, 1}, {}).trials.front(); }
 
 TEST(SequentialRules, TheScreenPassesWhatDoesNotMove) {
-  const SequentialRuling ruling = alone(steady(8, 1.002));
-  EXPECT_EQ(ruling.standing, Standing::same);
-  EXPECT_TRUE(ruling.screened);
-  EXPECT_EQ(ruling.launches, 8U);
+  const SequentialDecision decision = alone(steady(8, 1.002));
+  EXPECT_EQ(decision.standing, Standing::same);
+  EXPECT_TRUE(decision.screened);
+  EXPECT_EQ(decision.launches, 8U);
 }
 
 TEST(SequentialRules, TheScreenToleratesOneStrayLaunchOfEightAndNotTwo) {
@@ -42,10 +42,10 @@ TEST(SequentialRules, TheScreenAloneCallsNothingSlower) {
 // With one trial and eight looks, that at the end of time among them, the level of a look is 0.01 / 8 =
 // 0.00125: nine launches of nine have p = 1/512, ten of ten 1/1024.
 TEST(SequentialRules, ASlowTrialIsFoundAtTheFirstLook) {
-  const SequentialRuling ruling = alone(steady(16, 1.03));
-  EXPECT_EQ(ruling.standing, Standing::slower);
-  EXPECT_EQ(ruling.launches, 16U);
-  EXPECT_FALSE(ruling.screened);
+  const SequentialDecision decision = alone(steady(16, 1.03));
+  EXPECT_EQ(decision.standing, Standing::slower);
+  EXPECT_EQ(decision.launches, 16U);
+  EXPECT_FALSE(decision.screened);
 }
 
 // Fifteen of sixteen launches have p = 17/65536 = 0.00026: enough for the first of four trials at 0.00125 /
@@ -56,7 +56,7 @@ TEST(SequentialRules, AShardCountsTheTrialsOfAll) {
   trials[2].head[5] = 0;
   EXPECT_EQ(rule(trials, {}).trials[2].standing, Standing::slower);
 
-  const Rulings of_eight = rule(trials, {.family = 8});
+  const SequentialDecisions of_eight = rule(trials, {.family = 8});
   EXPECT_EQ(of_eight.family, 8U);
   EXPECT_EQ(of_eight.trials[2].standing, Standing::undecided);
 }
@@ -67,11 +67,11 @@ TEST(SequentialRules, TrialsWhoseTimeRanOutAtDifferentLaunchesHaveALastLookEach)
   std::vector<TrialLogs> trials{steady(20, 1.03), steady(25, 1.03)};
   for (std::size_t i = 0; i < 2; ++i) trials[0].head[i] = 0;
   for (std::size_t i = 0; i < 3; ++i) trials[1].head[i] = 0;
-  const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.trials[0].standing, Standing::slower);
-  EXPECT_EQ(rulings.trials[0].launches, 20U);
-  EXPECT_EQ(rulings.trials[1].standing, Standing::slower);
-  EXPECT_EQ(rulings.trials[1].launches, 25U);
+  const SequentialDecisions decisions = rule(trials, {});
+  EXPECT_EQ(decisions.trials[0].standing, Standing::slower);
+  EXPECT_EQ(decisions.trials[0].launches, 20U);
+  EXPECT_EQ(decisions.trials[1].standing, Standing::slower);
+  EXPECT_EQ(decisions.trials[1].launches, 25U);
 }
 
 TEST(SequentialRules, ASlowTrialIsFoundWhenTimeRunsOutBeforeALook) {
@@ -103,10 +103,10 @@ TEST(SequentialRules, MoreTrialsAskForMoreLaunches) {
     trial = steady(21, 1.03);
     trial.head[5] = 0;
   }
-  const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.family, 100U);
-  EXPECT_EQ(rulings.trials.front().standing, Standing::slower);
-  EXPECT_EQ(rulings.trials.front().launches, 21U);
+  const SequentialDecisions decisions = rule(trials, {});
+  EXPECT_EQ(decisions.family, 100U);
+  EXPECT_EQ(decisions.trials.front().standing, Standing::slower);
+  EXPECT_EQ(decisions.trials.front().launches, 21U);
 }
 
 TEST(SequentialRules, ASmallerFamilyLeavesMoreOfTheLevelToEach) {
@@ -120,9 +120,9 @@ TEST(SequentialRules, ASmallerFamilyLeavesMoreOfTheLevelToEach) {
 TEST(SequentialRules, TrialsThatTheScreenDecidedAreInTheFamily) {
   std::vector<TrialLogs> trials(99, steady(8, 1));
   trials.push_back(steady(16, 1.03));
-  const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.family, 100U);
-  EXPECT_EQ(rulings.trials.back().standing, Standing::undecided) << "1.5e-5 is above 1.25e-5";
+  const SequentialDecisions decisions = rule(trials, {});
+  EXPECT_EQ(decisions.family, 100U);
+  EXPECT_EQ(decisions.trials.back().standing, Standing::undecided) << "1.5e-5 is above 1.25e-5";
 }
 
 TEST(SequentialRules, AControlThatMovesIsSeenBesideAHeadThatMoves) {
@@ -155,9 +155,9 @@ TrialLogs in_layouts(std::size_t count, std::size_t slow) {
 
 // 125 launches of 143 have a p-value of 1e-20: launches alone would decide it.
 TEST(SequentialRules, WhatIsSlowerInSomeLayoutsOnlyIsNotDecided) {
-  const SequentialRuling ruling = alone(in_layouts(143, 7));
-  EXPECT_EQ(ruling.standing, Standing::undecided);
-  EXPECT_TRUE(ruling.by_layout);
+  const SequentialDecision decision = alone(in_layouts(143, 7));
+  EXPECT_EQ(decision.standing, Standing::undecided);
+  EXPECT_TRUE(decision.by_layout);
   TrialLogs unlabelled = in_layouts(143, 7);
   unlabelled.layouts.clear();
   EXPECT_EQ(alone(unlabelled).standing, Standing::slower);
@@ -213,9 +213,9 @@ TEST(SequentialRules, SeeLessWithFewerLaunches) {
 TEST(SequentialRules, AControlThatMovesAsFarAsAHeadThatIsSlowerIsSeen) {
   std::vector<TrialLogs> trials(60, steady(8, 1));
   trials[7] = steady(16, 1.03, 1.03);
-  const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.trials[7].standing, Standing::undecided);
-  EXPECT_TRUE(rulings.trials[7].control_moved);
+  const SequentialDecisions decisions = rule(trials, {});
+  EXPECT_EQ(decisions.trials[7].standing, Standing::undecided);
+  EXPECT_TRUE(decisions.trials[7].control_moved);
 }
 
 // Three stray launches of 28 have p = 1.372e-5: too much for one of a hundred trials, and enough for one of
@@ -225,9 +225,9 @@ TEST(SequentialRules, AControlIsHeldToTheLevelOfTheLastTrialThatMoved) {
   for (std::size_t i = 0; i < 9; ++i) trials[i] = steady(28, 1.03);
   trials[9] = steady(28, 1.03, 1 / 1.03);
   for (std::size_t i = 0; i < 3; ++i) trials[9].head[i] = trials[9].control[i] = 0;
-  const Rulings rulings = rule(trials, {});
-  EXPECT_EQ(rulings.trials[9].standing, Standing::slower);
-  EXPECT_TRUE(rulings.trials[9].control_moved);
+  const SequentialDecisions decisions = rule(trials, {});
+  EXPECT_EQ(decisions.trials[9].standing, Standing::slower);
+  EXPECT_TRUE(decisions.trials[9].control_moved);
 }
 
 }  // namespace

@@ -78,10 +78,10 @@ std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size
 std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
   SequentialPolicy policy = run.policy;
   policy.family = std::max(policy.family, tested(run).size());
-  const Rulings rulings = rule(logs_of(run, trials), policy);
+  const SequentialDecisions decisions = rule(logs_of(run, trials), policy);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (rulings.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
+    if (decisions.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
   }
   return out;
 }
@@ -104,19 +104,19 @@ void drop_the_longest(const TwoBuilds& run, double seconds_left, std::vector<std
   std::ranges::sort(trials);
 }
 
-std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
+std::string sentence(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
                      const TwoBuilds& run) {
   if (logs.head.size() < run.policy.screen) {
     return fmt::format("{} of {} launches of the screen {}", logs.head.size(), run.policy.screen,
                        run.partial ? "were over when it was interrupted" : "fitted the budget");
   }
-  std::string out = ruling.screened ? fmt::format("decided by the screen of {} launches", ruling.launches)
-                                    : fmt::format("decided by {} launches", ruling.launches);
-  if (ruling.standing == Standing::undecided) {
-    out = fmt::format("{} launches do not decide it", ruling.launches);
+  std::string out = decision.screened ? fmt::format("decided by the screen of {} launches", decision.launches)
+                                      : fmt::format("decided by {} launches", decision.launches);
+  if (decision.standing == Standing::undecided) {
+    out = fmt::format("{} launches do not decide it", decision.launches);
   }
-  if (ruling.by_layout) out += "; it moved in some layouts of the code and not in others";
-  if (ruling.control_moved) out += "; a copy of the base moved against the base in the same launches";
+  if (decision.by_layout) out += "; it moved in some layouts of the code and not in others";
+  if (decision.control_moved) out += "; a copy of the base moved against the base in the same launches";
   if (trial.base_allocations != trial.head_allocations ||
       trial.base_allocated_bytes != trial.head_allocated_bytes) {
     out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes",
@@ -127,22 +127,23 @@ std::string sentence(const PairedTrial& trial, const SequentialRuling& ruling, c
 }
 
 /// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
-Interval ratio_from(const TrialLogs& logs, const SequentialRuling& ruling, const SequentialPolicy& policy) {
+Interval ratio_from(const TrialLogs& logs, const SequentialDecision& decision,
+                    const SequentialPolicy& policy) {
   std::span<const double> seen(logs.head);
-  if (!ruling.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
+  if (!decision.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
   return exponential(centre(seen));
 }
 
-Verdict verdict_of(const PairedTrial& trial, const SequentialRuling& ruling, const TrialLogs& logs,
-                   const TwoBuilds& run) {
+ComparedRow verdict_of(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
+                       const TwoBuilds& run) {
   const SequentialPolicy& policy = run.policy;
-  Verdict out{.key = trial.trial.key,
-              .standing = ruling.standing,
-              .limit = policy.margin,
-              .why = sentence(trial, ruling, logs, run),
-              .launches = ruling.launches};
+  ComparedRow out{.key = trial.trial.key,
+                  .standing = decision.standing,
+                  .limit = policy.margin,
+                  .why = sentence(trial, decision, logs, run),
+                  .launches = decision.launches};
   if (logs.head.size() < policy.screen) return out;
-  out.ratio = out.time_ratio = ratio_from(logs, ruling, policy);
+  out.ratio = out.time_ratio = ratio_from(logs, decision, policy);
   out.unselected = exponential(centre(std::span(logs.head).first(policy.screen)));
   out.unselected_launches = policy.screen;
   return out;
@@ -245,7 +246,7 @@ namespace {
 /// Returns how many launches a trial that stayed open could have had: where time ran out for one, or all was
 /// interrupted, as many as the most patient of them had. A trial that was left alone after the first launch
 /// tells nothing of time.
-std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialLogs>& logs,
+std::size_t affordable_launches(const SequentialDecisions& decisions, const std::vector<TrialLogs>& logs,
                                 const TwoBuilds& run) {
   const std::size_t most = run.policy.looks.back();
   std::size_t out = 0;
@@ -253,7 +254,7 @@ std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialL
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const std::size_t launches = logs[i].head.size();
     out = std::max(out, launches);
-    ran_out = ran_out || (rulings.trials[i].standing == Standing::undecided && launches < most &&
+    ran_out = ran_out || (decisions.trials[i].standing == Standing::undecided && launches < most &&
                           launches >= run.policy.screen);
   }
   return ran_out || out < run.policy.screen ? std::min(out, most) : most;
@@ -261,7 +262,7 @@ std::size_t affordable_launches(const Rulings& rulings, const std::vector<TrialL
 
 /// Takes back every verdict, for a reason of the whole run, whoever reads verdicts one by one.
 void take_back(Comparison& comparison, const std::string& reason) {
-  for (Verdict& verdict : comparison.verdicts) {
+  for (ComparedRow& verdict : comparison.rows) {
     if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
     verdict.why = fmt::format("{}; otherwise {}: {}", reason, to_string(verdict.standing), verdict.why);
     verdict.standing = Standing::undecided;
@@ -270,29 +271,29 @@ void take_back(Comparison& comparison, const std::string& reason) {
 
 }  // namespace
 
-GateRuling ruling_of(const TwoBuilds& run) {
+GateFindings findings_of(const TwoBuilds& run) {
   const auto trials = tested(run);
   const auto logs = logs_of(run, trials);
-  GateRuling out{.rulings = rule(logs, run.policy)};
+  GateFindings out{.decisions = rule(logs, run.policy)};
   out.comparison.differences = differences(run.base.facts, run.head.facts, false);
-  std::string& unfit = out.comparison.unfit = out.rulings.unfit;
+  std::string& unfit = out.comparison.unfit = out.decisions.unfit;
   if (unfit.empty()) unfit = run.unfit_shard;
-  const std::size_t launches = affordable_launches(out.rulings, logs, run);
+  const std::size_t launches = affordable_launches(out.decisions, logs, run);
   std::size_t next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
     if (!trial.tested()) {
-      Verdict verdict{.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out};
+      ComparedRow verdict{.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out};
       // Identical code takes as long: exactly, for whoever sums up ratios.
       if (trial.left_out == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
-      out.comparison.verdicts.push_back(std::move(verdict));
+      out.comparison.rows.push_back(std::move(verdict));
       continue;
     }
-    const SequentialRuling& ruling = out.rulings.trials[next];
-    out.comparison.verdicts.push_back(verdict_of(trial, ruling, logs[next], run));
+    const SequentialDecision& decision = out.decisions.trials[next];
+    out.comparison.rows.push_back(verdict_of(trial, decision, logs[next], run));
     out.visible.push_back(
-        smallest_visible(logs[next], out.rulings.family, launches, run.policy, moved_by_layout(trial)));
-    if (ruling.control_moved && unfit.empty()) {
+        smallest_visible(logs[next], out.decisions.family, launches, run.policy, moved_by_layout(trial)));
+    if (decision.control_moved && unfit.empty()) {
       unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
     }
     ++next;
@@ -302,7 +303,7 @@ GateRuling ruling_of(const TwoBuilds& run) {
   // No machine and no time changes these.
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
-    out.comparison.verdicts[i].figures = changes_of(trial.base_figures, trial.head_figures);
+    out.comparison.rows[i].figures = changes_of(trial.base_figures, trial.head_figures);
   }
   return out;
 }

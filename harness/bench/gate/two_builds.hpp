@@ -128,12 +128,12 @@ using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_
 void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks);
 
 /// The verdicts, from what is in `run` alone.
-struct GateRuling {
-  Comparison comparison;        ///< one verdict per trial, in order
-  Rulings rulings;              ///< of the tested trials, in order
-  std::vector<double> visible;  ///< smallest_visible() of the tested trials, in order
+struct GateFindings {
+  Comparison comparison;          ///< one verdict per trial, in order
+  SequentialDecisions decisions;  ///< of the tested trials, in order
+  std::vector<double> visible;    ///< smallest_visible() of the tested trials, in order
 };
-GateRuling ruling_of(const TwoBuilds& run);
+GateFindings findings_of(const TwoBuilds& run);
 
 /// Returns what differing orders of the same code moved, as a standard deviation of the launches of head
 /// against base beyond that of the control; 0 where no side has several links.
@@ -145,11 +145,11 @@ std::string to_json(const TwoBuilds& run);
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 
 /// For the terminal, at most 100 columns.
-std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling);
+std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings);
 /// The rows of that which fail or were left open, all of them, and nothing else.
-std::string urgent_text(const TwoBuilds& run, const GateRuling& ruling);
+std::string urgent_text(const TwoBuilds& run, const GateFindings& findings);
 /// For a pull request.
-PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling);
-std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling);
+PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings);
+std::string two_builds_markdown(const TwoBuilds& run, const GateFindings& findings);
 
 }  // namespace assay

@@ -104,7 +104,7 @@ std::string why_mixed(const std::vector<GateFile>& files) {
 /// Each shard had its own control, and a quiet shard beside it does not make a restless one fit.
 std::string why_unfit(const std::vector<GateFile>& files) {
   for (const GateFile& file : files) {
-    const std::string unfit = ruling_of(file.run).comparison.unfit;
+    const std::string unfit = findings_of(file.run).comparison.unfit;
     if (!unfit.empty()) return fmt::format("{}: {}", file.name, unfit);
   }
   return "";

@@ -100,14 +100,14 @@ TEST(ShardsOfAGate, HoldEachTrialOnceAndCountTheTrialsOfAll) {
 
 TEST(ShardsOfAGate, PutTogetherSayWhatOneJobWouldHaveSaid) {
   const TwoBuilds run = merged(shards());
-  const GateRuling ruling = ruling_of(run), alone = ruling_of(sampled(whole()));
+  const GateFindings findings = findings_of(run), alone = findings_of(sampled(whole()));
 
   EXPECT_EQ(run.merged_shards, 3);
   EXPECT_EQ(run.command, "assay gate");
-  EXPECT_EQ(ruling.rulings.family, 8U);
-  EXPECT_EQ(ruling.comparison.count(Standing::slower), 1U);
-  EXPECT_EQ(ruling.comparison.count(Standing::slower), alone.comparison.count(Standing::slower));
-  EXPECT_EQ(ruling.comparison.count(Standing::same), alone.comparison.count(Standing::same));
+  EXPECT_EQ(findings.decisions.family, 8U);
+  EXPECT_EQ(findings.comparison.count(Standing::slower), 1U);
+  EXPECT_EQ(findings.comparison.count(Standing::slower), alone.comparison.count(Standing::slower));
+  EXPECT_EQ(findings.comparison.count(Standing::same), alone.comparison.count(Standing::same));
 }
 
 TEST(ShardsOfAGate, AreBalancedByTheTimesOfAnEarlierOne) {
@@ -124,7 +124,7 @@ TEST(ShardsOfAGate, AreBalancedByTheTimesOfAnEarlierOne) {
   EXPECT_EQ(files[0].run.trials[0].trial.problem, "m=5");
   EXPECT_EQ(files[1].run.trials.size(), 7U);
   EXPECT_FALSE(contains(files[1].run.shard->shard, "gemm", "m=5")) << "in the file as well";
-  EXPECT_EQ(ruling_of(merged(files)).comparison.count(Standing::slower), 1U);
+  EXPECT_EQ(findings_of(merged(files)).comparison.count(Standing::slower), 1U);
   durations.seconds["gemm/m=1"] = 2;
   files[1].run = whole();
   keep_shard(files[1].run, {1, 2}, durations);
@@ -142,8 +142,8 @@ TEST(ShardsOfAGate, AreUnfitTogetherWhenOneOfThemIs) {
   const TwoBuilds run = two_builds_from_json(to_json(merged(files)), "whole.json");
   EXPECT_THAT(run.unfit_shard,
               HasSubstr(".json: a copy of the base moved against the base itself in gemm/packed/m=5"));
-  EXPECT_EQ(ruling_of(run).comparison.unfit, run.unfit_shard);
-  EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 0U);
+  EXPECT_EQ(findings_of(run).comparison.unfit, run.unfit_shard);
+  EXPECT_EQ(findings_of(run).comparison.count(Standing::slower), 0U);
 }
 
 TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
@@ -151,7 +151,7 @@ TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
   for (GateFile& file : files) file.run = two_builds_from_json(to_json(file.run), file.name);
   const TwoBuilds run = merged(std::move(files));
 
-  EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 1U);
+  EXPECT_EQ(findings_of(run).comparison.count(Standing::slower), 1U);
   EXPECT_EQ(two_builds_from_json(to_json(run), "whole").merged_shards, 3);
   EXPECT_TRUE(holds_two_builds(parse_json(to_json(run), "whole")));
   EXPECT_FALSE(holds_two_builds(parse_json(R"({"schema": "assay.results/1"})", "other")));
@@ -199,16 +199,16 @@ TEST(ShardsOfAGate, AreRefusedWhenInterruptedWholeOrMergedAlready) {
 
 TEST(ShardsOfAGate, OfDifferentMachinesWithholdSecondsAndKeepRatios) {
   const TwoBuilds alike = merged(shards());
-  ASSERT_THAT(two_builds_text(alike, ruling_of(alike)), HasSubstr("more per epoch of lenet"));
+  ASSERT_THAT(two_builds_text(alike, findings_of(alike)), HasSubstr("more per epoch of lenet"));
   std::vector<GateFile> files = shards();
   files[1].run.machine.key = "other_8c";
   const TwoBuilds run = merged(std::move(files));
 
   EXPECT_THAT(run.mixed_machines, AllOf(HasSubstr("cpu_2c"), HasSubstr("other_8c")));
   EXPECT_THAT(
-      two_builds_text(run, ruling_of(run)),
+      two_builds_text(run, findings_of(run)),
       AllOf(HasSubstr("1.050x slower"), HasSubstr("seconds are withheld"), Not(HasSubstr("per epoch"))));
-  EXPECT_THAT(two_builds_markdown(run, ruling_of(run)),
+  EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
               AllOf(HasSubstr("1.050x slower"), Not(HasSubstr("per epoch"))));
 }
 

@@ -106,19 +106,19 @@ TEST(TwoBuilds, JudgeFiguresWhateverTheMachineDoes) {
   Figure high = low;
   high.value = 1300;
   for (PairedTrial& trial : run.trials) trial.base_figures = trial.head_figures = {low};
-  EXPECT_FALSE(has_worse_figure(ruling_of(run).comparison.verdicts[0]));
+  EXPECT_FALSE(has_worse_figure(findings_of(run).comparison.rows[0]));
   run.trials[0].head_figures = {high};
   run.unfit_shard = "it moved";
   run.machine.cores = 1;
   const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
-  const GateRuling ruling = ruling_of(read);
-  EXPECT_TRUE(has_worse_figure(ruling.comparison.verdicts[0]));
-  EXPECT_FALSE(has_worse_figure(ruling.comparison.verdicts[1]));
-  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::undecided) << "of its time";
-  const std::string text = two_builds_text(read, ruling);
+  const GateFindings findings = findings_of(read);
+  EXPECT_TRUE(has_worse_figure(findings.comparison.rows[0]));
+  EXPECT_FALSE(has_worse_figure(findings.comparison.rows[1]));
+  EXPECT_EQ(findings.comparison.rows[0].standing, Standing::undecided) << "of its time";
+  const std::string text = two_builds_text(read, findings);
   EXPECT_THAT(text, HasSubstr("✗ gemm/a/m=1#1\n"));
   EXPECT_THAT(text, HasSubstr("    height 1,234 → 1,300 bytes (5.3 % more)\n"));
-  EXPECT_THAT(urgent_text(read, ruling), HasSubstr("✗ gemm/a/m=1#1\n"));
+  EXPECT_THAT(urgent_text(read, findings), HasSubstr("✗ gemm/a/m=1#1\n"));
 }
 
 TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
@@ -129,11 +129,11 @@ TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
   EXPECT_EQ(sizes.size(), 16U);
   EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 6U), 8);
   EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 1U), 8);
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_EQ(ruling.comparison.count(Standing::same), 5U);
-  EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::slower);
-  EXPECT_NEAR(ruling.comparison.verdicts[2].ratio.middle, 1.05, 1e-9);
-  EXPECT_EQ(ruling.comparison.unfit, "");
+  const GateFindings findings = findings_of(run);
+  EXPECT_EQ(findings.comparison.count(Standing::same), 5U);
+  EXPECT_EQ(findings.comparison.rows[2].standing, Standing::slower);
+  EXPECT_NEAR(findings.comparison.rows[2].ratio.middle, 1.05, 1e-9);
+  EXPECT_EQ(findings.comparison.unfit, "");
 }
 
 // It ends with the budget or with the last look, whichever comes first: here with the last look.
@@ -157,9 +157,9 @@ TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
   TwoBuilds run = run_of(3, 1e-9);
   sample_two_builds(run, scripted({}), {});
   EXPECT_EQ(run.trials[0].launches.size(), 1U);
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 3U);
-  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("1 of 8 launches"));
+  const GateFindings findings = findings_of(run);
+  EXPECT_EQ(findings.comparison.count(Standing::undecided), 3U);
+  EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("1 of 8 launches"));
 }
 
 TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
@@ -172,11 +172,11 @@ TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
                       }
                     },
                     {});
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_EQ(ruling.comparison.verdicts[0].standing, Standing::same);
-  EXPECT_EQ(ruling.comparison.verdicts[1].standing, Standing::undecided);
-  EXPECT_THAT(ruling.comparison.verdicts[1].why, HasSubstr("1 of 8 launches"));
-  EXPECT_EQ(ruling.comparison.verdicts[2].standing, Standing::same);
+  const GateFindings findings = findings_of(run);
+  EXPECT_EQ(findings.comparison.rows[0].standing, Standing::same);
+  EXPECT_EQ(findings.comparison.rows[1].standing, Standing::undecided);
+  EXPECT_THAT(findings.comparison.rows[1].why, HasSubstr("1 of 8 launches"));
+  EXPECT_EQ(findings.comparison.rows[2].standing, Standing::same);
 }
 
 // 82 trials ask for more than sixteen launches of sixteen, and 81 do not: a trial that was dropped counts.
@@ -192,7 +192,7 @@ TEST(TwoBuilds, GoOnUntilTheVerdictIsReachedWithAllTrialsAndNotOnlyWithThoseThat
                     {});
   EXPECT_EQ(run.trials[1].launches.size(), 1U);
   EXPECT_EQ(run.trials[0].launches.size(), 21U);
-  EXPECT_EQ(ruling_of(run).comparison.verdicts[0].standing, Standing::slower);
+  EXPECT_EQ(findings_of(run).comparison.rows[0].standing, Standing::slower);
 }
 
 /// A run with so many launches of each trial, of which the first one's head takes `ratio` times as long.
@@ -208,27 +208,27 @@ TwoBuilds launched(std::size_t count, std::size_t launches, double ratio) {
 }
 
 TEST(TwoBuilds, CouldHaveSeenWhatTheirLaunchesShowAndNotWhatMoreWould) {
-  EXPECT_EQ(ruling_of(launched(3, 9, 1.015)).visible.front(), 0)
+  EXPECT_EQ(findings_of(launched(3, 9, 1.015)).visible.front(), 0)
       << "time ran out, and nine of nine are more likely than 0.01 / 8 / 3";
-  EXPECT_NEAR(ruling_of(launched(3, 9, 1)).visible.front(), 1.02, 1e-9) << "there was time for more";
+  EXPECT_NEAR(findings_of(launched(3, 9, 1)).visible.front(), 1.02, 1e-9) << "there was time for more";
   TwoBuilds interrupted = launched(3, 9, 1);
   interrupted.partial = true;
-  EXPECT_EQ(ruling_of(interrupted).visible.front(), 0);
+  EXPECT_EQ(findings_of(interrupted).visible.front(), 0);
   TwoBuilds dropped = launched(3, 9, 1);
   dropped.trials[2].launches.resize(1);
-  EXPECT_EQ(ruling_of(dropped).visible[2], 0);
-  EXPECT_NEAR(ruling_of(dropped).visible[1], 1.02, 1e-9);
+  EXPECT_EQ(findings_of(dropped).visible[2], 0);
+  EXPECT_NEAR(findings_of(dropped).visible[1], 1.02, 1e-9);
 }
 
 TEST(TwoBuilds, DecideNothingWhenTheyWereInterrupted) {
   TwoBuilds run = launched(3, 16, 1.05);
-  EXPECT_EQ(ruling_of(run).comparison.count(Standing::slower), 1U);
+  EXPECT_EQ(findings_of(run).comparison.count(Standing::slower), 1U);
   run.partial = true;
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 3U);
-  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("it was interrupted; otherwise slower"));
+  const GateFindings findings = findings_of(run);
+  EXPECT_EQ(findings.comparison.count(Standing::undecided), 3U);
+  EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("it was interrupted; otherwise slower"));
   for (PairedTrial& trial : run.trials) trial.launches.resize(3);
-  EXPECT_THAT(ruling_of(run).comparison.verdicts[0].why, HasSubstr("when it was interrupted"));
+  EXPECT_THAT(findings_of(run).comparison.rows[0].why, HasSubstr("when it was interrupted"));
 }
 
 TEST(TwoBuilds, SayWhenLayoutsDisagree) {
@@ -239,7 +239,7 @@ TEST(TwoBuilds, SayWhenLayoutsDisagree) {
     if (i % 8 < 2) launch.head = launch.base;
   }
   run.trials[0].launches.insert(run.trials[0].launches.end(), 31, PairedLaunch(run.trials[0].launches[7]));
-  const Verdict verdict = ruling_of(run).comparison.verdicts[0];
+  const ComparedRow verdict = findings_of(run).comparison.rows[0];
   EXPECT_EQ(verdict.standing, Standing::undecided);
   EXPECT_THAT(verdict.why, HasSubstr("in some layouts of the code and not in others"));
 }
@@ -253,12 +253,12 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
                       }
                     },
                     {});
-  const GateRuling ruling = ruling_of(run);
-  EXPECT_THAT(ruling.comparison.unfit, HasSubstr("copy of the base"));
-  EXPECT_EQ(ruling.comparison.count(Standing::undecided), 2U);
-  EXPECT_THAT(ruling.comparison.verdicts[0].why, HasSubstr("otherwise slower"));
-  EXPECT_THAT(to_json(ruling.comparison), HasSubstr("copy of the base"));
-  EXPECT_THAT(two_builds_markdown(run, ruling), HasSubstr("machine is unfit"));
+  const GateFindings findings = findings_of(run);
+  EXPECT_THAT(findings.comparison.unfit, HasSubstr("copy of the base"));
+  EXPECT_EQ(findings.comparison.count(Standing::undecided), 2U);
+  EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("otherwise slower"));
+  EXPECT_THAT(to_json(findings.comparison), HasSubstr("copy of the base"));
+  EXPECT_THAT(two_builds_markdown(run, findings), HasSubstr("machine is unfit"));
 }
 
 TEST(TwoBuilds, AreSummedUpFromLaunchesThatWereTakenWhateverTheyShowed) {
@@ -274,7 +274,7 @@ TEST(TwoBuilds, AreSummedUpFromLaunchesThatWereTakenWhateverTheyShowed) {
                       }
                     },
                     {});
-  const Verdict verdict = ruling_of(run).comparison.verdicts[1];
+  const ComparedRow verdict = findings_of(run).comparison.rows[1];
   EXPECT_NEAR(verdict.ratio.middle, 1.002, 1e-9);
   EXPECT_NEAR(verdict.unselected.middle, 1.012, 1e-9);
   EXPECT_EQ(verdict.unselected_launches, 8U);
@@ -288,10 +288,10 @@ TEST(TwoBuilds, ThatWereStoredGiveTheSameVerdicts) {
   run.head = {.name = "this program", .layout_remark = "one link"};
   const TwoBuilds read = two_builds_from_json(to_json(run), "run.json");
   EXPECT_EQ(to_json(read), to_json(run));
-  const GateRuling before = ruling_of(run), after = ruling_of(read);
+  const GateFindings before = findings_of(run), after = findings_of(read);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    EXPECT_EQ(before.comparison.verdicts[i].standing, after.comparison.verdicts[i].standing);
-    EXPECT_NEAR(before.comparison.verdicts[i].ratio.middle, after.comparison.verdicts[i].ratio.middle, 1e-6);
+    EXPECT_EQ(before.comparison.rows[i].standing, after.comparison.rows[i].standing);
+    EXPECT_NEAR(before.comparison.rows[i].ratio.middle, after.comparison.rows[i].ratio.middle, 1e-6);
   }
 }
 
@@ -317,7 +317,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   run.trials[1].pointers = {"1 function of kernels/gemm/b.cpp differs"};
   run.base.facts = {{.name = "build type", .value = "Debug"}};
   sample_two_builds(run, scripted({{"b", 1.05}}), {});
-  const std::string text = two_builds_text(run, ruling_of(run));
+  const std::string text = two_builds_text(run, findings_of(run));
   EXPECT_THAT(text, HasSubstr("1.050x slower [1.050, 1.050]"));
   EXPECT_THAT(text, HasSubstr("gemm/b/m=1#1"));
   EXPECT_THAT(text, HasSubstr("1.00 s [1.00, 1.00] more per epoch of mlp")) << "20,000 times 5 % of 1 ms";
@@ -325,7 +325,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   EXPECT_THAT(text, HasSubstr("base is no Release build (Debug)"));
   EXPECT_THAT(text, HasSubstr("2 same (2 by the screen, which took "));
   EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
-  const std::string markdown = two_builds_markdown(run, ruling_of(run));
+  const std::string markdown = two_builds_markdown(run, findings_of(run));
   EXPECT_THAT(markdown, HasSubstr("| ✗ | `gemm/b/m=1#1` |"));
 }
 
@@ -334,7 +334,7 @@ TEST(TwoBuilds, SayNothingOfAScreenWhenNothingWasMeasured) {
   run.budget_seconds = 10;
   run.trials = matched(program({described("a", "1")}), program({described("a", "1")}), all, false);
   sample_two_builds(run, scripted({}), {});
-  EXPECT_THAT(two_builds_text(run, ruling_of(run)), HasSubstr("0 same (0 by the screen), 1 not measured"));
+  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("0 same (0 by the screen), 1 not measured"));
 }
 
 TEST(TwoBuilds, AttributeToTheLayoutWhatTheControlDoesNotShow) {

@@ -40,14 +40,14 @@ std::vector<Standing> standings_of(const TwoBuilds& run) {
 
 struct Row {
   const PairedTrial* trial;
-  const Verdict* verdict;
+  const ComparedRow* verdict;
 };
 
 /// Rows of that standing, the largest change last.
-std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standing standing) {
+std::vector<Row> rows_of(const TwoBuilds& run, const GateFindings& findings, Standing standing) {
   std::vector<Row> out;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const Verdict& verdict = ruling.comparison.verdicts[i];
+    const ComparedRow& verdict = findings.comparison.rows[i];
     if (listed_as(verdict) == standing) out.push_back({&run.trials[i], &verdict});
   }
   std::ranges::stable_sort(out, {}, [](const Row& row) {
@@ -60,7 +60,7 @@ std::vector<Row> rows_of(const TwoBuilds& run, const GateRuling& ruling, Standin
 /// Three decimals: a margin of one percent asks for tenths of one.
 std::string factor(double ratio) { return fmt::format("{:.3f}", ratio); }
 
-std::string change_of(const Verdict& verdict) {
+std::string change_of(const ComparedRow& verdict) {
   const Interval& r = verdict.ratio;
   if (r.middle <= 0) return std::string(to_string(verdict.standing));
   if (verdict.standing == Standing::faster) {
@@ -105,7 +105,7 @@ std::string side_text(const Build& build) {
 }
 
 /// Lists the reasons to doubt the whole comparison, whatever its rows say.
-std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) {
+std::vector<std::string> doubts(const TwoBuilds& run, const GateFindings& findings) {
   std::vector<std::string> out;
   if (!run.restriction.empty()) out.push_back(run.restriction);
   for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
@@ -114,8 +114,8 @@ std::vector<std::string> doubts(const TwoBuilds& run, const GateRuling& ruling) 
     out.push_back(fmt::format("{} is no Release build ({}): what it takes says little of one that is", side,
                               printable(type->value, 40)));
   }
-  for (const std::string& line : ruling.comparison.differences) out.push_back("differs: " + line);
-  for (const LintFinding& one : lint(to_value(ruling.comparison))) out.push_back(in_words(one));
+  for (const std::string& line : findings.comparison.differences) out.push_back("differs: " + line);
+  for (const LintFinding& one : lint(to_value(findings.comparison))) out.push_back(in_words(one));
   return out;
 }
 
@@ -124,13 +124,13 @@ std::string interrupted_sentence(const TwoBuilds& run) {
 }
 
 /// Counts verdicts, not what the samples alone would say: on a machine that is unfit nothing is the same.
-std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
+std::string count_line(const TwoBuilds& run, const GateFindings& findings) {
   std::size_t screened = 0, same = 0, identical = 0, skipped = 0, other = 0, next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
     if (trial.tested()) {
-      const SequentialRuling& one = ruling.rulings.trials[next++];
-      if (run.partial || ruling.comparison.verdicts[i].standing != Standing::same) continue;
+      const SequentialDecision& one = findings.decisions.trials[next++];
+      if (run.partial || findings.comparison.rows[i].standing != Standing::same) continue;
       ++same;
       screened += one.screened ? 1 : 0;
       continue;
@@ -147,7 +147,7 @@ std::string count_line(const TwoBuilds& run, const GateRuling& ruling) {
   return out;
 }
 
-std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
+std::string control_line(const TwoBuilds& run, const GateFindings& findings) {
   std::vector<double> moved;
   for (const PairedTrial& trial : run.trials) {
     const TrialLogs logs = logs_of(trial);
@@ -158,17 +158,17 @@ std::string control_line(const TwoBuilds& run, const GateRuling& ruling) {
   std::string out =
       fmt::format("control (a copy of the base): {} to {} times the base, median {}",
                   factor(quantile(moved, 0.05)), factor(quantile(moved, 0.95)), factor(median(moved)));
-  if (ruling.visible.size() == 1) {
-    const double visible = ruling.visible.front();
+  if (findings.visible.size() == 1) {
+    const double visible = findings.visible.front();
     return out + (visible > 0 ? fmt::format("\nsmallest slow-down that would have been seen: {}",
                                             percent_text(visible - 1))
                               : "\nwould have seen no slow-down: its launches are too few");
   }
   const auto seen = [&](double ratio) {
-    return std::ranges::count_if(ruling.visible, [&](double v) { return v > 0 && v <= ratio; });
+    return std::ranges::count_if(findings.visible, [&](double v) { return v > 0 && v <= ratio; });
   };
   return out + fmt::format("\ncould have seen: 2 % in {}, 3 % in {}, 5 % in {} of {} trials measured",
-                           seen(1.02), seen(1.03), seen(1.05), ruling.visible.size());
+                           seen(1.02), seen(1.03), seen(1.05), findings.visible.size());
 }
 
 /// Empty for commands, which have no links.
@@ -234,33 +234,33 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
 
 }  // namespace
 
-std::string urgent_text(const TwoBuilds& run, const GateRuling& ruling) {
+std::string urgent_text(const TwoBuilds& run, const GateFindings& findings) {
   std::string out;
   for (const Standing standing : standings_of(run)) {
-    for (const Row& row : rows_of(run, ruling, standing)) {
+    for (const Row& row : rows_of(run, findings, standing)) {
       if (is_urgent(*row.verdict)) out += text_of(run, row);
     }
   }
   return out;
 }
 
-std::string two_builds_text(const TwoBuilds& run, const GateRuling& ruling) {
+std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings) {
   std::string out = wrapped("base " + printable(side_text(run.base), 4 * width), width, "  ") + "\n" +
                     wrapped("head " + printable(side_text(run.head), 4 * width), width, "  ") + "\n";
   if (!run.timing.empty()) out += wrapped("times: " + run.timing, width) + "\n";
   if (run.partial) out += interrupted_sentence(run) + "\n";
-  for (const std::string& line : doubts(run, ruling)) {
+  for (const std::string& line : doubts(run, findings)) {
     out += wrapped("  " + printable(line, 4 * width), width, "      ") + "\n";
   }
-  const std::string control = control_line(run, ruling);
+  const std::string control = control_line(run, findings);
   for (const std::string& line :
        {control.substr(0, control.find('\n')),
         control.find('\n') == std::string::npos ? "" : control.substr(control.find('\n') + 1),
-        layout_line(run), count_line(run, ruling), shard_line(run)}) {
+        layout_line(run), count_line(run, findings), shard_line(run)}) {
     if (!line.empty()) out += wrapped(line, width, "  ") + "\n";
   }
   for (const Standing standing : standings_of(run)) {
-    const std::vector<Row> rows = rows_of(run, ruling, standing);
+    const std::vector<Row> rows = rows_of(run, findings, standing);
     const std::size_t left_out = rows.size() - std::min(rows.size(), rows_on_screen);
     if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
     for (std::size_t i = left_out; i < rows.size(); ++i) out += text_of(run, rows[i]);
@@ -281,34 +281,34 @@ std::vector<PlottedSamples> ratios_by_launch(const PairedTrial& trial) {
 
 }  // namespace
 
-PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling) {
+PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) {
   PullRequest out{.command = run.command,
                   .suite = run.suite,
                   .before_facts = run.base.facts,
                   .after_facts = run.head.facts,
-                  .comparison = ruling.comparison};
+                  .comparison = findings.comparison};
   for (std::vector<Fact>* facts : {&out.before_facts, &out.after_facts}) {
     for (const Fact& fact : run.machine.facts) {
       if (std::ranges::find(*facts, fact.name, &Fact::name) == facts->end()) facts->push_back(fact);
     }
   }
   if (run.partial) out.outcome = interrupted_sentence(run);
-  if (const std::string& unfit = ruling.comparison.unfit; !unfit.empty()) {
+  if (const std::string& unfit = findings.comparison.unfit; !unfit.empty()) {
     out.remarks.push_back("machine unfit: " + unfit);
   }
-  std::ranges::move(doubts(run, ruling), std::back_inserter(out.remarks));
-  std::string control = control_line(run, ruling);
+  std::ranges::move(doubts(run, findings), std::back_inserter(out.remarks));
+  std::string control = control_line(run, findings);
   const std::size_t second = control.find('\n');
   if (second != std::string::npos) out.seen.push_back(control.substr(second + 1));
   out.notes = {fmt::format("base {}, head {}: on one machine, in turns, in {:.0f} s", side_text(run.base),
                            side_text(run.head), run.seconds),
-               control.substr(0, second), count_line(run, ruling)};
+               control.substr(0, second), count_line(run, findings)};
   if (!run.timing.empty()) out.notes.push_back("times: " + run.timing);
   if (const std::string line = layout_line(run); !line.empty()) out.notes.push_back(line);
   if (const std::string line = shard_line(run); !line.empty()) out.notes.push_back(line);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
-    const Row row{&trial, &ruling.comparison.verdicts[i]};
+    const Row row{&trial, &findings.comparison.rows[i]};
     const double seconds = seconds_of_base(run, trial);
     ChangedTrial& changed = out.trials.emplace_back();
     if (seconds > 0) {
@@ -328,8 +328,8 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateRuling& ruling) {
   return out;
 }
 
-std::string two_builds_markdown(const TwoBuilds& run, const GateRuling& ruling) {
-  return pull_request_markdown(pull_request_of(run, ruling));
+std::string two_builds_markdown(const TwoBuilds& run, const GateFindings& findings) {
+  return pull_request_markdown(pull_request_of(run, findings));
 }
 
 }  // namespace assay

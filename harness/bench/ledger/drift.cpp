@@ -7,7 +7,7 @@
 
 namespace assay {
 
-std::optional<Estimate> estimate_of(const Verdict& verdict) {
+std::optional<Estimate> estimate_of(const ComparedRow& verdict) {
   const bool selected = verdict.unselected_launches > 0;
   const Interval& ratio = selected ? verdict.unselected : verdict.ratio;
   const std::size_t launches = selected ? verdict.unselected_launches : verdict.launches;

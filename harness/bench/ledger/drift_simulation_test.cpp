@@ -64,10 +64,10 @@ History history(std::size_t steps, const std::vector<double>& truth, Strays stra
     for (std::size_t t = 0; t < truth.size(); ++t) {
       const auto logs = launches(noises[t % std::size(noises)], truth[t], strays, rng);
       if (truth[t] > 0 && is_slower_alone(logs, truth.size())) ++out.slower_alone;
-      seen.verdicts.push_back({.key = scripted::key(t, "packed"),
-                               .standing = Standing::same,
-                               .ratio = exponential(centre(logs, verdict_coverage)),
-                               .launches = logs.size()});
+      seen.rows.push_back({.key = scripted::key(t, "packed"),
+                           .standing = Standing::same,
+                           .ratio = exponential(centre(logs, verdict_coverage)),
+                           .launches = logs.size()});
     }
     Step step = step_of(seen, commit(i), commit(i + 1), {});
     if (judged == Judged::every_commit || i + 1 == steps) {
@@ -149,7 +149,7 @@ TEST(Drift, AgainstAStoredBaselineLeavesRowsAloneThatMoveBetweenRecordings) {
     std::vector<Results> recorded;
     for (int r = 0; r < 3; ++r) recorded.push_back(scripted::results(script, rng));
     Comparison seen = compare(scripted::results(script, rng), scripted::baseline(std::move(recorded)), {});
-    for (Verdict& verdict : seen.verdicts) verdict.standing = Standing::same;
+    for (ComparedRow& verdict : seen.rows) verdict.standing = Standing::same;
     if (apply(seen, ledger, {.base = commit(0)}).fails) ++alarms;
   }
   EXPECT_LE(alarms, 1U);

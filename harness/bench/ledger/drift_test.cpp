@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-Verdict row(double log_low, double log_middle, double log_high, double coverage, std::size_t launches) {
+ComparedRow row(double log_low, double log_middle, double log_high, double coverage, std::size_t launches) {
   return {.key = "a",
           .standing = Standing::same,
           .ratio = {std::exp(log_low), std::exp(log_middle), std::exp(log_high), coverage},
@@ -15,7 +15,7 @@ Verdict row(double log_low, double log_middle, double log_high, double coverage,
 }
 
 TEST(Drift, IsEstimatedFromLaunchesThatWereTakenWhateverTheyShowed) {
-  Verdict verdict = row(-0.01, 0, 0.01, 0.95, 30);
+  ComparedRow verdict = row(-0.01, 0, 0.01, 0.95, 30);
   verdict.unselected = row(0.008, 0.01, 0.012, 0.95, 11).ratio;
   verdict.unselected_launches = 11;
   const auto estimate = estimate_of(verdict);
@@ -35,7 +35,7 @@ TEST(EstimateOfARow, TakesItsDeviationFromTheIntervalByTheQuantileOfItsCoverage)
 }
 
 TEST(EstimateOfARow, AddsItsOwnSpreadBetweenRecordings) {
-  Verdict verdict = row(-0.02228, 0, 0.02228, 0.95, 11);
+  ComparedRow verdict = row(-0.02228, 0, 0.02228, 0.95, 11);
   verdict.spread = 0.02;
   EXPECT_NEAR(estimate_of(verdict)->deviation, std::sqrt(5.0) * 0.01, 1e-5);
 }
@@ -52,7 +52,7 @@ TEST(EstimateOfARow, IsNothingWithoutAnIntervalOverLaunches) {
   EXPECT_FALSE(estimate_of(row(0, 0, 0, 0, 1))) << "one launch";
   EXPECT_FALSE(estimate_of(row(-0.01, 0, 0.01, 0.5, 1)));
   EXPECT_FALSE(estimate_of(row(-0.01, 0, 0.01, 0.95, 0))) << "nobody said how many launches";
-  Verdict slices = row(-0.01, 0, 0.01, 0.95, 11);
+  ComparedRow slices = row(-0.01, 0, 0.01, 0.95, 11);
   slices.ratio.basis = Basis::slices;
   EXPECT_FALSE(estimate_of(slices));
 }

@@ -159,7 +159,7 @@ Step step_of(const Comparison& comparison, const std::string& base, const std::s
   Step out{.base = base, .head = head, .date = date};
   const double moved = comparison.machine_moved;
   if (std::max(moved, 1 / moved) > farthest_drift) return out;
-  for (const Verdict& verdict : comparison.verdicts) {
+  for (const ComparedRow& verdict : comparison.rows) {
     if (const auto estimate = estimate_of(verdict)) out.rows[verdict.key] = *estimate;
   }
   return out;

@@ -30,7 +30,7 @@ class Application {
   LedgerFindings findings() {
     say(heading());
     for (const Acceptance& one : ledger_.acceptances) state(one);
-    for (Verdict& verdict : comparison_.verdicts) {
+    for (ComparedRow& verdict : comparison_.rows) {
       for (FigureChange& change : verdict.figures) weigh(verdict.key, change);
       if (verdict.standing == Standing::slower) weigh(verdict);
     }
@@ -88,8 +88,8 @@ class Application {
 
   /// Whether there is a row of it, and such a figure.
   bool is_compared(const Acceptance& one) const {
-    const auto row = std::ranges::find(comparison_.verdicts, one.key, &Verdict::key);
-    return row != comparison_.verdicts.end() &&
+    const auto row = std::ranges::find(comparison_.rows, one.key, &ComparedRow::key);
+    return row != comparison_.rows.end() &&
            (one.figure.empty() || std::ranges::any_of(row->figures, [&](const FigureChange& change) {
               return change.after.name == one.figure;
             }));
@@ -124,7 +124,7 @@ class Application {
   }
 
   /// Whether a slower row is one that was accepted.
-  void weigh(Verdict& verdict) const {
+  void weigh(ComparedRow& verdict) const {
     const Acceptance* one = acceptance_of(verdict.key);
     if (one == nullptr) return;
     if (is_over(*one)) {
@@ -179,14 +179,14 @@ class Application {
   }
 
   struct Tested {
-    Verdict* verdict;
+    ComparedRow* verdict;
     DriftSum sum;
   };
 
   /// Each trial with an estimate here, with its sum since the release.
   std::vector<Tested> tested() const {
     std::vector<Tested> out;
-    for (Verdict& verdict : comparison_.verdicts) {
+    for (ComparedRow& verdict : comparison_.rows) {
       const auto estimate = estimate_of(verdict);
       if (!estimate) continue;
       out.push_back({&verdict, sum_of(steps(), verdict.key)});
@@ -224,7 +224,7 @@ class Application {
   }
 
   void judge_sum(const Tested& row, double tail) {
-    Verdict& verdict = *row.verdict;
+    ComparedRow& verdict = *row.verdict;
     const double limit = limit_of(verdict.key), low = std::exp(row.sum.low(tail));
     if (!(low > limit)) return;
     const std::string what = fmt::format(

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// A row whose estimate is a tenth of a percent sure: eleven launches, 2.228 deviations either way.
-Verdict row(const std::string& key, Standing standing, double log_ratio) {
+ComparedRow row(const std::string& key, Standing standing, double log_ratio) {
   const double half_width = 0.001 * 2.228139;
   return {.key = key,
           .standing = standing,
@@ -35,10 +35,10 @@ Verdict row(const std::string& key, Standing standing, double log_ratio) {
 }
 
 Comparison comparison(Standing standing, double log_ratio) {
-  return {.verdicts = {row(naive, Standing::same, 0), row(packed, standing, log_ratio)}};
+  return {.rows = {row(naive, Standing::same, 0), row(packed, standing, log_ratio)}};
 }
 
-const Verdict& verdict_of_packed(const Comparison& comparison) { return comparison.verdicts.at(1); }
+const ComparedRow& verdict_of_packed(const Comparison& comparison) { return comparison.rows.at(1); }
 
 Occasion occasion(const std::string& today = "2026-04-01", const std::string& base = commit(2)) {
   return {.today = day(today), .base = base, .suite = "suites/smoke.json"};
@@ -105,10 +105,10 @@ TEST(LedgerFindings, FailForAPromiseThatWasNotKeptThoughTheRowLooksTheSame) {
 }
 
 Comparison heights(double before, double after, Figure::Better better = Figure::Better::lower) {
-  Verdict plan{.key = hand_made::plan, .standing = Standing::same};
+  ComparedRow plan{.key = hand_made::plan, .standing = Standing::same};
   plan.figures = {{.before = {.name = "height", .value = before, .unit = "bytes", .better = better},
                    .after = {.name = "height", .value = after, .unit = "bytes", .better = better}}};
-  return {.verdicts = {row(naive, Standing::same, 0), plan}};
+  return {.rows = {row(naive, Standing::same, 0), plan}};
 }
 
 Ledger with_height(double value = 1300) {
@@ -122,9 +122,9 @@ TEST(LedgerFindings, AcceptAWorseFigureUpToItsValue) {
   Comparison seen = heights(1200, 1300);
   const auto found = apply(seen, with_height(), occasion("2026-04-01", commit(0)));
   EXPECT_FALSE(found.fails);
-  EXPECT_FALSE(has_worse_figure(seen.verdicts[1]));
-  EXPECT_EQ(seen.verdicts[1].standing, Standing::same);
-  EXPECT_EQ(in_words(seen.verdicts[1].figures[0]),
+  EXPECT_FALSE(has_worse_figure(seen.rows[1]));
+  EXPECT_EQ(seen.rows[1].standing, Standing::same);
+  EXPECT_EQ(in_words(seen.rows[1].figures[0]),
             "height 1,200 → 1,300 bytes (8.3 % more), within the 1,300 bytes accepted until 2026-05-01 "
             "(fewer searches)");
   EXPECT_THAT(found.lines,
@@ -135,8 +135,8 @@ TEST(LedgerFindings, AcceptAWorseFigureUpToItsValue) {
 TEST(LedgerFindings, LeaveAFigureWorseThatIsBeyondWhatWasAccepted) {
   Comparison seen = heights(1200, 1301);
   apply(seen, with_height(), occasion("2026-04-01", commit(0)));
-  EXPECT_TRUE(has_worse_figure(seen.verdicts[1]));
-  EXPECT_THAT(in_words(seen.verdicts[1].figures[0]),
+  EXPECT_TRUE(has_worse_figure(seen.rows[1]));
+  EXPECT_THAT(in_words(seen.rows[1].figures[0]),
               HasSubstr("beyond the 1,300 bytes accepted until 2026-05-01"));
 }
 
@@ -144,18 +144,18 @@ TEST(LedgerFindings, AcceptAFigureThatIsBetterHigherDownToItsValue) {
   for (const auto& [after, worse] : {std::pair{1000.0, false}, std::pair{999.0, true}}) {
     Comparison seen = heights(1200, after, Figure::Better::higher);
     apply(seen, with_height(1000), occasion("2026-04-01", commit(0)));
-    EXPECT_EQ(has_worse_figure(seen.verdicts[1]), worse) << after;
+    EXPECT_EQ(has_worse_figure(seen.rows[1]), worse) << after;
   }
 }
 
 TEST(LedgerFindings, AcceptAFigureUntilTheLastDayAndNoLonger) {
   Comparison last = heights(1200, 1300);
   EXPECT_FALSE(apply(last, with_height(), occasion("2026-05-01", commit(0))).fails);
-  EXPECT_FALSE(has_worse_figure(last.verdicts[1]));
+  EXPECT_FALSE(has_worse_figure(last.rows[1]));
   Comparison late = heights(1200, 1300);
   EXPECT_TRUE(apply(late, with_height(), occasion("2026-05-02", commit(0))).fails);
-  EXPECT_TRUE(has_worse_figure(late.verdicts[1]));
-  EXPECT_THAT(in_words(late.verdicts[1].figures[0]), HasSubstr("its acceptance ran out on 2026-05-01"));
+  EXPECT_TRUE(has_worse_figure(late.rows[1]));
+  EXPECT_THAT(in_words(late.rows[1].figures[0]), HasSubstr("its acceptance ran out on 2026-05-01"));
   // Mended, and not withdrawn.
   Comparison mended = heights(1200, 1200);
   const auto found = apply(mended, with_height(), occasion("2026-05-02", commit(0)));
@@ -171,22 +171,22 @@ TEST(LedgerFindings, AcceptAFigureUntilTheLastDayAndNoLonger) {
 TEST(LedgerFindings, AcceptOfEachTrialWhatItIsAboutAlone) {
   // The time is slower as well, and nobody accepted that.
   Comparison seen = heights(1200, 1300);
-  seen.verdicts[1] = row(hand_made::plan, Standing::slower, std::log(1.06));
-  seen.verdicts[1].figures = heights(1200, 1300).verdicts[1].figures;
+  seen.rows[1] = row(hand_made::plan, Standing::slower, std::log(1.06));
+  seen.rows[1].figures = heights(1200, 1300).rows[1].figures;
   apply(seen, with_height(), occasion("2026-04-01", commit(0)));
-  EXPECT_EQ(seen.verdicts[1].standing, Standing::slower);
-  EXPECT_FALSE(has_worse_figure(seen.verdicts[1]));
+  EXPECT_EQ(seen.rows[1].standing, Standing::slower);
+  EXPECT_FALSE(has_worse_figure(seen.rows[1]));
   Ledger of_time = with_height();
   of_time.acceptances[0].figure = "";
   Comparison again = heights(1200, 1300);
   apply(again, of_time, occasion("2026-04-01", commit(0)));
-  EXPECT_TRUE(has_worse_figure(again.verdicts[1]));
+  EXPECT_TRUE(has_worse_figure(again.rows[1]));
   Ledger of_none = with_height();
   of_none.acceptances[0].figure = "hight";
   Comparison mistyped = heights(1200, 1300);
   EXPECT_THAT(apply(mistyped, of_none, occasion("2026-04-01", commit(0))).lines,
               Contains(AllOf(HasSubstr("hight of"), HasSubstr("not in this comparison"))));
-  EXPECT_TRUE(has_worse_figure(mistyped.verdicts[1]));
+  EXPECT_TRUE(has_worse_figure(mistyped.rows[1]));
 }
 
 TEST(LedgerFindings, LeaveSumsOfAShardToTheWhole) {
@@ -217,13 +217,13 @@ TEST(LedgerFindings, SumStepsUntilTheyExceedTheDriftLimit) {
   Comparison seen = comparison(Standing::same, 0.015);
   const auto found = apply(seen, hand_made::ledger(), occasion());
   EXPECT_TRUE(found.fails);
-  const Verdict& crept = verdict_of_packed(seen);
+  const ComparedRow& crept = verdict_of_packed(seen);
   EXPECT_EQ(crept.standing, Standing::slower);
   EXPECT_NEAR(crept.ratio.middle, std::exp(0.035), 1e-9);
   EXPECT_EQ(crept.limit, 1.03);
   EXPECT_THAT(crept.why, AllOf(HasSubstr("by drift"), HasSubstr("at release v1"), HasSubstr("measured")));
   EXPECT_THAT(found.lines, Contains(HasSubstr("CREPT: gemm/packed/m=64#1")));
-  EXPECT_EQ(seen.verdicts[0].standing, Standing::same);
+  EXPECT_EQ(seen.rows[0].standing, Standing::same);
 }
 
 TEST(LedgerFindings, LetASumPassWhoseLowerEndLiesBelowTheLimit) {

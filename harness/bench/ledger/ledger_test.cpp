@@ -183,10 +183,10 @@ TEST(Steps, AreBetweenCommitsThatOthersCanFind) {
 TEST(Steps, HoldWhatHasAnEstimate) {
   const Interval sure{std::exp(-0.002), std::exp(0.01), std::exp(0.022), 0.95};
   const Comparison comparison{
-      .verdicts = {{.key = "a", .standing = Standing::same, .ratio = sure, .launches = 11},
-                   {.key = "b", .standing = Standing::skipped},
-                   {.key = "c", .standing = Standing::undecided, .ratio = sure, .launches = 1},
-                   {.key = "d", .standing = Standing::slower, .ratio = sure, .launches = 11}}};
+      .rows = {{.key = "a", .standing = Standing::same, .ratio = sure, .launches = 11},
+               {.key = "b", .standing = Standing::skipped},
+               {.key = "c", .standing = Standing::undecided, .ratio = sure, .launches = 1},
+               {.key = "d", .standing = Standing::slower, .ratio = sure, .launches = 11}}};
   const Step step = step_of(comparison, commit(0), commit(1), day("2026-03-01"));
   ASSERT_EQ(step.rows.size(), 2U);
   EXPECT_NEAR(step.rows.at("a").log_ratio, 0.01, 1e-12);

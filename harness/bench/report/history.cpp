@@ -147,8 +147,8 @@ History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
     }
   }
   const Comparison comparison = compare(runs[out.compared_from].results, runs.back().results, policy);
-  std::map<std::string_view, const Verdict*> verdicts;
-  for (const Verdict& verdict : comparison.verdicts) verdicts.emplace(verdict.key, &verdict);
+  std::map<std::string_view, const ComparedRow*> verdicts;
+  for (const ComparedRow& verdict : comparison.rows) verdicts.emplace(verdict.key, &verdict);
   for (const std::string& key : keys) {
     HistoryRow row{.key = key, .seconds = times.at(key), .accepted = accepted_text(key, acceptances)};
     if (out.compared_from + 1 == runs.size()) {

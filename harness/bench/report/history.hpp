@@ -22,7 +22,7 @@ struct HistoryRow {
   std::string key;
   std::vector<std::optional<Interval>> seconds;  ///< as the runs; nothing where it was not measured
   /// Of the last run beside the first one since the machine changed, where there are two.
-  std::optional<Verdict> verdict;
+  std::optional<ComparedRow> verdict;
   std::string trend;     ///< the verdict in words, or why there is none
   std::string accepted;  ///< the slow-down that the ledger accepts, with reason and last day
 };

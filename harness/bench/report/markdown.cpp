@@ -53,7 +53,7 @@ void add_first(Json& out, const Report& report) {
   for (const ImpossibleTime& one : report.impossible) add(one.key, one.why);
   if (report.comparison) {
     for (const std::string& objection : report.comparison->objections) add("", objection);
-    for (const Verdict& verdict : report.comparison->verdicts) {
+    for (const ComparedRow& verdict : report.comparison->rows) {
       const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
       if (verdict.standing == Standing::slower) {
         add(verdict.key, in_words(verdict) + (figures.empty() ? "" : "; " + figures));
@@ -285,10 +285,10 @@ void add_comparison(Json& values, const Report& report) {
   values["differences"] = report.comparison ? Json(report.comparison->differences) : Json::array();
   if (!report.comparison) return;
   values["moved_text"] = figure(report.comparison->machine_moved) + "x";
-  std::vector<Verdict> sorted = report.comparison->verdicts;
-  std::ranges::stable_sort(sorted, {}, [](const Verdict& v) { return weight(listed_as(v)); });
+  std::vector<ComparedRow> sorted = report.comparison->rows;
+  std::ranges::stable_sort(sorted, {}, [](const ComparedRow& v) { return weight(listed_as(v)); });
   Json rows = Json::array();
-  for (const Verdict& verdict : sorted) {
+  for (const ComparedRow& verdict : sorted) {
     const std::string figures = figures_in_words(verdict);
     rows.push_back(Json{{"key", verdict.key},
                         {"standing", to_string(verdict.standing)},

@@ -160,7 +160,7 @@ double relative_width(const TimeRow& row) {
 std::vector<const TimeRow*> rows_to_show(const Report& report) {
   std::map<std::string_view, int> moved;
   if (report.comparison) {
-    for (const Verdict& verdict : report.comparison->verdicts) {
+    for (const ComparedRow& verdict : report.comparison->rows) {
       const Look look = look_of(verdict.standing);
       moved[verdict.key] = look == Look::worse ? 0 : look == Look::better ? 1 : 2;
     }

@@ -1,6 +1,6 @@
 #include "bench/report/page.hpp"
 
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
 

@@ -1,6 +1,6 @@
 #include "assay/report.hpp"
 
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/report/hand_made.hpp"
 #include "core/json/json.hpp"
 
@@ -29,12 +29,12 @@ Report report_of(const Results& results, const Comparison& comparison) {
 }
 
 Comparison comparison_with(Standing standing) {
-  return {.verdicts = {{.key = "gemm/packed/m=64,n=64,k=64#1",
-                        .standing = standing,
-                        .ratio = {1.08, 1.11, 1.14, 0.95},
-                        .limit = 1.05,
-                        .why = "a reason",
-                        .launches = 3}},
+  return {.rows = {{.key = "gemm/packed/m=64,n=64,k=64#1",
+                    .standing = standing,
+                    .ratio = {1.08, 1.11, 1.14, 0.95},
+                    .limit = 1.05,
+                    .why = "a reason",
+                    .launches = 3}},
           .machine_moved = 1.01};
 }
 
@@ -56,7 +56,7 @@ TEST(Report, WithADisagreementIsTheGoldenOne) {
 
 TEST(Report, PutsADisagreementBeforeARegression) {
   auto comparison = comparison_with(Standing::slower);
-  comparison.verdicts.push_back({.key = "gemm/other/m=64,n=64,k=64#1", .standing = Standing::wrong});
+  comparison.rows.push_back({.key = "gemm/other/m=64,n=64,k=64#1", .standing = Standing::wrong});
   const Report report = report_of(hand_made::network_with_a_disagreement(), comparison);
 
   EXPECT_EQ(report.summary.outcome.word, Word::wrong);
@@ -158,7 +158,7 @@ TEST(Report, PassesNothingWhoseAcceptanceRanOut) {
 
 TEST(Report, SaysHowManyVerdictsAreOpenWhereOthersPassed) {
   Comparison comparison = comparison_with(Standing::same);
-  comparison.verdicts.push_back({.key = "another", .standing = Standing::undecided});
+  comparison.rows.push_back({.key = "another", .standing = Standing::undecided});
   const Outcome outcome = report_of(network(), comparison).summary.outcome;
   EXPECT_EQ(outcome.word, Word::passed);
   EXPECT_THAT(outcome.sentence, HasSubstr("1 undecided"));

@@ -14,7 +14,7 @@ constexpr std::array standings{Standing::same,      Standing::faster,    Standin
                                Standing::impossible};
 
 /// Two times stand behind it; the other standings say why there are not two.
-bool is_judged(const Verdict& verdict) {
+bool is_judged(const ComparedRow& verdict) {
   return verdict.standing == Standing::same || verdict.standing == Standing::faster ||
          verdict.standing == Standing::slower || verdict.standing == Standing::accepted ||
          verdict.standing == Standing::undecided;
@@ -22,13 +22,13 @@ bool is_judged(const Verdict& verdict) {
 
 /// Relative slow-down from which the lower end of the interval would have been past the limit, by the spread
 /// that this trial showed.
-double visible(const Verdict& verdict) {
+double visible(const ComparedRow& verdict) {
   return verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1;
 }
 
 void find_visible(Summary& out, const Comparison& comparison) {
   std::vector<double> changes;
-  for (const Verdict& verdict : comparison.verdicts) {
+  for (const ComparedRow& verdict : comparison.rows) {
     if (is_judged(verdict) && verdict.ratio.low > 0) changes.push_back(visible(verdict));
   }
   if (changes.empty()) return;

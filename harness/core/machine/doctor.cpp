@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-using Severity = Finding::Severity;
+using Severity = Diagnosis::Severity;
 
 constexpr std::size_t columns = 90;
 
@@ -23,7 +23,7 @@ std::string shortened(std::string text) {
   return text + "...";
 }
 
-Finding of_processor(const Symptoms& s) {
+Diagnosis of_processor(const Symptoms& s) {
   std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
   if (s.processor.family >= 0) {
     text += fmt::format(" (family {} model {})", s.processor.family, s.processor.model_number);
@@ -34,14 +34,14 @@ Finding of_processor(const Symptoms& s) {
 }
 
 // What is said of the order holds a screen's line.
-Finding of_cores(const Symptoms& s) {
+Diagnosis of_cores(const Symptoms& s) {
   constexpr std::size_t most_named = 8;
   std::vector<int> order = placing_order(s.topology, s.processors);
   const bool cut = order.size() > most_named;
   if (cut) order.resize(most_named);
-  Finding out{"cores",
-              shortened(fmt::format("{}; threads are placed on {}{}", topology_text(s.topology, s.processors),
-                                    fmt::join(order, " "), cut ? " ..." : ""))};
+  Diagnosis out{"cores", shortened(fmt::format("{}; threads are placed on {}{}",
+                                               topology_text(s.topology, s.processors), fmt::join(order, " "),
+                                               cut ? " ..." : ""))};
   const int cores = cores_of(s.topology, s.processors);
   if (s.topology.empty()) {
     out.severity = Severity::note;
@@ -54,7 +54,7 @@ Finding of_cores(const Symptoms& s) {
   return out;
 }
 
-Finding of_memory(const Symptoms& s) {
+Diagnosis of_memory(const Symptoms& s) {
   std::string text;
   for (const auto& cache : s.machine.caches) {
     text += fmt::format("L{} {}, ", cache.level, bytes_text(cache.bytes));
@@ -64,12 +64,12 @@ Finding of_memory(const Symptoms& s) {
   return {"memory", shortened(text)};
 }
 
-Finding of_build(const Symptoms& s) {
+Diagnosis of_build(const Symptoms& s) {
   const auto flags = words(s.build.kernel_flags);
-  Finding out{"build",
-              shortened(fmt::format("{}, {}, {}", s.build.compiler,
-                                    s.build.build_type.empty() ? "no build type" : s.build.build_type,
-                                    s.build.kernel_flags))};
+  Diagnosis out{"build",
+                shortened(fmt::format("{}, {}, {}", s.build.compiler,
+                                      s.build.build_type.empty() ? "no build type" : s.build.build_type,
+                                      s.build.kernel_flags))};
   const auto changes_results = std::ranges::find_if(flags, [](const std::string& flag) {
     return flag == "-ffast-math" || flag == "-Ofast" || flag.starts_with("-march=") ||
            flag.starts_with("-fsanitize");
@@ -84,14 +84,14 @@ Finding of_build(const Symptoms& s) {
   return out;
 }
 
-Finding of_threads(const Symptoms& s) {
+Diagnosis of_threads(const Symptoms& s) {
   if (!s.omp_num_threads) {
     return {"threads",
             fmt::format("OMP_NUM_THREADS unset, {} usable", quantity_text(s.machine.cores, "core")),
             Severity::note, "set it where results are to be compared: it is part of the fingerprint"};
   }
-  Finding out{"threads", shortened(fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
-                                               quantity_text(s.machine.cores, "core")))};
+  Diagnosis out{"threads", shortened(fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
+                                                 quantity_text(s.machine.cores, "core")))};
   const auto threads = number(*s.omp_num_threads);
   if (threads && *threads > s.machine.cores) {
     out.severity = Severity::warning;
@@ -101,14 +101,14 @@ Finding of_threads(const Symptoms& s) {
   return out;
 }
 
-Finding of_openblas(const Symptoms& s) {
+Diagnosis of_openblas(const Symptoms& s) {
   if (!s.openblas.linked) {
     return {"OpenBLAS", "not linked: gemm has no peer here", Severity::note,
             "install OpenBLAS (apt install libopenblas-dev) and build again"};
   }
   const auto configuration = words(s.openblas.configuration);
   const std::string version = configuration.size() > 1 ? configuration[1] : "of unknown version";
-  Finding out{"OpenBLAS", shortened(fmt::format("{}, core {}", version, s.openblas.core))};
+  Diagnosis out{"OpenBLAS", shortened(fmt::format("{}, core {}", version, s.openblas.core))};
   const std::string better = better_openblas_core(s.processor.features, s.openblas.core);
   if (better.empty()) return out;
   out.severity = Severity::warning;
@@ -123,7 +123,7 @@ Finding of_openblas(const Symptoms& s) {
   return out;
 }
 
-Finding of_counters(const Symptoms& s) {
+Diagnosis of_counters(const Symptoms& s) {
   std::string hardware = "available";
   if (!s.counters.hardware) {
     hardware = s.counters.why_not;
@@ -138,10 +138,10 @@ bool is_part(double processors, const Allotment& a) {
 }
 
 // Nothing is to be said of a process that may use the whole machine and was given it by nobody.
-std::optional<Finding> of_node(const Allotment& a) {
+std::optional<Diagnosis> of_node(const Allotment& a) {
   const std::string of_all = fmt::format("of {}", quantity_text(a.processors_of_machine, "processor"));
   const auto shared = [](std::string text, std::string remedy) {
-    return Finding{"node", shortened(std::move(text)), Severity::warning, std::move(remedy)};
+    return Diagnosis{"node", shortened(std::move(text)), Severity::warning, std::move(remedy)};
   };
   if (!a.slurm_job.empty() && a.slurm_processors && is_part(*a.slurm_processors, a)) {
     return shared(fmt::format("Slurm job {} has {} {}: other jobs may run on the rest", a.slurm_job,
@@ -159,18 +159,18 @@ std::optional<Finding> of_node(const Allotment& a) {
                   "measure without it (docker --cpus, a pod's limit): it stops whoever exceeds it");
   }
   if (a.slurm_job.empty()) return std::nullopt;
-  return Finding{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,
-                                               quantity_text(a.processors_of_machine, "processor")))};
+  return Diagnosis{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,
+                                                 quantity_text(a.processors_of_machine, "processor")))};
 }
 
-Finding of_noise(const Symptoms& s) {
+Diagnosis of_noise(const Symptoms& s) {
   const Weather& w = s.noise.weather;
   // A twentieth of all processors is more than a system left alone uses; a hundredth stolen already shows.
   constexpr double busy = 0.05, stolen = 0.01;
   std::string text = fmt::format("spread {}, stolen {}, others use {}", percent_text(s.noise.spread),
                                  percent_text(w.steal_share), percent_text(w.other_busy_share));
   if (w.cpu_pressure_share >= 0) text += fmt::format(", pressure {}", percent_text(w.cpu_pressure_share));
-  Finding out{"noise", shortened(fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text))};
+  Diagnosis out{"noise", shortened(fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text))};
   if (w.other_busy_share > busy) {
     out.severity = Severity::warning;
     out.remedy = s.allotment.slurm_job.empty()
@@ -183,7 +183,7 @@ Finding of_noise(const Symptoms& s) {
   return out;
 }
 
-Finding of_roof(const Roof& roof) {
+Diagnosis of_roof(const Roof& roof) {
   std::string text = fmt::format("{}: {} GFLOP/s;", quantity_text(roof.threads, "thread"),
                                  figure(roof.flops_per_second / 1e9));
   for (const auto& level : roof.bandwidth) {
@@ -192,8 +192,8 @@ Finding of_roof(const Roof& roof) {
   return {"roof", shortened(text + " GB/s")};
 }
 
-std::vector<Finding> of_roofs(const std::vector<Roof>& roofs) {
-  std::vector<Finding> out;
+std::vector<Diagnosis> of_roofs(const std::vector<Roof>& roofs) {
+  std::vector<Diagnosis> out;
   for (const auto& roof : roofs) out.push_back(of_roof(roof));
   if (roofs.size() < 2) return out;
   const double one = roofs.front().flops_per_second / roofs.front().threads;
@@ -208,15 +208,15 @@ std::vector<Finding> of_roofs(const std::vector<Roof>& roofs) {
   return out;
 }
 
-Finding of_random_lines(const RandomLines& lines) {
+Diagnosis of_random_lines(const RandomLines& lines) {
   return {"lines", fmt::format("1 thread: {} million random lines of 64 B per second, from {}",
                                figure(lines.per_second / 1e6), bytes_text(lines.working_set_bytes))};
 }
 
-Finding of_gate(const NoiseProbe& noise) {
+Diagnosis of_gate(const NoiseProbe& noise) {
   const auto tightest = tightest_gate_percent(noise.smallest_visible);
-  Finding out{"can see",
-              fmt::format("changes of {} and more with 30 launches", percent_text(noise.smallest_visible))};
+  Diagnosis out{"can see",
+                fmt::format("changes of {} and more with 30 launches", percent_text(noise.smallest_visible))};
   if (noise.smallest_visible > 0.05) {
     out.severity = Severity::warning;
     out.remedy = tightest ? fmt::format("gate with a limit of {} % here, or on a quieter machine", *tightest)
@@ -239,9 +239,9 @@ std::optional<int> tightest_gate_percent(double smallest_visible) {
   return std::nullopt;
 }
 
-std::vector<Finding> diagnose(const Symptoms& s) {
-  std::vector<Finding> out{of_processor(s), of_cores(s),    of_memory(s),  of_build(s),
-                           of_threads(s),   of_openblas(s), of_counters(s)};
+std::vector<Diagnosis> diagnose(const Symptoms& s) {
+  std::vector<Diagnosis> out{of_processor(s), of_cores(s),    of_memory(s),  of_build(s),
+                             of_threads(s),   of_openblas(s), of_counters(s)};
   if (auto node = of_node(s.allotment)) out.push_back(*std::move(node));
   out.push_back(of_noise(s));
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));

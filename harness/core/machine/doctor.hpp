@@ -33,7 +33,7 @@ struct Symptoms {
 
 // Returns findings in the order processor, cores, build, threads, OpenBLAS, counters, node where a part of
 // the machine or a job of Slurm is all there is, noise, roofs, random lines where they were measured, gate.
-std::vector<Finding> diagnose(const Symptoms& symptoms);
+std::vector<Diagnosis> diagnose(const Symptoms& symptoms);
 
 // The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10
 // or 20; nothing when none of them.

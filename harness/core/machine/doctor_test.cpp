@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Severity = Finding::Severity;
+using Severity = Diagnosis::Severity;
 
 // A machine with nothing to complain about.
 Symptoms healthy() {
@@ -33,8 +33,8 @@ Symptoms healthy() {
           .noise = {.spread = 0.01, .smallest_visible = 0.02}};
 }
 
-Finding finding(const Symptoms& symptoms, const std::string& topic) {
-  Finding out;
+Diagnosis finding(const Symptoms& symptoms, const std::string& topic) {
+  Diagnosis out;
   for (const auto& f : diagnose(symptoms)) {
     if (f.topic == topic) out = f;
   }
@@ -113,7 +113,7 @@ TEST(Doctor, NamesTheSettingThatHelpsOpenBlas) {
 }
 
 /// `node` of a machine with 64 processors.
-Finding node(Allotment allotment) {
+Diagnosis node(Allotment allotment) {
   Symptoms s = healthy();
   allotment.processors_of_machine = 64;
   if (allotment.allowed == 0) allotment.allowed = 64;
@@ -122,23 +122,23 @@ Finding node(Allotment allotment) {
 }
 
 TEST(Doctor, WarnsOfAJobThatHasAPartOfANode) {
-  const Finding part = node({.slurm_job = "17", .slurm_processors = 4});
+  const Diagnosis part = node({.slurm_job = "17", .slurm_processors = 4});
   EXPECT_EQ(part.severity, Severity::warning);
   EXPECT_EQ(part.text, "Slurm job 17 has 4 of 64 processors: other jobs may run on the rest");
   EXPECT_EQ(part.remedy, "ask for the whole node: sbatch --exclusive");
   EXPECT_THAT(node({.allowed = 4, .slurm_job = "17"}).remedy, HasSubstr("--exclusive"))
       << "confined, though the variables do not say so";
-  const Finding whole = node({.slurm_job = "17", .slurm_processors = 64});
+  const Diagnosis whole = node({.slurm_job = "17", .slurm_processors = 64});
   EXPECT_EQ(whole.severity, Severity::fine);
   EXPECT_EQ(whole.text, "Slurm job 17 has all 64 processors");
 }
 
 TEST(Doctor, WarnsOfACpuSetAndOfAQuota) {
-  const Finding set = node({.allowed = 4});
+  const Diagnosis set = node({.allowed = 4});
   EXPECT_EQ(set.severity, Severity::warning);
   EXPECT_EQ(set.text, "this process may run on 4 of 64 processors: others may use the rest");
   EXPECT_THAT(set.remedy, HasSubstr("--cpuset-cpus"));
-  const Finding quota = node({.quota = 2.5});
+  const Diagnosis quota = node({.quota = 2.5});
   EXPECT_EQ(quota.severity, Severity::warning);
   EXPECT_EQ(quota.text, "a control group grants the time of 2.5 of 64 processors");
   EXPECT_THAT(node({.quota = 64.0}).text, IsEmpty());
@@ -189,7 +189,7 @@ TEST(Doctor, KeepsToTheWidthOfATerminalWhateverTheNames) {
   s.machine.caches.assign(20, {1, 49152, 1});
   s.allotment = {.processors_of_machine = 64, .slurm_job = std::string(300, '1'), .slurm_processors = 4};
   Examination examination{.findings = diagnose(s)};
-  for (const Finding& f : {node({.allowed = 4}), node({.quota = 2.5})}) examination.findings.push_back(f);
+  for (const Diagnosis& f : {node({.allowed = 4}), node({.quota = 2.5})}) examination.findings.push_back(f);
   for (const auto& f : examination.findings) EXPECT_LE(f.text.size(), 90U);
   std::istringstream text(to_text(examination));
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;

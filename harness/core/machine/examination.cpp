@@ -19,7 +19,7 @@ std::string to_text(const Examination& examination) {
   int warnings = 0;
   for (const auto& finding : examination.findings) {
     out += fmt::format("{:<9} {}\n", finding.topic, finding.text);
-    if (finding.severity == Finding::Severity::warning) ++warnings;
+    if (finding.severity == Diagnosis::Severity::warning) ++warnings;
     if (!finding.remedy.empty())
       out += fmt::format("{:<9} {}: {}\n", "", severities[static_cast<std::size_t>(finding.severity)],
                          finding.remedy);
@@ -42,7 +42,7 @@ void describe(Fields& f, NoiseProbe& noise) {
   f("weather", noise.weather);
 }
 
-void describe(Fields& f, Finding& finding) {
+void describe(Fields& f, Diagnosis& finding) {
   f("topic", finding.topic);
   f("text", finding.text);
   f("severity", finding.severity, severities);

@@ -45,6 +45,13 @@ bool has_failed(Standing standing);
 /// Failed, wrong or impossible: found without anything to compare with.
 bool is_fault(Standing standing);
 
+/// A piece of evidence: what was seen, and where.
+struct Finding {
+  Standing standing = Standing::undecided;
+  std::string why;    ///< a sentence a stranger can read
+  std::string key{};  ///< of the trial; empty where the reader knows it
+};
+
 /// A figure of an output on both sides, which is judged: exactly, since it does not vary.
 struct FigureChange {
   Figure before, after;
@@ -56,7 +63,8 @@ bool is_worse(const FigureChange& change);
 /// The figures that both sides have, and that are better lower or higher.
 std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after);
 
-struct Verdict {
+/// A trial that was compared: its standing, and the findings behind it.
+struct ComparedRow {
   std::string key;
   Standing standing = Standing::undecided;
   /// Time after / time before, with what the machine did by itself taken out: what the verdict judges. For a
@@ -82,10 +90,10 @@ struct Verdict {
   std::vector<FigureChange> figures{};
 };
 /// Whether a figure of its output is worse than before, which fails whatever its time does.
-bool has_worse_figure(const Verdict& verdict);
+bool has_worse_figure(const ComparedRow& verdict);
 
 struct Comparison {
-  std::vector<Verdict> verdicts;         ///< in the order of the current results, then those gone
+  std::vector<ComparedRow> rows;         ///< in the order of the current results, then those gone
   std::vector<std::string> differences;  ///< between the fingerprints
   bool comparable = true;                ///< false: the deciding facts differ and every verdict says so
   double machine_moved = 1;  ///< median time ratio of the naive variants: what the machine did by itself
@@ -149,7 +157,7 @@ Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolic
                      const MeasureAfresh& afresh);
 
 /// "1.11x slower [1.08, 1.14]", "1.09x faster [1.06, 1.12]", "same [0.99, 1.01]".
-std::string in_words(const Verdict& verdict);
+std::string in_words(const ComparedRow& verdict);
 /// "height 1,234 → 1,300 bytes (5.3 % more)", "height 1,234 bytes as before".
 std::string in_words(const FigureChange& change);
 

@@ -140,7 +140,7 @@ struct NoiseProbe {
 NoiseProbe probe_noise(double seconds);
 
 /// One line of `assay doctor`.
-struct Finding {
+struct Diagnosis {
   enum class Severity { fine, note, warning };
   std::string topic;
   std::string text;  ///< at most 90 columns
@@ -155,7 +155,7 @@ struct Examination {
   /// records. 0 where memory is too small to tell.
   double random_lines_per_second = 0;
   NoiseProbe noise;
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   bool fit_for_five_percent_gate = false;
 };
 Examination examine();

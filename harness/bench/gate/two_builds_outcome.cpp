@@ -1,4 +1,4 @@
-#include "bench/gate/two_builds_verdict.hpp"
+#include "bench/gate/two_builds_outcome.hpp"
 
 #include <fmt/format.h>
 
@@ -11,30 +11,29 @@ namespace {
 /// Only ends of commits are written down; `+changes` is none.
 LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
                        const std::optional<StoredLedger>& ledger, const std::string& base,
-                       const Judging& judging) {
+                       const GateRules& rules) {
   if (!ledger || run.partial || !comparison.unfit.empty()) return {};
   // Stored samples know the suite's name; its file is the user's.
-  const std::string suite = judging.suite.empty() ? run.suite + ".json" : judging.suite;
+  const std::string suite = rules.suite.empty() ? run.suite + ".json" : rules.suite;
   return apply(comparison, ledger->ledger,
-               {.today = judging.today,
+               {.today = rules.today,
                 .base = is_commit(base) ? base : "",
-                .suite = suite_in_commands(suite, judging.baselines, ledger),
-                .drift_limit = judging.drift_limit,
+                .suite = suite_in_commands(suite, rules.baselines, ledger),
+                .drift_limit = rules.drift_limit,
                 .part = run.shard.has_value()});
 }
 
 Outcome outcome_of(const TwoBuilds& run, const Comparison& comparison, const FailurePolicy& policy) {
   const auto measured =
       std::ranges::count_if(run.trials, [](const PairedTrial& trial) { return !trial.launches.empty(); });
-  Judgement judgement{.comparison = comparison,
-                      .against = Against::base,
-                      .measured = static_cast<std::size_t>(measured),
-                      .partial = run.partial,
-                      .seconds = run.seconds};
+  Circumstances circumstances{.against = Against::base,
+                              .measured = static_cast<std::size_t>(measured),
+                              .partial = run.partial,
+                              .seconds = run.seconds};
   if (run.shard && run.trials.empty()) {
-    judgement.nothing_to_do = fmt::format("this shard holds none of the {} trials", run.shard->trials);
+    circumstances.nothing_to_do = fmt::format("this shard holds none of the {} trials", run.shard->trials);
   }
-  return decide(judgement, policy);
+  return outcome_of(comparison, circumstances, policy);
 }
 
 Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
@@ -58,15 +57,15 @@ Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
 
 }  // namespace
 
-TwoBuildsVerdict judged(const TwoBuilds& run, const std::optional<StoredLedger>& ledger,
-                        const Judging& judging) {
-  TwoBuildsVerdict out{.ruling = ruling_of(run)};
-  Comparison& comparison = out.ruling.comparison;
+TwoBuildsOutcome judged(const TwoBuilds& run, const std::optional<StoredLedger>& ledger,
+                        const GateRules& rules) {
+  TwoBuildsOutcome out{.findings = findings_of(run)};
+  Comparison& comparison = out.findings.comparison;
   const std::string base = ledger ? step_end(*ledger, run.base.commit) : run.base.commit;
-  const Step step = step_of(comparison, base, run.head.commit, judging.today);
-  out.ledger = applied(comparison, run, ledger, base, judging);
-  out.outcome = outcome_of(run, comparison, judging.failing);
-  if (judging.record_step && out.outcome.exit_code() == exit_code::passed) {
+  const Step step = step_of(comparison, base, run.head.commit, rules.today);
+  out.ledger = applied(comparison, run, ledger, base, rules);
+  out.outcome = outcome_of(run, comparison, rules.failing);
+  if (rules.record_step && out.outcome.exit_code() == exit_code::passed) {
     out.outcome = recorded(*ledger, step, std::move(out.outcome));
   }
   return out;

@@ -1,4 +1,4 @@
-/// One decision for every verb that measures or judges: whatever prints, exits or reports asks it here.
+/// The outcome of every verb that measures or judges, from the standings of its rows.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -21,9 +21,8 @@ struct FailurePolicy {
 /// The rows were compared with these, if with anything.
 enum class Against { nothing, baseline, base };
 
-/// A comparison and the circumstances in which it was made: everything that an outcome is decided from.
-struct Judgement {
-  const Comparison& comparison;
+/// How a comparison came about: what an outcome rests on besides its rows.
+struct Circumstances {
   Against against = Against::nothing;
   std::size_t measured = 0;  ///< trials that have times
   bool partial = false;
@@ -31,7 +30,8 @@ struct Judgement {
   double seconds = 0;           ///< that were spent; 0 where they say nothing
 };
 
-Outcome decide(const Judgement& judgement, const FailurePolicy& policy);
+Outcome outcome_of(const Comparison& comparison, const Circumstances& circumstances,
+                   const FailurePolicy& policy = {});
 
 /// Rows for results that are compared with nothing: wrong, impossible, crashed and skipped ones say so, and
 /// others are not comparable because of `why`.

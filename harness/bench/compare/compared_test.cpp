@@ -33,9 +33,9 @@ TrialResult& trial(Results& results, const std::string& name) {
   return *std::ranges::find(results.trials, name, &TrialResult::key);
 }
 
-Verdict verdict(const Comparison& comparison, const std::string& name) {
-  const auto found = std::ranges::find(comparison.verdicts, name, &Verdict::key);
-  return found == comparison.verdicts.end() ? Verdict{.why = "no such row"} : *found;
+ComparedRow verdict(const Comparison& comparison, const std::string& name) {
+  const auto found = std::ranges::find(comparison.rows, name, &ComparedRow::key);
+  return found == comparison.rows.end() ? ComparedRow{.why = "no such row"} : *found;
 }
 
 TEST(Compare, CallsUnchangedRowsTheSame) {
@@ -200,7 +200,7 @@ TEST(Compare, TakesASlowMachineForWhatItIs) {
   }
   const auto unfit = compare(now, recorded(), {});
   EXPECT_EQ(unfit.count(Standing::undecided), 15U) << "2.8 times is no drift";
-  EXPECT_THAT(unfit.verdicts[0].why, HasSubstr("another state of the machine"));
+  EXPECT_THAT(unfit.rows[0].why, HasSubstr("another state of the machine"));
   EXPECT_THAT(unfit.unfit, HasSubstr("the 5 naive variants took 2.8"));
   EXPECT_THAT(comparison.unfit, ::testing::IsEmpty());
 }
@@ -259,7 +259,7 @@ TEST(Compare, NamesEveryRowThatHasNoCounterpart) {
   EXPECT_EQ(verdict(comparison, "gemm/new/m=3#1").standing, Standing::added);
   EXPECT_EQ(verdict(comparison, key(3, "packed")).standing, Standing::gone);
   EXPECT_EQ(verdict(comparison, key(4, "packed")).standing, Standing::not_comparable);
-  EXPECT_EQ(comparison.verdicts.size(), 16U);
+  EXPECT_EQ(comparison.rows.size(), 16U);
   EXPECT_EQ(comparison.count(Standing::same), 10U);
 }
 
@@ -305,8 +305,8 @@ TEST(Compare, NeverCallsTheSameWhatAllMovedTogetherWhereNothingIsNaive) {
     const auto comparison = of_a_uniform_change(factor);
     EXPECT_NEAR(comparison.machine_moved, factor, 0.02) << factor;
     EXPECT_THAT(comparison.unfit, ::testing::IsEmpty());
-    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
-    EXPECT_THAT(comparison.verdicts[0].why, HasSubstr("code and machine cannot be told apart")) << factor;
+    EXPECT_THAT(comparison.rows, Each(Field(&ComparedRow::standing, Standing::undecided))) << factor;
+    EXPECT_THAT(comparison.rows[0].why, HasSubstr("code and machine cannot be told apart")) << factor;
   }
   EXPECT_EQ(of_a_uniform_change(1.01).count(Standing::same), 5U);
 }
@@ -315,7 +315,7 @@ TEST(Compare, TakesWhatMovedFartherThanAnyDriftForAnotherMachineWhereNothingIsNa
   for (const double factor : {10.0, 0.1}) {
     const auto comparison = of_a_uniform_change(factor);
     EXPECT_THAT(comparison.unfit, HasSubstr("the 5 trials took")) << factor;
-    EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided))) << factor;
+    EXPECT_THAT(comparison.rows, Each(Field(&ComparedRow::standing, Standing::undecided))) << factor;
   }
 }
 
@@ -325,19 +325,18 @@ TEST(Compare, DecidesNothingFromOneLaunch) {
   const Results before = scripted::results(script, rng);
   script.changed[key(2, "simd")] = 3;
   const auto comparison = compare(before, scripted::results(script, rng), {});
-  EXPECT_THAT(comparison.verdicts, Each(Field(&Verdict::standing, Standing::undecided)));
+  EXPECT_THAT(comparison.rows, Each(Field(&ComparedRow::standing, Standing::undecided)));
 }
 
 TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
   const auto row = [](const std::string& name, Standing standing) {
-    return Verdict{.key = name, .standing = standing};
+    return ComparedRow{.key = name, .standing = standing};
   };
   Comparison first, again;
-  first.verdicts = {row("twice", Standing::slower), row("once", Standing::slower),
-                    row("late", Standing::undecided), row("lost", Standing::slower),
-                    row("fine", Standing::same)};
-  again.verdicts = {row("twice", Standing::slower), row("once", Standing::same),
-                    row("late", Standing::slower), row("fine", Standing::slower)};
+  first.rows = {row("twice", Standing::slower), row("once", Standing::slower),
+                row("late", Standing::undecided), row("lost", Standing::slower), row("fine", Standing::same)};
+  again.rows = {row("twice", Standing::slower), row("once", Standing::same), row("late", Standing::slower),
+                row("fine", Standing::slower)};
   const auto both = confirmed(first, again);
   EXPECT_EQ(verdict(both, "twice").standing, Standing::slower);
   EXPECT_EQ(verdict(both, "once").standing, Standing::same);
@@ -348,13 +347,13 @@ TEST(Confirmed, KeepsSlowOnlyWhatIsSlowTwice) {
 
 TEST(Confirmed, TellsAFaultOfEitherTime) {
   const auto row = [](const std::string& name, Standing standing) {
-    return Verdict{.key = name, .standing = standing};
+    return ComparedRow{.key = name, .standing = standing};
   };
   Comparison first, again;
-  first.verdicts = {row("beside", Standing::same), row("suspect", Standing::slower),
-                    row("first", Standing::wrong)};
-  again.verdicts = {row("beside", Standing::impossible), row("suspect", Standing::wrong),
-                    row("first", Standing::impossible)};
+  first.rows = {row("beside", Standing::same), row("suspect", Standing::slower),
+                row("first", Standing::wrong)};
+  again.rows = {row("beside", Standing::impossible), row("suspect", Standing::wrong),
+                row("first", Standing::impossible)};
   const auto both = confirmed(first, again);
   EXPECT_EQ(verdict(both, "beside").standing, Standing::impossible);
   EXPECT_THAT(verdict(both, "beside").why, HasSubstr("first same, then impossible"));
@@ -364,18 +363,18 @@ TEST(Confirmed, TellsAFaultOfEitherTime) {
 
 TEST(Confirmed, LeavesRowsOfOtherCasesAsTheyWere) {
   const auto row = [](const std::string& name, Standing standing) {
-    return Verdict{.key = name, .standing = standing, .why = "first"};
+    return ComparedRow{.key = name, .standing = standing, .why = "first"};
   };
   Comparison first, again;
-  first.verdicts = {row("slow", Standing::slower), row("open", Standing::undecided)};
-  again.verdicts = {row("slow", Standing::slower), row("open", Standing::gone)};
+  first.rows = {row("slow", Standing::slower), row("open", Standing::undecided)};
+  again.rows = {row("slow", Standing::slower), row("open", Standing::gone)};
   const auto both = confirmed(first, again);
   EXPECT_EQ(verdict(both, "open").standing, Standing::undecided)
       << "it was not measured again, so it is not gone";
   EXPECT_EQ(verdict(both, "open").why, "first");
   EXPECT_TRUE(verdict(both, "slow").afresh);
   EXPECT_FALSE(verdict(both, "open").afresh);
-  again.verdicts[0].standing = Standing::gone;
+  again.rows[0].standing = Standing::gone;
   EXPECT_EQ(verdict(confirmed(first, again), "slow").standing, Standing::undecided);
 }
 
@@ -401,7 +400,7 @@ TEST(Confirm, DecidesNothingFromASecondMeasurementThatWasInterrupted) {
     return again;
   };
   const auto slower = compare(measured({{key(1, "packed"), 1.3}}), recorded(), {});
-  const Verdict row = verdict(confirm(slower, recorded(), {}, afresh).comparison, key(1, "packed"));
+  const ComparedRow row = verdict(confirm(slower, recorded(), {}, afresh).comparison, key(1, "packed"));
   EXPECT_EQ(row.standing, Standing::undecided);
   EXPECT_THAT(row.why, HasSubstr("was not measured a second time; the first time: slower by every measure"));
 }
@@ -424,7 +423,7 @@ TEST(Compare, SaysThatRowsOfOtherShardsAreThere) {
   shard.shard = ShardRecord{.shard = {0, 2}};
   const auto comparison = compare(measured(), shard, {});
   ASSERT_GT(comparison.count(Standing::gone), 0U);
-  for (const Verdict& one : comparison.verdicts) {
+  for (const ComparedRow& one : comparison.rows) {
     if (one.standing != Standing::gone) continue;
     EXPECT_THAT(one.why, HasSubstr("another shard")) << one.key;
   }

@@ -1,4 +1,4 @@
-#include "bench/gate/timed_rejection.hpp"
+#include "bench/gate/timed_finding.hpp"
 
 #include "core/check/doubling.hpp"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 
 // A namespace of its own: builds join test files, and these names are short.
-namespace assay::timed_rejection_test {
+namespace assay::timed_finding_test {
 namespace {
 
 using assay::testing::doubled;
@@ -42,13 +42,13 @@ Sample scripted(const std::function<void(std::vector<TrialSample>&)>& change) {
   };
 }
 
-TimedRejection by_run(const std::function<void(std::vector<TrialSample>&)>& change) {
+TimedFinding by_run(const std::function<void(std::vector<TrialSample>&)>& change) {
   return rejected_by_run(one(), scripted(change), {});
 }
 
 TEST(RejectedByRun, IsAFaultOfASliceOrAFailure) {
   EXPECT_FALSE(by_run([](auto&) {}).rejected());
-  const TimedRejection wrong = by_run([](auto& samples) { samples[1].audit.fault = "y[0] is 1"; });
+  const TimedFinding wrong = by_run([](auto& samples) { samples[1].audit.fault = "y[0] is 1"; });
   EXPECT_TRUE(wrong.rejected());
   EXPECT_THAT(wrong.reason, HasSubstr("in a slice that was timed: y[0] is 1"));
   EXPECT_TRUE(
@@ -56,20 +56,19 @@ TEST(RejectedByRun, IsAFaultOfASliceOrAFailure) {
 }
 
 TEST(RejectedByRun, IsNotThatAnotherIsBlamedOrNobody) {
-  const TimedRejection blamed = by_run([](auto& samples) {
+  const TimedFinding blamed = by_run([](auto& samples) {
     samples[0].audit.fault = "y[0] is 1";
     samples[1].audit.fault = "y[0] is 1";
   });
   EXPECT_FALSE(blamed.rejected());
   EXPECT_THAT(blamed.astray, HasSubstr("naive is blamed: in a slice that was timed: y[0] is 1"));
   EXPECT_THAT(by_run([](auto& samples) { samples[1].slices.clear(); }).astray, HasSubstr("no times"));
-  const TimedRejection ended =
-      by_run([](auto&) { throw std::runtime_error("launch ended with exit code 3"); });
+  const TimedFinding ended = by_run([](auto&) { throw std::runtime_error("launch ended with exit code 3"); });
   EXPECT_FALSE(ended.rejected());
   EXPECT_THAT(ended.astray, HasSubstr("nobody is named: launch ended"));
 }
 
-TimedRejection by_gate(const std::function<void(std::vector<std::vector<TurnSample>>&)>& change) {
+TimedFinding by_gate(const std::function<void(std::vector<std::vector<TurnSample>>&)>& change) {
   return rejected_by_gate(one(), "program",
                           [&](const PairRequest& request, const Hooks&) {
                             EXPECT_TRUE(request.check);
@@ -84,12 +83,12 @@ TimedRejection by_gate(const std::function<void(std::vector<std::vector<TurnSamp
 TEST(RejectedByGate, IsADisagreementOnAnySide) {
   EXPECT_FALSE(by_gate([](auto&) {}).rejected());
   for (const std::size_t side : {0U, 1U, 2U}) {
-    const TimedRejection wrong =
+    const TimedFinding wrong =
         by_gate([&](auto& sides) { sides[side][1] = {.agrees = false, .disagreement = "wrong"}; });
     EXPECT_EQ(wrong.reason, "wrong");
     EXPECT_TRUE(wrong.rejected());
   }
-  const TimedRejection blamed =
+  const TimedFinding blamed =
       by_gate([](auto& sides) { sides[1][0] = {.agrees = false, .disagreement = "wrong"}; });
   EXPECT_FALSE(blamed.rejected());
   EXPECT_THAT(blamed.astray, HasSubstr("naive is blamed: wrong"));
@@ -103,13 +102,13 @@ TEST(RejectedByGate, IsAFailureThatNamesTheVariant) {
     });
   };
   EXPECT_EQ(failing("doubling/a_cheat/rows=2,columns=3#1").reason, "it did not end within 10 s");
-  const TimedRejection blamed = failing("doubling/naive/rows=2,columns=3#1");
+  const TimedFinding blamed = failing("doubling/naive/rows=2,columns=3#1");
   EXPECT_THAT(blamed.reason, IsEmpty());
   EXPECT_THAT(blamed.astray, HasSubstr("naive is blamed: it did not end"));
-  const TimedRejection nobody = by_gate([](auto&) { throw Error("program", "ended", ""); });
+  const TimedFinding nobody = by_gate([](auto&) { throw Error("program", "ended", ""); });
   EXPECT_FALSE(nobody.rejected());
   EXPECT_THAT(nobody.astray, HasSubstr("nobody is named"));
 }
 
 }  // namespace
-}  // namespace assay::timed_rejection_test
+}  // namespace assay::timed_finding_test

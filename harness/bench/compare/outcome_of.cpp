@@ -1,4 +1,4 @@
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 
 #include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
@@ -21,7 +21,7 @@ std::string variant_of(const std::string& key) {
 
 /// Two times stand behind it; the other standings say why there are not two. Rows of identical machine code
 /// are the same, or slower by drift, without a launch.
-bool is_compared(const Verdict& verdict) {
+bool is_compared(const ComparedRow& verdict) {
   switch (verdict.standing) {
     case Standing::undecided: return true;
     case Standing::same:
@@ -32,11 +32,11 @@ bool is_compared(const Verdict& verdict) {
   }
 }
 
-class Decision {
+class Deciding {
  public:
-  Decision(const Judgement& judgement, const FailurePolicy& policy)
-      : judgement_(judgement), comparison_(judgement.comparison), policy_(policy) {
-    for (const Verdict& verdict : comparison_.verdicts) {
+  Deciding(const Comparison& comparison, const Circumstances& circumstances, const FailurePolicy& policy)
+      : comparison_(comparison), circumstances_(circumstances), policy_(policy) {
+    for (const ComparedRow& verdict : comparison_.rows) {
       if (is_compared(verdict)) ++compared_;
       if (verdict.standing == Standing::same && verdict.launches == 0) ++identical_;
     }
@@ -48,15 +48,15 @@ class Decision {
     if (!comparison_.objections.empty() && !policy_.bisection) {
       out.add(Word::expired, fmt::format("{}", fmt::join(comparison_.objections, "; ")));
     }
-    if (count(Standing::slower) > 0 || std::ranges::any_of(comparison_.verdicts, has_worse_figure)) {
+    if (count(Standing::slower) > 0 || std::ranges::any_of(comparison_.rows, has_worse_figure)) {
       out.add(Word::regression, regression());
     }
     if (count(Standing::impossible) > 0) out.add(Word::impossible, impossibility());
     if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
     if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
-    if (judgement_.partial) {
-      out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", judgement_.measured,
-                                             comparison_.verdicts.size() - count(Standing::gone),
+    if (circumstances_.partial) {
+      out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", circumstances_.measured,
+                                             comparison_.rows.size() - count(Standing::gone),
                                              against_something() ? "; nothing is decided" : ""));
     }
     return out;
@@ -64,7 +64,7 @@ class Decision {
 
  private:
   std::size_t count(Standing standing) const { return comparison_.count(standing); }
-  bool against_something() const { return judgement_.against != Against::nothing; }
+  bool against_something() const { return circumstances_.against != Against::nothing; }
 
   /// ", 2 undecided, 1 gone"; empty when all trials were judged.
   std::string rest() const {
@@ -73,15 +73,15 @@ class Decision {
   }
 
   Outcome by_times() const {
-    if (!judgement_.nothing_to_do.empty()) return {Word::nothing_to_do, judgement_.nothing_to_do};
+    if (!circumstances_.nothing_to_do.empty()) return {Word::nothing_to_do, circumstances_.nothing_to_do};
     const std::size_t absent = count(Standing::skipped) + count(Standing::gone);
-    if (count(Standing::skipped) > 0 && absent == comparison_.verdicts.size()) {
+    if (count(Standing::skipped) > 0 && absent == comparison_.rows.size()) {
       return {Word::skipped, "nothing selected runs on this machine"};
     }
     if (!against_something()) {
-      if (judgement_.measured == 0) return {Word::not_measured, "no trial has a time"};
+      if (circumstances_.measured == 0) return {Word::not_measured, "no trial has a time"};
       return {Word::measured, fmt::format("all {} trials agree with the oracle; nothing was compared",
-                                          comparison_.verdicts.size() - count(Standing::skipped))};
+                                          comparison_.rows.size() - count(Standing::skipped))};
     }
     if (compared_ == 0) return uncompared();
     if (count(Standing::undecided) == compared_) {
@@ -97,8 +97,8 @@ class Decision {
 
   /// Nothing that was measured could be compared.
   Outcome uncompared() const {
-    if (judgement_.against == Against::baseline) {
-      if (judgement_.measured == 0) return {Word::not_measured, "no trial has a time"};
+    if (circumstances_.against == Against::baseline) {
+      if (circumstances_.measured == 0) return {Word::not_measured, "no trial has a time"};
       return {Word::not_comparable,
               "nothing was comparable with the baseline; see above for what differs" + rest()};
     }
@@ -123,10 +123,10 @@ class Decision {
   }
 
   std::string spent() const {
-    return judgement_.seconds > 0 ? fmt::format(" in {:.0f} s", judgement_.seconds) : "";
+    return circumstances_.seconds > 0 ? fmt::format(" in {:.0f} s", circumstances_.seconds) : "";
   }
   std::string after() const {
-    return judgement_.seconds > 0 ? fmt::format("after {:.0f} s, ", judgement_.seconds) : "";
+    return circumstances_.seconds > 0 ? fmt::format("after {:.0f} s, ", circumstances_.seconds) : "";
   }
 
   /// Rows that are slower were measured here; rows that crept are slower than a release by steps of which
@@ -134,7 +134,7 @@ class Decision {
   std::string regression() const {
     std::size_t slower = 0, crept = 0, summed = 0;
     std::string release;
-    for (const Verdict& verdict : comparison_.verdicts) {
+    for (const ComparedRow& verdict : comparison_.rows) {
       if (verdict.ratio.low > 0 && verdict.ratio.basis == Basis::launches) ++summed;
       if (verdict.standing != Standing::slower) continue;
       ++(verdict.crept_since.empty() ? slower : crept);
@@ -143,9 +143,9 @@ class Decision {
     std::string out;
     if (slower > 0) {
       out = fmt::format("{} of {} trials {} slower than {}", slower, compared_, slower == 1 ? "is" : "are",
-                        judgement_.against == Against::base ? "the base"
-                        : slower == 1                       ? "its limit"
-                                                            : "their limit");
+                        circumstances_.against == Against::base ? "the base"
+                        : slower == 1                           ? "its limit"
+                                                                : "their limit");
     }
     if (crept > 0) {
       out += fmt::format("{}{} of {} trials {} slower than at release {}, by the sum of the steps since",
@@ -159,10 +159,10 @@ class Decision {
 
   /// "height 1,234 → 1,300 bytes (5.3 % more) in memory_pool_plan/by_size/blocks=1000#1 and 2 others"
   std::string worse_figures() const {
-    const auto& verdicts = comparison_.verdicts;
+    const auto& verdicts = comparison_.rows;
     const auto count = std::ranges::count_if(verdicts, has_worse_figure);
     if (count == 0) return "";
-    const Verdict& first = *std::ranges::find_if(verdicts, has_worse_figure);
+    const ComparedRow& first = *std::ranges::find_if(verdicts, has_worse_figure);
     std::string out = fmt::format("{} in {}", figures_in_words(first, /*worse_only=*/true), first.key);
     if (count > 1) out += fmt::format(" and {}", quantity_text(count - 1, "other"));
     return out;
@@ -170,14 +170,16 @@ class Decision {
 
   std::vector<std::string> variants_that_are(Standing standing) const {
     std::vector<std::string> out;
-    for (const Verdict& verdict : comparison_.verdicts) {
+    for (const ComparedRow& verdict : comparison_.rows) {
       if (verdict.standing != standing || reports_an_error(verdict)) continue;
       std::string name = variant_of(verdict.key);
       if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
     return out;
   }
-  std::string_view of_the_head() const { return judgement_.against == Against::base ? " of the head" : ""; }
+  std::string_view of_the_head() const {
+    return circumstances_.against == Against::base ? " of the head" : "";
+  }
 
   std::string disagreement() const {
     std::vector<std::string> found;
@@ -186,7 +188,7 @@ class Decision {
                                   fmt::join(variants, ", "), of_the_head(), variants.size() == 1 ? "s" : "",
                                   variants.size() == 1 ? "was" : "were"));
     }
-    for (const Verdict& verdict : comparison_.verdicts) {
+    for (const ComparedRow& verdict : comparison_.rows) {
       if (!reports_an_error(verdict)) continue;
       found.push_back(fmt::format("{}{} {}", verdict.key, of_the_head(), verdict.why));
     }
@@ -202,29 +204,30 @@ class Decision {
 
   std::string failures() const {
     std::vector<std::string> reasons;
-    for (const Verdict& verdict : comparison_.verdicts) {
+    for (const ComparedRow& verdict : comparison_.rows) {
       if (has_failed(verdict.standing)) reasons.push_back(verdict.key + " " + verdict.why);
     }
     return fmt::format("{}", fmt::join(reasons, "; "));
   }
 
-  const Judgement& judgement_;
   const Comparison& comparison_;
+  const Circumstances& circumstances_;
   const FailurePolicy& policy_;
   std::size_t compared_ = 0, identical_ = 0;
 };
 
 }  // namespace
 
-Outcome decide(const Judgement& judgement, const FailurePolicy& policy) {
-  return Decision(judgement, policy).outcome();
+Outcome outcome_of(const Comparison& comparison, const Circumstances& circumstances,
+                   const FailurePolicy& policy) {
+  return Deciding(comparison, circumstances, policy).outcome();
 }
 
 Comparison not_compared(const Results& results, const std::string& why) {
   Comparison out;
   for (const TrialResult& trial : results.trials) {
-    Ruling ruling = ruling_by_itself(trial).value_or(Ruling{Standing::not_comparable, why});
-    out.verdicts.push_back({.key = trial.key, .standing = ruling.standing, .why = std::move(ruling.why)});
+    Finding finding = found_alone(trial).value_or(Finding{Standing::not_comparable, why});
+    out.rows.push_back({.key = trial.key, .standing = finding.standing, .why = std::move(finding.why)});
   }
   return out;
 }
@@ -237,13 +240,11 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
                    const FailurePolicy& policy) {
   const auto measured =
       std::ranges::count_if(results.trials, [](const TrialResult& trial) { return is_measured(trial); });
-  Judgement judgement{.comparison = rows,
-                      .against = against,
-                      .measured = static_cast<std::size_t>(measured),
-                      .partial = results.partial};
+  Circumstances circumstances{
+      .against = against, .measured = static_cast<std::size_t>(measured), .partial = results.partial};
   // Test runners start more shards than there may be cases, and take anything but success for a failure.
-  if (results.shard && results.trials.empty()) judgement.nothing_to_do = in_words(*results.shard);
-  return decide(judgement, policy);
+  if (results.shard && results.trials.empty()) circumstances.nothing_to_do = in_words(*results.shard);
+  return outcome_of(rows, circumstances, policy);
 }
 
 std::string unjudged_text(const Comparison& comparison) {

@@ -1,4 +1,4 @@
-#include "bench/compare/decision.hpp"
+#include "bench/compare/outcome_of.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,18 +14,17 @@ using ::testing::Not;
 Comparison of(std::initializer_list<Standing> standings) {
   Comparison out;
   for (const Standing standing : standings) {
-    out.verdicts.push_back({.key = "gemm/v" + std::to_string(out.verdicts.size()) + "/m=1#1",
-                            .standing = standing,
-                            .why = "as this test wants it",
-                            .launches = 6});
+    out.rows.push_back({.key = "gemm/v" + std::to_string(out.rows.size()) + "/m=1#1",
+                        .standing = standing,
+                        .why = "as this test wants it",
+                        .launches = 6});
   }
   return out;
 }
 
 Outcome decided(const Comparison& comparison, const FailurePolicy& policy = {},
                 Against against = Against::baseline) {
-  return decide({.comparison = comparison, .against = against, .measured = comparison.verdicts.size()},
-                policy);
+  return outcome_of(comparison, {.against = against, .measured = comparison.rows.size()}, policy);
 }
 
 constexpr FailurePolicy demanding{.undecided_fails = true};
@@ -61,7 +60,7 @@ Comparison with_height(Comparison out, double after) {
   const auto height = [](double value) {
     return Figure{.name = "height", .value = value, .unit = "bytes", .better = Figure::Better::lower};
   };
-  out.verdicts.front().figures = {{height(1234), height(after)}};
+  out.rows.front().figures = {{height(1234), height(after)}};
   return out;
 }
 
@@ -125,9 +124,9 @@ TEST(Decision, BlamesNoRowOnAnUnfitMachine) {
 
 TEST(Decision, TellsWhatCreptFromWhatBecameSlowerHere) {
   Comparison comparison = of({Standing::slower, Standing::slower, Standing::same});
-  for (Verdict& verdict : comparison.verdicts) verdict.ratio = {1, 1.1, 1.2, 0.95, Basis::launches};
-  comparison.verdicts[1].launches = 0;  // identical machine code
-  comparison.verdicts[1].crept_since = "v1";
+  for (ComparedRow& verdict : comparison.rows) verdict.ratio = {1, 1.1, 1.2, 0.95, Basis::launches};
+  comparison.rows[1].launches = 0;  // identical machine code
+  comparison.rows[1].crept_since = "v1";
   EXPECT_EQ(decided(comparison, {}, Against::base).sentence,
             "1 of 2 trials is slower than the base; 1 of 3 trials is slower than at release v1, by the sum "
             "of the steps since");
@@ -140,19 +139,19 @@ TEST(Decision, PassesNothingThatWasNotCompared) {
   EXPECT_EQ(decided(of({Standing::skipped})).word, Word::skipped);
   EXPECT_EQ(decided(of({Standing::not_comparable}), {}, Against::nothing).word, Word::measured);
   const Comparison rows = of({Standing::not_comparable});
-  EXPECT_EQ(decide({.comparison = rows}, {}).word, Word::not_measured);
+  EXPECT_EQ(outcome_of(rows, Circumstances{}).word, Word::not_measured);
 }
 
 TEST(Decision, PassesIdenticalMachineCode) {
   Comparison comparison = of({Standing::same, Standing::gone});
-  comparison.verdicts[0].launches = 0;
+  comparison.rows[0].launches = 0;
   const Outcome outcome = decided(comparison, {}, Against::base);
   EXPECT_EQ(outcome.line(), "PASSED: all 1 trials that both builds have are identical machine code, 1 gone");
 }
 
 TEST(Decision, TellsWhatFailedBeforeAnInterrupt) {
   const Comparison rows = of({Standing::wrong, Standing::not_comparable});
-  const Outcome outcome = decide({.comparison = rows, .measured = 0, .partial = true}, {});
+  const Outcome outcome = outcome_of(rows, {.measured = 0, .partial = true});
   EXPECT_EQ(outcome.exit_code(), exit_code::interrupted);
   EXPECT_THAT(outcome.text(), AllOf(HasSubstr("WRONG: gemm/v0"), HasSubstr("0 of 2 trials were measured\n"),
                                     Not(HasSubstr("nothing is decided"))));
@@ -167,12 +166,12 @@ TEST(Decision, TakesRowsOfResultsThatWereComparedWithNothing) {
   results.trials[3].agreement.agrees = false;
   results.trials[4].impossible = "took no time";
   const Comparison rows = not_compared(results, "nobody asked");
-  EXPECT_EQ(rows.verdicts[0].why, "nobody asked");
-  EXPECT_EQ(rows.verdicts[1].standing, Standing::skipped);
-  EXPECT_EQ(rows.verdicts[2].standing, Standing::timed_out);
-  EXPECT_EQ(rows.verdicts[3].standing, Standing::wrong);
-  EXPECT_EQ(rows.verdicts[4].standing, Standing::impossible);
-  EXPECT_EQ(rows.verdicts[4].why, "took no time");
+  EXPECT_EQ(rows.rows[0].why, "nobody asked");
+  EXPECT_EQ(rows.rows[1].standing, Standing::skipped);
+  EXPECT_EQ(rows.rows[2].standing, Standing::timed_out);
+  EXPECT_EQ(rows.rows[3].standing, Standing::wrong);
+  EXPECT_EQ(rows.rows[4].standing, Standing::impossible);
+  EXPECT_EQ(rows.rows[4].why, "took no time");
   EXPECT_EQ(outcome_of(results).word, Word::crashed);
 }
 

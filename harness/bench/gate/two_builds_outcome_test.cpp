@@ -1,5 +1,5 @@
 // Tests how a gate of two builds ends, with launches from a script.
-#include "bench/gate/two_builds_verdict.hpp"
+#include "bench/gate/two_builds_outcome.hpp"
 
 #include <gmock/gmock.h>
 
@@ -44,7 +44,7 @@ Outcome ended(std::vector<PairedTrial> trials, const FailurePolicy& failing = {}
 constexpr FailurePolicy demanding{.undecided_fails = true};
 constexpr FailurePolicy bisecting{.bisection = true};
 
-TEST(TwoBuildsVerdicts, IsThatOfASkippedTestWhereNothingRunsHere) {
+TEST(TwoBuildsOutcomes, IsThatOfASkippedTestWhereNothingRunsHere) {
   const Outcome end = ended({left_out("a", Standing::skipped), left_out("b", Standing::skipped)});
   EXPECT_EQ(end.word, Word::skipped);
   EXPECT_THAT(end.text(), HasSubstr("SKIPPED: nothing selected runs on this machine"));
@@ -52,7 +52,7 @@ TEST(TwoBuildsVerdicts, IsThatOfASkippedTestWhereNothingRunsHere) {
             exit_code::undecided);
 }
 
-TEST(TwoBuildsVerdicts, CountsWhatWasNotJudged) {
+TEST(TwoBuildsOutcomes, CountsWhatWasNotJudged) {
   const std::vector<PairedTrial> trials{measured("a", 1), measured("b", 1, 1),
                                         left_out("c", Standing::not_comparable),
                                         left_out("d", Standing::gone)};
@@ -68,7 +68,7 @@ TEST(TwoBuildsVerdicts, CountsWhatWasNotJudged) {
   EXPECT_EQ(ended({measured("a", 1)}, demanding).exit_code(), exit_code::passed);
 }
 
-TEST(TwoBuildsVerdicts, FailsForKernelsThatCameToNoEndWhateverTheOthersDid) {
+TEST(TwoBuildsOutcomes, FailsForKernelsThatCameToNoEndWhateverTheOthersDid) {
   const Outcome passed = ended({measured("a", 1), left_out("b", Standing::crashed)});
   EXPECT_EQ(passed.exit_code(), exit_code::crashed);
   EXPECT_THAT(passed.text(), HasSubstr("CRASHED: b as this test wants it"));
@@ -77,13 +77,13 @@ TEST(TwoBuildsVerdicts, FailsForKernelsThatCameToNoEndWhateverTheOthersDid) {
   EXPECT_THAT(slower.text(), AllOf(HasSubstr("REGRESSION: 1 of 1"), HasSubstr("CRASHED: b")));
 }
 
-TEST(TwoBuildsVerdicts, IsBadOrGoodForABisectionOnlyWhenThatIsKnown) {
+TEST(TwoBuildsOutcomes, IsBadOrGoodForABisectionOnlyWhenThatIsKnown) {
   EXPECT_EQ(ended({measured("a", 1), measured("b", 1.1)}, bisecting).exit_code(), exit_code::found);
   EXPECT_EQ(ended({measured("a", 1), measured("b", 1)}, bisecting).exit_code(), exit_code::passed);
   EXPECT_EQ(ended({measured("a", 1), measured("b", 1, 1)}, bisecting).word, Word::undecided);
 }
 
-TEST(TwoBuildsVerdicts, DecideNothingOfAnInterruptedRun) {
+TEST(TwoBuildsOutcomes, DecideNothingOfAnInterruptedRun) {
   const Outcome end = ended({measured("a", 1.1)}, {}, true);
   EXPECT_EQ(end.word, Word::interrupted);
   EXPECT_THAT(end.text(), HasSubstr("1 of 1 trials were measured; nothing is decided"));

@@ -1,4 +1,4 @@
-#include "bench/gate/timed_rejection.hpp"
+#include "bench/gate/timed_finding.hpp"
 
 #include "assay/check.hpp"
 #include "assay/random.hpp"
@@ -52,10 +52,10 @@ std::string fault_of(const TrialSample& sample) {
 
 }  // namespace
 
-TimedRejection rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks) {
+TimedFinding rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks) {
   const LaunchRequest request{.policy = {.seed = timed.seed, .time_limit = timed.time_limit},
                               .trials = both(timed)};
-  TimedRejection out;
+  TimedFinding out;
   try {
     const Agreement before = checked(timed, hooks);
     if (!before.agrees) return {.reason = before.detail, .astray = {}};
@@ -74,8 +74,8 @@ TimedRejection rejected_by_run(const TimedCase& timed, const Sample& sample, con
   return out;
 }
 
-TimedRejection rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
-                                const SampleSides& sample, const Hooks& hooks) {
+TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
+                              const SampleSides& sample, const Hooks& hooks) {
   PairRequest request{.trials = both(timed),
                       .policy = {.seed = timed.seed, .time_limit = timed.time_limit},
                       .draw = draw_of(timed.seed, 0),
@@ -83,7 +83,7 @@ TimedRejection rejected_by_gate(const TimedCase& timed, const std::filesystem::p
                       .shared_bytes = shared_bytes_for(timed.operation.footprint(timed.problem))};
   for (const char* side : {"base", "head", "control"})
     request.sides.push_back({.name = side, .program = program, .known_as = program});
-  TimedRejection out;
+  TimedFinding out;
   try {
     for (const std::vector<TurnSample>& side : sample(request, hooks)) {
       const TurnSample &of_naive = side.at(0), &of_variant = side.at(1);

@@ -1,4 +1,4 @@
-#include "app/verdict.hpp"
+#include "app/gate_outcome.hpp"
 
 #include "app/output.hpp"
 #include "app/progress.hpp"
@@ -8,7 +8,7 @@
 #include "bench/exchange/github.hpp"
 #include "bench/exchange/gitlab.hpp"
 #include "bench/exchange/junit.hpp"
-#include "bench/gate/two_builds_verdict.hpp"
+#include "bench/gate/two_builds_outcome.hpp"
 #include "core/machine/clock.hpp"
 #include "core/text/command.hpp"
 
@@ -48,29 +48,29 @@ std::size_t size_of(const std::string& file) {
   return none ? 0 : static_cast<std::size_t>(size);
 }
 
-void put_github_outputs(const std::string& json, const CiVerdict& verdict) {
-  const Comparison& comparison = verdict.comparison;
-  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(verdict.page, verdict.after.suite));
+void put_github_outputs(const std::string& json, const CiOutcome& ci) {
+  const Comparison& comparison = ci.comparison;
+  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(ci.page, ci.after.suite));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
     // A blank line before it: what stands there may end in a paragraph.
     const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
-    append(file, "\n" + pull_request_markdown(verdict.page, room), "GITHUB_STEP_SUMMARY");
+    append(file, "\n" + pull_request_markdown(ci.page, room), "GITHUB_STEP_SUMMARY");
   }
   if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
-    append(file, github_outputs(comparison, std::string(verdict.outcome.ci_word())), "GITHUB_OUTPUT");
+    append(file, github_outputs(comparison, std::string(ci.outcome.ci_word())), "GITHUB_OUTPUT");
   }
 }
 
 /// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
 /// to.
 std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
-  const Verdict* worst = largest_slow_down(comparison, /*crept_too=*/false);
+  const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/false);
   return run.partial || worst == nullptr ? "" : repeat_command(run.command, worst->key);
 }
 
 }  // namespace
 
-Judging judging_of(const JudgingOptions& options, const std::filesystem::path& suite, bool record_step) {
+GateRules rules_of(const RuleOptions& options, const std::filesystem::path& suite, bool record_step) {
   return {.baselines = options.baselines,
           .failing = {.undecided_fails = options.undecided_fails,
                       .bisection = options.exit_codes == ExitCodes::bisect},
@@ -80,8 +80,8 @@ Judging judging_of(const JudgingOptions& options, const std::filesystem::path& s
           .suite = suite.string()};
 }
 
-Judging judging_of(const VerdictOptions& options) {
-  return judging_of(options.judging, options.suite, options.record_step);
+GateRules rules_of(const OutcomeOptions& options) {
+  return rules_of(options.rules, options.suite, options.record_step);
 }
 
 TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
@@ -96,7 +96,7 @@ TwoBuilds new_run(const ProgramsOptions& options, std::string command, double us
           .budget_seconds = options.budget_seconds};
 }
 
-Outcome measured_and_ended(const VerdictOptions& options,
+Outcome measured_and_ended(const OutcomeOptions& options,
                            const std::function<TwoBuilds(const Hooks&)>& gate) {
   TwoBuilds run;
   {
@@ -106,43 +106,42 @@ Outcome measured_and_ended(const VerdictOptions& options,
   return end_two_builds(options, run);
 }
 
-Outcome end_two_builds(const VerdictOptions& options, const TwoBuilds& run) {
-  const TwoBuildsVerdict verdict =
-      judged(run, find_ledger(options.judging.baselines, run.suite), judging_of(options));
-  const Comparison& comparison = verdict.ruling.comparison;
-  std::string text = two_builds_text(run, verdict.ruling);
-  if (!verdict.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(verdict.ledger.lines, "\n"));
+Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
+  const TwoBuildsOutcome end =
+      judged(run, find_ledger(options.rules.baselines, run.suite), rules_of(options));
+  const Comparison& comparison = end.findings.comparison;
+  std::string text = two_builds_text(run, end.findings);
+  if (!end.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(end.ledger.lines, "\n"));
   put(options.json,
-      options.quiet ? urgent_text(run, verdict.ruling) + ending("", verdict.outcome)
-                    : text + ending(next_command(run, comparison), verdict.outcome),
+      options.quiet ? urgent_text(run, end.findings) + ending("", end.outcome)
+                    : text + ending(next_command(run, comparison), end.outcome),
       to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  PullRequest page = pull_request_of(run, verdict.ruling);
-  page.outcome = verdict.outcome.line();
+  PullRequest page = pull_request_of(run, end.findings);
+  page.outcome = end.outcome.line();
   page.kept =
       options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
-  std::ranges::copy(verdict.ledger.lines, std::back_inserter(page.remarks));
+  std::ranges::copy(end.ledger.lines, std::back_inserter(page.remarks));
   if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
   write_page(options.page, [&] { return pull_request_page(page); });
   put_ci_outputs(options.ci, options.json,
                  {.comparison = comparison,
                   .after = head_results(run),
                   .page = page,
-                  .outcome = verdict.outcome,
+                  .outcome = end.outcome,
                   .command = run.command,
                   .suite = options.suite.empty() ? run.suite : options.suite.string()});
-  return verdict.outcome;
+  return end.outcome;
 }
 
-void put_ci_outputs(const CiFiles& files, const std::string& json, const CiVerdict& verdict) {
+void put_ci_outputs(const CiFiles& files, const std::string& json, const CiOutcome& ci) {
   if (!files.junit.empty()) {
-    write_file(files.junit, to_junit(verdict.comparison, verdict.after, verdict.command,
-                                     nothing_decided(verdict.outcome)));
+    write_file(files.junit, to_junit(ci.comparison, ci.after, ci.command, nothing_decided(ci.outcome)));
   }
   if (!files.code_quality.empty()) {
-    write_file(files.code_quality, gitlab_code_quality(verdict.page, verdict.suite));
+    write_file(files.code_quality, gitlab_code_quality(ci.page, ci.suite));
   }
-  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, verdict);
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, ci);
 }
 
 }  // namespace assay

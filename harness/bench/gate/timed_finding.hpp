@@ -13,7 +13,7 @@
 namespace assay {
 
 /// What became of a variant that was timed beside naive. Both are empty when both were judged to be right.
-struct TimedRejection {
+struct TimedFinding {
   std::string reason;  ///< why the variant was rejected
   /// What went wrong beside that: naive was rejected, which never is at fault, or all ended and nobody was
   /// named.
@@ -31,12 +31,12 @@ struct TimedCase {
 };
 
 /// Checked and then timed by `sample`, as `run` does it.
-TimedRejection rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks);
+TimedFinding rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks);
 
 using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;
 
 /// By `sample`, as a gate of two builds does it, with `program` for both of them.
-TimedRejection rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
-                                const SampleSides& sample, const Hooks& hooks);
+TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
+                              const SampleSides& sample, const Hooks& hooks);
 
 }  // namespace assay

@@ -168,29 +168,29 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     const double spread = std::max(spreads[i], typical);
     const auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy), policy,
                                        drift_of(row, current, recordings.size(), weather));
-    auto ruling = judge(evidence);
-    if (!out.unfit.empty()) ruling = {Standing::undecided, out.unfit};
-    out.verdicts.push_back({.key = row.key,
-                            .standing = ruling.standing,
-                            .ratio = judged_ratio(evidence),
-                            .limit = evidence.limit,
-                            .why = std::move(ruling.why),
-                            .time_ratio = evidence.time,
-                            .to_naive = evidence.beside_case.value_or(Interval{}),
-                            .launches = std::min(evidence.launches_before, evidence.launches_after),
-                            .spread = spread});
+    auto finding = judge(evidence);
+    if (!out.unfit.empty()) finding = {Standing::undecided, out.unfit};
+    out.rows.push_back({.key = row.key,
+                        .standing = finding.standing,
+                        .ratio = judged_ratio(evidence),
+                        .limit = evidence.limit,
+                        .why = std::move(finding.why),
+                        .time_ratio = evidence.time,
+                        .to_naive = evidence.beside_case.value_or(Interval{}),
+                        .launches = std::min(evidence.launches_before, evidence.launches_after),
+                        .spread = spread});
   }
 }
 
 /// The verdict on a row that cannot be judged by its times; nothing when it can.
-std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
-  if (auto ruling = ruling_by_itself(now)) return ruling;
+std::optional<Finding> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
+  if (auto finding = found_alone(now)) return finding;
   if (then == nullptr && !has_samples) {
-    return Ruling{Standing::added, "is not in the results it is compared with"};
+    return Finding{Standing::added, "is not in the results it is compared with"};
   }
   if (!is_measured(now)) {
-    return Ruling{Standing::not_comparable,
-                  "was not measured" + (now.remark.empty() ? "" : ": " + now.remark)};
+    return Finding{Standing::not_comparable,
+                   "was not measured" + (now.remark.empty() ? "" : ": " + now.remark)};
   }
   if (has_samples) return std::nullopt;
   if (!is_measured(*then)) {
@@ -198,11 +198,11 @@ std::optional<Ruling> without_times(const TrialResult& now, const TrialResult* t
                             : !then->impossible.empty() ? "before, it " + then->impossible
                             : then->skipped.empty()     ? "was not measured before"
                                                         : "was skipped before: " + then->skipped;
-    return Ruling{Standing::not_comparable, why};
+    return Finding{Standing::not_comparable, why};
   }
-  return Ruling{Standing::not_comparable,
-                fmt::format("is another workload than before ({} -> {}): inputs, seed or contract changed",
-                            then->workload, now.workload)};
+  return Finding{Standing::not_comparable,
+                 fmt::format("is another workload than before ({} -> {}): inputs, seed or contract changed",
+                             then->workload, now.workload)};
 }
 
 std::string why_gone(const TrialResult& trial, const Results& current) {
@@ -215,7 +215,7 @@ std::string why_gone(const TrialResult& trial, const Results& current) {
 /// Compares the figures of trials with the same workload, on whatever machines. Those of a file that was
 /// written before there were any are compared with nothing.
 void compare_figures(Comparison& out, const Trials& before, const Trials& after) {
-  for (Verdict& verdict : out.verdicts) {
+  for (ComparedRow& verdict : out.rows) {
     const auto then = before.find(verdict.key), now = after.find(verdict.key);
     if (then == before.end() || now == after.end()) continue;
     const TrialResult &was = *then->second, &is = *now->second;
@@ -239,30 +239,30 @@ Comparison compare_sides(const Results& current, const Results& newest,
   const Trials earlier = by_key(newest), present = by_key(current);
 
   std::vector<const TrialResult*> judged;
-  std::map<std::string, Verdict> verdicts;
+  std::map<std::string, ComparedRow> verdicts;
   for (const TrialResult& trial : current.trials) {
     const auto then = earlier.find(trial.key);
     if (trial.failed && then != earlier.end() && is_measured(*then->second)) {
       out.failures.push_back(fmt::format("{} had a time before, and now {}", trial.key, trial.skipped));
     }
-    auto ruling =
+    auto finding =
         without_times(trial, then == earlier.end() ? nullptr : then->second, before.rows.contains(trial.key));
-    if (!out.comparable && (!ruling || !is_fault(ruling->standing))) {
-      ruling = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
+    if (!out.comparable && (!finding || !is_fault(finding->standing))) {
+      finding = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
     }
-    if (ruling) {
-      verdicts[trial.key] = {.key = trial.key, .standing = ruling->standing, .why = ruling->why};
+    if (finding) {
+      verdicts[trial.key] = {.key = trial.key, .standing = finding->standing, .why = finding->why};
     } else {
       judged.push_back(&trial);
     }
   }
   if (!judged.empty()) judge_rows(out, judged, before, after, policy, current, recordings);
-  for (Verdict& verdict : out.verdicts) verdicts[verdict.key] = std::move(verdict);
-  out.verdicts.clear();
-  for (const TrialResult& trial : current.trials) out.verdicts.push_back(std::move(verdicts.at(trial.key)));
+  for (ComparedRow& verdict : out.rows) verdicts[verdict.key] = std::move(verdict);
+  out.rows.clear();
+  for (const TrialResult& trial : current.trials) out.rows.push_back(std::move(verdicts.at(trial.key)));
   for (const TrialResult& trial : newest.trials) {
     if (present.contains(trial.key)) continue;
-    out.verdicts.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
+    out.rows.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
   }
   compare_figures(out, earlier, present);
   return out;
@@ -296,11 +296,11 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 }
 
 Comparison confirmed(Comparison first, const Comparison& again) {
-  std::map<std::string_view, const Verdict*> by_key;
-  for (const Verdict& verdict : again.verdicts) by_key.emplace(verdict.key, &verdict);
-  for (Verdict& verdict : first.verdicts) {
+  std::map<std::string_view, const ComparedRow*> by_key;
+  for (const ComparedRow& verdict : again.rows) by_key.emplace(verdict.key, &verdict);
+  for (ComparedRow& verdict : first.rows) {
     const auto found = by_key.find(verdict.key);
-    const Verdict* second = found == by_key.end() ? nullptr : found->second;
+    const ComparedRow* second = found == by_key.end() ? nullptr : found->second;
     const bool open = verdict.standing == Standing::slower || verdict.standing == Standing::undecided;
     const bool at_fault = !is_fault(verdict.standing) && second != nullptr && is_fault(second->standing);
     if (!open && !at_fault) continue;
@@ -326,7 +326,7 @@ Comparison confirmed(Comparison first, const Comparison& again) {
 Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolicy& policy,
                      const MeasureAfresh& afresh) {
   std::vector<std::string> suspects;
-  for (const Verdict& verdict : first.verdicts) {
+  for (const ComparedRow& verdict : first.rows) {
     if (verdict.standing == Standing::slower) suspects.push_back(verdict.key);
   }
   if (suspects.empty()) return {std::move(first), std::nullopt};
