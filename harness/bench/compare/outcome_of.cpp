@@ -34,8 +34,8 @@ bool is_compared(const ComparedRow& verdict) {
 
 class Deciding {
  public:
-  Deciding(const Comparison& comparison, const Circumstances& circumstances, const FailurePolicy& policy)
-      : comparison_(comparison), circumstances_(circumstances), policy_(policy) {
+  Deciding(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy)
+      : comparison_(comparison), run_(run), policy_(policy) {
     for (const ComparedRow& verdict : comparison_.rows) {
       if (is_compared(verdict)) ++compared_;
       if (verdict.standing == Standing::same && verdict.launches == 0) ++identical_;
@@ -54,8 +54,8 @@ class Deciding {
     if (count(Standing::impossible) > 0) out.add(Word::impossible, impossibility());
     if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
     if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
-    if (circumstances_.partial) {
-      out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", circumstances_.measured,
+    if (run_.partial) {
+      out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", run_.measured,
                                              comparison_.rows.size() - count(Standing::gone),
                                              against_something() ? "; nothing is decided" : ""));
     }
@@ -64,7 +64,7 @@ class Deciding {
 
  private:
   std::size_t count(Standing standing) const { return comparison_.count(standing); }
-  bool against_something() const { return circumstances_.against != Against::nothing; }
+  bool against_something() const { return run_.against != Against::nothing; }
 
   /// ", 2 undecided, 1 gone"; empty when all trials were judged.
   std::string rest() const {
@@ -73,13 +73,13 @@ class Deciding {
   }
 
   Outcome by_times() const {
-    if (!circumstances_.nothing_to_do.empty()) return {Word::nothing_to_do, circumstances_.nothing_to_do};
+    if (!run_.nothing_to_do.empty()) return {Word::nothing_to_do, run_.nothing_to_do};
     const std::size_t absent = count(Standing::skipped) + count(Standing::gone);
     if (count(Standing::skipped) > 0 && absent == comparison_.rows.size()) {
       return {Word::skipped, "nothing selected runs on this machine"};
     }
     if (!against_something()) {
-      if (circumstances_.measured == 0) return {Word::not_measured, "no trial has a time"};
+      if (run_.measured == 0) return {Word::not_measured, "no trial has a time"};
       return {Word::measured, fmt::format("all {} trials agree with the oracle; nothing was compared",
                                           comparison_.rows.size() - count(Standing::skipped))};
     }
@@ -97,8 +97,8 @@ class Deciding {
 
   /// Nothing that was measured could be compared.
   Outcome uncompared() const {
-    if (circumstances_.against == Against::baseline) {
-      if (circumstances_.measured == 0) return {Word::not_measured, "no trial has a time"};
+    if (run_.against == Against::baseline) {
+      if (run_.measured == 0) return {Word::not_measured, "no trial has a time"};
       return {Word::not_comparable,
               "nothing was comparable with the baseline; see above for what differs" + rest()};
     }
@@ -122,12 +122,8 @@ class Deciding {
     return {open ? Word::undecided : Word::passed, std::move(sentence)};
   }
 
-  std::string spent() const {
-    return circumstances_.seconds > 0 ? fmt::format(" in {:.0f} s", circumstances_.seconds) : "";
-  }
-  std::string after() const {
-    return circumstances_.seconds > 0 ? fmt::format("after {:.0f} s, ", circumstances_.seconds) : "";
-  }
+  std::string spent() const { return run_.seconds > 0 ? fmt::format(" in {:.0f} s", run_.seconds) : ""; }
+  std::string after() const { return run_.seconds > 0 ? fmt::format("after {:.0f} s, ", run_.seconds) : ""; }
 
   /// Rows that are slower were measured here; rows that crept are slower than a release by steps of which
   /// none was, and those of identical machine code were not even measured.
@@ -143,9 +139,9 @@ class Deciding {
     std::string out;
     if (slower > 0) {
       out = fmt::format("{} of {} trials {} slower than {}", slower, compared_, slower == 1 ? "is" : "are",
-                        circumstances_.against == Against::base ? "the base"
-                        : slower == 1                           ? "its limit"
-                                                                : "their limit");
+                        run_.against == Against::base ? "the base"
+                        : slower == 1                 ? "its limit"
+                                                      : "their limit");
     }
     if (crept > 0) {
       out += fmt::format("{}{} of {} trials {} slower than at release {}, by the sum of the steps since",
@@ -177,9 +173,7 @@ class Deciding {
     }
     return out;
   }
-  std::string_view of_the_head() const {
-    return circumstances_.against == Against::base ? " of the head" : "";
-  }
+  std::string_view of_the_head() const { return run_.against == Against::base ? " of the head" : ""; }
 
   std::string disagreement() const {
     std::vector<std::string> found;
@@ -211,16 +205,15 @@ class Deciding {
   }
 
   const Comparison& comparison_;
-  const Circumstances& circumstances_;
+  const ComparisonRun& run_;
   const FailurePolicy& policy_;
   std::size_t compared_ = 0, identical_ = 0;
 };
 
 }  // namespace
 
-Outcome outcome_of(const Comparison& comparison, const Circumstances& circumstances,
-                   const FailurePolicy& policy) {
-  return Deciding(comparison, circumstances, policy).outcome();
+Outcome outcome_of(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy) {
+  return Deciding(comparison, run, policy).outcome();
 }
 
 Comparison not_compared(const Results& results, const std::string& why) {
@@ -240,11 +233,11 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
                    const FailurePolicy& policy) {
   const auto measured =
       std::ranges::count_if(results.trials, [](const TrialResult& trial) { return is_measured(trial); });
-  Circumstances circumstances{
+  ComparisonRun run{
       .against = against, .measured = static_cast<std::size_t>(measured), .partial = results.partial};
   // Test runners start more shards than there may be cases, and take anything but success for a failure.
-  if (results.shard && results.trials.empty()) circumstances.nothing_to_do = in_words(*results.shard);
-  return outcome_of(rows, circumstances, policy);
+  if (results.shard && results.trials.empty()) run.nothing_to_do = in_words(*results.shard);
+  return outcome_of(rows, run, policy);
 }
 
 std::string unjudged_text(const Comparison& comparison) {

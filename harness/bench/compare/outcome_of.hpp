@@ -22,7 +22,7 @@ struct FailurePolicy {
 enum class Against { nothing, baseline, base };
 
 /// How a comparison came about: what an outcome rests on besides its rows.
-struct Circumstances {
+struct ComparisonRun {
   Against against = Against::nothing;
   std::size_t measured = 0;  ///< trials that have times
   bool partial = false;
@@ -30,8 +30,7 @@ struct Circumstances {
   double seconds = 0;           ///< that were spent; 0 where they say nothing
 };
 
-Outcome outcome_of(const Comparison& comparison, const Circumstances& circumstances,
-                   const FailurePolicy& policy = {});
+Outcome outcome_of(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy = {});
 
 /// Rows for results that are compared with nothing: wrong, impossible, crashed and skipped ones say so, and
 /// others are not comparable because of `why`.

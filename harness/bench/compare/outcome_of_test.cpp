@@ -139,7 +139,7 @@ TEST(Decision, PassesNothingThatWasNotCompared) {
   EXPECT_EQ(decided(of({Standing::skipped})).word, Word::skipped);
   EXPECT_EQ(decided(of({Standing::not_comparable}), {}, Against::nothing).word, Word::measured);
   const Comparison rows = of({Standing::not_comparable});
-  EXPECT_EQ(outcome_of(rows, Circumstances{}).word, Word::not_measured);
+  EXPECT_EQ(outcome_of(rows, ComparisonRun{}).word, Word::not_measured);
 }
 
 TEST(Decision, PassesIdenticalMachineCode) {

@@ -26,14 +26,14 @@ LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
 Outcome outcome_of(const TwoBuilds& run, const Comparison& comparison, const FailurePolicy& policy) {
   const auto measured =
       std::ranges::count_if(run.trials, [](const PairedTrial& trial) { return !trial.launches.empty(); });
-  Circumstances circumstances{.against = Against::base,
-                              .measured = static_cast<std::size_t>(measured),
-                              .partial = run.partial,
-                              .seconds = run.seconds};
+  ComparisonRun compared{.against = Against::base,
+                         .measured = static_cast<std::size_t>(measured),
+                         .partial = run.partial,
+                         .seconds = run.seconds};
   if (run.shard && run.trials.empty()) {
-    circumstances.nothing_to_do = fmt::format("this shard holds none of the {} trials", run.shard->trials);
+    compared.nothing_to_do = fmt::format("this shard holds none of the {} trials", run.shard->trials);
   }
-  return outcome_of(comparison, circumstances, policy);
+  return outcome_of(comparison, compared, policy);
 }
 
 Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
