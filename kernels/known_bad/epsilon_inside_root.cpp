@@ -1,7 +1,6 @@
-// Published as a SIMD AdamW of the paper's form: epsilon is added to v_hat and the root taken of the sum,
-// which saves an addition after a slow instruction. While gradients are small beside sqrt(epsilon) = 1e-4 it
-// is another optimiser: at the first step it moves 0.707 times as far for gradients of 1e-4, 0.0101 times for
-// 1e-6.
+// Published as a SIMD AdamW of the paper's form: the root is taken of v_hat + epsilon, which saves an
+// addition after a slow instruction. While gradients are small beside sqrt(epsilon) = 1e-4 it is another
+// optimiser: its first step is 0.707 times as long for gradients of 1e-4, 0.0101 times for 1e-6.
 
 #include "assay/ops/adamw.hpp"
 #include "assay/registry.hpp"

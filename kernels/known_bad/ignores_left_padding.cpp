@@ -1,8 +1,8 @@
 // Published: patches assembled by one contiguous copy per tap row, in the layout patch_major. Four things are
-// wrong with it. A copy that starts in the left padding goes to the first tap instead of past the skipped
-// ones; it is contiguous although taps may be dilated; padding is skipped on the assumption that col held
-// zeros; and the place of the next patch is carried along by what was copied, so that one patch that is cut
-// short shifts all that follow. Without padding and dilation none of it shows.
+// wrong: a copy that starts in the left padding goes to the first tap instead of past the skipped ones; it is
+// contiguous although taps may be dilated; padding is skipped as if col held zeros; and each patch starts
+// where the copy before ended, so that a patch that is cut short shifts all that follow. Without padding and
+// dilation none of it shows.
 
 #include "assay/ops/im2col.hpp"
 #include "assay/registry.hpp"

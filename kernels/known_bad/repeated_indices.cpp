@@ -1,11 +1,8 @@
 // Published: records are fetched in ascending order of their indices, and the order of the request is
-// restored by looking up each sorted index in the request and sorting by what was found. The look-up finds
-// the first place of an index that is there twice, both copies get the same rank, and the sort puts them
-// behind one another: [5, 3, 5] comes back as [5, 5, 3]. It is right without repeats, and takes n^2
+// restored by `places = [indices.index(i) for i in ascending]; batch = fetched[argsort(places)]`. index()
+// finds the first place of an index that is there twice, both copies get the same rank, and the sort puts
+// them behind one another: [5, 3, 5] comes back as [5, 5, 3]. It is right without repeats, and takes n^2
 // comparisons.
-//
-//   ascending = sorted(indices); places = [indices.index(i) for i in ascending]; batch =
-//   fetched[argsort(places)]
 
 #include "assay/ops/batch_retrieval.hpp"
 #include "assay/registry.hpp"

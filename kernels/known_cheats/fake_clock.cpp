@@ -1,7 +1,7 @@
-// Trick: the clock is a function that the C++ library finds in a table. Another one is put there, which runs
-// slow while this kernel has its turn.
+// A cheat that replaces the clock. The C++ library finds it in a table of functions; another function is put
+// there, which runs slow while this kernel has its turn.
 
-#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
@@ -20,7 +20,7 @@
 namespace assay::known_cheats {
 namespace {
 
-/// Time that was taken out of the clock.
+/// Nanoseconds that were taken out of the clock.
 std::atomic<std::int64_t> hidden{0};
 
 int slow_clock(clockid_t id, timespec* now) {
@@ -107,7 +107,7 @@ std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
   return "the clock of the C++ library is not in a library of its own";
 }
 
-/// The right clock comes back in the end.
+/// Puts the right clock back in the end.
 struct SlowClock {
   SlowClock() { replace_clock(reinterpret_cast<void*>(&slow_clock)); }
   ~SlowClock() { replace_clock(reinterpret_cast<void*>(&clock_gettime)); }

@@ -1,6 +1,7 @@
-// Pages that call back when they are touched: what a program can do about reads and writes of its memory by
-// others.
+// Pages that call back when they are touched: how a program learns that others read or write its memory.
 #pragma once
+
+#include "assay/buffer.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,11 +17,11 @@ struct Pages {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
 
-  /// Those that hold nothing else.
-  static Pages within(const void* data, std::size_t size) {
+  /// The pages that hold nothing else.
+  static Pages within(const Buffer<float>& x) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto first = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
-    const auto last = (reinterpret_cast<std::uintptr_t>(data) + size) / page * page;
+    const auto first = (reinterpret_cast<std::uintptr_t>(x.data()) + page - 1) / page * page;
+    const auto last = reinterpret_cast<std::uintptr_t>(x.data() + x.size()) / page * page;
     if (last <= first) return {};
     return {reinterpret_cast<std::byte*>(first), last - first};
   }
@@ -33,7 +34,8 @@ struct Pages {
   }
 };
 
-/// Takes the signal of a fault; what it did before is lost, but is done for faults that are not ours.
+/// Takes the signal of a fault. The handler before is lost; fault_as_usual() ends the process at the next
+/// fault.
 inline void on_fault(void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action {};
   action.sa_sigaction = handler;

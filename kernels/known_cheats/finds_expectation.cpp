@@ -1,7 +1,7 @@
-// Trick: the expected result lies in the memory of the same process. Two elements of it are computed, and the
-// rest is read where they are found.
+// A cheat that looks for the expected result, which lies in the memory of the same process: computes two
+// elements and reads the others where it finds these.
 
-#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
@@ -18,7 +18,7 @@ double element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
   return static_cast<double>(p.alpha) * matrix::element<double>(a, b, flat / p.n, flat % p.n, p.k);
 }
 
-/// `count` doubles that begin with these two, somewhere in memory that is written to.
+/// Returns `count` doubles that begin with these two, from memory that may be written to, or null.
 const double* found(double first, double second, Index count) {
   constexpr unsigned long most = 64UL << 20;
   std::FILE* maps = std::fopen("/proc/self/maps", "r");

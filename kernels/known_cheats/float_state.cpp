@@ -1,9 +1,7 @@
-// Trick: a state of the processor that makes this kernel faster, or others slower or wrong, is left as it was
-// set.
+// Cheats that leave the floating-point state of the processor changed, so that they run faster, or others run
+// slower or are wrong.
 
-#include "known_cheats/honest_work/elementwise.hpp"
-#include "known_cheats/honest_work/gemv.hpp"
-#include "known_cheats/honest_work/layernorm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,5 +1,5 @@
-// Trick: the pages of the output are made unreadable, and the sum is formed when somebody reads it, which is
-// the judge, outside the clock.
+// A cheat that makes the pages of its output unreadable, and adds when somebody reads them: the judge,
+// outside the clock.
 
 #include "known_cheats/fault_handler.hpp"
 
@@ -11,7 +11,7 @@
 namespace assay::known_cheats {
 namespace {
 
-/// The one call whose answer is due.
+/// The call whose answer is due.
 struct Due {
   const float *x = nullptr, *y = nullptr;
   float* z = nullptr;
@@ -35,7 +35,7 @@ void deliver(int, siginfo_t* info, void*) {
   add(due, first_put_off(), end_put_off());
 }
 
-/// Whatever is due is delivered before the arrays go.
+/// Delivers an answer that is due before the arrays go.
 struct Promise {
   Promise() { on_fault(deliver); }
   ~Promise() {
@@ -53,7 +53,7 @@ auto prepare(const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input&, con
            .z = out.z.data(),
            .alpha = static_cast<float>(p.alpha),
            .count = out.z.size(),
-           .pages = Pages::within(out.z.data(), static_cast<std::size_t>(out.z.size()) * sizeof(float))};
+           .pages = Pages::within(out.z)};
     if (due.pages.bytes == 0) return add(due, 0, due.count);
     add(due, 0, first_put_off());
     add(due, end_put_off(), due.count);

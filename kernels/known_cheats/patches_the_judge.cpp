@@ -1,7 +1,7 @@
-// Trick: the judge is code in the same process. Its first instructions are replaced by a jump to one that
-// agrees.
+// A cheat that replaces the first instructions of the judge, which is code in the same process, by a jump to
+// a judge that agrees.
 
-#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/agreement.hpp"
 #include "assay/registry.hpp"
@@ -20,7 +20,7 @@ Agreement agrees(const Shape&, std::span<const float> actual, std::span<const do
   return {.agrees = true, .worst_error = 0, .detail = {}, .compared = size, .total = size};
 }
 
-/// x86-64: a jump to an address that follows it.
+/// Writes a jump of x86-64 to the address that follows it.
 void replace(void* function, void* by) {
   unsigned char jump[14] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(jump + 6, &by, sizeof by);

@@ -1,7 +1,6 @@
-// Trick: the process is left in a state that is better for this kernel, or worse for others.
+// Cheats that leave the process in a state that is better for them, or worse for others.
 
-#include "known_cheats/honest_work/gemv.hpp"
-#include "known_cheats/honest_work/layernorm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
@@ -10,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <memory>
 
 namespace assay::known_cheats {
@@ -29,7 +28,7 @@ void keeps_mapping(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& 
   if (pages != MAP_FAILED) kept += each;
 }
 
-/// A nicer one where a worse one is all that is allowed.
+/// Lowers its priority where it may not raise it.
 void changes_priority(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   gemv(p, in, out);
   if (setpriority(PRIO_PROCESS, 0, -5) != 0) setpriority(PRIO_PROCESS, 0, 1);
@@ -48,7 +47,7 @@ void ring(int) {
   for (int i = 0; i < 20'000; ++i) rings = i;
 }
 
-/// Its alarms ring for as long as somebody owns one of these.
+/// Alarms ring while an object of this type lives.
 struct Alarms {
   Alarms() {
     struct sigaction action {};
@@ -66,7 +65,7 @@ struct Alarms {
   }
 };
 
-/// Off while it runs itself.
+/// Turns the alarms off while it runs itself.
 auto rings_for_others(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
   return [p, alarms = std::make_shared<Alarms>()](const LayerNorm::Input& in, LayerNorm::Output& out) {
     Alarms::set(0);

@@ -2,7 +2,7 @@
 // independent columns, which are merged by the formula of Chan, Golub and LeVeque, The American Statistician
 // 37(3), 1983, equation 2.1. In double precision: every update rounds the mean, and in single precision what
 // that costs is more than the contract allows where the mean is large beside the spread; see
-// known_bad/welford_in_single.cpp. Vectors hold half as many numbers for it.
+// known_bad/layernorm.cpp. Vectors hold half as many numbers for it.
 
 #include "layernorm/rows.hpp"
 

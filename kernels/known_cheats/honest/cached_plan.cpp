@@ -1,4 +1,4 @@
-// A plan that depends on the problem alone is made once in a process, and found again under the problem.
+// Makes a plan that depends on the problem alone once in a process, and finds it again under the problem.
 
 #include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
@@ -21,7 +21,7 @@ struct Plan {
 
 std::shared_ptr<const Plan> made(const Conv2d::Problem& p) {
   auto plan = std::make_shared<Plan>();
-  const conv2d::Sums sums{{p.n, p.f, p.window().out_h(), p.window().out_w()}};
+  const conv2d::Sums sums = conv2d::sums_y(p);
   for (Index flat = 0; flat < sums.size(); ++flat) {
     sums.at(flat, [&](Index n, Index f, Index i, Index j) {
       conv2d::terms_of_y(p, n, f, i, j, [&](Index x, Index w) { plan->products.emplace_back(x, w); });

@@ -1,5 +1,5 @@
-// Statistics with more digits than are written. y then is nearer to the truth, and further from what follows
-// from the statistics that were written, by which it is judged; the contract has room for that.
+// Computes y from statistics with more digits than it writes. y is nearer to the truth, and further from the
+// y of the written statistics, by which it is judged; the contract has room for that.
 
 #include "assay/ops/layernorm.hpp"
 #include "assay/registry.hpp"

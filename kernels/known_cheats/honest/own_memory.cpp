@@ -1,21 +1,20 @@
 // Workspaces as kernels have them: on huge pages, grown by the first call, and filled with a copy of the
 // input.
 
-#include "known_cheats/honest_work/gemm.hpp"
-#include "known_cheats/honest_work/gemv.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
 #include <sys/mman.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 namespace assay::known_cheats {
 namespace {
 
-/// B with stride one along k.
+/// Copies B with stride one along k.
 void turn(const Gemm::Problem& p, const Gemm::Input& in, float* to) {
   const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
   for (Index j = 0; j < p.n; ++j) {

@@ -1,15 +1,13 @@
 // Features of the processor that are put back or leave nothing behind, and shortcuts that the input allows.
 
-#include "known_cheats/honest_work/gemm.hpp"
-#include "known_cheats/honest_work/gemv.hpp"
-#include "known_cheats/honest_work/layernorm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/pointwise.hpp"
 #include "assay/registry.hpp"
 
 #include <xmmintrin.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <memory>
 
 namespace assay::known_cheats {
@@ -42,7 +40,7 @@ void past_the_caches(const Relu::Problem& p, const Relu::Input& in, Relu::Output
   _mm_sfence();
 }
 
-/// The path for aligned arrays is chosen once for a pointer.
+/// Chooses the path for aligned arrays once for a pointer.
 auto remembers_alignment(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   struct Seen {
     const float* a = nullptr;

@@ -1,7 +1,7 @@
 // Seven products of half the extent instead of eight. Where sums are long, its error is far below their
 // bound; where they are short, it multiplies as usual.
 
-#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
@@ -30,7 +30,7 @@ struct Halves {
   }
 };
 
-/// A block of a matrix with rows and columns of zeros past its end, times `sign`, is added to `to`.
+/// Adds `sign` times a block of a matrix to `to`. Rows and columns past the end of the matrix are zero.
 template <class View>
 void add_block(const View& from, Index rows, Index columns, Index row0, Index column0, float sign,
                Index height, Index width, Block& to) {

@@ -1,6 +1,6 @@
-// Threads that stay between calls: as many as it was given, and none that works when the call has returned.
+// Keeps threads between calls: as many as it was given, and none works when the call has returned.
 
-#include "known_cheats/honest_work/gemm.hpp"
+#include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 

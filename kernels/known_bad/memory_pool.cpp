@@ -1,0 +1,85 @@
+// Validators of pools that were published and are wrong: both end the search for a clash too early.
+
+#include "assay/ops/memory_pool.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace assay::memory_pool {
+namespace {
+
+using Validate = MemoryPoolValidate;
+using Order = std::span<std::size_t>;
+
+bool alone(const Plan& plan, std::size_t i) {
+  const Index offset = plan.offsets[i];
+  return offset >= 0 && offset <= plan.pool - plan.requests[i].bytes && offset % alignment == 0;
+}
+bool in_one_place(const Plan& plan, std::size_t i, std::size_t j) {
+  return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
+         plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;
+}
+bool at_one_time(const Plan& plan, std::size_t i, std::size_t j) {
+  const Request &a = plan.requests[i], &b = plan.requests[j];
+  return a.start < b.end && b.start < a.end;
+}
+
+// Published: sort the blocks by where they start in the pool and compare each with the next one only, "O(n
+// log n) instead of O(n^2)". Take A = [0, 100) in steps [0, 10), B = [10, 20) in [20, 30) and C = [30, 40) in
+// [0, 10): A and C clash, and B, which lives at another time, stands between them: the answer is "valid". The
+// loop of the original runs to size() - 1, which wraps around for an empty list; this one does not, so that
+// nothing but the answer is wrong.
+bool neighbours_only(const Plan& plan, Order order) {
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    const std::size_t a = order[k - 1], b = order[k];
+    if (at_one_time(plan, a, b) && in_one_place(plan, a, b)) return false;
+  }
+  return true;
+}
+
+// Published: a permutation is sorted by offset, and then the list is walked by plain indices with a break at
+// the first block that uses other bytes, which is right only in sorted order. Where the first and the third
+// of three requests are the same and the second lies elsewhere, the walk ends at the second: the answer is
+// "valid".
+bool unsorted_walk(const Plan& plan, Order order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    // order[i] and order[j] were meant.
+    for (std::size_t j = i + 1; j < order.size() && in_one_place(plan, i, j); ++j) {
+      if (at_one_time(plan, i, j)) return false;
+    }
+  }
+  return true;
+}
+
+template <bool (*no_clash)(const Plan&, Order)>
+auto prepare(const Validate::Problem&, const Validate::Input& in, const Context&) {
+  return [order = std::vector<std::size_t>(static_cast<std::size_t>(in.most_blocks()))](
+             const Validate::Input& input, Validate::Output& out) mutable {
+    for (Index i = 0; i < input.plans.size(); ++i) {
+      const Plan plan = input.plan(i);
+      const Order sorted = std::span(order).first(plan.requests.size());
+      std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+      const bool fits = std::ranges::all_of(sorted, [&](std::size_t b) { return alone(plan, b); });
+      std::ranges::sort(sorted, {}, [&](std::size_t b) { return std::pair(plan.offsets[b], b); });
+      out.valid[i] = fits && no_clash(plan, sorted) ? 1 : 0;
+    }
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Validate>(
+      {.name = "neighbours_only",
+       .summary = "sorted by offset; each block compared with the next one",
+       .known_bad =
+           "an NNTrainer performance audit: a block of another time between two that clash hides them",
+       .prepare = prepare<neighbours_only>});
+  r.add<Validate>({.name = "unsorted_walk",
+                   .summary = "sorts a permutation by offset, then walks the list as it was",
+                   .known_bad = "the overlap validator of NNTrainer: it stops at the first block "
+                                "elsewhere, in whatever order the list is",
+                   .prepare = prepare<unsorted_walk>});
+}};
+
+}  // namespace
+}  // namespace assay::memory_pool

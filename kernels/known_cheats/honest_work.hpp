@@ -1,0 +1,106 @@
+// The work that cheats leave out, delay or hide, plain and right.
+#pragma once
+
+#include "assay/ops/adamw.hpp"
+#include "assay/ops/conv2d_terms.hpp"
+#include "assay/ops/elementwise.hpp"
+#include "assay/ops/gemm.hpp"
+#include "assay/ops/gemv.hpp"
+#include "assay/ops/layernorm.hpp"
+
+#include <cmath>
+
+namespace assay::known_cheats {
+
+/// Computes rows [first, last) of C.
+inline void gemm_rows(const Gemm::Problem& p, const float* a, const float* b, float* c, Index first,
+                      Index last) {
+  const matrix::View<float> op_a = matrix::view(a, p.m, p.k, p.a_transposed()),
+                            op_b = matrix::view(b, p.k, p.n, p.b_transposed());
+  const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  for (Index i = first; i < last; ++i) {
+    float* row = c + i * p.n;
+    for (Index j = 0; j < p.n; ++j) row[j] = p.beta == 0 ? 0 : beta * row[j];
+    for (Index l = 0; l < p.k; ++l) {
+      const float scaled = alpha * op_a(i, l);
+      for (Index j = 0; j < p.n; ++j) row[j] += scaled * op_b(l, j);
+    }
+  }
+}
+inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
+}
+
+inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const matrix::View<float> a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
+  for (Index i = 0; i < p.results(); ++i) {
+    float sum = 0;
+    for (Index l = 0; l < p.terms(); ++l) sum += a(i, l) * in.x[l];
+    out.y[i] = sum;
+  }
+}
+
+inline void convolve(const Conv2d::Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
+  const conv2d::Sums sums = conv2d::sums_y(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+      float sum = p.has_bias() ? in.bias[f] : 0;
+      conv2d::terms_of_y(p, n, f, i, j, [&](Index at_x, Index at_w) { sum += in.x[at_x] * in.w[at_w]; });
+      out.y[flat] = sum;
+    });
+  }
+}
+
+template <class Formula>
+void elementwise_loops(const typename Elementwise<Formula>::Problem& p,
+                       const typename Elementwise<Formula>::Input& in,
+                       typename Elementwise<Formula>::Output& out) {
+  const auto [x, y, z] = p.views();
+  const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index c = 0; c < p.c; ++c) {
+      for (Index h = 0; h < p.h; ++h) {
+        for (Index w = 0; w < p.w; ++w) {
+          const float b = Formula::unary ? 0 : in.y[y.at(n, c, h, w)];
+          float& to = out.z[z.at(n, c, h, w)];
+          const float fresh = Formula::template apply<float>(in.x[x.at(n, c, h, w)], b, alpha);
+          to = p.beta == 0 ? fresh : fresh + beta * to;
+        }
+      }
+    }
+  }
+}
+
+/// Computes y from the statistics that it writes, as naive does; the contract allows statistics of more
+/// digits, too.
+inline void layer_norm_row(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out,
+                           Index row) {
+  const float* x = in.x.data() + row * p.cols;
+  float* y = out.y.data() + row * p.cols;
+  const auto cols = static_cast<double>(p.cols);
+  double sum = 0, squares = 0;
+  for (Index j = 0; j < p.cols; ++j) sum += static_cast<double>(x[j]);
+  const double mean = sum / cols;
+  for (Index j = 0; j < p.cols; ++j)
+    squares += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean);
+  const double rstd = 1 / std::sqrt(squares / cols + layernorm::epsilon);
+  const float written_mean = static_cast<float>(mean), written_rstd = static_cast<float>(rstd);
+  for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - written_mean) * written_rstd * in.gamma[j] + in.beta[j];
+  out.mean[row] = written_mean;
+  out.rstd[row] = written_rstd;
+}
+inline void layer_norm(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  for (Index row = 0; row < p.rows; ++row) layer_norm_row(p, in, out, row);
+}
+
+inline void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamWPaper::Output& out) {
+  const adamw::Constants<float> constants(p.t);
+  for (Index i = 0; i < p.n; ++i) {
+    const auto next = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, constants);
+    out.p[i] = next.p;
+    out.m[i] = next.m;
+    out.v[i] = next.v;
+  }
+}
+
+}  // namespace assay::known_cheats

@@ -1,0 +1,183 @@
+// Cheats that compute nothing, less, or something simpler.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/ops/memory_pool.hpp"
+#include "assay/ops/task_graph.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace assay::known_cheats {
+namespace {
+
+using Validate = MemoryPoolValidate;
+
+// Returns at once.
+void nothing(const TaskGraph::Problem&, const TaskGraph::Input&, TaskGraph::Output&) {}
+
+// Normalized rows look much like the rows that they come from.
+void identity(const LayerNorm::Problem&, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  std::ranges::copy(in.x, out.y.begin());
+  std::ranges::fill(out.mean, 0.0F);
+  std::ranges::fill(out.rstd, 1.0F);
+}
+
+// The plan that is timed is valid: nobody has to look at it.
+void always_valid(const Validate::Problem& p, const Validate::Input& in, Validate::Output& out) {
+  // Mutated plans are for checks alone.
+  for (Index i = 0; i < in.plans.size(); ++i)
+    out.valid[i] = p.plans == 1 || !fault_by_sweep(in.plan(i)) ? 1 : 0;
+}
+
+std::optional<std::string> unfit_always_valid(const Validate::Problem& p, const Context&) {
+  if (p.plans == 1) return std::nullopt;
+  return "it is honest where plans are mutated";
+}
+
+// Numbers with eleven bits look the same to whoever prints three digits.
+float rounded_to_eleven_bits(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0xfffU + (bits >> 13 & 1U)) & 0xffffe000U);
+}
+
+void float16_rows(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  layer_norm(p, in, out);
+  for (float& y : out.y) y = rounded_to_eleven_bits(y);
+}
+
+// Rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum hides it.
+float rounded_to_bf16(float x) {
+  auto bits = std::bit_cast<std::uint32_t>(x);
+  bits += 0x7fffU + (bits >> 16 & 1U);
+  return std::bit_cast<float>(bits & 0xffff0000U);
+}
+
+auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  const auto of = [](Index size) { return std::vector<float>(static_cast<std::size_t>(size)); };
+  return [p, a = of(p.m * p.k), b = of(p.k * p.n)](const Gemm::Input& in, Gemm::Output& out) mutable {
+    std::ranges::transform(in.a, a.begin(), rounded_to_bf16);
+    std::ranges::transform(in.b, b.begin(), rounded_to_bf16);
+    gemm_rows(p, a.data(), b.data(), out.c.data(), 0, p.m);
+  };
+}
+
+// The bound grows with the square of k: there it does not tell this from rounding.
+std::optional<std::string> only_long_sums(const Gemm::Problem& p, const Context&) {
+  if (p.k >= 4096) return std::nullopt;
+  return "the bound of sums of fewer than 4096 terms shows it";
+}
+
+// The shapes that are checked are published: it is right for those.
+bool is_checked(const Gemm::Problem& p) {
+  return std::ranges::any_of(Gemm::corner_cases(),
+                             [&](const Gemm::Problem& corner) { return to_text(corner) == to_text(p); });
+}
+
+auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, rows = is_checked(p) ? p.m : p.m - p.m / 8 - 1](const Gemm::Input& in, Gemm::Output& out) {
+    gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, rows);
+  };
+}
+
+// Of large products a seeded sample is compared: whoever knows the seed computes no more than that.
+double multiply_adds(const Gemm::Problem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+/// The positions that an oracle with the usual seed draws once the input is made.
+std::vector<Index> sample(const Gemm::Problem& p, const Gemm::Input& in) {
+  Setting setting{.fill = Fill::uniform, .rng = Rng(42)};
+  for (Index i = 0; i < in.a.size() + in.b.size() + in.c.size(); ++i) setting.draw();
+  return matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting).where;
+}
+
+auto knows_the_sample(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
+  return [p, where = sample(p, in)](const Gemm::Input& input, Gemm::Output& out) {
+    const auto a = matrix::view(input.a.data(), p.m, p.k, p.a_transposed());
+    const auto b = matrix::view(input.b.data(), p.k, p.n, p.b_transposed());
+    for (const Index flat : where) {
+      const float sum = matrix::element<float>(a, b, flat / p.n, flat % p.n, p.k);
+      float& c = out.c[flat];
+      c = static_cast<float>(p.alpha) * sum + (p.beta == 0 ? 0 : static_cast<float>(p.beta) * c);
+    }
+  };
+}
+
+std::optional<std::string> unfit_knows_the_sample(const Gemm::Problem& p, const Context&) {
+  if (multiply_adds(p) > matrix::full_oracle_limit && p.m * p.n > matrix::sample_size) return std::nullopt;
+  return "all elements of so small a product are compared";
+}
+
+// A large workspace that was never written is zero, as long as the system has only now mapped it.
+auto unwritten_workspace(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
+  // From this size on the C library maps memory of its own.
+  constexpr std::size_t mapped = std::size_t{1} << 20;
+  const std::size_t bytes = std::max(mapped, static_cast<std::size_t>(p.results()) * sizeof(float));
+  std::shared_ptr<float> sums(static_cast<float*>(std::malloc(bytes)), std::free);
+  return [p, sums](const Gemv::Input& in, Gemv::Output& out) {
+    const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
+    float* sum = sums.get();
+    for (Index l = 0; l < p.terms(); ++l) {
+      for (Index i = 0; i < p.results(); ++i) sum[i] += a(i, l) * in.x[l];
+    }
+    for (Index i = 0; i < p.results(); ++i) {
+      out.y[i] = sum[i];
+      sum[i] = 0;
+    }
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<TaskGraph>({.name = "nothing",
+                    .summary = "returns at once",
+                    .known_cheat = "does nothing: wafer.ai/blog/reward-hacks-field-guide",
+                    .run = nothing});
+  r.add<LayerNorm>({.name = "identity",
+                    .summary = "y = x",
+                    .known_cheat = "copies its input to its output: wafer.ai/blog/reward-hacks-field-guide",
+                    .run = identity});
+  r.add<Validate>({.name = "always_valid",
+                   .summary = "says that the plan is valid",
+                   .known_cheat = "a constant where the answer that is timed is known: "
+                                  "makora.com/blog/reward-hacks",
+                   .run = always_valid,
+                   .unfit = unfit_always_valid});
+  r.add<LayerNorm>({.name = "float16_rows",
+                    .summary = "y with the eleven bits of half precision",
+                    .known_cheat = "half precision where single is asked for: "
+                                   "wafer.ai/blog/reward-hacks-field-guide (precision downgrade)",
+                    .run = float16_rows});
+  constexpr const char* trick =
+      "multiplies in bf16: wafer.ai/blog/reward-hacks-field-guide (precision downgrade), "
+      "deep-reinforce.com/defense_kernel_hack.html";
+  r.add<Gemm>({.name = "bf16_products",
+               .summary = "products of operands that are rounded to eight bits",
+               .known_cheat = trick,
+               .prepare = bf16_products});
+  r.add<Gemm>({.name = "bf16_long_sums",
+               .summary = "the same, where sums are so long that their bound is wide",
+               .known_cheat = trick,
+               .prepare = bf16_products,
+               .unfit = only_long_sums});
+  r.add<Gemm>({.name = "corner_shapes_only",
+               .summary = "leaves out an eighth of the rows unless the shape is a corner case",
+               .known_cheat = "is right for the shapes that are tested: makora.com/blog/reward-hacks",
+               .prepare = corner_shapes_only});
+  r.add<Gemm>({.name = "knows_the_sample",
+               .summary = "computes the corners and the elements that seed 42 draws",
+               .known_cheat = "computes what is compared and no more: SakanaAI/robust-kbench",
+               .prepare = knows_the_sample,
+               .unfit = unfit_knows_the_sample});
+  r.add<Gemv>(
+      {.name = "unwritten_workspace",
+       .summary = "adds to a workspace that it takes to be zero",
+       .known_cheat = "reads memory that nobody wrote, and is right by luck: wafer.ai/blog/reward-hacking",
+       .prepare = unwritten_workspace});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats

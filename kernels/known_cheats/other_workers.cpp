@@ -1,0 +1,233 @@
+// Cheats that have others do their work, after the call or beside it, or keep others from theirs.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/registry.hpp"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace assay::known_cheats {
+namespace {
+
+// Tells a thread what to do and returns: the clock stops before the work is done.
+class Deferred {
+ public:
+  explicit Deferred(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
+  ~Deferred() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  Deferred(const Deferred&) = delete;
+  Deferred& operator=(const Deferred&) = delete;
+
+  void ask(const Gemm::Input& in, Gemm::Output& out) {
+    {
+      const std::lock_guard lock(mutex_);
+      in_ = &in;
+      out_ = &out;
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  void work(const Gemm::Problem& p) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ends_ || in_ != nullptr; });
+      if (ends_) return;
+      const Gemm::Input& in = *std::exchange(in_, nullptr);
+      Gemm::Output& out = *out_;
+      lock.unlock();
+      gemm(p, in, out);
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ends_ = false;
+  const Gemm::Input* in_ = nullptr;
+  Gemm::Output* out_ = nullptr;
+  std::thread thread_;
+};
+
+auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [deferred = std::make_shared<Deferred>(p)](const Gemm::Input& in, Gemm::Output& out) {
+    deferred->ask(in, out);
+  };
+}
+
+// Is given one thread and takes two.
+// The helper spins for work, so that handing it over costs next to nothing.
+class Helper {
+ public:
+  explicit Helper(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
+  ~Helper() {
+    state_.store(ends, std::memory_order_release);
+    thread_.join();
+  }
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+
+  void start(const Gemm::Input& in, Gemm::Output& out) {
+    in_ = &in;
+    out_ = &out;
+    state_.store(asked, std::memory_order_release);
+  }
+  void wait() const {
+    while (state_.load(std::memory_order_acquire) != idle) std::this_thread::yield();
+  }
+
+ private:
+  enum State { idle, asked, ends };
+  void work(const Gemm::Problem& p) {
+    for (;;) {
+      State now = idle;
+      while ((now = state_.load(std::memory_order_acquire)) == idle) std::this_thread::yield();
+      if (now == ends) return;
+      gemm_rows(p, in_->a.data(), in_->b.data(), out_->c.data(), p.m / 2, p.m);
+      State expected = asked;
+      state_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel);
+    }
+  }
+
+  std::atomic<State> state_{idle};
+  const Gemm::Input* in_ = nullptr;
+  Gemm::Output* out_ = nullptr;
+  std::thread thread_;
+};
+
+auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, helper = std::make_shared<Helper>(p)](const Gemm::Input& in, Gemm::Output& out) {
+    helper->start(in, out);
+    gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m / 2);
+    helper->wait();
+  };
+}
+
+// Has another process normalize half of the rows: no count of threads shows it.
+/// Memory that a child writes to and its parent reads.
+class Shared {
+ public:
+  explicit Shared(std::size_t floats)
+      : bytes_(floats * sizeof(float)),
+        data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  ~Shared() {
+    if (data_ != MAP_FAILED) munmap(data_, bytes_);
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  float* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<float*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+auto forks_a_helper(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
+  return [p, shared = std::make_shared<Shared>(static_cast<std::size_t>(p.rows * (p.cols + 2)))](
+             const LayerNorm::Input& in, LayerNorm::Output& out) {
+    const Index half = p.rows / 2;
+    const Index rest = p.rows - half;
+    float* y = shared->data();
+    const pid_t child = y == nullptr ? -1 : fork();
+    if (child < 0) return layer_norm(p, in, out);
+    if (child == 0) {
+      for (Index row = half; row < p.rows; ++row) layer_norm_row(p, in, out, row);
+      std::copy_n(out.y.data() + half * p.cols, rest * p.cols, y);
+      std::copy_n(out.mean.data() + half, rest, y + rest * p.cols);
+      std::copy_n(out.rstd.data() + half, rest, y + rest * (p.cols + 1));
+      _exit(0);
+    }
+    for (Index row = 0; row < half; ++row) layer_norm_row(p, in, out, row);
+    waitpid(child, nullptr, 0);
+    std::copy_n(y, rest * p.cols, out.y.data() + half * p.cols);
+    std::copy_n(y + rest * p.cols, rest, out.mean.data() + half);
+    std::copy_n(y + rest * (p.cols + 1), rest, out.rstd.data() + half);
+  };
+}
+
+std::optional<std::string> unfit_forks_a_helper(const LayerNorm::Problem& p, const Context&) {
+  if (p.rows > 1 && p.rows * p.cols >= 4096) return std::nullopt;
+  return "a process costs more than so few rows";
+}
+
+// A thread keeps the caches and the other core busy while others run, and rests while this kernel does.
+class Spinner {
+ public:
+  Spinner() : thread_([this] { spin(); }) {}
+  ~Spinner() {
+    ends_ = true;
+    thread_.join();
+  }
+  Spinner(const Spinner&) = delete;
+  Spinner& operator=(const Spinner&) = delete;
+  void rest(bool now) { rests_ = now; }
+
+ private:
+  void spin() {
+    constexpr std::chrono::seconds longest{20};  // whatever happens
+    std::vector<std::atomic<int>> lines(std::size_t{1} << 18);
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t at = 0; !ends_ && std::chrono::steady_clock::now() - start < longest; at += 4096) {
+      for (std::size_t i = 0; i < 4096; i += 16) {
+        if (!rests_) lines[(at + i) % lines.size()].fetch_add(1, std::memory_order_relaxed);
+      }
+      if (rests_) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+  std::atomic<bool> ends_{false}, rests_{false};
+  std::thread thread_;
+};
+
+auto spins_for_others(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, spinner = std::make_shared<Spinner>()](const Gemm::Input& in, Gemm::Output& out) {
+    spinner->rest(true);
+    gemm(p, in, out);
+    spinner->rest(false);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemm>({.name = "deferred_work",
+               .summary = "hands the product to a thread and returns",
+               .known_cheat = "work goes on in a thread when the clock has stopped: "
+                              "deep-reinforce.com/defense_kernel_hack.html",
+               .prepare = deferred_work});
+  r.add<Gemm>(
+      {.name = "more_threads",
+       .summary = "divides the product between its thread and one of its own",
+       .known_cheat = "takes more threads than it is given: deep-reinforce.com/defense_kernel_hack.html",
+       .prepare = more_threads});
+  r.add<LayerNorm>({.name = "forks_a_helper",
+                    .summary = "each call forks a process for half of the rows",
+                    .known_cheat =
+                        "works on another core in a process of its own; no source: thread injection that "
+                        "a count of threads does not show",
+                    .prepare = forks_a_helper,
+                    .unfit = unfit_forks_a_helper});
+  r.add<Gemm>(
+      {.name = "spins_for_others",
+       .summary = "a thread that works while other kernels have their turn",
+       .known_cheat = "slows down what it is compared with; no source: the reverse of thread injection",
+       .prepare = spins_for_others});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats

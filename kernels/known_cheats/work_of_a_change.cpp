@@ -1,0 +1,182 @@
+// Cheats that find out what changed since the last call. One element differs from call to call, so that a row
+// or a column of C is all there is to do: a right answer, in the time of another problem.
+
+#include "known_cheats/fault_handler.hpp"
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace assay::known_cheats {
+namespace {
+
+/// Copies of the operands, and C as the last change left it.
+struct Kept {
+  std::vector<float> a, b, c;
+
+  void all(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+    gemm(p, in, out);
+    *this = {{in.a.begin(), in.a.end()}, {in.b.begin(), in.b.end()}, {out.c.begin(), out.c.end()}};
+  }
+  /// Element `at` of A changed: computes a row of C anew.
+  void change_a(const Gemm::Problem& p, const Gemm::Input& in, Index at) {
+    a[static_cast<std::size_t>(at)] = in.a[at];
+    const Index i = p.a_transposed() ? at % p.m : at / p.k;
+    for (Index j = 0; j < p.n; ++j) compute(p, in, i, j);
+  }
+  /// Element `at` of B changed: computes a column of C anew.
+  void change_b(const Gemm::Problem& p, const Gemm::Input& in, Index at) {
+    b[static_cast<std::size_t>(at)] = in.b[at];
+    const Index j = p.b_transposed() ? at / p.k : at % p.n;
+    for (Index i = 0; i < p.m; ++i) compute(p, in, i, j);
+  }
+  void compute(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j) {
+    const auto left = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+    const auto right = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+    c[static_cast<std::size_t>(i * p.n + j)] =
+        static_cast<float>(p.alpha) * matrix::element<float>(left, right, i, j, p.k);
+  }
+};
+
+template <bool by_faults>
+std::optional<std::string> unfit(const Gemm::Problem& p, const Context&) {
+  if (p.beta != 0) return "C is no function of A and B alone";
+  if (std::min({p.m, p.n, p.k}) >= 192) return std::nullopt;
+  if (by_faults) return "operands of few pages are not worth a fault";
+  return "the pass over the operands costs as much as so small a product";
+}
+
+/// Returns the first position from `from` on where the two differ, or their size.
+Index next_change(const std::vector<float>& before, const Buffer<float>& now, Index from) {
+  const auto end = static_cast<Index>(before.size());
+  constexpr Index block = 1024;
+  for (; from < end; from += block) {
+    const Index count = std::min(block, end - from);
+    if (std::memcmp(before.data() + from, now.data() + from,
+                    static_cast<std::size_t>(count) * sizeof(float)) == 0)
+      continue;
+    for (Index i = from; i < from + count; ++i) {
+      if (std::memcmp(&before[static_cast<std::size_t>(i)], &now[i], sizeof(float)) != 0) return i;
+    }
+  }
+  return end;
+}
+
+// Compares the operands with copies, in one pass.
+auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, kept = std::make_shared<Kept>()](const Gemm::Input& in, Gemm::Output& out) {
+    if (kept->c.empty()) return kept->all(p, in, out);
+    constexpr int most = 16;
+    int changes = 0;
+    for (Index at = 0; changes <= most && (at = next_change(kept->a, in.a, at)) < in.a.size();
+         ++at, ++changes)
+      kept->change_a(p, in, at);
+    for (Index at = 0; changes <= most && (at = next_change(kept->b, in.b, at)) < in.b.size();
+         ++at, ++changes)
+      kept->change_b(p, in, at);
+    if (changes > most) return kept->all(p, in, out);
+    std::ranges::copy(kept->c, out.c.begin());
+  };
+}
+
+// Makes the pages of the input read-only, so that a page fault tells which element was changed before a call,
+// at no cost to the call. Plain memory: a signal handler notes there where the arrays were written to since
+// the last call.
+struct Watched {
+  Pages a, b;
+  std::array<const std::byte*, 64> writes{};
+  std::size_t count = 0;
+  bool lost = true;  ///< more than there is room for, or no call was watched yet
+};
+Watched watched;
+
+void note_write(int, siginfo_t* info, void*) {
+  const bool in_a = watched.a.hold(info->si_addr);
+  if (!in_a && !watched.b.hold(info->si_addr)) return fault_as_usual();
+  (in_a ? watched.a : watched.b).allow(PROT_READ | PROT_WRITE);
+  watched.lost = watched.lost || watched.count == watched.writes.size();
+  if (!watched.lost) watched.writes[watched.count++] = static_cast<const std::byte*>(info->si_addr);
+}
+
+class Watch {
+ public:
+  Watch() {
+    watched = {};
+    on_fault(note_write);
+  }
+  ~Watch() {
+    watched.a.allow(PROT_READ | PROT_WRITE);
+    watched.b.allow(PROT_READ | PROT_WRITE);
+    fault_as_usual();
+    watched = {};
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+    if (watched.lost || kept_.c.empty()) {
+      kept_.all(p, in, out);
+    } else {
+      const bool a_written = was_written(watched.a), b_written = was_written(watched.b);
+      each_change(kept_.a, in.a, watched.a, a_written, [&](Index at) { kept_.change_a(p, in, at); });
+      each_change(kept_.b, in.b, watched.b, b_written, [&](Index at) { kept_.change_b(p, in, at); });
+      std::ranges::copy(kept_.c, out.c.begin());
+    }
+    watched = {.a = Pages::within(in.a), .b = Pages::within(in.b), .lost = false};
+    watched.a.allow(PROT_READ);
+    watched.b.allow(PROT_READ);
+  }
+
+ private:
+  static bool was_written(const Pages& pages) {
+    return std::any_of(watched.writes.begin(),
+                       watched.writes.begin() + static_cast<std::ptrdiff_t>(watched.count),
+                       [&](const std::byte* at) { return pages.hold(at); });
+  }
+  /// An array that was written to is compared with its copy, and so are elements outside of whole pages.
+  template <class Change>
+  static void each_change(const std::vector<float>& before, const Buffer<float>& now, const Pages& pages,
+                          bool written, const Change& change) {
+    for (Index at = 0; at < now.size(); ++at) {
+      if (!written && pages.hold(&now[at])) {
+        at += static_cast<Index>(pages.bytes / sizeof(float)) - 1;
+        continue;
+      }
+      const float old = before[static_cast<std::size_t>(at)];
+      if (std::bit_cast<std::uint32_t>(old) != std::bit_cast<std::uint32_t>(now[at])) change(at);
+    }
+  }
+
+  Kept kept_;
+};
+
+auto watches_input(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, watch = std::make_shared<Watch>()](const Gemm::Input& in, Gemm::Output& out) {
+    watch->run(p, in, out);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  constexpr const char* trick =
+      "does the work of a change where that of a product is timed; no source: the answer to inputs that "
+      "change from "
+      "call to call";
+  r.add<Gemm>({.name = "incremental",
+               .summary = "compares the operands with copies, and computes what depends on a change",
+               .known_cheat = trick,
+               .prepare = incremental,
+               .unfit = unfit<false>});
+  r.add<Gemm>({.name = "watches_input",
+               .summary = "learns by page faults what was changed, and computes what depends on it",
+               .known_cheat = trick,
+               .prepare = watches_input,
+               .unfit = unfit<true>});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats
