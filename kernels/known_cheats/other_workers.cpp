@@ -32,8 +32,6 @@ class Deferred {
     changed_.notify_one();
     thread_.join();
   }
-  Deferred(const Deferred&) = delete;
-  Deferred& operator=(const Deferred&) = delete;
 
   void ask(const Gemm::Input& in, Gemm::Output& out) {
     {
@@ -81,8 +79,6 @@ class Helper {
     state_.store(ends, std::memory_order_release);
     thread_.join();
   }
-  Helper(const Helper&) = delete;
-  Helper& operator=(const Helper&) = delete;
 
   void start(const Gemm::Input& in, Gemm::Output& out) {
     in_ = &in;
@@ -175,8 +171,6 @@ class Spinner {
     ends_ = true;
     thread_.join();
   }
-  Spinner(const Spinner&) = delete;
-  Spinner& operator=(const Spinner&) = delete;
   void rest(bool now) { rests_ = now; }
 
  private:
