@@ -114,8 +114,8 @@ auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& se
     array->bound.resize(size);
   }
 
-  constexpr double u = 0x1p-24, h = 0x1p-148;
-  const auto g = [](double roundings) { return roundings * u / (1 - roundings * u); };
+  constexpr double h = 0x1p-148;
+  using rounding::g;
   const Constants<double> k(problem.t);
   const auto corrections = adamw::bias_corrections(problem.t);
   for (std::size_t i = 0; i < size; ++i) {

@@ -1,5 +1,6 @@
 #include "assay/ops/attention.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
@@ -82,16 +83,11 @@ auto Attention::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double Attention::footprint(const Problem& p) {
-  return (16 + 16) * static_cast<double>(p.heads) * static_cast<double>(p.tokens) * static_cast<double>(p.d);
-}
+double Attention::footprint(const Problem& p) { return (16 + 16) * product(p.heads, p.tokens, p.d); }
 
 auto Attention::make_input(const Problem& p, Setting& setting) -> Input {
   const Index size = p.heads * p.tokens * p.d;
-  Input in{setting.buffer<float>(size), setting.buffer<float>(size), setting.buffer<float>(size)};
-  for (float& x : in.q) x = setting.draw();
-  for (float& x : in.k) x = setting.draw();
-  for (float& x : in.v) x = setting.draw();
+  Input in{drawn(size, setting), drawn(size, setting), drawn(size, setting)};
   if (p.scores == 1) {
     // One direction that all keys have in common: the scores of a row are near 200, or -200, and near each
     // other.
@@ -109,8 +105,7 @@ auto Attention::make_output(const Problem& p, const Input&, const Setting& setti
 }
 
 auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  constexpr double u = 0x1p-24;
-  using matrix::g;
+  using rounding::g, rounding::u;
   const Index count = p.heads * p.tokens;
   const double multiply_adds = 2 * static_cast<double>(p.heads) * pairs(p) * static_cast<double>(p.d);
   const bool sampled = setting.units.empty() && multiply_adds > matrix::full_oracle_limit;
@@ -166,10 +161,9 @@ Agreement Attention::judge(const Problem& p, const Input&, const Expected& want,
 }
 
 Cost Attention::cost(const Problem& p) {
-  const double heads = static_cast<double>(p.heads), d = static_cast<double>(p.d),
-               elements = heads * static_cast<double>(p.tokens) * d,
-               seen = heads * static_cast<double>(p.tokens - p.first_key()) * d;
-  return {.flops = 4 * heads * pairs(p) * d,
+  const double elements = product(p.heads, p.tokens, p.d),
+               seen = product(p.heads, p.tokens - p.first_key(), p.d);
+  return {.flops = 4 * product(p.heads, p.d) * pairs(p),
           .bytes_read = 4 * (elements + 2 * seen),
           .bytes_written = 4 * elements,
           .avoidable_bytes = 4 * (elements - seen)};

@@ -1,5 +1,6 @@
 #include "assay/ops/batch_gradient.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -8,8 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr double u = 0x1p-24;
-double g(double roundings) { return roundings * u / (1 - roundings * u); }
+using rounding::g;
 
 /// sum[i] of parameter at(i) over the weighted micro-batches, i < count: the specification of
 /// `gradient_accumulation`.
@@ -89,9 +89,7 @@ double GradientAccumulation::footprint(const Problem& p) {
 }
 
 GradientAccumulation::Input GradientAccumulation::make_input(const Problem& p, Setting& setting) {
-  Input in{setting.buffer<float>(p.n * ((p.batch + p.micro - 1) / p.micro))};
-  for (float& x : in.g) x = setting.draw();
-  return in;
+  return {drawn(p.n * ((p.batch + p.micro - 1) / p.micro), setting)};
 }
 
 GradientAccumulation::Output GradientAccumulation::make_output(const Problem& p, const Input&,
@@ -162,7 +160,7 @@ Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected&
   if (!norm.agrees) return norm;
   const double written = out.norm[0];
   const double c = kept<double>(written);
-  const double roundings = written + floor <= limit * (1 - 8 * u) ? 0 : g(5);
+  const double roundings = written + floor <= limit * (1 - 8 * rounding::u) ? 0 : g(5);
   const Expectation y = expect_at(positions_of(p.n, want.units), [&](Index i) {
     const double value = c * static_cast<double>(in.g[i]);
     return std::pair{value, roundings * std::abs(value)};

@@ -1,5 +1,6 @@
 #include "assay/ops/batched_gemm.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -28,10 +29,7 @@ void naive(const Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& 
   }
 }
 
-double multiply_adds(const Problem& p) {
-  return static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
-         static_cast<double>(p.k);
-}
+double multiply_adds(const Problem& p) { return product(p.batch, p.m, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<BatchedGemm>({.name = "naive", .summary = "product after product, three loops each", .run = naive});
@@ -42,14 +40,9 @@ const Register registered{[](Registry& r) {
 std::vector<Problem> BatchedGemm::corner_cases() {
   std::vector<Problem> out;
   // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and more products than threads.
-  constexpr std::array<std::array<Index, 4>, 8> extents{{{1, 1, 1, 1},
-                                                         {5, 1, 17, 31},
-                                                         {3, 2, 1, 3},
-                                                         {7, 7, 15, 9},
-                                                         {3, 13, 31, 17},
-                                                         {4, 16, 33, 16},
-                                                         {2, 29, 47, 37},
-                                                         {3, 65, 63, 64}}};
+  constexpr std::array<Index, 4> extents[] = {{1, 1, 1, 1},    {5, 1, 17, 31},  {3, 2, 1, 3},
+                                              {7, 7, 15, 9},   {3, 13, 31, 17}, {4, 16, 33, 16},
+                                              {2, 29, 47, 37}, {3, 65, 63, 64}};
   for (const auto& [batch, m, n, k] : extents) {
     for (Index trans = 0; trans < 4; ++trans) {
       out.push_back({.batch = batch, .m = m, .n = n, .k = k, .trans = trans});
@@ -63,16 +56,12 @@ std::vector<Problem> BatchedGemm::corner_cases() {
 }
 
 double BatchedGemm::footprint(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return static_cast<double>(p.batch) * (4 * (m * k + k * n + m * n) + (sampled ? 0 : 16 * m * n));
+  return 4 * product(p.batch, p.m * p.k + p.k * p.n) + (sampled ? 4 : 20) * product(p.batch, p.m, p.n);
 }
 
 auto BatchedGemm::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.batch * p.m * p.k), setting.buffer<float>(p.batch * p.k * p.n)};
-  for (float& x : in.a) x = setting.draw();
-  for (float& x : in.b) x = setting.draw();
-  return in;
+  return {drawn(p.batch * p.m * p.k, setting), drawn(p.batch * p.k * p.n, setting)};
 }
 
 auto BatchedGemm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -81,7 +70,7 @@ auto BatchedGemm::make_output(const Problem& p, const Input&, const Setting& set
 
 auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
-  const double factor = same_value ? 0 : matrix::g(static_cast<double>(p.k));
+  const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k));
   const Index size = p.m * p.n;
   std::vector<Index> corners = matrix::corners_of(p.m, p.n);
   for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
@@ -97,11 +86,9 @@ Agreement BatchedGemm::judge(const Problem& p, const Input&, const Expected& wan
 }
 
 Cost BatchedGemm::cost(const Problem& p) {
-  const double batch = static_cast<double>(p.batch), m = static_cast<double>(p.m);
-  const double n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return {.flops = 2 * multiply_adds(p),
-          .bytes_read = 4 * batch * (m * k + k * n),
-          .bytes_written = 4 * batch * m * n};
+          .bytes_read = 4 * product(p.batch, p.m * p.k + p.k * p.n),
+          .bytes_written = 4 * product(p.batch, p.m, p.n)};
 }
 
 void BatchedGemm::salt(const Problem& p, const Input&, std::string_view, Index, float& element,

@@ -1,5 +1,7 @@
 #include "assay/ops/channel_sum.hpp"
 
+#include "assay/ops/arrays.hpp"
+#include "assay/ops/elementwise_layout.hpp"
 #include "assay/registry.hpp"
 
 #include <cmath>
@@ -21,9 +23,7 @@ Real channel(const Op::Problem& p, const Buffer<float>& dz, Index c, const Each&
   return sum;
 }
 
-double elements(const Op::Problem& p) {
-  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.plane());
-}
+double elements(const Op::Problem& p) { return product(p.n, p.c, p.plane()); }
 
 void naive(const Op::Problem& p, const Op::Input& in, Op::Output& out) {
   for (Index c = 0; c < p.c; ++c) {
@@ -38,30 +38,21 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 std::vector<Op::Problem> Op::corner_cases() {
-  return {{1, 1, 1, 1},
-          {2, 3, 5, 7},
-          {3, 1, 4, 1},
-          {1, 16, 3, 17},
-          {2, 17, 1, 1},
-          {1, 5, 8, 8},
-          {2, 3, 1, 65},
-          {2, 65, 1, 3},
-          {1, 2, 15, 33},
-          {1, 1, 1, 257},
-          {2, 4, 9, 15},
-          {4, 2, 13, 31},
-          {7, 33, 4, 4},
-          {5, 3, 16, 16},
-          // Beyond the size below which a threaded variant stays on one thread.
-          {3, 18, 71, 70}};
+  std::vector<Problem> out;
+  for (const auto& [n, c, h, w] : elementwise::corner_extents) out.push_back({n, c, h, w});
+  for (const Problem& p :
+       {Problem{1, 1, 1, 257}, {2, 4, 9, 15}, {4, 2, 13, 31}, {7, 33, 4, 4}, {5, 3, 16, 16}}) {
+    out.push_back(p);
+  }
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({3, 18, 71, 70});
+  return out;
 }
 
 double Op::footprint(const Problem& p) { return 4 * elements(p) + 20 * static_cast<double>(p.c); }
 
 auto Op::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.n * p.c * p.plane())};
-  for (float& x : in.dz) x = setting.draw();
-  return in;
+  return {drawn(p.n * p.c * p.plane(), setting)};
 }
 
 auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -70,9 +61,8 @@ auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> 
 
 auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want{positions_of(units(p), setting.units), {}, {}};
-  const double roundings = static_cast<double>(p.n) * static_cast<double>(p.plane()) - 1;
-  constexpr double u = 0x1p-24;
-  const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
+  const double roundings = product(p.n, p.plane()) - 1;
+  const double g = setting.fill == Fill::exact ? 0 : rounding::g(roundings);
   for (Index next = 0; next < want.size(); ++next) {
     const Index c = want[next];
     want.db.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));

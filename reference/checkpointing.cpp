@@ -1,6 +1,6 @@
 #include "assay/ops/checkpointing.hpp"
 
-#include "assay/ops/matrix.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -93,9 +93,9 @@ auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) 
     for (const Index i : columns.where) want.dw.where.push_back(layer * p.n + i);
   }
   const auto roundings = static_cast<double>(p.layers);
-  for (const double value : want.dx.value) want.dx.bound.push_back(matrix::g(roundings) * std::abs(value));
+  for (const double value : want.dx.value) want.dx.bound.push_back(rounding::g(roundings) * std::abs(value));
   for (const double value : want.dw.value)
-    want.dw.bound.push_back(matrix::g(roundings + 2) * std::abs(value));
+    want.dw.bound.push_back(rounding::g(roundings + 2) * std::abs(value));
   return want;
 }
 

@@ -1,6 +1,7 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
 
@@ -27,6 +28,7 @@ using conv2d::sums_y;
 using conv2d::terms_of_dw;
 using conv2d::terms_of_dx;
 using conv2d::terms_of_y;
+using rounding::g;
 
 /// Above this many products the oracle computes a sample of outputs.
 constexpr double full_oracle_limit = 0x1p25;
@@ -66,12 +68,6 @@ void naive_dw(const Problem& p, const Conv2dWeightGradient::Input& in, Conv2dWei
   }
 }
 
-/// The constant of r roundings, as in Higham, lemma 3.1.
-double g(double roundings) {
-  constexpr double u = 0x1p-24;
-  return roundings * u / (1 - roundings * u);
-}
-
 /// Holds for integers of at most 3 while sums of up to `terms` products and one bias stay below 2^24.
 bool stays_exact(const Setting& setting, Index terms) {
   return setting.fill == Fill::exact && 9 * static_cast<double>(terms) + 3 < 0x1p24;
@@ -80,8 +76,7 @@ bool stays_exact(const Setting& setting, Index terms) {
 /// The elements that are expected: those that the units of the setting ask for; else all when there are few
 /// enough products for a full oracle; else a sample with the first and the last of each extent.
 Positions positions(const Sums& sums, Index terms, Setting& setting) {
-  const double products = static_cast<double>(sums.size()) * static_cast<double>(terms);
-  if (!setting.units.empty() || products <= full_oracle_limit)
+  if (!setting.units.empty() || product(sums.size(), terms) <= full_oracle_limit)
     return positions_of(sums.size(), setting.units);
   std::vector<Index> corners;
   for (Index corner = 0; corner < 16; ++corner) {
@@ -129,23 +124,15 @@ Shape shape_of(std::string_view name, const Sums& sums) {
   return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
 }
 
-Buffer<float> filled(Index size, Setting& setting) {
-  Buffer<float> out = setting.buffer<float>(size);
-  for (float& x : out) x = setting.draw();
-  return out;
-}
-
 /// Floats of the three arrays, with value and bound for `expected` outputs.
 double bytes_of(const Layer& p, Index outputs, Index terms) {
-  const bool sampled = static_cast<double>(outputs) * static_cast<double>(terms) > full_oracle_limit;
+  const bool sampled = product(outputs, terms) > full_oracle_limit;
   return 4 * static_cast<double>(p.x_size() + p.y_size() + p.w_size() + 2 * p.f) +
          (sampled ? 0 : 16 * static_cast<double>(outputs + p.f));
 }
 
 /// A product and a sum per tap, those in the padding included, as is the custom.
-double flops_of(const Layer& p) {
-  return 2 * static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
-}
+double flops_of(const Layer& p) { return 2 * product(p.y_size(), p.depth()); }
 
 /// FLOPs with the padding, and the elements of each array that meet nothing but padding, or nothing at all.
 struct Unmet {
@@ -198,15 +185,15 @@ double Conv2dWeightGradient::footprint(const Problem& p) {
 
 auto Conv2d::make_input(const Problem& p, Setting& setting) -> Input {
   demand_a_window_that_fits(name, p);
-  return {filled(p.x_size(), setting), filled(p.w_size(), setting), filled(p.has_bias() ? p.f : 0, setting)};
+  return {drawn(p.x_size(), setting), drawn(p.w_size(), setting), drawn(p.has_bias() ? p.f : 0, setting)};
 }
 auto Conv2dDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
   demand_a_window_that_fits(name, p);
-  return {filled(p.y_size(), setting), filled(p.w_size(), setting)};
+  return {drawn(p.y_size(), setting), drawn(p.w_size(), setting)};
 }
 auto Conv2dWeightGradient::make_input(const Problem& p, Setting& setting) -> Input {
   demand_a_window_that_fits(name, p);
-  return {filled(p.x_size(), setting), filled(p.y_size(), setting)};
+  return {drawn(p.x_size(), setting), drawn(p.y_size(), setting)};
 }
 
 auto Conv2d::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {

@@ -11,8 +11,6 @@ namespace assay {
 namespace conv2d::winograd {
 namespace {
 
-constexpr double u = 0x1p-24;
-
 /// k1 and k2 of the contract.
 struct Growth {
   double sum = 0, root = 0;
@@ -43,7 +41,8 @@ Growth growth() {
 double error_share(Index channels) {
   static const Growth k = growth();
   const double k1 = k.sum * k.sum, k2 = k.root * k.root;
-  return 2 * u * std::sqrt((static_cast<double>(channels) + 17) * k2 * k2 + 5 * k1 * k2 + 4 * k1 * k1);
+  return 2 * rounding::u *
+         std::sqrt((static_cast<double>(channels) + 17) * k2 * k2 + 5 * k1 * k2 + 4 * k1 * k1);
 }
 
 namespace {
@@ -198,7 +197,7 @@ auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting)
         return sum;
       });
       const double pixels_near = near.norm(n, p.window().row(i, 0), p.window().column(j, 0));
-      const double of_bias = p.has_bias() ? conv2d::winograd::u * std::abs(want.value[at]) : 0;
+      const double of_bias = p.has_bias() ? rounding::u * std::abs(want.value[at]) : 0;
       return share * std::sqrt(weights) * pixels_near + of_bias;
     });
   }

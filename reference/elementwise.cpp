@@ -1,5 +1,6 @@
 #include "assay/ops/elementwise.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -108,19 +109,10 @@ auto Elementwise<Formula>::corner_cases() -> std::vector<Problem> {
   for (const Index w : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 79, 127, 129, 257}) {
     add({1, 1, 1, w}, 0);
   }
-  constexpr std::array<elementwise::Axes, 9> extents{{{1, 1, 1, 1},
-                                                      {2, 3, 5, 7},
-                                                      {3, 1, 4, 1},
-                                                      {1, 16, 3, 17},
-                                                      {2, 17, 1, 1},
-                                                      {1, 5, 8, 8},
-                                                      {2, 3, 1, 65},
-                                                      {2, 65, 1, 3},
-                                                      {1, 2, 15, 33}}};
   const std::size_t layouts =
       Formula::unary ? elementwise::unary_layouts.size() : elementwise::binary_layouts.size();
   for (std::size_t layout = 0; layout < layouts; ++layout) {
-    for (const auto& e : extents) add(e, static_cast<Index>(layout));
+    for (const auto& e : elementwise::corner_extents) add(e, static_cast<Index>(layout));
   }
   if constexpr (!Formula::unary) {
     out.push_back({.n = 1, .c = 2, .h = 3, .w = 37, .alpha = 0, .beta = 1});
@@ -144,13 +136,9 @@ template <class Formula>
 auto Elementwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input {
   const Views view = p.views();
   // Numbers outside the views too: a variant that computes there must show, and NaN could hide it.
-  Input in{setting.buffer<float>(view.x.size()), {}, {}};
-  for (float& x : in.x) x = setting.draw();
+  Input in{drawn(view.x.size(), setting), {}, {}};
   if (p.values != 0) sprinkle_special(in.x);
-  if (!Formula::unary) {
-    in.y = setting.buffer<float>(view.y.size());
-    for (float& y : in.y) y = setting.draw();
-  }
+  if (!Formula::unary) in.y = drawn(view.y.size(), setting);
   if (p.beta != 0) {
     in.z = setting.buffer<float>(view.z.size());
     for_each_element(
@@ -177,8 +165,7 @@ auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& se
 
   const double beta = static_cast<double>(p.beta);
   const double roundings = Formula::roundings(p.alpha, p.beta);
-  constexpr double u = 0x1p-24;
-  const double g = setting.fill == Fill::exact ? 0 : roundings * u / (1 - roundings * u);
+  const double g = setting.fill == Fill::exact ? 0 : rounding::g(roundings);
 
   const auto put = [&](Index next, Index n, Index c, Index h, Index w) {
     const auto at = static_cast<std::size_t>(next);
@@ -210,8 +197,7 @@ Agreement Elementwise<Formula>::judge(const Problem& p, const Input&, const Expe
 
 template <class Formula>
 Cost Elementwise<Formula>::cost(const Problem& p) {
-  const double count = static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.h) *
-                       static_cast<double>(p.w);
+  const double count = product(p.n, p.c, p.h, p.w);
   const double y = Formula::unary ? 0 : static_cast<double>(p.views().y.size());
   const double scaling = Formula::unary || p.alpha == 1 ? 0 : 1;
   return {.flops = count * (1 + scaling + (p.beta != 0 ? 2 : 0)),

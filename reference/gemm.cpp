@@ -1,5 +1,6 @@
 #include "assay/ops/gemm.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -37,10 +38,8 @@ Real element(const Problem& p, const Gemm::Input& in, Index i, Index j, float c)
 
 /// Returns the same element with every operand replaced by its magnitude, which rounding errors scale with.
 double magnitude(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
-  double sum = 0;
-  for (Index l = 0; l < p.k; ++l) {
-    sum += std::abs(static_cast<double>(a_at(p, in, i, l)) * static_cast<double>(b_at(p, in, l, j)));
-  }
+  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+  double sum = matrix::magnitude(a, matrix::view(in.b.data(), p.k, p.n, p.b_transposed()), i, j, p.k);
   sum *= std::abs(static_cast<double>(p.alpha));
   if (p.beta != 0) sum += std::abs(static_cast<double>(p.beta) * static_cast<double>(c));
   return sum;
@@ -55,9 +54,7 @@ void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   }
 }
 
-double multiply_adds(const Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
+double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
 
 /// The sum of weights[at] value(at).
 template <class Value>
@@ -95,20 +92,7 @@ const Register registered{[](Registry& r) {
 
 std::vector<Problem> Gemm::corner_cases() {
   std::vector<Problem> out;
-  // Extents around the lane counts 4, 8, 16 and the register tiles built from them, and primes.
-  constexpr std::array<std::array<Index, 3>, 12> extents{{{1, 1, 1},
-                                                          {1, 17, 31},
-                                                          {2, 1, 3},
-                                                          {3, 5, 1},
-                                                          {5, 7, 2},
-                                                          {6, 16, 8},
-                                                          {7, 15, 9},
-                                                          {13, 31, 17},
-                                                          {15, 33, 16},
-                                                          {29, 47, 37},
-                                                          {16, 49, 257},
-                                                          {65, 63, 64}}};
-  for (const auto& [m, n, k] : extents) {
+  for (const auto& [m, n, k] : matrix::corner_extents) {
     for (Index trans = 0; trans < 4; ++trans) {
       out.push_back({.m = m, .n = n, .k = k, .trans = trans});
       out.push_back({.m = m, .n = n, .k = k, .trans = trans, .alpha = -2, .beta = 3});
@@ -128,19 +112,13 @@ std::vector<Problem> Gemm::corner_cases() {
 }
 
 double Gemm::footprint(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return 4 * (m * k + k * n + 3 * m * n) + (sampled ? 0 : 16 * m * n);
+  return 4 * (product(p.m, p.k) + product(p.k, p.n)) + (sampled ? 12 : 28) * product(p.m, p.n);
 }
 
 Gemm::Input Gemm::make_input(const Problem& p, Setting& setting) {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n), {}};
-  for (float& x : in.a) x = setting.draw();
-  for (float& x : in.b) x = setting.draw();
-  if (p.beta != 0) {
-    in.c = setting.buffer<float>(p.m * p.n);
-    for (float& x : in.c) x = setting.draw();
-  }
+  Input in{drawn(p.m * p.k, setting), drawn(p.k * p.n, setting), {}};
+  if (p.beta != 0) in.c = drawn(p.m * p.n, setting);
   return in;
 }
 
@@ -154,7 +132,7 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   // Largest partial result of the exact fill: k products of at most 9, alpha and beta at most 4, C at most 3.
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
-  const double factor = matrix::g(static_cast<double>(p.k + 2));
+  const double factor = rounding::g(static_cast<double>(p.k + 2));
   Expected want{
       expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
                 [&](Index flat) {
@@ -187,11 +165,11 @@ Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, cons
 }
 
 Cost Gemm::cost(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  const double factors = 4 * (m * k + k * n), flops = 2 * multiply_adds(p);
+  const double factors = 4 * (product(p.m, p.k) + product(p.k, p.n)), flops = 2 * multiply_adds(p);
+  const double c = 4 * product(p.m, p.n);
   return {.flops = flops,
-          .bytes_read = factors + (p.beta != 0 ? 4 * m * n : 0),
-          .bytes_written = 4 * m * n,
+          .bytes_read = factors + (p.beta != 0 ? c : 0),
+          .bytes_written = c,
           .avoidable_flops = p.alpha == 0 ? flops : 0,
           .avoidable_bytes = p.alpha == 0 ? factors : 0};
 }

@@ -1,5 +1,6 @@
 #include "assay/ops/gemm_bf16.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -36,9 +37,7 @@ double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) 
   return 0x1p-126 * sum;
 }
 
-double multiply_adds(const Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
+double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<GemmBf16>({.name = "naive", .summary = "three loops, operands widened one by one", .run = naive});
@@ -48,25 +47,13 @@ const Register registered{[](Registry& r) {
 
 std::vector<Problem> GemmBf16::corner_cases() {
   std::vector<Problem> out;
-  // The extents of gemm, with odd and even k: instructions take two terms at once.
-  constexpr std::array<std::array<Index, 3>, 13> extents{{{1, 1, 1},
-                                                          {1, 17, 31},
-                                                          {2, 1, 3},
-                                                          {3, 5, 1},
-                                                          {5, 7, 2},
-                                                          {6, 16, 8},
-                                                          {7, 15, 9},
-                                                          {13, 31, 17},
-                                                          {15, 33, 16},
-                                                          {14, 32, 34},
-                                                          {29, 47, 37},
-                                                          {16, 49, 257},
-                                                          {65, 63, 64}}};
-  for (const auto& [m, n, k] : extents) {
+  for (const auto& [m, n, k] : matrix::corner_extents) {
     for (Index trans = 0; trans < 4; ++trans) out.push_back({.m = m, .n = n, .k = k, .trans = trans});
   }
-  // Past one block in each direction of a blocked variant, in every layout, and enough to divide.
+  // An even k beyond those, since instructions take two terms at once; past one block in each direction of a
+  // blocked variant, in every layout, and enough to divide.
   for (Index trans = 0; trans < 4; ++trans) {
+    out.push_back({.m = 14, .n = 32, .k = 34, .trans = trans});
     out.push_back({.m = 5, .n = 19, .k = 2053, .trans = trans});
     out.push_back({.m = 401, .n = 9, .k = 5, .trans = trans});
     out.push_back({.m = 3, .n = 1031, .k = 7, .trans = trans});
@@ -76,9 +63,8 @@ std::vector<Problem> GemmBf16::corner_cases() {
 }
 
 double GemmBf16::footprint(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return 2 * (m * k + k * n) + 4 * m * n + (sampled ? 0 : 16 * m * n);
+  return 2 * (product(p.m, p.k) + product(p.k, p.n)) + (sampled ? 4 : 20) * product(p.m, p.n);
 }
 
 auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
@@ -95,7 +81,7 @@ auto GemmBf16::make_output(const Problem& p, const Input&, const Setting& settin
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Widened a = a_of(p, in), b = b_of(p, in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
-  const double factor = matrix::g(static_cast<double>(p.k));
+  const double factor = rounding::g(static_cast<double>(p.k));
   return expect_at(
       matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting), [&](Index flat) {
         const Index i = flat / p.n, j = flat % p.n;
@@ -110,10 +96,9 @@ Agreement GemmBf16::judge(const Problem& p, const Input&, const Expected& want, 
 }
 
 Cost GemmBf16::cost(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return {.flops = 2 * multiply_adds(p),
-          .bytes_read = 2 * (m * k + k * n),
-          .bytes_written = 4 * m * n,
+          .bytes_read = 2 * (product(p.m, p.k) + product(p.k, p.n)),
+          .bytes_written = 4 * product(p.m, p.n),
           .f32 = false};
 }
 

@@ -1,5 +1,6 @@
 #include "assay/ops/gemv.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -18,7 +19,7 @@ void naive(const Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
 }
 
-double elements(const Problem& p) { return static_cast<double>(p.m) * static_cast<double>(p.n); }
+double elements(const Problem& p) { return product(p.m, p.n); }
 
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "naive", .summary = "one dot product per element of y", .run = naive});
@@ -48,10 +49,7 @@ double Gemv::footprint(const Problem& p) {
 }
 
 auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.n), setting.buffer<float>(p.terms())};
-  for (float& a : in.a) a = setting.draw();
-  for (float& x : in.x) x = setting.draw();
-  return in;
+  return {drawn(p.m * p.n, setting), drawn(p.terms(), setting)};
 }
 
 auto Gemv::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -61,7 +59,7 @@ auto Gemv::make_output(const Problem& p, const Input&, const Setting& setting) -
 auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto a = operand(p, in), x = column(in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
-  const double factor = same_value ? 0 : matrix::g(static_cast<double>(p.terms()));
+  const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.terms()));
   return expect_at(matrix::positions(p.results(), elements(p), {0, p.results() - 1}, setting), [&](Index i) {
     return std::pair{matrix::element<double>(a, x, i, 0, p.terms()),
                      factor * matrix::magnitude(a, x, i, 0, p.terms())};

@@ -1,6 +1,7 @@
 #include "assay/ops/im2col.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -34,15 +35,10 @@ Window window_of(std::string_view operation, const Problem& p) {
   return window;
 }
 
-double image_size(const Problem& p) {
-  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(p.h) *
-         static_cast<double>(p.w);
-}
+double image_size(const Problem& p) { return product(p.n, p.c, p.h, p.w); }
 
 double col_size(const Problem& p, const Window& window) {
-  return static_cast<double>(p.n) * static_cast<double>(p.c) * static_cast<double>(window.kernel_h) *
-         static_cast<double>(window.kernel_w) * static_cast<double>(window.out_h()) *
-         static_cast<double>(window.out_w());
+  return product(p.n, p.c, window.kernel_h, window.kernel_w, window.out_h(), window.out_w());
 }
 
 Shape image_shape(const Problem& p) { return {"image", {p.n, p.c, p.h, p.w}}; }
@@ -219,7 +215,7 @@ std::vector<Problem> corners() {
   return out;
 }
 
-double planes(const Problem& p) { return static_cast<double>(p.n) * static_cast<double>(p.c); }
+double planes(const Problem& p) { return product(p.n, p.c); }
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "one element of col at a time, each with its test for the padding";
@@ -240,16 +236,12 @@ double Col2im::footprint(const Problem& p) {
 
 auto Im2col::make_input(const Problem& p, Setting& setting) -> Input {
   window_of(name, p);
-  Input in{setting.buffer<float>(p.n * p.c * p.h * p.w)};
-  for (float& x : in.image) x = setting.draw();
-  return in;
+  return {drawn(p.n * p.c * p.h * p.w, setting)};
 }
 
 auto Col2im::make_input(const Problem& p, Setting& setting) -> Input {
   const Window window = window_of(name, p);
-  Input in{setting.buffer<float>(p.n * p.c * window.taps() * window.out_h() * window.out_w())};
-  for (float& x : in.col) x = setting.draw();
-  return in;
+  return {drawn(p.n * p.c * window.taps() * window.out_h() * window.out_w(), setting)};
 }
 
 auto Im2col::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -270,7 +262,6 @@ auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expe
 }
 
 auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  constexpr double u = 0x1p-24;
   const Window window = p.window();
   Expected want{positions_of(units(p), setting.units), {}, {}};
   for (Index next = 0; next < want.size(); ++next) {
@@ -282,7 +273,7 @@ auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expe
     });
     const double roundings = setting.fill == Fill::exact ? 0 : std::max(terms - 1, 0.0);
     want.image.push_back(sum);
-    want.bound.push_back(roundings * u / (1 - roundings * u) * magnitude);
+    want.bound.push_back(rounding::g(roundings) * magnitude);
   }
   return want;
 }

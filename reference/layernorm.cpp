@@ -1,5 +1,6 @@
 #include "assay/ops/layernorm.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 using layernorm::epsilon;
 using layernorm::Problem;
 using layernorm::Statistic;
+using rounding::g;
 
 template <class Real>
 Real mean_of(const float* x, Index cols) {
@@ -92,12 +94,6 @@ void naive_rmsnorm_residual(const Problem& p, const RmsNormResidual::Input& in,
     add_row(in.x.data() + at, in.r.data() + at, s, p.cols);
     out.rstd[r] = scale(s, in.gamma.data(), out.y.data() + at, p.cols);
   }
-}
-
-/// The constant of r roundings, as in Higham, lemma 3.1.
-double g(double roundings) {
-  constexpr double u = 0x1p-24;
-  return roundings * u / (1 - roundings * u);
 }
 
 Statistic empty_statistic(Index rows) {
@@ -230,12 +226,6 @@ Agreement judge_sums(const Problem& p, const Positions& rows, const Buffer<float
   });
 }
 
-Buffer<float> drawn(Index count, Setting& setting) {
-  auto out = setting.buffer<float>(count);
-  for (float& value : out) value = setting.draw();
-  return out;
-}
-
 /// Parameters do not follow the data: with any fill they are near 1 or 0 in a network.
 Buffer<float> parameters(Index count, Setting& setting) {
   auto out = setting.buffer<float>(count);
@@ -248,7 +238,7 @@ bool exact_squares(const Problem& p, Fill fill) {
   return fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
 }
 
-double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
+double elements(const Problem& p) { return product(p.rows, p.cols); }
 
 /// A row that depends on an element of an array [rows, cols], or of the parameters, which all of them share.
 Index touched_row(const Problem& p, std::string_view part, Index at, Rng& rng) {

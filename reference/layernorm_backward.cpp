@@ -1,5 +1,6 @@
 #include "assay/ops/layernorm_backward.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <cmath>
@@ -9,6 +10,7 @@ namespace assay {
 namespace {
 
 using layernorm::Problem;
+using rounding::g;
 
 /// The inputs of both contracts. Without a mean, that of rmsnorm, it counts as 0.
 struct Rows {
@@ -83,12 +85,6 @@ void naive_layernorm(const Problem& p, const LayerNormBackward::Input& in, Layer
 
 void naive_rmsnorm(const Problem& p, const RmsNormBackward::Input& in, RmsNormBackward::Output& out) {
   gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), nullptr);
-}
-
-/// The constant of r roundings, as in Higham, lemma 3.1.
-double g(double roundings) {
-  constexpr double u = 0x1p-24;
-  return roundings * u / (1 - roundings * u);
 }
 
 /// Whether the sums of a problem come out without rounding.
@@ -169,16 +165,10 @@ Buffer<float> around_zero(Index count, Setting& setting) {
   return out;
 }
 
-Buffer<float> data(Index count, Setting& setting) {
-  auto out = setting.buffer<float>(count);
-  for (float& value : out) value = setting.draw();
-  return out;
-}
-
 /// An eighth off the integers in the exact fill, where dx would now and then be 0 and be written as what its
 /// three terms leave in rounding.
 Buffer<float> means(Index count, Setting& setting) {
-  auto out = data(count, setting);
+  auto out = drawn(count, setting);
   for (float& mean : out) mean += setting.fill == Fill::exact ? 0.125F : 0.0F;
   return out;
 }
@@ -198,7 +188,7 @@ Index touched_unit(const Problem& p, std::string_view part, Index at, Rng& rng) 
   return rng.integer(0, 1) == 0 ? at / p.cols : p.rows + at % p.cols;
 }
 
-double elements(const Problem& p) { return static_cast<double>(p.rows) * static_cast<double>(p.cols); }
+double elements(const Problem& p) { return product(p.rows, p.cols); }
 
 /// Read once and written once, whatever is walked again in a cache.
 Cost cost_of(const Problem& p, double flops_per_element, double statistics, double gradients) {
@@ -231,7 +221,7 @@ double RmsNormBackward::footprint(const Problem& p) {
 auto LayerNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
   in.dy = around_zero(p.rows * p.cols, setting);
-  in.x = data(p.rows * p.cols, setting);
+  in.x = drawn(p.rows * p.cols, setting);
   in.mean = means(p.rows, setting);
   in.rstd = scales(p.rows, setting);
   in.gamma = around_zero(p.cols, setting);
@@ -241,7 +231,7 @@ auto LayerNormBackward::make_input(const Problem& p, Setting& setting) -> Input 
 auto RmsNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
   in.dy = around_zero(p.rows * p.cols, setting);
-  in.x = data(p.rows * p.cols, setting);
+  in.x = drawn(p.rows * p.cols, setting);
   in.rstd = scales(p.rows, setting);
   in.gamma = around_zero(p.cols, setting);
   return in;

@@ -1,6 +1,7 @@
 #include "assay/ops/logging.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -125,9 +126,7 @@ double Logging::footprint(const Problem& p) {
 }
 
 auto Logging::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.batches), std::make_shared<logging::LogFile>()};
-  for (float& loss : in.loss) loss = setting.draw();
-  return in;
+  return {drawn(p.batches, setting), std::make_shared<logging::LogFile>()};
 }
 
 auto Logging::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {

@@ -1,5 +1,6 @@
 #include "assay/ops/lora.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <memory>
@@ -90,15 +91,9 @@ Variant<LoraBackward>::Kernel naive_backward(const Problem& p, const LoraBackwar
 std::vector<Problem> corners() {
   std::vector<Problem> out;
   // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and the ranks in use.
-  constexpr std::array<std::array<Index, 4>, 9> extents{{{1, 1, 1, 1},
-                                                         {1, 17, 31, 2},
-                                                         {2, 1, 3, 1},
-                                                         {5, 7, 2, 3},
-                                                         {7, 15, 9, 4},
-                                                         {13, 31, 17, 8},
-                                                         {16, 33, 16, 5},
-                                                         {29, 47, 37, 16},
-                                                         {31, 65, 63, 17}}};
+  constexpr std::array<Index, 4> extents[] = {{1, 1, 1, 1},    {1, 17, 31, 2},   {2, 1, 3, 1},
+                                              {5, 7, 2, 3},    {7, 15, 9, 4},    {13, 31, 17, 8},
+                                              {16, 33, 16, 5}, {29, 47, 37, 16}, {31, 65, 63, 17}};
   for (const auto& [m, n, k, r] : extents) {
     out.push_back({.m = m, .n = n, .k = k, .r = r});
     out.push_back({.m = m, .n = n, .k = k, .r = r, .scale = -3});
@@ -112,22 +107,13 @@ std::vector<Problem> corners() {
   return out;
 }
 
-double thin_work(const Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.r) *
-         (static_cast<double>(p.n) + static_cast<double>(p.k));
-}
-double full_work(const Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
-double parameters(const Problem& p) {
-  return static_cast<double>(p.k) * static_cast<double>(p.n) +
-         static_cast<double>(p.r) * (static_cast<double>(p.k) + static_cast<double>(p.n));
-}
-double size(Index rows, Index columns) { return static_cast<double>(rows) * static_cast<double>(columns); }
+double thin_work(const Problem& p) { return product(p.m, p.r, p.n + p.k); }
+double full_work(const Problem& p) { return product(p.m, p.n, p.k); }
+double parameters(const Problem& p) { return product(p.k, p.n) + product(p.r, p.k + p.n); }
 
 /// The factor of the magnitude: of `roundings`, or zero where all is exact, below 2^24 at its largest.
 double factor(const Setting& setting, double roundings, double largest) {
-  return setting.fill == Fill::exact && largest < 0x1p24 ? 0 : matrix::g(roundings);
+  return setting.fill == Fill::exact && largest < 0x1p24 ? 0 : rounding::g(roundings);
 }
 
 template <class T>
@@ -155,12 +141,12 @@ std::vector<Problem> Lora::corner_cases() {
 std::vector<Problem> LoraBackward::corner_cases() { return corners(); }
 
 double Lora::footprint(const Problem& p) {
-  return 4 * (size(p.m, p.k) + parameters(p)) + 20 * size(p.m, p.n) + 16 * size(p.m, p.r);
+  return 4 * (product(p.m, p.k) + parameters(p)) + 20 * product(p.m, p.n) + 16 * product(p.m, p.r);
 }
 
 double LoraBackward::footprint(const Problem& p) {
-  return 4 * (size(p.m, p.k) + size(p.m, p.n) + parameters(p)) +
-         20 * (size(p.m, p.k) + size(p.k + p.n, p.r)) + 32 * size(p.m, p.r);
+  return 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)) +
+         20 * (product(p.m, p.k) + product(p.k + p.n, p.r)) + 32 * product(p.m, p.r);
 }
 
 auto Lora::make_input(const Problem& p, Setting& setting) -> Input {
@@ -262,21 +248,21 @@ Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& wa
 // Where r is large or s is 0, W + s A B costs less to form than what the adapter is counted with.
 Cost Lora::cost(const Problem& p) {
   return {.flops = 2 * (full_work(p) + thin_work(p)),
-          .bytes_read = 4 * (size(p.m, p.k) + parameters(p)),
-          .bytes_written = 4 * size(p.m, p.n),
+          .bytes_read = 4 * (product(p.m, p.k) + parameters(p)),
+          .bytes_written = 4 * product(p.m, p.n),
           .avoidable_flops = 2 * thin_work(p),
-          .avoidable_bytes = p.scale == 0 ? 4 * size(p.k + p.n, p.r) : 0};
+          .avoidable_bytes = p.scale == 0 ? 4 * product(p.k + p.n, p.r) : 0};
 }
 
 // Beside dY W^T, of rank r: dY B^T and (X A)^T dY with m n, X A, X^T (dY B^T) and (dY B^T) A^T with m k.
 Cost LoraBackward::cost(const Problem& p) {
-  const double thin_dx = size(p.m, p.k) * static_cast<double>(p.r);
+  const double thin_dx = product(p.m, p.k) * static_cast<double>(p.r);
   const double of_adapter = thin_work(p) + thin_dx + thin_work(p);
   return {.flops = 2 * (full_work(p) + of_adapter),
-          .bytes_read = 4 * (size(p.m, p.k) + size(p.m, p.n) + parameters(p)),
-          .bytes_written = 4 * (size(p.m, p.k) + size(p.k + p.n, p.r)),
+          .bytes_read = 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)),
+          .bytes_written = 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)),
           .avoidable_flops = 2 * of_adapter,
-          .avoidable_bytes = p.scale == 0 ? 4 * (size(p.m, p.k) + size(p.k + p.n, p.r)) : 0};
+          .avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0};
 }
 
 void Lora::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {

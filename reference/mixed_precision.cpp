@@ -1,5 +1,6 @@
 #include "assay/ops/mixed_precision.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/gemm_bf16.hpp"
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
@@ -31,13 +32,11 @@ void naive(const Problem& p, const MixedPrecision::Input& in, MixedPrecision::Ou
 }
 
 /// The most by which a product of that many terms, of that sum of magnitudes, may be off.
-double off(double terms, double magnitude) { return matrix::g(terms) * magnitude + 0x1p-120 * terms; }
+double off(double terms, double magnitude) { return rounding::g(terms) * magnitude + 0x1p-120 * terms; }
 
 float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
 
-double multiply_adds(const Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
+double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<MixedPrecision>({.name = "naive", .summary = "both products and the update in f32", .run = naive});
@@ -47,23 +46,13 @@ const Register registered{[](Registry& r) {
 
 auto MixedPrecision::corner_cases() -> std::vector<Problem> {
   std::vector<Problem> out;
-  constexpr std::array<std::array<Index, 3>, 10> extents{{{1, 1, 1},
-                                                          {1, 17, 31},
-                                                          {2, 1, 3},
-                                                          {5, 7, 2},
-                                                          {6, 16, 8},
-                                                          {13, 31, 17},
-                                                          {15, 33, 16},
-                                                          {29, 47, 37},
-                                                          {64, 10, 120},
-                                                          {65, 63, 64}}};
-  for (const auto& [m, n, k] : extents) out.push_back({.m = m, .n = n, .k = k});
+  for (const auto& [m, n, k] : matrix::corner_extents) out.push_back({.m = m, .n = n, .k = k});
+  out.push_back({.m = 64, .n = 10, .k = 120});
   return out;
 }
 
 double MixedPrecision::footprint(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return 4 * (m * k + 2 * k * n + 2 * m * n) + 16 * (m * n + k * n);
+  return 4 * product(p.m, p.k) + 24 * product(p.m + p.k, p.n);
 }
 
 auto MixedPrecision::make_input(const Problem& p, Setting& setting) -> Input {
@@ -95,7 +84,7 @@ auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting)
                       const double before = w(l, j), size = matrix::magnitude(x_turned, dy, l, j, p.m);
                       return std::pair{before - rate * matrix::element<double>(x_turned, dy, l, j, p.m),
                                        rate * off(static_cast<double>(p.m) + 2, size) +
-                                           matrix::g(2) * (std::abs(before) + rate * size)};
+                                           rounding::g(2) * (std::abs(before) + rate * size)};
                     })};
 }
 
@@ -104,10 +93,10 @@ Agreement MixedPrecision::judge(const Problem& p, const Input&, const Expected& 
 }
 
 Cost MixedPrecision::cost(const Problem& p) {
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return {.flops = 4 * multiply_adds(p) + 2 * k * n,
-          .bytes_read = 4 * (m * k + k * n + m * n),
-          .bytes_written = 4 * (m * n + k * n),
+  const double results = product(p.m + p.k, p.n);
+  return {.flops = 4 * multiply_adds(p) + 2 * product(p.k, p.n),
+          .bytes_read = 4 * (product(p.m, p.k) + results),
+          .bytes_written = 4 * results,
           .f32 = false};
 }
 

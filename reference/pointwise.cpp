@@ -1,5 +1,6 @@
 #include "assay/ops/pointwise.hpp"
 
+#include "assay/ops/elementwise_layout.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -131,19 +132,12 @@ template <class Formula>
 auto Pointwise<Formula>::corner_cases() -> std::vector<Problem> {
   std::vector<Problem> out;
   if constexpr (Formula::per_channel) {
-    constexpr std::array<std::array<Index, 4>, 10> extents{
-        {{1, 1, 1, 1},
-         {2, 3, 5, 7},
-         {3, 1, 4, 1},
-         {1, 16, 3, 17},
-         {2, 17, 1, 1},
-         {1, 5, 8, 8},
-         {2, 3, 1, 65},
-         {1, 2, 15, 33},
-         {1, 1, 1, 257},
-         // Beyond the sizes below which one thread does it.
-         {3, 5, 71, 70}}};
-    for (const auto& [n, c, h, w] : extents) out.push_back({.n = n, .c = c, .h = h, .w = w});
+    for (const auto& [n, c, h, w] : elementwise::corner_extents) {
+      out.push_back({.n = n, .c = c, .h = h, .w = w});
+    }
+    out.push_back({.n = 1, .c = 1, .h = 1, .w = 257});
+    // Beyond the sizes below which one thread does it.
+    out.push_back({.n = 3, .c = 5, .h = 71, .w = 70});
     if (Formula::domain != Domain::any) {
       for (const Index values : {1, 2}) out.push_back({.n = 2, .c = 3, .h = 5, .w = 29, .values = values});
     }

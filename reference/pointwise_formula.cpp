@@ -1,11 +1,10 @@
 #include "assay/ops/pointwise.hpp"
+#include "assay/ops/rounding.hpp"
 
 namespace assay::pointwise {
 namespace {
 
-constexpr double u = 0x1p-24;
-
-double g(double roundings) { return roundings * u / (1 - roundings * u); }
+using rounding::g, rounding::u;
 
 /// For numbers below the normal range, and where an exponential, erfc or a result may have fallen below it
 /// and become 0. What became 0 counts up to `gain` times in the result.

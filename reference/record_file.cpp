@@ -227,14 +227,7 @@ RecordFile::RecordFile(int descriptor, std::string name, Pages pages)
   open.descriptor = -1;
 }
 
-RecordFile::RecordFile(RecordFile&& other) noexcept
-    : name_(std::move(other.name_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      shape_(other.shape_),
-      checksum_(other.checksum_),
-      modified_seconds_(other.modified_seconds_),
-      modified_nanoseconds_(other.modified_nanoseconds_),
-      mapping_(std::move(other.mapping_)) {}
+RecordFile::RecordFile(RecordFile&& other) noexcept { *this = std::move(other); }
 
 RecordFile& RecordFile::operator=(RecordFile&& other) noexcept {
   std::swap(name_, other.name_);

@@ -1,5 +1,6 @@
 #include "assay/ops/small_products.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
@@ -25,9 +26,7 @@ void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Outp
   }
 }
 
-double multiply_adds(const Problem& p) {
-  return static_cast<double>(p.samples * p.rows) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
+double multiply_adds(const Problem& p) { return product(p.samples * p.rows, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<SmallProducts>({.name = "naive", .summary = "three loops and a mean per sample", .run = naive});
@@ -37,15 +36,9 @@ const Register registered{[](Registry& r) {
 
 auto SmallProducts::corner_cases() -> std::vector<Problem> {
   std::vector<Problem> out;
-  constexpr std::array<std::array<Index, 4>, 9> extents{{{1, 2, 1, 1},
-                                                         {1, 3, 5, 2},
-                                                         {3, 2, 16, 8},
-                                                         {2, 7, 15, 9},
-                                                         {5, 4, 33, 17},
-                                                         {9, 3, 31, 16},
-                                                         {17, 2, 10, 84},
-                                                         {8, 8, 32, 40},
-                                                         {4, 1, 6, 3}}};
+  constexpr std::array<Index, 4> extents[] = {{1, 2, 1, 1},    {1, 3, 5, 2},   {3, 2, 16, 8},
+                                              {2, 7, 15, 9},   {5, 4, 33, 17}, {9, 3, 31, 16},
+                                              {17, 2, 10, 84}, {8, 8, 32, 40}, {4, 1, 6, 3}};
   for (const auto& [samples, rows, n, k] : extents) {
     out.push_back({.samples = samples, .rows = rows, .n = n, .k = k});
   }
@@ -53,16 +46,12 @@ auto SmallProducts::corner_cases() -> std::vector<Problem> {
 }
 
 double SmallProducts::footprint(const Problem& p) {
-  const double rows = static_cast<double>(p.samples * p.rows), n = static_cast<double>(p.n),
-               k = static_cast<double>(p.k);
-  return 4 * (rows * k + k * n) + 20 * rows * n;
+  const Index rows = p.samples * p.rows;
+  return 4 * product(rows + p.n, p.k) + 20 * product(rows, p.n);
 }
 
 auto SmallProducts::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.samples * p.rows * p.k), setting.buffer<float>(p.k * p.n)};
-  for (float& x : in.x) x = setting.draw();
-  for (float& x : in.w) x = setting.draw();
-  return in;
+  return {drawn(p.samples * p.rows * p.k, setting), drawn(p.k * p.n, setting)};
 }
 
 auto SmallProducts::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -73,7 +62,7 @@ auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) 
   const Index all = p.samples * p.rows;
   const auto x = matrix::view(in.x.data(), all, p.k), w = matrix::view(in.w.data(), p.k, p.n);
   const auto rows = static_cast<double>(p.rows);
-  const double factor = matrix::g(static_cast<double>(p.k) + rows + 3);
+  const double factor = rounding::g(static_cast<double>(p.k) + rows + 3);
   // An element needs the products of all rows of its sample.
   const double work = multiply_adds(p) * rows;
   return expect_at(matrix::positions(all * p.n, work, matrix::corners_of(all, p.n), setting),
@@ -94,11 +83,10 @@ Agreement SmallProducts::judge(const Problem& p, const Input&, const Expected& w
 }
 
 Cost SmallProducts::cost(const Problem& p) {
-  const double rows = static_cast<double>(p.samples * p.rows), n = static_cast<double>(p.n),
-               k = static_cast<double>(p.k);
-  return {.flops = 2 * multiply_adds(p) + 2 * rows * n,
-          .bytes_read = 4 * (rows * k + k * n),
-          .bytes_written = 4 * rows * n};
+  const Index rows = p.samples * p.rows;
+  return {.flops = 2 * multiply_adds(p) + 2 * product(rows, p.n),
+          .bytes_read = 4 * product(rows + p.n, p.k),
+          .bytes_written = 4 * product(rows, p.n)};
 }
 
 Index SmallProducts::units(const Problem& p) { return p.samples * p.rows * p.n; }

@@ -1,6 +1,6 @@
 #include "assay/ops/softmax_cross_entropy.hpp"
 
-#include "assay/ops/matrix.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -64,8 +64,7 @@ auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
 }
 
 double SoftmaxCrossEntropy::footprint(const Problem& p) {
-  return (8 + 16) * static_cast<double>(p.rows) * static_cast<double>(p.cols) +
-         28 * static_cast<double>(p.rows);
+  return 24 * product(p.rows, p.cols) + 28 * product(p.rows);
 }
 
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
@@ -83,8 +82,7 @@ auto SoftmaxCrossEntropy::make_output(const Problem& p, const Input&, const Sett
 }
 
 auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  constexpr double u = 0x1p-24;
-  using matrix::g;
+  using rounding::g, rounding::u;
   const Positions rows = positions_of(p.rows, setting.units);
   Expected want{{rows, {}, {}}, {elements_of(rows, p.cols), {}, {}}};
   const double scale = 1 / static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
@@ -102,17 +100,16 @@ auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& set
     }
     const double log_sum = std::log(sum);
     const double of_sum = u * (2 * distances / sum + 8) + g(cols);
-    double loss = 0, terms = 0;
+    double loss = 0;
     for (Index j = 0; j < p.cols; ++j) {
       const double d = x[j] - largest, share = power[static_cast<std::size_t>(j)] / sum, t = target(j);
       loss += t * (log_sum - d);
-      terms += t * (log_sum - d);
       want.dx.value.push_back(scale * (share - t));
       want.dx.bound.push_back(
           scale * (share * (u * (4 * -d + 3 * log_sum + 8) + of_sum) + 4 * u * (share + t) + 0x1p-126));
     }
     want.loss.value.push_back(loss);
-    want.loss.bound.push_back(of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * terms);
+    want.loss.bound.push_back(of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * loss);
   }
   return want;
 }
@@ -123,7 +120,7 @@ Agreement SoftmaxCrossEntropy::judge(const Problem& p, const Input&, const Expec
 }
 
 Cost SoftmaxCrossEntropy::cost(const Problem& p) {
-  const double elements = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+  const double elements = product(p.rows, p.cols);
   return {.flops = 4 * elements,
           .bytes_read = 4 * elements + 8 * static_cast<double>(p.rows),
           .bytes_written = 4 * elements + 4 * static_cast<double>(p.rows)};

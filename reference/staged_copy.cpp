@@ -1,6 +1,6 @@
 #include "assay/ops/staged_copy.hpp"
 
-#include "assay/ops/matrix.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -38,13 +38,11 @@ auto StagedCopy::corner_cases() -> std::vector<Problem> {
 }
 
 double StagedCopy::footprint(const Problem& p) {
-  return 24 * static_cast<double>(p.batches) * static_cast<double>(p.n) + 8 * static_cast<double>(p.n);
+  return 24 * product(p.batches, p.n) + 8 * static_cast<double>(p.n);
 }
 
 auto StagedCopy::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.batches * p.n)};
-  for (float& x : in.x) x = setting.draw();
-  return in;
+  return {drawn(p.batches * p.n, setting)};
 }
 
 auto StagedCopy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -52,7 +50,7 @@ auto StagedCopy::make_output(const Problem& p, const Input&, const Setting& sett
 }
 
 auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const double bound = matrix::g(static_cast<double>(p.rounds)) * 2;
+  const double bound = rounding::g(static_cast<double>(p.rounds)) * 2;
   return expect_at(positions_of(units(p), setting.units), [&](Index i) {
     const double x = in.x[i];
     return std::pair{x * (2 - std::ldexp(1.0, static_cast<int>(1 - p.rounds))), bound * std::abs(x)};
@@ -64,7 +62,7 @@ Agreement StagedCopy::judge(const Problem& p, const Input&, const Expected& want
 }
 
 Cost StagedCopy::cost(const Problem& p) {
-  const double elements = static_cast<double>(p.batches) * static_cast<double>(p.n);
+  const double elements = product(p.batches, p.n);
   return {.flops = elements, .bytes_read = 4 * elements, .bytes_written = 4 * elements};
 }
 

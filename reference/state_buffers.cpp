@@ -1,6 +1,6 @@
 #include "assay/ops/state_buffers.hpp"
 
-#include "assay/ops/matrix.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -38,14 +38,10 @@ auto StateBuffers::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double StateBuffers::footprint(const Problem& p) {
-  return 24 * static_cast<double>(p.samples) * static_cast<double>(p.hidden);
-}
+double StateBuffers::footprint(const Problem& p) { return 24 * product(p.samples, p.hidden); }
 
 auto StateBuffers::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.samples * p.hidden)};
-  for (float& x : in.x) x = setting.draw();
-  return in;
+  return {drawn(p.samples * p.hidden, setting)};
 }
 
 auto StateBuffers::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -53,7 +49,7 @@ auto StateBuffers::make_output(const Problem& p, const Input&, const Setting& se
 }
 
 auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const double bound = setting.fill == Fill::exact ? 0 : matrix::g(static_cast<double>(p.steps)) * 2;
+  const double bound = setting.fill == Fill::exact ? 0 : rounding::g(static_cast<double>(p.steps)) * 2;
   return expect_at(positions_of(units(p), setting.units), [&](Index i) {
     double h = 0;
     for (Index step = 0; step < p.steps; ++step) h = h / 2 + static_cast<double>(in.x[i]);
@@ -66,7 +62,7 @@ Agreement StateBuffers::judge(const Problem& p, const Input&, const Expected& wa
 }
 
 Cost StateBuffers::cost(const Problem& p) {
-  const double elements = static_cast<double>(p.samples) * static_cast<double>(p.hidden);
+  const double elements = product(p.samples, p.hidden);
   return {.flops = 2 * elements, .bytes_read = 4 * elements, .bytes_written = 4 * elements};
 }
 

@@ -1,5 +1,6 @@
 #include "assay/ops/table_copy.hpp"
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -43,9 +44,7 @@ double TableCopy::footprint(const Problem& p) {
 }
 
 auto TableCopy::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.columns * p.rows)};
-  for (float& x : in.table) x = setting.draw();
-  return in;
+  return {drawn(p.columns * p.rows, setting)};
 }
 
 auto TableCopy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -73,7 +72,7 @@ Agreement TableCopy::judge(const Problem& p, const Input&, const Expected& want,
 }
 
 Cost TableCopy::cost(const Problem& p) {
-  const double read = static_cast<double>(p.columns) * static_cast<double>(p.rows_read());
+  const double read = product(p.columns, p.rows_read());
   return {.flops = 2 * static_cast<double>(p.rows_read()),
           .bytes_read = 4 * read,
           .bytes_written = 4 * (2 * read + static_cast<double>(p.rows_read()))};

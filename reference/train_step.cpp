@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-using matrix::g;
+using rounding::g;
 using training::Kind;
 using training::Network;
 using training::Segment;
@@ -121,15 +121,7 @@ std::vector<Problem> TrainStep::corner_cases() {
   };
   const auto add_transformer = [&](Index batch, Index channels, Index side, Index width, Index patch,
                                    Index heads, Index mask, Index t) {
-    out.push_back({.network = transformer,
-                   .batch = batch,
-                   .channels = channels,
-                   .side = side,
-                   .width = width,
-                   .patch = patch,
-                   .heads = heads,
-                   .mask = mask,
-                   .t = t});
+    out.push_back({transformer, batch, channels, side, width, patch, heads, mask, t});
   };
   // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
   add_classifier(1, 1, 8, 1, 1);

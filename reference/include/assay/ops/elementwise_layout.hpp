@@ -12,6 +12,11 @@ namespace assay::elementwise {
 /// Extents or strides along n, c, h, w.
 using Axes = std::array<Index, 4>;
 
+/// Extents n, c, h, w of corner cases: of 1, prime, and around the lane counts 4, 8 and 16.
+inline constexpr Axes corner_extents[] = {{1, 1, 1, 1},   {2, 3, 5, 7},  {3, 1, 4, 1},
+                                          {1, 16, 3, 17}, {2, 17, 1, 1}, {1, 5, 8, 8},
+                                          {2, 3, 1, 65},  {2, 65, 1, 3}, {1, 2, 15, 33}};
+
 /// The index map of one operand. A stride of 0 repeats the operand along that axis.
 struct View {
   Axes stride{};

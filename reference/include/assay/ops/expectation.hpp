@@ -4,6 +4,7 @@
 
 #include "assay/agreement.hpp"
 #include "assay/operation.hpp"
+#include "assay/ops/rounding.hpp"
 
 #include <algorithm>
 #include <span>

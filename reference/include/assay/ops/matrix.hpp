@@ -47,11 +47,11 @@ double magnitude(const A& a, const B& b, Index i, Index j, Index k) {
   return sum;
 }
 
-/// g(n) = n u / (1 - n u) with u = 2^-24, the constant of n roundings (Higham 2002, lemma 3.1).
-inline double g(double roundings) {
-  constexpr double u = 0x1p-24;
-  return roundings * u / (1 - roundings * u);
-}
+/// Extents m, n, k of corner cases: around the lane counts 4, 8, 16 and the register tiles built from them,
+/// and primes.
+inline constexpr std::array<Index, 3> corner_extents[] = {
+    {1, 1, 1},  {1, 17, 31},  {2, 1, 3},    {3, 5, 1},    {5, 7, 2},     {6, 16, 8},
+    {7, 15, 9}, {13, 31, 17}, {15, 33, 16}, {29, 47, 37}, {16, 49, 257}, {65, 63, 64}};
 
 /// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
 /// than all the variants together.
