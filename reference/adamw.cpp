@@ -23,7 +23,7 @@ void naive(const typename AdamW<Formula>::Problem& problem, const typename AdamW
   }
 }
 
-/// The size of one gradient, and so of the moments that steps before it left.
+/// Returns the size of a gradient, and so of the moments that earlier steps left.
 double magnitude(Index gradients, Rng& rng) {
   switch (gradients) {
     case 1: return 1e-4;

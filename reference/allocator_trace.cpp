@@ -15,7 +15,7 @@ namespace {
 
 using memory_pool::Request;
 
-/// Lines are read into a buffer of this size: what holds no line break is no reason to fill the memory.
+/// Lines are read into a buffer of this size, so that a file without line breaks does not fill the memory.
 constexpr std::size_t longest_line = 4096;
 
 /// Steps and bytes stay below this, so that one more step and a sum of two do not overflow.

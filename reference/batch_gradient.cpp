@@ -11,8 +11,8 @@ namespace {
 
 using rounding::g;
 
-/// sum[i] of parameter at(i) over the weighted micro-batches, i < count: the specification of
-/// `gradient_accumulation`.
+/// Computes sum[i], the gradient of parameter at(i) over the weighted micro-batches, i < count: the
+/// specification of `gradient_accumulation`.
 template <class Real, class At>
 void accumulate(const GradientAccumulation::Problem& p, const float* gradients, Index count, const At& at,
                 Real* sum) {

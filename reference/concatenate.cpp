@@ -10,8 +10,8 @@ namespace {
 
 using Problem = Concatenate::Problem;
 
-/// The result so far and the next piece, as a new array each time: k pieces copy about k / 2 times what they
-/// hold.
+/// Joins the result so far and the next piece into a new array each time: k pieces are copied about k / 2
+/// times.
 template <class Result>
 void joined_again_and_again(const Problem& p, const Concatenate::Input& in, Buffer<Result>& out) {
   std::vector<Result> all;

@@ -96,7 +96,7 @@ struct Product {
   Index x, w, y;
 };
 
-/// Draws one that element `at` of an array is in: of x, of w, or of y. Nothing when there is none.
+/// Draws a product that element `at` of x, of w or of y is in. Nothing when there is none.
 std::optional<Product> drawn_product(const Layer& p, std::string_view part, Index at, Rng& rng) {
   const Sums x = sums_dx(p), w = sums_dw(p), y = sums_y(p);
   const bool of_x = part == "x", of_w = part == "w";
@@ -124,7 +124,7 @@ Shape shape_of(std::string_view name, const Sums& sums) {
   return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
 }
 
-/// Floats of the three arrays, with value and bound for `expected` outputs.
+/// Bytes of the arrays, and of value and bound of the outputs that are expected.
 double bytes_of(const Layer& p, Index outputs, Index terms) {
   const bool sampled = product(outputs, terms) > full_oracle_limit;
   return 4 * static_cast<double>(p.x_size() + p.y_size() + p.w_size() + 2 * p.f) +

@@ -49,7 +49,7 @@ namespace {
 
 double square(float x) { return static_cast<double>(x) * static_cast<double>(x); }
 
-/// Numbers that are computed when they are first asked for: few are where few elements are expected.
+/// Numbers that are computed when they are first asked for, since few elements may be expected.
 class Remembered {
  public:
   explicit Remembered(Index size) : values_(static_cast<std::size_t>(size), -1) {}
@@ -64,13 +64,14 @@ class Remembered {
   std::vector<double> values_;
 };
 
-/// Norms of all channels of the pixels around one, in images[n, channels, h, w].
+/// Norms of the pixels around a place of images[n, channels, h, w], over all channels.
 class Neighbourhoods {
  public:
   Neighbourhoods(const Sums& images, const Buffer<float>& pixels)
       : images_(images), pixels_(pixels), squares_(images.size() / images.extents[1]) {}
 
-  /// Of those that a tile reads which holds the element whose first tap lies at (row, column).
+  /// Returns the norm of all pixels that a tile may read if it holds the element whose first tap lies at
+  /// (row, column).
   double norm(Index n, Index row, Index column) {
     constexpr Index before = results - 1, after = results + taps - 2;
     const Index channels = images_.extents[1], h = images_.extents[2], w = images_.extents[3];
@@ -130,7 +131,8 @@ std::vector<P> problems(std::string_view extra = "") {
   return out;
 }
 
-/// Of the cost of direct sums, that of the tiles of results[images, planes, h, w] in sums over channels.
+/// Returns the cost of tiles of results[images, planes, h, w], sums over channels, from the cost of direct
+/// sums.
 Cost tiled(Cost cost, const Sums& results_of, Index channels) {
   const auto [images, planes, h, w] = results_of.extents;
   const auto tiles = [](Index extent) { return (extent + results - 1) / results; };

@@ -178,7 +178,7 @@ TEST(Conv2dWinogradCost, Counts36ProductsOfATileOrTheFewerOfADirectSum) {
   // A result of one pixel has nine products; with a border, one.
   EXPECT_EQ(Conv2dWinograd::cost(problem<Conv2dWinograd>("n=1,c=64,f=64,h=3,w=3")).flops, sums * 9);
   EXPECT_EQ(Conv2dWinograd::cost(problem<Conv2dWinograd>("n=1,c=64,f=64,h=1,w=1,pad=1")).flops, sums);
-  // Of dx the tiles are those of the image: 2 x 2 of 6 x 6 pixels, which 4 x 4 windows reach.
+  // For dx the tiles are those of the image: 2 x 2 of 6 x 6 pixels, which 4 x 4 windows reach.
   const Cost dx =
       Conv2dWinogradDataGradient::cost(problem<Conv2dWinogradDataGradient>("n=1,c=64,f=64,h=6,w=6"));
   EXPECT_EQ(dx.flops, sums * std::min(2 * 2 * 36, 4 * 4 * 9));

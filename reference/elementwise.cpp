@@ -158,7 +158,7 @@ template <class Formula>
 auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Views view = p.views();
   Expected want{positions_of(view.z.size(), setting.units), {}, {}};
-  // What lies outside the view is known to be poison only in an output that is judged whole.
+  // Elements outside the view are known to be poison only in an output that is judged whole.
   std::erase_if(want.where, [&](Index flat) { return !element_at(view.z, p.extents(), flat); });
   want.z.assign(static_cast<std::size_t>(want.size()), poison_value<float>());
   want.bound.assign(static_cast<std::size_t>(want.size()), 0);

@@ -77,7 +77,7 @@ void install_once() {
   static_cast<void>(done);
 }
 
-/// -1 when all are taken.
+/// Returns -1 when all are taken.
 int take_place(const std::byte* begin, std::size_t bytes) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     bool expected = false;

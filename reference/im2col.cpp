@@ -114,7 +114,7 @@ Index flat_of(const Problem& p, const Window& window, const Element& e) {
   return ((((e.n * p.c + e.c) * kh + e.kh) * kw + e.kw) * oh + e.oh) * ow + e.ow;
 }
 
-/// The same for those elements of col that have an expectation.
+/// Calls visit likewise for the elements of col that have an expectation.
 template <class Visit>
 void for_each_element(const Problem& p, const Positions& positions, const Visit& visit) {
   if (positions.all) return for_each_element(p, visit);

@@ -111,7 +111,7 @@ Agreement within_sides(std::string_view name, const Buffer<float>& actual, const
   return within({name, {actual.size()}}, actual, rows, want.value, bound);
 }
 
-/// Rows of an array [rows, cols] from f(row, column), a pair of value and bound.
+/// Compares rows of an array [rows, cols] with element(row, column), a pair of value and bound.
 template <class Element>
 Agreement within_rows(std::string_view name, const Problem& p, const Positions& rows,
                       const Buffer<float>& actual, const Element& element) {
@@ -182,7 +182,7 @@ Statistic expect_rmsnorm(const Problem& p, const Positions& rows, bool exact_sum
   return want;
 }
 
-/// y of rows at `x`, by the statistics that were written with it.
+/// Judges y of the rows at `x` by the statistics that were written with it.
 Agreement judge_layernorm(const Problem& p, const Positions& rows, const float* x, const Buffer<float>& gamma,
                           const Buffer<float>& beta, const Buffer<float>& mean, const Buffer<float>& rstd,
                           const Buffer<float>& y) {
@@ -203,13 +203,13 @@ Agreement judge_rmsnorm(const Problem& p, const Positions& rows, const float* x,
   });
 }
 
-/// Where the row asked for of one array lies.
+/// Returns a function that says where a row of `x` lies.
 auto rows_of(const Problem& p, const Buffer<float>& x) {
   return [&x, cols = p.cols](Index row) { return x.data() + row * cols; };
 }
 
-/// The same for x + r in single precision, which has one right value for each element; until the next row is
-/// asked for.
+/// Returns a function that makes a row of x + r in single precision, where each element has one right value.
+/// The row stays until the next call.
 auto sums_of(const Problem& p, const Buffer<float>& x, const Buffer<float>& r) {
   return [&x, &r, s = std::vector<float>(static_cast<std::size_t>(p.cols))](Index row) mutable {
     const auto cols = static_cast<Index>(s.size());
@@ -288,7 +288,7 @@ std::vector<Problem> LayerNormResidual::corner_cases() { return layernorm::corne
 std::vector<Problem> RmsNormResidual::corner_cases() { return layernorm::corner_cases(); }
 
 double LayerNorm::footprint(const Problem& p) {
-  // x, y, and what is expected of y with its bound.
+  // x, y, and the expectation of y with its bound.
   return 24 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
 }
 
@@ -296,7 +296,7 @@ double RmsNorm::footprint(const Problem& p) {
   return 24 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
 }
 
-// r and s besides; what is expected of s is gone before y is judged.
+// r and s besides; the expectation of s is gone before y is judged.
 double LayerNormResidual::footprint(const Problem& p) {
   return 32 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
 }

@@ -12,7 +12,7 @@ namespace {
 using layernorm::Problem;
 using rounding::g;
 
-/// The inputs of both contracts. Without a mean, that of rmsnorm, it counts as 0.
+/// The inputs of both contracts. rmsnorm has no mean: it counts as 0.
 struct Rows {
   Index rows, cols;
   const float* dy;
@@ -165,8 +165,8 @@ Buffer<float> around_zero(Index count, Setting& setting) {
   return out;
 }
 
-/// An eighth off the integers in the exact fill, where dx would now and then be 0 and be written as what its
-/// three terms leave in rounding.
+/// An eighth off the integers in the exact fill: else dx would now and then be 0, and the rounding of its
+/// three terms would be judged.
 Buffer<float> means(Index count, Setting& setting) {
   auto out = drawn(count, setting);
   for (float& mean : out) mean += setting.fill == Fill::exact ? 0.125F : 0.0F;
@@ -190,7 +190,7 @@ Index touched_unit(const Problem& p, std::string_view part, Index at, Rng& rng) 
 
 double elements(const Problem& p) { return product(p.rows, p.cols); }
 
-/// Read once and written once, whatever is walked again in a cache.
+/// Arrays are read once and written once: a second walk finds them in a cache.
 Cost cost_of(const Problem& p, double flops_per_element, double statistics, double gradients) {
   const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
   return {.flops = flops_per_element * elements(p),
@@ -210,7 +210,7 @@ std::vector<Problem> LayerNormBackward::corner_cases() { return layernorm::corne
 std::vector<Problem> RmsNormBackward::corner_cases() { return layernorm::corner_cases(); }
 
 double LayerNormBackward::footprint(const Problem& p) {
-  // dy, x, dx, and what is expected of dx with its bound.
+  // dy, x, dx, and the expectation of dx with its bound.
   return 28 * elements(p) + 44 * static_cast<double>(p.cols) + 8 * static_cast<double>(p.rows);
 }
 

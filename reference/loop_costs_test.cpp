@@ -41,7 +41,7 @@ TEST(Checkpointing, MatchesTwoLayersWorkedByHand) {
   EXPECT_THAT(want.dx.value, ElementsAre(-7.5));
 }
 
-// Equal tasks leave nothing to gain, which is what a claim of 10 to 20 % has to be held against. Of eight
+// Equal tasks leave nothing to gain: a claim of 10 to 20 % is held against this. Of eight
 // tasks whose last takes nine times as long, the second half has 12 of 16 shares: 1.5 times an equal one.
 TEST(Chunks, LeaveNothingToStealingWithoutSkew) {
   EXPECT_EQ(chunks::static_loss({.n = 8, .grain = 100}, 2), 1);

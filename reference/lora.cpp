@@ -12,8 +12,7 @@ using lora::Problem;
 using matrix::view;
 using matrix::View;
 
-/// A B [m, n] and |A| |B|, of which each element is computed when it is first asked for: few are when few
-/// elements of what follows are expected.
+/// A B [m, n] and |A| |B|. An element is computed when it is first asked for, since few may be expected.
 class Product {
  public:
   Product(View<float> a, View<float> b, Index m, Index n, Index k)
@@ -245,7 +244,8 @@ Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& wa
          within({"db", {p.r, p.n}}, out.db, want.db);
 }
 
-// Where r is large or s is 0, W + s A B costs less to form than what the adapter is counted with.
+// Where r is large or s is 0, W + s A B costs less to form than the products that the adapter is counted
+// with.
 Cost Lora::cost(const Problem& p) {
   return {.flops = 2 * (full_work(p) + thin_work(p)),
           .bytes_read = 4 * (product(p.m, p.k) + parameters(p)),

@@ -13,7 +13,7 @@ constexpr Index random_moves = 8;
 
 bool meet(Index a_low, Index a_high, Index b_low, Index b_high) { return a_low < b_high && b_low < a_high; }
 
-/// One block of a plan, as what is done to it needs to see it.
+/// One block of a plan, and the places of other blocks that a change of it depends on.
 class Block {
  public:
   Block(Draft& draft, std::size_t at) : draft_(draft), at_(at) {}
@@ -106,7 +106,7 @@ std::vector<Draft> drafts(std::span<const Request> requests, bool mutated, Rng& 
     out.push_back(std::move(next));
   };
 
-  // The two by which published shortcuts were refuted, in units of 64 bytes: three blocks of which the first
+  // The two plans that refute published shortcuts, in units of 64 bytes: three blocks of which the first
   // and the last clash, with one between them in the order of offsets; and twins with another between.
   out.push_back({"published: [0, 100), [10, 20), [30, 40) in steps [0, 10), [20, 30), [0, 10)",
                  {{6400, 0, 10}, {640, 20, 30}, {640, 0, 10}},

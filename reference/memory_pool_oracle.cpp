@@ -43,7 +43,7 @@ Fault clash(std::size_t i, std::size_t j) {
       .block = static_cast<Index>(i), .other = static_cast<Index>(j), .what = "overlap in space and time"};
 }
 
-/// Positions in `requests`, by what `key` says of each; equal ones in their order.
+/// Returns positions in `requests` in the order of their keys; equal keys keep their order.
 template <class Key>
 std::vector<std::size_t> order_by(std::span<const Request> requests, const Key& key) {
   std::vector<std::size_t> order(requests.size());

@@ -7,11 +7,11 @@ namespace {
 using rounding::g, rounding::u;
 
 /// For numbers below the normal range, and where an exponential, erfc or a result may have fallen below it
-/// and become 0. What became 0 counts up to `gain` times in the result.
+/// and become 0. A number that became 0 counts up to `gain` times in the result.
 double underflow(double a, double gain = 1) { return a > 9.9 ? (1 + gain) * 0x1p-126 : 0x1p-149; }
 
-/// The largest factor by which GELU and its derivative multiply an exponential. From 15 on there is none
-/// left.
+/// The largest factor by which GELU and its derivative multiply an exponential. From 15 on the exponential
+/// vanishes.
 double tail_gain(double a) { return a < 15 ? a : 15; }
 
 /// Products of a scale by one of -1, 1 do not round.
@@ -20,7 +20,7 @@ int scaling_rounds(double alpha) { return std::abs(alpha) != 1 ? 1 : 0; }
 /// Adds a rounding of a number below the normal range.
 double exact_or(Fill fill, double bound) { return fill == Fill::exact ? 0 : bound + 0x1p-149; }
 
-/// `own` roundings of the result, `argument` of what the exponential is taken of.
+/// Bounds `own` roundings of the result and `argument` roundings of the argument of the exponential.
 double gelu_bound(double x, double own, double argument) {
   const double a = bounded_magnitude(x);
   return u * (own * std::abs(Gelu::apply<double>({x}, 1)[0]) + argument * a * a * normal_density(a)) +
@@ -61,7 +61,7 @@ std::array<double, 1> GeluTanhBackward::bound(const std::array<double, 2>& in, d
   const auto [below, above] = logistic_pair(v);
   const double moment = a * below * above * slope;
   const double own = 10 * (x < 0 ? below : above) + 18 * moment;
-  // A number that was flushed counts 1 + a v' times, at magnitudes up to 11, beyond which nothing is left to
+  // A number that was flushed counts 1 + a v' times, at magnitudes up to 11. Beyond that there is nothing to
   // flush.
   const double edge = a < 11 ? a : 11;
   const double gain = 1 + edge * tanh_argument(edge).slope;

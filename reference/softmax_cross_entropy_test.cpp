@@ -28,7 +28,7 @@ TEST(SoftmaxCrossEntropy, MatchesARowWorkedByHand) {
   EXPECT_THAT(want.dx.value, ElementsAre(DoubleNear(-0.75, 1e-7), DoubleNear(0.75, 1e-7)));
 }
 
-// Of e = 0.2 each of two classes gets 0.1: targets are 0.9 and 0.1.
+// Each of two classes gets 0.1 of e = 0.2: targets are 0.9 and 0.1.
 TEST(SoftmaxCrossEntropy, SmoothsLabels) {
   Setting setting;
   const auto want = Op::expect({.rows = 1, .cols = 2, .smoothing = 20}, row({0, std::log(3.0F)}, 0), setting);

@@ -66,8 +66,8 @@ void require_distinct(const Dag& dag, Index tasks, std::span<const Edge> edges, 
   }
 }
 
-/// Names a cycle of a graph in which the tasks left over wait for each other: walks from one to an earlier
-/// one until it comes round.
+/// Throws the Error that names a cycle. The tasks left over wait for each other: walks from a task to an
+/// earlier task until it comes round.
 [[noreturn]] void throw_cycle(const Dag& dag, const std::vector<TaskId>& waits_for,
                               std::span<const Edge> edges, const DagNames& names) {
   const auto left_over = [&](TaskId task) { return waits_for[at(task)] > 0; };

@@ -97,7 +97,7 @@ std::string place_text(const TaskGraphMemory::Output& out, TaskId task) {
          std::to_string(out.end[task]) + ")";
 }
 
-/// Why `b` may be written before all is read from `a`.
+/// Says why `b` may be written before all is read from `a`.
 std::string unordered_text(const TaskGraphMemory::Input& in, const TaskGraphMemory::Expected& want, TaskId a,
                            TaskId b) {
   for (const TaskId reader : readers_of(in.graph, a)) {
@@ -108,7 +108,8 @@ std::string unordered_text(const TaskGraphMemory::Input& in, const TaskGraphMemo
   return {};
 }
 
-/// Pairs of buffers that overlap in space and are not safe; says of the first what is wrong.
+/// Counts the pairs of buffers that overlap in space and are not safe; `why` says what is wrong with the
+/// first.
 Index unsafe_pairs(const TaskGraphMemory::Input& in, const TaskGraphMemory::Expected& want,
                    const TaskGraphMemory::Output& out, std::string& why) {
   std::vector<TaskId> by_offset(static_cast<std::size_t>(in.graph.tasks()));

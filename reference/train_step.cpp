@@ -22,7 +22,7 @@ using Problem = TrainStep::Problem;
 
 Index parameters(const Problem& p) { return Segments(TrainStep::network_of(p)).total(); }
 
-/// Written arrays of one number each.
+/// Judges a written array of one number.
 Agreement judge_number(std::string_view name, const Buffer<float>& written, double value, double bound) {
   const double values[] = {value}, bounds[] = {bound};
   return within({name, {1}}, written, values, bounds);

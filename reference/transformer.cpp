@@ -33,7 +33,7 @@ struct Attention {
   Matrix<T> columns(T* rows, Index image, Index h) const {
     return {rows + image * tokens * width + h * head_width(), width};
   }
-  /// visit(image, head, its [tokens, tokens] of shares).
+  /// Calls visit(image, head, its shares [tokens, tokens]).
   template <class T, class Visit>
   void for_each_head(T* shares, const Visit& visit) const {
     for (Index image = 0; image < images; ++image) {
