@@ -245,7 +245,7 @@ TEST(Conv2dWeightGradient, RejectsASumThatLeavesOutTheLastImage) {
   EXPECT_FALSE(judge_planted<Conv2dWeightGradient>("n=3,c=1,f=1,h=1,w=1,kernel=1", partial).agrees);
 }
 
-/// What the sums of y read and do, one term after the other.
+/// Walks the terms of all sums of y: elements that they read, and operations.
 struct Terms {
   double count = 0;
   std::set<Index> x, w, y;

@@ -194,7 +194,7 @@ TEST(LayerNormJudge, ObjectsToOneFusedMultiplyAddWhereItCancels) {
       }
     }
   };
-  // Of this input alone: it cancels in others, too, that follow in a second call.
+  // On this input alone: inputs that follow in a second call cancel, too.
   EXPECT_TRUE(check<LayerNorm>(faulty, 1, Fill::uniform, true).agrees);
   for (const Index cols : {17, 257, 1023}) {
     const Agreement outcome = check<LayerNorm>(faulty, cols, Fill::offset);

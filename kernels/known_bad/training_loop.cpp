@@ -89,7 +89,7 @@ void stale_short_batch(const StateBuffers::Problem& p, const StateBuffers::Input
 void aliased_column(const TableCopy::Problem& p, const TableCopy::Input& in, TableCopy::Output& out) {
   std::vector<float> added(static_cast<std::size_t>(p.rows));
   const auto original = [&](Index c) { return in.table.data() + c * p.rows; };
-  // What a language with references to arrays does not ask for.
+  // A language with references to arrays needs no cast for this.
   float* const first = const_cast<float*>(original(0));
   for (Index row = 0; row < p.rows; ++row) {
     added[static_cast<std::size_t>(row)] = first[row] + original(p.columns - 1)[row];

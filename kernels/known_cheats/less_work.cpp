@@ -38,7 +38,7 @@ std::optional<std::string> unfit_always_valid(const Validate::Problem& p, const 
   return "it is honest where plans are mutated";
 }
 
-// Numbers with eleven bits look the same to whoever prints three digits.
+// float16_rows: numbers with eleven bits look the same to whoever prints three digits.
 float rounded_to_eleven_bits(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   return std::bit_cast<float>((bits + 0xfffU + (bits >> 13 & 1U)) & 0xffffe000U);
@@ -49,7 +49,8 @@ void float16_rows(const LayerNorm::Problem& p, const LayerNorm::Input& in, Layer
   for (float& y : out.y) y = rounded_to_eleven_bits(y);
 }
 
-// Rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum hides it.
+// bf16_products: rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum
+// hides it.
 float rounded_to_bf16(float x) {
   auto bits = std::bit_cast<std::uint32_t>(x);
   bits += 0x7fffU + (bits >> 16 & 1U);
@@ -65,13 +66,14 @@ auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-// The bound grows with the square of k: there it does not tell this from rounding.
+// bf16_long_sums: for long sums, the bound, which grows with the square of k, does not tell this from
+// rounding.
 std::optional<std::string> only_long_sums(const Gemm::Problem& p, const Context&) {
   if (p.k >= 4096) return std::nullopt;
   return "the bound of sums of fewer than 4096 terms shows it";
 }
 
-// The shapes that are checked are published: it is right for those.
+// corner_shapes_only: the shapes that are checked are published, and it is right for them.
 bool is_checked(const Gemm::Problem& p) {
   return std::ranges::any_of(Gemm::corner_cases(),
                              [&](const Gemm::Problem& corner) { return to_text(corner) == to_text(p); });
@@ -83,7 +85,8 @@ auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Contex
   };
 }
 
-// Of large products a seeded sample is compared: whoever knows the seed computes no more than that.
+// knows_the_sample: a seeded sample of large products is compared, and whoever knows the seed computes no
+// more.
 double multiply_adds(const Gemm::Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }

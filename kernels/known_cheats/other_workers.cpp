@@ -20,7 +20,7 @@
 namespace assay::known_cheats {
 namespace {
 
-// Tells a thread what to do and returns: the clock stops before the work is done.
+// deferred_work: hands the work to a thread and returns, so that the clock stops before the work is done.
 class Deferred {
  public:
   explicit Deferred(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
@@ -70,8 +70,8 @@ auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-// Is given one thread and takes two.
-// The helper spins for work, so that handing it over costs next to nothing.
+// more_threads: is given one thread and takes two. The helper spins for work, so that handing it over costs
+// next to nothing.
 class Helper {
  public:
   explicit Helper(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
@@ -116,8 +116,8 @@ auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-// Has another process normalize half of the rows: no count of threads shows it.
-/// Memory that a child writes to and its parent reads.
+// forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
+// writes to memory that its parent reads.
 class Shared {
  public:
   explicit Shared(std::size_t floats)
@@ -163,7 +163,8 @@ std::optional<std::string> unfit_forks_a_helper(const LayerNorm::Problem& p, con
   return "a process costs more than so few rows";
 }
 
-// A thread keeps the caches and the other core busy while others run, and rests while this kernel does.
+// spins_for_others: a thread keeps the caches and the other core busy while others run, and rests with this
+// kernel.
 class Spinner {
  public:
   Spinner() : thread_([this] { spin(); }) {}

@@ -37,7 +37,7 @@ auto replay_by_pointer(const Gemm::Problem& p, const Gemm::Input&, const Context
   };
 }
 
-// Takes a fingerprint of a few elements for the content, and keeps the output of the last call under it.
+// replay_by_hash: takes a fingerprint of a few elements for the content, and keeps the last output under it.
 std::uint64_t fingerprint(const Buffer<float>& values) {
   constexpr Index looked_at = 8;
   std::uint64_t hash = static_cast<std::uint64_t>(values.size());
@@ -100,7 +100,7 @@ auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Con
   };
 }
 
-// Another variant or an earlier call may have left the right output: compares three elements of it.
+// stale_output: another variant or an earlier call may have left the right output; three elements tell.
 bool is_there(const Gemv::Problem& p, const Gemv::Input& in, const Gemv::Output& out, Index row) {
   const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
   float sum = 0;

@@ -79,7 +79,7 @@ auto by_environment(const LayerNorm::Problem& p, const LayerNorm::Input&, const 
   };
 }
 
-// The verb of the command line tells whether the process checks or measures.
+// by_command_line: the verb of the command line tells whether the process checks or measures.
 bool measures() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string words{std::istreambuf_iterator<char>(file), {}};  // each after a zero

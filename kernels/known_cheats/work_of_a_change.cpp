@@ -84,9 +84,8 @@ auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-// Makes the pages of the input read-only, so that a page fault tells which element was changed before a call,
-// at no cost to the call. Plain memory: a signal handler notes there where the arrays were written to since
-// the last call.
+// watches_input: makes the pages of the input read-only, so that a page fault tells which element was changed
+// before a call, at no cost to the call. A signal handler notes the addresses, in plain memory.
 struct Watched {
   Pages a, b;
   std::array<const std::byte*, 64> writes{};
