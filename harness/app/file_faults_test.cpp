@@ -5,6 +5,7 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "assay/suite.hpp"
+#include "bench/exchange/read_results.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/hand_made_ledger.hpp"
 #include "bench/programs/bundle.hpp"
@@ -14,11 +15,13 @@
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
 #include "training/job/phases_json.hpp"
+#include "training/job/step_csv.hpp"
 
 #include <gmock/gmock.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <ostream>
@@ -273,6 +276,144 @@ INSTANTIATE_TEST_SUITE_P(All, FileFormats, ::testing::ValuesIn(formats()), [](co
   std::erase(name, '-');
   return name;
 });
+
+/// Files that other programs write, as they write them, shortened.
+struct Foreign {
+  const char* name;
+  std::string whole;
+  void (*read)(const Reader&, const std::string&);
+};
+
+void read_results(const Reader& reader, const std::string& text) {
+  read_any_results(reader.written("f", text));
+}
+void read_table(const Reader&, const std::string& text) { read_step_csv(text, "f"); }
+
+const std::vector<Foreign>& foreign_formats() {
+  static const std::vector<Foreign> all{
+      {"google", R"({"context": {"num_cpus": 2}, "benchmarks": [{"name": "A", "run_name": "A", "threads": 1,
+         "iterations": 9, "real_time": 1.5, "cpu_time": 1.5, "time_unit": "us"}]})",
+       read_results},
+      {"hyperfine",
+       R"({"results": [{"command": "a", "user": 0.1, "median": 0.1, "times": [0.1, 0.2], "exit_codes": [0, 0]}]})",
+       read_results},
+      {"pytest",
+       R"({"machine_info": {"node": "h", "cpu": {"brand_raw": "Zen", "count": 2}}, "commit_info": {"dirty": true},
+         "benchmarks": [{"name": "t", "fullname": "f::t", "stats": {"median": 1e-6, "iterations": 7}}]})",
+       read_results},
+      {"nvbench",
+       R"({"devices": [{"name": "H100"}], "benchmarks": [{"name": "copy", "states": [{"name": "N=2^20",
+         "is_skipped": false, "summaries": [{"tag": "nv/cold/time/gpu/mean", "data": [
+           {"name": "value", "type": "float64", "value": "0.5"}]}]}]}]})",
+       read_results},
+      {"benchdnn",
+       "Output template: perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%\n"
+       "perf,cpu,ref,,2x3:3x4,0.1,2,2.5\n",
+       read_results},
+      {"table", "step,load_ms,step_ms\n0,1,20\n1,1,21\n", read_table}};
+  return all;
+}
+
+/// A fault that replaces a part of a right file, and the message that its reader gives; `whole` replaces all.
+struct Fault {
+  const char* format;
+  std::string part, planted, message;
+};
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.format << ": " << fault.planted; }
+
+/// Stands in place of a part.
+const std::string whole_file = "whole";
+
+std::vector<Fault> foreign_faults() {
+  std::vector<Fault> out{
+      {"google", "1.5,", "-5,", "benchmarks[0].real_time: is -5, must be a time"},
+      {"google", "1.5,", "1e999,", "benchmarks[0].real_time: is 1e999 at line 2"},
+      {"google", "1.5,", "\"soon\",", "benchmarks[0].real_time: is a string, must be a number"},
+      {"google", "\"real_time\"", "\"time\"", "benchmarks[0]: has no \"real_time\""},
+      {"google", "\"us\"", "\"h\"", "benchmarks[0].time_unit: is h, must be ns, us, ms or s"},
+      {"google", "\"threads\": 1", "\"threads\": -1",
+       "benchmarks[0].threads: is -1, must be an integer from 1"},
+      {"google", "\"iterations\": 9", "\"iterations\": 1.5", "benchmarks[0].iterations: is 1.5"},
+      {"google", "\"name\": \"A\"", "\"name\": 3", "benchmarks[0].name: is a number, must be a string"},
+      {"google", "\"num_cpus\": 2", "\"num_cpus\": 0", "context.num_cpus: is 0"},
+      {"google", whole_file, R"({"context": {}, "benchmarks": []})", "f: benchmarks: holds no measurement"},
+      {"hyperfine", "0.2]", "-2]", "results[0].times: holds -2, must be times in seconds above 0"},
+      {"hyperfine", "0.2]", "NaN]", "invalid JSON at line 1"},
+      {"hyperfine", "0.2]", "1e999]", "results[0].times[1]: is 1e999 at line 1"},
+      {"hyperfine", "0.2]", "null]", "results[0].times[1]: is null, must be a number"},
+      {"hyperfine", "[0, 0]", "[0, 0.5]", "results[0].exit_codes[1]: is 0.5, must be an integer"},
+      {"hyperfine", "\"a\"", "3", "nearest to hyperfine, but with no \"results.command\" that is a string"},
+      {"hyperfine", whole_file, R"({"results": []})", "f: results: holds no command"},
+      {"pytest", "1e-6", "0", "benchmarks[0].stats.median: holds 0, must be times"},
+      {"pytest", "1e-6", "1e-6, \"data\": [\"a\"]", "benchmarks[0].stats.data[0]: is a string"},
+      {"pytest", "\"iterations\": 7", "\"iterations\": 0", "benchmarks[0].stats.iterations: is 0"},
+      {"pytest", "\"count\": 2", "\"count\": -2", "machine_info.cpu.count: is -2"},
+      {"pytest", "\"stats\"", "\"status\"", "benchmarks[0]: has no \"stats\""},
+      {"pytest", "true", "1", "commit_info.dirty: is a number, must be true or false"},
+      {"pytest", whole_file, R"({"machine_info": {}, "benchmarks": []})", "f: benchmarks: holds no test"},
+      {"nvbench", "\"0.5\"", "\"fast\"", "value: is \"fast\", must be a time in seconds"},
+      {"nvbench", "\"0.5\"", "\"-1\"", "value: is \"-1\", must be a time in seconds"},
+      {"nvbench", "\"0.5\"", "0.5", "value: is a number, must be a string"},
+      {"nvbench", "\"summaries\"", "\"summary\"", "benchmarks[0].states[0]: has no \"summaries\""},
+      {"nvbench", "\"tag\"", "\"tags\"", "summaries[0]: has no \"tag\""},
+      {"nvbench", "\"states\"", "\"status\"", "is of no known format: nearest to "},
+      {"nvbench", whole_file, R"({"benchmarks": []})", "f: benchmarks: holds no state"},
+      {"benchdnn", "2.5", "soon", "f: line 2: the time is \"soon\", must be milliseconds"},
+      {"benchdnn", "2.5", "-1", "f: line 2: the time is \"-1\""},
+      {"benchdnn", ",2,2.5", "",
+       "f: line 2: \"perf,cpu,ref,,2x3:3x4,0.1\" has 6 fields where the template before it has 8"},
+      {"benchdnn", "Output template: ", "", "f: line 2: no line \"Output template: …\""},
+      {"benchdnn", whole_file, "perf,cpu,ref,,x,1,2,3\n", "f: line 1: no line \"Output template: …\""},
+      {"benchdnn", whole_file, "Output template: perf,%engine%\n", "lacks what is read"},
+      {"benchdnn", whole_file, "Output template: perf,%prb%,%0time%\n",
+       "f: holds no line that begins with \"perf,\""}};
+  for (const char* format : {"google", "hyperfine", "pytest", "nvbench"}) {
+    const std::string& whole =
+        std::ranges::find(foreign_formats(), std::string_view(format), &Foreign::name)->whole;
+    out.push_back({format, whole_file, whole.substr(0, whole.size() / 2), "f: ends in the middle"});
+    out.push_back(
+        {format, whole_file, R"({"schema": "assay.two_builds/1"})", "is of schema assay.two_builds/1"});
+    out.push_back({format, whole_file, "[]", "is an array, must be an object"});
+  }
+  for (const char* format : {"google", "table"}) {
+    out.push_back({format, whole_file, "", "f: "});
+    out.push_back({format, whole_file,
+                   std::string("\x7f"
+                               "ELF\x02\0\x01",
+                               7),
+                   "f: "});
+  }
+  return out;
+}
+
+class ForeignFiles : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(ForeignFiles, WithAFaultAreRefused) {
+  const auto& [name, part, planted, message] = GetParam();
+  const Foreign& format = *std::ranges::find(foreign_formats(), std::string_view(name), &Foreign::name);
+  const Reader reader;
+  EXPECT_NO_THROW(format.read(reader, format.whole));
+  std::string text = planted;
+  if (part != whole_file) {
+    const std::size_t at = format.whole.find(part);
+    ASSERT_NE(at, std::string::npos);
+    text = std::string(format.whole).replace(at, part.size(), planted);
+  }
+  EXPECT_THAT([&] { format.read(reader, text); },
+              ::testing::Throws<Error>(::testing::Property(&Error::what, HasSubstr(message))));
+}
+INSTANTIATE_TEST_SUITE_P(All, ForeignFiles, ::testing::ValuesIn(foreign_faults()));
+
+TEST(FilesThatAreFolders, AreRefused) {
+  const fs::path folder = fs::temp_directory_path();
+  const auto refuses = [&](const std::function<void()>& read, const std::string& what) {
+    EXPECT_THAT(read, ::testing::Throws<Error>(
+                          ::testing::Property(&Error::what, HasSubstr(folder.string() + ": " + what))));
+  };
+  refuses([&] { read_any_results(folder); }, "is a folder");
+  refuses([&] { load_ledger(folder); }, "is a folder");
+  refuses([&] { load_suite(folder, testing::doubling_registry()); }, "cannot be read");
+}
 
 }  // namespace
 }  // namespace assay

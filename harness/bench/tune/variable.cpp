@@ -1,7 +1,7 @@
 #include "bench/tune/variable.hpp"
 
 #include "assay/error.hpp"
-#include "core/machine/openblas_cores.hpp"
+#include "core/machine/openblas.hpp"
 #include "core/text/near_names.hpp"
 
 #include <fmt/format.h>

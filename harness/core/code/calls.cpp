@@ -140,20 +140,24 @@ std::string first_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string demangled(std::string_view symbol) {
+  const std::string own(symbol);
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(own.c_str(), nullptr, nullptr, nullptr), &std::free);
+  return text == nullptr ? own : text.get();
+}
+
 std::string readable(std::string_view symbol) {
   const std::string own(symbol.substr(0, symbol.find('@')));  // without the version
   if (!own.starts_with("_Z")) return own;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> whole(
-      abi::__cxa_demangle(own.c_str(), nullptr, nullptr, &status), &std::free);
-  if (whole == nullptr) return own;
-  const std::string_view text = whole.get();
+  const std::string text = demangled(own);
+  if (text == own) return own;
   std::string name;
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const bool starts_part = name.empty() || name.back() == ':';
-    if (depth == 0 && starts_part && is_operator(text.substr(i))) {
+    if (depth == 0 && starts_part && is_operator(std::string_view(text).substr(i))) {
       // One of the two pairs of parentheses of operator()() is its name.
       const std::size_t arguments = text.find('(', i + (text.substr(i).starts_with("operator()") ? 9 : 0));
       return name.append(text.substr(i, arguments == std::string_view::npos ? arguments : arguments - i));

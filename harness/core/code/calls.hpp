@@ -14,6 +14,9 @@
 
 namespace assay {
 
+/// A symbol as its compiler would print it; the symbol itself where it is no mangled name.
+std::string demangled(std::string_view symbol);
+
 /// A symbol as people write it: `tbb::detail::r1::spawn` without arguments, result and arguments of
 /// templates, and the class where it is a table of one.
 std::string readable(std::string_view symbol);

@@ -1,13 +1,12 @@
 #include "core/code/differing_functions.hpp"
 
+#include "core/code/calls.hpp"
 #include "core/code/instruction.hpp"
 #include "core/code/program_image.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -20,13 +19,6 @@
 
 namespace assay {
 namespace {
-
-std::string written(std::string_view mangled) {
-  const std::string name(mangled);
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), std::free);
-  return text != nullptr ? text.get() : name;
-}
 
 /// The address that the distance of an instruction of a function leads to.
 std::uint64_t target(const LinkedFunction& function, std::size_t at, const Instruction& instruction) {
@@ -217,7 +209,7 @@ void compare(const ProgramImage& before, const ProgramImage& after, Namesakes& a
   for (std::size_t i = 0; i < std::max(all.before.size(), all.after.size()); ++i) {
     const LinkedFunction* a = i < all.before.size() ? all.before[i] : nullptr;
     const LinkedFunction* b = i < all.after.size() ? all.after[i] : nullptr;
-    out.push_back({.name = written(a != nullptr ? a->name : b->name),
+    out.push_back({.name = demangled(a != nullptr ? a->name : b->name),
                    .source = sources.at(b != nullptr ? b : a),
                    .size_before = a != nullptr ? a->bytes.size() : 0,
                    .size_after = b != nullptr ? b->bytes.size() : 0});

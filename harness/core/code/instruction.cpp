@@ -18,77 +18,41 @@ Layout modrm_and(std::size_t immediate) { return {.has_modrm = true, .immediate 
 Layout only(std::size_t immediate) { return {.immediate = immediate}; }
 Layout branch(std::size_t bytes) { return {.branch_distance = bytes}; }
 
-/// Opcodes of two bytes, 0F xx; of VEX and EVEX as well, where all but vzeroupper have a ModRM byte.
-Layout second_map(unsigned op, bool is_vector) {
-  if (op == 0x70 || op == 0x71 || op == 0x72 || op == 0x73 || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)) {
-    return modrm_and(1);
-  }
-  if (op == 0x77) return alone;
-  if (is_vector) return modrm_and(0);
-  if (op >= 0x80 && op <= 0x8f) return branch(4);
-  if (op == 0xa4 || op == 0xac || op == 0xba) return modrm_and(1);
-  const bool lone = (op >= 0x05 && op <= 0x09) || op == 0x0b || (op >= 0x30 && op <= 0x37) ||
-                    (op >= 0xa0 && op <= 0xa2) || (op >= 0xa8 && op <= 0xaa) || (op >= 0xc8 && op <= 0xcf);
-  if (lone) return alone;
-  return op == 0x0f || op == 0x04 || op == 0x0a ? unknown : modrm_and(0);
-}
+/// Opcodes of one byte, sixteen a row. `-` none, `.` nothing follows, `M` ModRM, `N` ModRM and a byte, `F`
+/// ModRM and an immediate of the operand's size, at most four bytes, `f` that immediate alone, `b` a byte,
+/// `w` two, `e` three, `a` an address of eight, `v` an immediate that may have eight, `j` and `J` a branch by
+/// one or four bytes, `t` and `T` as `N` and `F` where ModRM says test.
+constexpr std::string_view first_map =
+    "MMMMbf--MMMMbf--MMMMbf--MMMMbf--MMMMbf--MMMMbf--MMMMbf--MMMMbf--"
+    "................................--.M....fFbN....jjjjjjjjjjjjjjjj"
+    "NF-NMMMMMMMMMMMM..........-.....aaaa....bf......bbbbbbbbvvvvvvvv"
+    "NNw...NFe.w..b-.MMMM---.MMMMMMMMjjjjbbbbJJ-j..........tT......MM";
+/// Opcodes of two bytes, 0F xx. `n` as `N`, of VEX and EVEX as well, where all others but vzeroupper have
+/// ModRM alone.
+constexpr std::string_view second_map =
+    "MMMM-.....-.MMM-MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM........MMMMMMMM"
+    "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMnnnnMMM.MMMMMMMM"
+    "JJJJJJJJJJJJJJJJMMMMMMMMMMMMMMMM...MNMMM...MNMMMMMMMMMMMMMNMMMMM"
+    "MMnMnnnM........MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM";
 
-/// Opcodes of one byte. `full` is an immediate of the operand's size, at most four bytes.
-Layout first_map(unsigned op, std::size_t full, bool wide, unsigned reg) {
-  if (op < 0x40) {
-    switch (op & 7U) {
-      case 4: return only(1);
-      case 5: return only(full);
-      case 6:
-      case 7: return unknown;
-      default: return modrm_and(0);
-    }
-  }
-  if (op < 0x60) return alone;
-  if (op >= 0x70 && op <= 0x7f) return branch(1);
-  if (op >= 0x84 && op <= 0x8f) return modrm_and(0);
-  if (op >= 0x90 && op <= 0x9f) return op == 0x9a ? unknown : alone;
-  if (op >= 0xa0 && op <= 0xa3) return only(8);
-  if (op >= 0xb0 && op <= 0xb7) return only(1);
-  if (op >= 0xb8 && op <= 0xbf) return only(wide ? 8 : full);
-  if ((op >= 0xd0 && op <= 0xd3) || (op >= 0xd8 && op <= 0xdf)) return modrm_and(0);
-  if (op >= 0xe0 && op <= 0xe3) return branch(1);
-  if (op >= 0xe4 && op <= 0xe7) return only(1);
-  switch (op) {
-    case 0x63:
-    case 0xfe:
-    case 0xff: return modrm_and(0);
-    case 0x68:
-    case 0xa9: return only(full);
-    case 0x69:
-    case 0x81:
-    case 0xc7: return modrm_and(full);
-    case 0x6a:
-    case 0xa8:
-    case 0xcd: return only(1);
-    case 0x6b:
-    case 0x80:
-    case 0x83:
-    case 0xc0:
-    case 0xc1:
-    case 0xc6: return modrm_and(1);
-    case 0xc2:
-    case 0xca: return only(2);
-    case 0xc8: return only(3);
-    case 0xe8:
-    case 0xe9: return branch(4);
-    case 0xeb: return branch(1);
-    case 0xf6: return modrm_and(reg < 2 ? 1 : 0);
-    case 0xf7: return modrm_and(reg < 2 ? full : 0);
-    case 0x60:
-    case 0x61:
-    case 0x82:
-    case 0xce:
-    case 0xd4:
-    case 0xd5:
-    case 0xd6:
-    case 0xea: return unknown;
-    default: return alone;
+Layout layout_of(char letter, std::size_t full, bool wide, unsigned reg) {
+  switch (letter) {
+    case '.': return alone;
+    case 'M': return modrm_and(0);
+    case 'n':
+    case 'N': return modrm_and(1);
+    case 'F': return modrm_and(full);
+    case 'f': return only(full);
+    case 'b': return only(1);
+    case 'w': return only(2);
+    case 'e': return only(3);
+    case 'a': return only(8);
+    case 'v': return only(wide ? 8 : full);
+    case 'j': return branch(1);
+    case 'J': return branch(4);
+    case 't': return modrm_and(reg < 2 ? 1 : 0);
+    case 'T': return modrm_and(reg < 2 ? full : 0);
+    default: return unknown;
   }
 }
 
@@ -126,7 +90,7 @@ class Decoder {
   /// Of the maps that VEX and EVEX number.
   static Layout vector(unsigned map, unsigned op) {
     switch (map) {
-      case 1: return second_map(op, true);
+      case 1: return op == 0x77 ? alone : modrm_and(second_map[op] == 'n' ? 1 : 0);
       case 2:
       case 5:
       case 6: return modrm_and(0);
@@ -154,11 +118,11 @@ class Decoder {
       at_ += 3;
       return vector(map, next());
     }
-    if (op != 0x0f) return first_map(op, half && !wide ? 2 : 4, wide, byte(at_) >> 3U & 7U);
+    if (op != 0x0f) return layout_of(first_map[op], half && !wide ? 2 : 4, wide, byte(at_) >> 3U & 7U);
     const unsigned second = next();
     if (second == 0x38) return ++at_, modrm_and(0);
     if (second == 0x3a) return ++at_, modrm_and(1);
-    return second_map(second, false);
+    return layout_of(second_map[second], 4, false, 0);
   }
 
   void operands() {

@@ -282,25 +282,12 @@ class Linter {
 }  // namespace
 
 std::string_view to_string(Rule rule) {
-  switch (rule) {
-    case Rule::negative: return "negative";
-    case Rule::throughput: return "throughput";
-    case Rule::epoch: return "epoch";
-    case Rule::sum_of_parts: return "sum of parts";
-    case Rule::parts_of_step: return "parts of step";
-    case Rule::shares: return "shares";
-    case Rule::missing_phase: return "missing phase";
-    case Rule::step_count: return "step count";
-    case Rule::large_other: return "large other";
-    case Rule::underived_minimum: return "underived minimum";
-    case Rule::timed_windows: return "timed windows";
-    case Rule::scopes: return "scopes";
-    case Rule::slower: return "times slower";
-    case Rule::bound: return "bound";
-    case Rule::interval: return "interval";
-    case Rule::ratio: return "ratio";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 16> names{
+      "negative",      "throughput",    "epoch",        "sum of parts", "parts of step",
+      "shares",        "missing phase", "step count",   "large other",  "underived minimum",
+      "timed windows", "scopes",        "times slower", "bound",        "interval",
+      "ratio"};
+  return names[static_cast<std::size_t>(rule)];
 }
 
 // Beside the type, where argument-dependent lookup finds it.

@@ -1,4 +1,4 @@
-#include "core/machine/openblas_cores.hpp"
+#include "core/machine/openblas.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // probe_noise(): one kernel timed against itself, in the same alternation that a gate uses.
 
 #include "assay/machine.hpp"
-#include "core/machine/roof_levels.hpp"
+#include "core/machine/roofline.hpp"
 #include "core/machine/stream.hpp"
 #include "core/machine/visibility.hpp"
 #include "core/statistics/statistics.hpp"

@@ -1,11 +1,24 @@
-// The decisions of measure_roof() that need no clock.
+// The decisions of measure_roof() that need no clock, among them the working sets, which follow from the
+// caches.
 #pragma once
 
 #include "assay/machine.hpp"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace assay {
+
+// A working set that the roof is measured with.
+struct RoofLevel {
+  std::string name;             // L1, L2, L3 or memory
+  double bytes_per_thread = 0;  // to measure with
+  double holds_bytes = 0;       // the largest working set of all threads together that this level serves
+};
+
+// By growing working set; `memory` is always there and comes last.
+std::vector<RoofLevel> roof_levels(const Machine& machine, int threads);
 
 // Returns how many calls take about `slice` seconds, found by doubling. `seconds_of(calls)` is asked three
 // times for each number and its least answer counts: one call that was held up would make slices so short

@@ -6,17 +6,6 @@
 
 namespace assay {
 
-// P(X >= successes) for X binomial with `trials` trials of this probability.
-double upper_tail(int trials, int successes, double probability);
-
-// Fewest of `trials` groups that must exceed the margin for a sign test at this level;
-// trials + 1 when none do.
-int least_successes(int trials, double level);
-
-// The probability that one group must have of exceeding the margin for `successes` of `trials` to exceed it
-// with this power.
-double needed_probability(int trials, int successes, double power);
-
 // The gate that is reckoned with: its groups, its margin, a suite of 100 cases with one false alarm in 100
 // runs, and a change that is found in 95 of 100 runs.
 struct GateSketch {
@@ -28,8 +17,8 @@ struct GateSketch {
 
 // Relative change that the sketched gate would see, from A/A deviations: logarithms of group ratios whose
 // true value is 1. With d such a deviation, a change of log size s is seen in a group when d + s > log(1 +
-// margin). The sign test needs k of n groups (least_successes), hence a probability p per group
-// (needed_probability), hence s = log(1 + margin) + q, where q is the p-quantile of d. Both sides being the
+// margin). The sign test needs k of n groups (needed_count), hence a probability p per group
+// (needed_chance), hence s = log(1 + margin) + q, where q is the p-quantile of d. Both sides being the
 // same kernel, d and -d are equally likely, so q is the (2p - 1)-quantile of |d|,
 // which uses every deviation twice.
 double smallest_visible_change(const std::vector<double>& deviations, const GateSketch& gate = {});

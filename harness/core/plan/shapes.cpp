@@ -27,16 +27,6 @@ constexpr std::string_view how = "write it as gemm/m=512,n=512,k=64..4096:x2; `a
   throw Error("'" + std::string(word) + "'", what, std::string(remedy));
 }
 
-std::vector<std::string_view> parts_of(std::string_view text, char between) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = text.find(between);
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::optional<Index> number_of(std::string_view text) {
   Index out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);

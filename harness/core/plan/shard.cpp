@@ -103,18 +103,12 @@ std::optional<Source> slurm(const Environment& environment, std::optional<std::i
   return out;
 }
 
-/// An index alone; whoever submits the job knows the count.
-std::optional<Source> kubernetes(const Environment& environment) {
-  const auto index = variable(environment, "JOB_COMPLETION_INDEX");
+/// An index whose count may be missing: --shard-count takes its place. Kubernetes has none, and AWS Batch had
+/// the index first.
+std::optional<Source> index_of_job(const Environment& environment, const Pair& names) {
+  const auto index = variable(environment, names.index);
   if (!index) return std::nullopt;
-  return Source{.index = index, .count = std::nullopt};
-}
-
-/// The size came later than the index; where it is missing --shard-count takes its place.
-std::optional<Source> aws_batch(const Environment& environment) {
-  const auto index = variable(environment, "AWS_BATCH_JOB_ARRAY_INDEX");
-  if (!index) return std::nullopt;
-  return Source{.index = index, .count = variable(environment, "AWS_BATCH_JOB_ARRAY_SIZE")};
+  return Source{index, names.count == nullptr ? std::nullopt : variable(environment, names.count)};
 }
 
 void collect(std::vector<Source>& out, std::optional<Source> found) {
@@ -135,8 +129,8 @@ std::vector<Source> sources_of(const ShardOptions& options, const Environment& e
   collect(out, pair_of(environment, {"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL"}));
   collect(out, pair_of(environment, {"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT"}));
   collect(out, slurm(environment, options.count));
-  collect(out, kubernetes(environment));
-  collect(out, aws_batch(environment));
+  collect(out, index_of_job(environment, {"JOB_COMPLETION_INDEX", nullptr}));
+  collect(out, index_of_job(environment, {"AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE"}));
   const bool runner = before > (options.index || options.count ? 1U : 0U);
   if (out.size() == before && !runner) {
     throw Error(

@@ -19,13 +19,9 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t largest_trace = std::uintmax_t{1} << 28;
 
 std::vector<std::string> fields_in(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    out.emplace_back(text.substr(0, comma));
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-  }
-  return out;
+  if (text.empty()) return {};
+  const auto parts = parts_of(text, ',');
+  return {parts.begin(), parts.end()};
 }
 
 bool is_trace(std::string_view field) {
@@ -65,6 +61,16 @@ void require_moderate(const fs::path& file) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> parts_of(std::string_view text, char between) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const std::size_t end = text.find(between);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
 
 std::string fields_of(const Operation& operation, const std::string& problem, const fs::path& file) {
   if (file.empty()) return problem;

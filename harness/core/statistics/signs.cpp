@@ -7,23 +7,23 @@
 namespace assay {
 namespace {
 
-/// P(B >= count), B binomial.
+int count_of(std::span<const double> samples, const std::function<bool(double)>& counts) {
+  return static_cast<int>(std::ranges::count_if(samples, counts));
+}
+
+}  // namespace
+
 double binomial_tail(int count, int samples, double chance) {
-  if (count <= 0) return 1;
+  if (count <= 0 || chance >= 1) return count <= samples ? 1 : 0;
   double tail = 0;
-  for (int k = count; k <= samples; ++k) {
+  for (int k = count; chance > 0 && k <= samples; ++k) {
+    // Logarithms, since the coefficient overflows long before the product matters.
     const double log_choose =
         std::lgamma(samples + 1.0) - std::lgamma(k + 1.0) - std::lgamma(samples - k + 1.0);
     tail += std::exp(log_choose + k * std::log(chance) + (samples - k) * std::log1p(-chance));
   }
   return std::min(tail, 1.0);
 }
-
-int count_of(std::span<const double> samples, const std::function<bool(double)>& counts) {
-  return static_cast<int>(std::ranges::count_if(samples, counts));
-}
-
-}  // namespace
 
 double sign_tail(int count, int samples) { return binomial_tail(count, samples, 0.5); }
 

@@ -5,7 +5,9 @@
 
 namespace assay {
 
-/// P(B >= count) of `samples` tosses of a fair coin.
+/// P(B >= count) of `samples` tosses of a coin that falls so with this chance.
+double binomial_tail(int count, int samples, double chance);
+/// The same of a fair coin.
 double sign_tail(int count, int samples);
 
 /// One-sided p-value of "the median is at most `limit`", from how many samples exceed it.

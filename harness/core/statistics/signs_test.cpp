@@ -40,5 +40,26 @@ TEST(SignTest, NamesTheChanceThatAShiftMustReach) {
   EXPECT_EQ(needed_chance(5, 4, 0.95), 1);
 }
 
+TEST(Signs, KnowsTheBinomialTail) {
+  EXPECT_NEAR(binomial_tail(3, 4, 0.5), 5.0 / 16, 1e-12);  // (4 + 1) of 16 outcomes
+  EXPECT_NEAR(binomial_tail(1, 3, 0.2), 1 - 0.8 * 0.8 * 0.8, 1e-12);
+  EXPECT_EQ(binomial_tail(0, 3, 0.2), 1);
+  EXPECT_EQ(binomial_tail(4, 3, 0.2), 0);
+  EXPECT_EQ(binomial_tail(3, 3, 1), 1);
+}
+
+TEST(Signs, CountsTheSignsThatATestNeeds) {
+  EXPECT_EQ(needed_count(5, 0.05), 5);   // 1 of 32 is 3.1 %, 6 of 32 is 18.8 %
+  EXPECT_EQ(needed_count(10, 0.05), 9);  // 11 of 1,024 is 1.1 %, 56 of 1,024 is 5.5 %
+  EXPECT_EQ(needed_count(4, 0.05), 5);   // 1 of 16 is 6.3 %: no outcome is enough
+}
+
+TEST(Signs, FindsTheProbabilityThatGivesThePower) {
+  // All of two groups with power 0.81 need 0.9 each.
+  EXPECT_NEAR(needed_chance(2, 2, 0.81), 0.9, 1e-9);
+  const double p = needed_chance(26, 30, 0.95);
+  EXPECT_NEAR(binomial_tail(26, 30, p), 0.95, 1e-9);
+}
+
 }  // namespace
 }  // namespace assay
