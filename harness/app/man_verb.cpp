@@ -4,11 +4,12 @@
 #include "app/verbs.hpp"
 #include "assay/outcome.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -19,33 +20,22 @@
 namespace assay {
 namespace {
 
-/// The code point that begins there, and how many bytes it takes.
-std::pair<unsigned, std::size_t> code_point(std::string_view text) {
-  const auto byte = [&](std::size_t at) {
-    return static_cast<unsigned>(static_cast<unsigned char>(text[at]));
-  };
-  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  if (length == 1 || length > text.size()) return {byte(0), 1};
-  unsigned out = byte(0) & (0xffU >> (length + 1));
-  for (std::size_t at = 1; at < length; ++at) out = (out << 6U) | (byte(at) & 0x3fU);
-  return {out, length};
-}
-
 /// The text as it is: no dash is broken at, no backslash escapes, no line is a request, and nothing is beyond
 /// ASCII.
 std::string roff(std::string_view text) {
+  static const std::map<char, std::string_view> escapes{{'\\', R"(\e)"},  {'-', R"(\-)"},   {'\'', R"(\(aq)"},
+                                                        {'`', R"(\(ga)"}, {'^', R"(\(ha)"}, {'~', R"(\(ti)"}};
   std::string out = text.starts_with('.') || text.starts_with('\'') ? R"(\&)" : "";
   while (!text.empty()) {
-    const auto [point, length] = code_point(text);
-    switch (point) {
-      case '\\': out += R"(\e)"; break;
-      case '-': out += R"(\-)"; break;
-      case '\'': out += R"(\(aq)"; break;
-      case '`': out += R"(\(ga)"; break;
-      case '^': out += R"(\(ha)"; break;
-      case '~': out += R"(\(ti)"; break;
-      default:
-        out += point < 0x80 ? std::string(1, static_cast<char>(point)) : fmt::format("\\[u{:04X}]", point);
+    const std::size_t length = std::max<std::size_t>(1, character_length(text));
+    const auto escape = escapes.find(text.front());
+    if (length > 1) {
+      unsigned point = static_cast<unsigned char>(text.front()) & (0x7fU >> length);
+      for (const char c : text.substr(1, length - 1))
+        point = point << 6U | (static_cast<unsigned char>(c) & 0x3fU);
+      out += fmt::format("\\[u{:04X}]", point);
+    } else {
+      out += escape == escapes.end() ? text.substr(0, 1) : escape->second;
     }
     text.remove_prefix(length);
   }

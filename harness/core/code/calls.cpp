@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -83,20 +84,12 @@ constexpr Row rows[] = {
     {"blis", "bli_*"},
 };
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 bool matches(const Row& row, const std::string& name) {
-  return std::ranges::any_of(words_of(row.names), [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+  std::istringstream patterns{std::string(row.names)};
+  for (std::string pattern; patterns >> pattern;) {
+    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
+  }
+  return false;
 }
 
 /// Whether the library itself, not one that it needs, defines the name.
