@@ -26,6 +26,7 @@ import ctypes.util
 import glob
 import inspect
 import json
+import math
 import os
 import pickle
 import re
@@ -48,7 +49,7 @@ _WIDTHS = {F32: 4, F64: 8, F16: 2, BF16: 2, I32: 4, I64: 8, U8: 1}
 
 
 class AssayError(Exception):
-    """What cannot be used: an option, a function, an environment. The text says what to do."""
+    """An option, a function or an environment that cannot be used. The text says what to do."""
 
 
 # The structures of assay/plugin.h. Each has its size in it, by which the library sees when they differ.
@@ -115,7 +116,7 @@ def _library():
     named = os.environ.get("ASSAY_LIBRARY")
     places = [named] if named else [
         os.path.join(here, "libassay.so"), os.path.join(here, "..", "..", "build", "release", "libassay.so"),
-        # Installed: this file is PREFIX/share/assay/python/assay.py, or what pip put beside other packages.
+        # Installed: this file is PREFIX/share/assay/python/assay.py, or pip put it beside other packages.
         *sorted(glob.glob(os.path.join(here, "..", "..", "..", "lib*", "libassay.so"))),
         *sorted(glob.glob(os.path.join(here, "..", "..", "..", "lib", "*-linux-gnu", "libassay.so"))),
         os.path.join(sys.prefix, "lib", "libassay.so"), ctypes.util.find_library("assay")]
@@ -185,7 +186,7 @@ class _Arrays:
 
 
 def _copy(result, into, name):
-    """Copies what a function returned into an output of ours."""
+    """Copies the result of a function into an output of ours."""
     shape = getattr(into, "shape", None)
     own = getattr(result, "shape", None)
     if own is None and not hasattr(result, "__len__"):  # a number
@@ -197,12 +198,7 @@ def _copy(result, into, name):
             for i in range(len(into)):
                 into[i] = result
         return
-    count = 1
-    for extent in own if own is not None else (len(result),):
-        count *= int(extent)
-    wanted = 1
-    for extent in shape:
-        wanted *= int(extent)
+    count, wanted = math.prod(own if own is not None else (len(result),)), math.prod(shape)
     if count != wanted:
         raise ValueError(f"returned {count} elements for {name}, which has {wanted}")
     if hasattr(into, "copy_"):
@@ -258,8 +254,8 @@ class _Function:
         self._last = None
 
     def _arguments(self, problem, tensors, count):
-        """Arguments by name, and the outputs that are to be returned. As they were, if the problem and buffers are:
-        those of another problem may lie where those of the last one did."""
+        """Returns the arguments by name, and the outputs that the function returns. Reuses those of the last call for the
+        same problem and buffers. The problem counts, since its buffers may lie where those of the last one did."""
         key = (problem.threads, *(problem.fields[i].value for i in range(problem.field_count)),
                *(tensors[i].data for i in range(count)))
         if self._last is not None and self._last[0] == key:
@@ -297,7 +293,7 @@ class _Function:
 
 
 class _Program:
-    """What this script has: operations and kernels, in C structures that stay alive."""
+    """The operations and kernels of this script, in C structures that stay alive."""
 
     def __init__(self):
         self.operations, self.kernels, self._kept = [], [], []
@@ -351,13 +347,9 @@ class _Program:
                       exact=False, cost=None, arrays=None):
         call = self.keep(_Function(reference, name, arrays))
 
-        def values(problem):
-            return {problem[0].fields[i].name.decode(): problem[0].fields[i].value
-                    for i in range(problem[0].field_count)}
-
         def describe_c(problem, tensors, capacity):
             try:
-                told = describe(**values(problem))
+                told = describe(**_fields_of(problem[0]))
                 for i, (tensor, (kind, use, extents, *limits)) in enumerate(told.items()):
                     if i >= capacity or len(extents) > _MOST_AXES:
                         return -1
@@ -369,7 +361,7 @@ class _Program:
                     to.low, to.high = limits[0] if limits else (0, 0)
                 return len(told)
             except Exception as wrong:
-                print(f"assay: describe() of {name}: {type(wrong).__name__}: {wrong}", file=sys.stderr)
+                print(f"assay: describe() of {name}: {_text_of(wrong)}", file=sys.stderr)
                 return -1
 
         def reference_c(problem, tensors, count):
@@ -392,7 +384,7 @@ class _Program:
                                relative=relative, absolute=absolute, exact=int(exact))
         if cost is not None:
             def cost_c(problem, flops, read, written):
-                flops[0], read[0], written[0] = cost(**values(problem))
+                flops[0], read[0], written[0] = cost(**_fields_of(problem[0]))
             operation.cost = _Cost(cost_c)
         self.operations.append(operation)
 
@@ -420,8 +412,9 @@ def variant(operation, function=None, *, name=None, summary="", threaded=False, 
             unfit=None, synchronize=None, seconds=None, arrays=None):
     """Adds a kernel for an operation of assay, or of this script, by the name of the function. Also a decorator.
 
-    unfit(...) is called by the names of fields, and returns why the kernel cannot run a problem, or None. seconds() returns the time, by a clock of its own,
-    of all calls since it was last asked; synchronize() waits for what calls started."""
+    unfit(...) is called by the names of fields, and returns why the kernel cannot run a problem, or None. seconds()
+    returns the time of all calls since the last question, by a clock of its own. synchronize() waits for work that the
+    calls started."""
     def add(f):
         own = name or re.sub(r"[^a-z0-9_]", "_", getattr(f, "__name__", "function").lower()).strip("_") or "function"
         _script.add_kernel(operation, own, f, summary, threaded, libraries, precision, unfit, synchronize, seconds,
@@ -458,7 +451,7 @@ def main(arguments=None):
 
 
 class Comparison:
-    """What compare() found: `word` ("same", "faster", "slower", "undecided", "wrong", ...), how many times as long a
+    """The result of compare(): `word` ("same", "faster", "slower", "undecided", "wrong", ...), how many times as long a
     call of the second function takes (`ratio`, within `low` and `high`), and `text`, the report."""
 
     def __init__(self, word, ratio, low, high, text, data):
@@ -473,7 +466,7 @@ class Comparison:
 
 
 def _in_child(function):
-    """What the function returns in a copy of this process, which keeps its threads to itself."""
+    """Calls the function in a copy of this process, so that its threads stay there, and returns its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -481,7 +474,7 @@ def _in_child(function):
         try:
             answer = pickle.dumps((True, function()))
         except BaseException as reason:
-            answer = pickle.dumps((False, f"{type(reason).__name__}: {reason}"))
+            answer = pickle.dumps((False, _text_of(reason)))
         with os.fdopen(write, "wb") as file:
             file.write(answer)
         os._exit(0)
@@ -586,9 +579,7 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
         return call
 
     def reference(**tensors):
-        lowered = {}
-        for name, array in tensors.items():
-            lowered[name] = array
+        lowered = dict(tensors)
         for i in places:  # f is written for its own types, and not for float64
             like = arguments[i]
             if hasattr(like, "dtype") and hasattr(tensors[f"argument{i}"], "astype"):
