@@ -1,5 +1,5 @@
-// Reports that are committed are what the program writes today: those that are made of committed files to the
-// letter, those that only a measurement makes in their form. ci/reports.sh makes the former again.
+// Committed reports match the program of today: to the letter where they are made of committed files, and in
+// their headings where only a measurement makes them. ci/reports.sh makes the former again.
 #include "app/verb_functions.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
@@ -135,7 +135,7 @@ TEST(CommittedReports, OfTheRooflineAreDrawnFromTheResultsBesideThem) {
       << "run ci/reports.sh";
 }
 
-/// What was tried where a bar was missed, which people write below what was measured.
+/// Leaves out the attempts that people describe below the measured part where a bar was missed.
 std::string without_what_people_wrote(const std::string& report) {
   return report.substr(0, report.find("\n## Short of the bar\n"));
 }

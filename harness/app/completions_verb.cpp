@@ -28,7 +28,7 @@ class Candidates {
     const auto found = std::ranges::find(all_, word, [](const auto& one) { return one.first; });
     return (found == all_.end() ? all_.emplace_back(word, about) : *found).second;
   }
-  /// One per line; a tab stands before the meaning.
+  /// Returns a line for each word; a tab stands before the meaning.
   std::string text(const std::string& before, std::string_view begun) const {
     std::string out;
     for (const auto& [word, about] : all_) {
@@ -138,7 +138,7 @@ Outcome complete_verb(const CompleteOptions& options) {
   if (words.empty()) {
     out.add("--help", "list all verbs");
     out.add("--version", "say which program this is");
-  } else if (std::ranges::find(words, "--") == words.end()) {  // what stands behind -- is another program's
+  } else if (std::ranges::find(words, "--") == words.end()) {  // words behind -- belong to another program
     const bool has_two = words.size() > 1 && std::ranges::any_of(verbs(), [&](const Verb& verb) {
                            return verb.name == words[0] + " " + words[1];
                          });

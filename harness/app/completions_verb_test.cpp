@@ -20,7 +20,7 @@ std::string printed(const std::function<Outcome()>& verb) {
   return ::testing::internal::GetCapturedStdout();
 }
 
-/// The lines of what may follow these words, the last of which has begun.
+/// Returns the candidates for the last of these words, a line each.
 std::string completed(std::vector<std::string> words) {
   words.insert(words.begin(), "assay");
   return "\n" + printed([&] { return complete_verb({.words = words}); });

@@ -107,7 +107,7 @@ void read_bundle_file(const Reader& reader, const std::string& text) {
   read_bundle(reader.written("bundle.json", text).parent_path());
 }
 
-/// Of a program that every machine has.
+/// A bundle of a program that every machine has.
 BundleFile bundle(const Reader& reader) {
   const std::string content = "#!/bin/sh\n";
   fs::permissions(reader.written("base/p-0", content), fs::perms::owner_all);
@@ -202,7 +202,7 @@ TEST_P(FileFormats, NameAFieldThatIsMissing) {
   }
 }
 
-/// Files that people write are strict; those that programs write may come from a later one.
+/// Files that people write are strict; files that programs write may come from a later version.
 TEST_P(FileFormats, NameAnUnknownKeyWherePeopleWriteThem) {
   const std::string found = complaint(with_first(R"("nmae": 1)"));
   if (schema_named(GetParam().name).contains("additionalProperties")) {

@@ -107,7 +107,7 @@ CommandLine parse(const Words& arguments) {
     const std::size_t words = words_of(verb, arguments);
     if (words == 0) continue;
     const Words rest(arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end());
-    // What stands behind -- is another program's.
+    // Words behind -- belong to another program.
     const Words own(rest.begin(), std::ranges::find(rest, "--"));
     const bool is_meant =
         std::ranges::all_of(verb.chosen_by, [&](std::string_view option) { return gives(own, option); });

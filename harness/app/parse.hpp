@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// What to do, or what to print and exit with: help and version are not errors, everything else is.
+/// A call to perform, or a text to print and an exit code. Only help and version are not errors.
 struct CommandLine {
   std::optional<Call> call;
   std::string output, errors;

@@ -16,7 +16,7 @@ struct FileFormat {
 };
 std::span<const FileFormat> file_formats();
 
-/// Schemas of what single verbs tell with --json; beside them.
+/// Schemas of the JSON that single verbs print; each is defined beside its verb.
 Json list_schema();
 Json check_schema();
 Json known_bad_schema();

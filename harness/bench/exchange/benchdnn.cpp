@@ -27,8 +27,8 @@ std::vector<std::string_view> split_at_commas(std::string_view line) {
   return fields;
 }
 
-/// Where a template such as `perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%` has what is read of a
-/// line.
+/// The positions of the fields that are read, in a template such as
+/// `perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%`.
 struct PerfTemplate {
   std::size_t fields = 0;
   std::optional<std::size_t> problem, name, implementation, time;
@@ -58,7 +58,7 @@ PerfTemplate template_of(std::string_view line, const std::string& where) {
   return found;
 }
 
-/// The fields of a line, where that of the problem, which is not quoted, may hold commas itself.
+/// Returns the fields of a line. The problem is not quoted and may hold commas.
 std::vector<std::string> fields_of(std::string_view line, const PerfTemplate& form,
                                    const std::string& where) {
   const auto parts = split_at_commas(line);

@@ -21,7 +21,7 @@ const char* kind_of(const ComparedRow& verdict) {
                                                     : "regression";
 }
 
-/// Causes may be functions, of which no engine knows the place.
+/// A cause may be a function. CI engines cannot place it in a file.
 bool is_path(const std::string& cause) {
   return cause.find('/') != std::string::npos && cause.find(':') == std::string::npos &&
          cause.find('(') == std::string::npos;

@@ -16,8 +16,8 @@
 
 namespace assay {
 
-/// A file that is read. `field` is the whole value, null where the text is no JSON; messages about it end
-/// with the remedy of the format.
+/// A file to read. `field` is its whole value, null where the text is no JSON. Messages end with the remedy
+/// of the format.
 struct ResultFile {
   const std::filesystem::path& path;
   const std::string& text;
@@ -26,10 +26,10 @@ struct ResultFile {
   std::string where() const { return path.string(); }
 };
 
-/// A part of its structure by which a format is known.
+/// A part of a file's structure by which its format is recognised.
 struct Mark {
-  /// `benchmarks[].states`: the member of the first item of that array; an array without items passes. The
-  /// starts of a line, separated by `|`, of a text that is no JSON.
+  /// `benchmarks.states`: a member, of the first item where `benchmarks` is an array; an empty array passes.
+  /// For "a line", the beginnings that it may have, separated by `|`, in a text that is no JSON.
   std::string_view place;
   std::string_view is;  ///< "an object", "an array", "a string", "a line", or the beginning of a schema
 };
@@ -37,10 +37,11 @@ struct Mark {
 struct ResultFormat {
   std::string_view name;  ///< the suite of results that name none
   std::string_view about;
-  std::vector<Mark> marks;     ///< all of them
-  std::string_view rows, row;  ///< the array of measurements, and one of them, where none is a fault
-  std::string_view remedy;     ///< how to write such a file
-  /// Adds to results that have name and about. Throws Error naming the file and the key or line at fault.
+  std::vector<Mark> marks;  ///< all must hold
+  std::string_view rows,
+      row;  ///< the array of measurements and the name of an item, where an empty array is a fault
+  std::string_view remedy;  ///< how to write such a file
+  /// Fills results that have their name and about. Throws Error naming the file and the key or line at fault.
   void (*read)(const ResultFile& file, Results& out);
   bool bare_nan = false;  ///< its JSON may hold NaN and Infinity, which count as null
 };
@@ -49,7 +50,7 @@ struct ResultFormat {
 class NamedTrials {
  public:
   explicit NamedTrials(Results& results) : results_(results) {}
-  /// Returns the trial of that name, which is made at first.
+  /// Returns the trial of that name, and makes it at the first call.
   TrialResult& at(const std::string& name);
 
  private:

@@ -11,15 +11,15 @@
 
 namespace assay {
 
-/// GitHub shows ten errors of a step and drops the others without a word: nine, and a tenth that counts.
+/// GitHub shows ten errors of a step and silently drops the others: nine are written, and a tenth counts the
+/// rest.
 inline constexpr std::size_t most_annotations = 9;
 
 /// GitHub refuses a summary of more than 1,024 KiB, and shows none of it then.
 inline constexpr std::size_t most_summary_bytes = 900 * 1024;
 
-/// One error for each changed file that slowed trials, with the worst of them, and for each of the other
-/// worst rows: wrong, impossible and failed ones, then slower ones by how much; and for each objection. Empty
-/// when there is no such row and nothing ran out.
+/// Writes an error for each changed file that slowed trials, with the worst trial, for each other wrong,
+/// impossible, failed or slower row, and for each objection. Empty without such rows.
 std::string github_annotations(const PullRequest& page, const std::string& suite);
 
 /// Lines `verdict=` and `regressions=`: for the file of outputs. `verdict` is one word.

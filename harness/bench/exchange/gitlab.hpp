@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// A Code Quality report: an array with an entry for each trial that fails, at the changed file behind it, or
-/// at `elsewhere`, the suite, where none is known. A finding has the same fingerprint in every run, so that
-/// GitLab tells new ones from old.
+/// Returns a Code Quality report: an array with an entry for each trial that fails, at the changed file
+/// behind it, or at `elsewhere`, the suite, where no file is known. A finding has the same fingerprint in
+/// every run, so that GitLab recognises new findings.
 std::string gitlab_code_quality(const PullRequest& page, const std::string& elsewhere);
 
 }  // namespace assay

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// One launch of one trial as the formats write it, or a trial without launches.
+/// A launch of a trial as the formats write it, or a trial without launches.
 struct Repetition {
   double real_nanoseconds = 0, cpu_nanoseconds = 0;
   Index iterations = 0;

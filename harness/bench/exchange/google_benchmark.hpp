@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// One repetition per launch, named by the trial's key, its time the median of the launch's slices; a single
-/// launch has one repetition per slice. All that the format has no place for stands under one key, "assay".
-/// Trials that disagreed or were skipped carry "error_occurred" and "error_message".
+/// Writes a repetition for each launch, named by the trial's key, with the median time of the launch's
+/// slices. A single launch has a repetition for each slice. Fields that the format lacks stand under the key
+/// "assay". Trials that disagreed or were skipped carry "error_occurred" and "error_message".
 std::string google_benchmark_json(const Results& results);
 
 /// Writes the same rows in the columns of --benchmark_format=csv and =console.

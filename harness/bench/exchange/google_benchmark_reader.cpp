@@ -28,8 +28,8 @@ double seconds_per_unit(const JsonField& benchmark) {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Whether the name is that of an aggregate, `X_mean`, of a benchmark that is there. A fit over the sizes of
-/// a family is named for the family, `X_BigO` for `X/8`.
+/// Whether an aggregate has this name, as `X_mean` of a benchmark `X` in the file. A fit over the sizes of a
+/// family is named for the family, `X_BigO` for `X/8`.
 bool names_aggregate(std::string_view name, const Names& names) {
   for (const std::string_view suffix : {"_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"}) {
     if (!name.ends_with(suffix)) continue;
@@ -47,7 +47,7 @@ bool is_measurement(const JsonField& benchmark, const Names& names) {
   return !names_aggregate(benchmark.at("name").text(), names);
 }
 
-/// A trial of the name, with what our own writer left about it.
+/// Returns a trial of this name, with the fields that our own writer adds.
 TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
   TrialResult trial{.key = name, .operation = name};
   if (const auto threads = benchmark.find("threads")) {
@@ -67,8 +67,7 @@ TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
   return trial;
 }
 
-/// Returns nothing for a number that was not finite, and was written as such. Throws Error for one that is no
-/// time at all.
+/// Returns nothing for a number that is not finite. Throws Error for a negative one.
 std::optional<double> real_time_of(const JsonField& benchmark) {
   const auto time = benchmark.find("real_time");
   if (!time) {
@@ -80,14 +79,14 @@ std::optional<double> real_time_of(const JsonField& benchmark) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Whether it says of itself that it cannot be timed; then so does the trial.
+/// Returns whether the benchmark reports that it cannot be timed, and then marks the trial so.
 bool take_report(TrialResult& trial, const JsonField& benchmark) {
   // Errors have `error_occurred`. Benchmarks that are left out on purpose have `skipped`, since 1.8.
   const auto error = benchmark.find("error_occurred");
   const bool failed = error && error->boolean();
   if (!failed && !benchmark.find("skipped")) return false;
   const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
-  // Ours come with everything that has no time as an error, since the format knows nothing else.
+  // Our writer marks every trial without a time as an error, since the format has no other word.
   const bool ours = benchmark.find("assay").has_value();
   const auto begins = [&](std::string_view start) { return message.starts_with(start); };
   const bool found =
@@ -119,7 +118,7 @@ Machine machine_of(const JsonField& context) {
     machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
     machine.facts.push_back({"cores", std::to_string(machine.cores)});
   }
-  // The build type is that of the library that times, not the program's: worth knowing, and no other machine.
+  // The build type of the timing library, not of the program. Shown, but does not make another machine.
   machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
   // Hosted machines get another name and clock each time without being another machine.
   machine.facts.push_back({"host", context.text_or("host_name", ""), false});

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// What the exit codes say: nothing where all are 0. One that a signal ended has no code.
+/// Describes the exit codes; empty where all are 0. A run that a signal ended has no code.
 std::string failed_runs(const JsonField& command) {
   const auto codes = command.find("exit_codes");
   if (!codes) return {};

@@ -87,7 +87,7 @@ std::string test_case(const ComparedRow& verdict, const std::string& suite, cons
                      xml(fmt::format("{}: {}", in_words(verdict), verdict.why)));
 }
 
-/// A test case of the whole: `what` is the element that says why it does not pass.
+/// A test case for the whole comparison. `what` is the element that says why it does not pass.
 std::string case_of_all(const std::string& suite, const std::string& name, const std::string& what,
                         const std::string& type, const std::string& message) {
   return fmt::format("  <testcase classname=\"{}\" name=\"{}\"><{} type=\"{}\" message=\"{}\"/></testcase>\n",

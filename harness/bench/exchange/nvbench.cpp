@@ -33,12 +33,12 @@ double seconds_in(const JsonField& field) {
   return *seconds;
 }
 
-/// The sample times that a summary names a file of, whose name is relative to the folder of the results.
+/// Reads the file of sample times that a summary names, relative to the folder of the results.
 Launch sample_times(const JsonField& summary, const std::filesystem::path& folder) {
   const auto name = value_of(summary, "filename");
   if (!name) return {};
   std::filesystem::path file = folder / name->text();
-  // Versions before 2025 wrote the name as it was from the folder that they were run in.
+  // Versions before 2025 wrote the name relative to their working directory.
   if (!std::filesystem::exists(file))
     file = folder / std::filesystem::path(name->text()).parent_path().filename() / file.filename();
   if (!std::filesystem::exists(file)) return {};

@@ -118,7 +118,7 @@ std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& 
   return out;
 }
 
-/// Names the format of which the fewest parts are missing, among those of which one is there.
+/// Names the format with the fewest missing parts, among the formats of which a part is present.
 [[noreturn]] void refuse(const Json& value, const ResultFile& file) {
   std::vector<std::string> known, nearest;
   std::string_view name;
@@ -141,8 +141,8 @@ std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& 
 /// The value of a file, null where it is no JSON.
 struct Parsed {
   Json value;
-  bool bare_nan = false;     ///< and no JSON for that reason alone
-  std::optional<Error> why;  ///< it is no JSON
+  bool bare_nan = false;     ///< strict JSON except for NaN and Infinity
+  std::optional<Error> why;  ///< why it is no JSON
 };
 
 Parsed parsed(const std::string& text, const std::string& where) {

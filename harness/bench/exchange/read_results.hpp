@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Reads our own results, or those of another program that the table in read_results.cpp has, told apart by
-/// their structure. Throws Error naming the file and the key or line at fault.
+/// Reads results of assay or of another program in the table of read_results.cpp. The structure of the file
+/// tells its format. Throws Error naming the file and the key or line at fault.
 Results read_any_results(const std::filesystem::path& file);
-/// The same of a text; files that it names lie beside `path`.
+/// Reads results from a text. Files that it names lie beside `path`.
 Results results_in(const std::string& text, const std::filesystem::path& path);
 
 }  // namespace assay

@@ -19,34 +19,34 @@ namespace {
 
 constexpr std::string_view threads = "threads", system_calls = "system", by_name = "dlopen";
 
-/// Names, as patterns of fnmatch(3), and what they belong to; nothing when they are not listed. Of the rows
-/// that match, the first counts.
+/// Names, as patterns of fnmatch(3), and the library that they belong to; an empty library is not reported.
+/// The first matching row counts.
 struct Row {
   std::string_view to, names;
 };
 
 constexpr Row rows[] = {
-    // It hands out the other variants, which a kernel could call.
+    // The registry hands out other variants, which a kernel could call.
     {"registry",
      "assay::Registry::linked assay::Registry::at assay::Registry::operations assay::Registry::take"},
     // The rest of the harness works for all variants alike.
     {"", "assay::*"},
 
-    // These have work done on other threads.
+    // These run work on other threads.
     {threads,
      "pthread_create thrd_create clone clone3 __clone std::thread::_M_start_thread GOMP_parallel* GOMP_task* "
      "GOMP_teams* GOMP_target* __kmpc_fork_* __kmpc_omp_task*"},
-    // Threads that were started already wait for each other by these, and share out work.
+    // With these, running threads wait for each other and share out work.
     {"",
      "GOMP_* omp_* __kmpc_* pthread_mutex_* pthread_cond_* pthread_rwlock_* pthread_spin_* pthread_barrier_* "
      "pthread_once pthread_self pthread_equal pthread_join pthread_detach pthread_[gs]etspecific "
      "pthread_key_* sem_init sem_destroy sem_post sem_wait"},
 
-    // What is called is found by name while the program runs, and stays hidden.
+    // These find functions by name while the program runs. The functions stay hidden.
     {by_name, "dlopen dlmopen dlsym dlvsym __libc_dlopen_mode __libc_dlsym"},
-    // Files and random numbers by way of C++, but for the text of paths; the clock, by which a kernel may
-    // learn
-    // that it is timed; anything that the system does. What else is in the C library follows in callee_of().
+    // Files and random numbers of C++, except the text of paths; the clock, by which a kernel may learn that
+    // it is
+    // timed; system calls. callee_of() handles the rest of the C library.
     {"", "std::filesystem::__cxx11::path::*"},
     {system_calls,
      "std::filesystem::* std::basic_?fstream* std::basic_filebuf* std::__basic_file* std::random_device::* "
@@ -63,20 +63,20 @@ constexpr Row rows[] = {
      "vsnprintf sscanf __mem*_chk __str*_chk __*snprintf_chk __isoc??_* malloc calloc realloc free "
      "aligned_alloc posix_memalign qsort bsearch abs labs abort __assert_fail __errno_location __ctype_* "
      "__libc_single_threaded"},
-    // Mathematics on vectors. That on numbers is what the library of mathematics holds.
+    // Mathematics on vectors. The library of mathematics holds the scalar functions.
     {"", "_ZGV*"},
     // Arithmetic that processors lack, and which processor this is.
     {"",
      "__*[sdtxhb][fic][234] __mul[sdxt]c3 __div[sdxt]c3 __cpu_model __cpu_features2 __cpu_indicator_init "
      "__atomic_* __sync_*"},
-    // What compilers have the linker fill in, and instrumentation.
+    // Symbols that the linker defines for the compiler, and instrumentation.
     {"",
      "__stack_chk_* __tls_get_addr _GLOBAL_OFFSET_TABLE_ __start_* __stop_* __gmon_start__ _ITM_* __asan_* "
      "__ubsan_* __tsan_* __msan_* __lsan_* __sanitizer_* __sancov_* __gcov_* __llvm_*"},
     // Highway says which tiers this processor has. Its vectors are compiled into the kernel.
     {"", "hwy::*"},
 
-    // Libraries. Those that are not here are called by the prefix of their names.
+    // Libraries. A library that is not listed is named by the prefix of its functions.
     {"openblas", "cblas_* openblas_* goto_* [sdcz]gem[mv]_"},
     {"onednn", "dnnl_* dnnl::*"},
     {"tbb", "tbb::* TBB_* __TBB_*"},
@@ -151,7 +151,7 @@ std::string readable(std::string_view symbol) {
     const char c = text[i];
     const bool starts_part = name.empty() || name.back() == ':';
     if (depth == 0 && starts_part && is_operator(std::string_view(text).substr(i))) {
-      // One of the two pairs of parentheses of operator()() is its name.
+      // In operator()() the first pair of parentheses is part of the name.
       const std::size_t arguments = text.find('(', i + (text.substr(i).starts_with("operator()") ? 9 : 0));
       return name.append(text.substr(i, arguments == std::string_view::npos ? arguments : arguments - i));
     }

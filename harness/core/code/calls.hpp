@@ -1,5 +1,6 @@
-// What a variant's code calls that is compiled elsewhere, and whether it says so. A kernel that is called
-// hand-written and calls a library, starts threads or opens a library while it runs must show.
+// Calls from a variant's code into code that is compiled elsewhere, and whether the variant declares them.
+// They show kernels that are called hand-written but call a library, start threads or open a library while
+// they run.
 //
 // Only names that the linker sees are known. A pointer to a function that comes from elsewhere, a system call
 // in assembler, and a library that defines functions in namespace assay or std stay hidden.
@@ -17,14 +18,14 @@ namespace assay {
 /// A symbol as its compiler would print it; the symbol itself where it is no mangled name.
 std::string demangled(std::string_view symbol);
 
-/// A symbol as people write it: `tbb::detail::r1::spawn` without arguments, result and arguments of
-/// templates, and the class where it is a table of one.
+/// A symbol as people write it: `tbb::detail::r1::spawn`, without arguments, result and template arguments.
+/// For the table of a class, the class.
 std::string readable(std::string_view symbol);
 
 /// `threads`, `system` or a library; empty for run-times, which every kernel may use, and for the harness.
 std::string callee_of(const std::string& readable_name);
 
-/// By what is called, without run-times and the harness.
+/// Groups the symbols by the library called; leaves out run-times and the harness.
 std::vector<Calls> calls_of(const std::set<std::string>& symbols);
 
 /// As the rows of a CodeTable hold them: lines of `to name`.

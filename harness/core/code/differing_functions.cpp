@@ -64,7 +64,7 @@ Registrations registrations(const ProgramImage& image, const std::vector<std::st
   return out;
 }
 
-/// The harness begins here: what it calls is no part of a variant.
+/// Functions at which the harness begins. Their callees are not part of a variant.
 bool is_border(std::string_view name) {
   return name.starts_with("_ZN5assay8Regist") || name.find("14TypedOperation") != std::string_view::npos;
 }
@@ -91,14 +91,14 @@ std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<c
   return out;
 }
 
-/// One function in both programs.
+/// Compares a function of both programs.
 class Comparison {
  public:
   Comparison(const ProgramImage& before, const LinkedFunction& a, const ProgramImage& after,
              const LinkedFunction& b)
       : before_(before), after_(after), a_(a), b_(b) {}
 
-  /// Instruction by instruction: what is equal but for how far things are away is no change.
+  /// Compares instruction by instruction. A distance that leads to the same place is no change.
   std::uint64_t changed_bytes() const {
     const std::size_t size = a_.bytes.size();
     if (size != b_.bytes.size()) return std::max(size, b_.bytes.size()) - std::min(size, b_.bytes.size());
@@ -107,7 +107,7 @@ class Comparison {
       const Instruction a = decoded(a_.bytes.substr(at)), b = decoded(b_.bytes.substr(at));
       const bool alike = a.length > 0 && a.length == b.length && a.distance == b.distance &&
                          a.distance_size == b.distance_size;
-      // Where they are out of step, or unknown, all that follows is bytes.
+      // Once instructions differ in length or are unknown, the rest is compared byte by byte.
       if (!alike) return changed + differing(at, size);
       if (a.distance_size == sizeof(std::int32_t)) {
         const std::size_t from = at + a.distance, to = from + a.distance_size;
@@ -142,7 +142,7 @@ class Comparison {
     return from - a_.address == to - b_.address && after_.meaning(to, size).empty();
   }
 
-  /// Behind the end of one table another may follow, that of a neighbour included.
+  /// Another table may follow directly, so only the common beginning is compared.
   static bool starts_alike(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
     const std::size_t common = std::min(a.size(), b.size());
     return common > 0 && std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin());
@@ -162,9 +162,10 @@ class Comparison {
     return out;
   }
 
-  /// Bytes that the instruction reads: a text where LEA (8D) takes the address; four of a scalar float
-  /// (prefix F3, in VEX pp = 2), of one that is spread over a vector (VBROADCASTSS and VPBROADCASTD, 18 and
-  /// 58; of other instructions a bit of EVEX says so, and another that it has eight); else at least eight.
+  /// Returns how many bytes the instruction reads: a text where LEA (8D) takes the address; four for a scalar
+  /// float (prefix F3, in VEX pp = 2) and for a float that is broadcast (VBROADCASTSS and VPBROADCASTD, 18
+  /// and 58; in other instructions a bit of EVEX says so, and another bit that it has eight bytes); else at
+  /// least eight.
   std::size_t constant_size(std::size_t start, const Instruction& instruction) const {
     const std::size_t at = start + instruction.distance;
     const auto byte = [&](std::size_t back) {
@@ -191,7 +192,7 @@ struct Namesakes {
   std::vector<const LinkedFunction*> before, after;
 };
 
-/// Pairs those that are equal, and the rest in the order of their addresses.
+/// Pairs equal functions first, then the rest in the order of their addresses.
 void compare(const ProgramImage& before, const ProgramImage& after, Namesakes& all,
              const std::map<const LinkedFunction*, std::string>& sources,
              std::vector<DifferingFunction>& out) {

@@ -22,14 +22,14 @@ struct FunctionDifferences {
   bool reached = false;                      // they are those that the registration of the source reaches
 };
 
-// Compares functions of the same name, and of the same file where they are local. Instructions are compared
-// one by one, and distances to other functions, objects, imports and constants by what they lead to: another
-// link, another neighbour or a function that merely moved makes no difference. Addresses that a program not
-// made to be moved has in its instructions count as changed.
+// Compares functions of the same name, and of the same file where they are local. Compares instructions one
+// by one, and distances to other functions, objects, imports and constants by their targets. So another link,
+// another neighbour or a function that moved makes no difference. Absolute addresses in the instructions of a
+// program that is not position-independent count as changed.
 //
-// With a `source`, such as kernels/gemm/packed.cpp, only functions are compared that the registration of its
-// variants reaches; where a program registers none of that name, local functions of files of that name.
-// `sources` are those that DifferingFunction::source is to name.
+// With a `source`, such as kernels/gemm/packed.cpp, compares the functions that the registration of its
+// variants reaches; where a program registers none of that name, the local functions of files of that name.
+// DifferingFunction::source names one of `sources`.
 FunctionDifferences differing_functions(const std::filesystem::path& before,
                                         const std::filesystem::path& after, const std::string& source = {},
                                         std::vector<std::string> sources = {});

@@ -76,8 +76,8 @@ class Program {
 
 enum class Border { before_operations, none };
 
-/// Visits sections in the order in which relocations lead to them, each once. A section is known to the hash
-/// by its number in this order, so that neither names nor places of what is local count.
+/// Visits sections in the order in which relocations lead to them, each once. The hash names a section by its
+/// number in this order, so that names and places of local sections do not count.
 class Walk {
  public:
   Walk(const Program& program, Border border) : program_(program), border_(border) {}
@@ -159,8 +159,8 @@ class Walk {
     }
   }
 
-  /// A std::source_location is the names of file and function, line and column. Only the first is kept of a
-  /// location in the registering file, so that a comment above a registration changes nothing.
+  /// A std::source_location holds the names of file and function, line and column. For a location in the
+  /// registering file only the file counts, so that a comment above a registration changes nothing.
   void leave_out_locations(std::size_t object, std::vector<ElfRelocation>& relocations,
                            std::string& bytes) const {
     for (std::size_t r = 0; r + 1 < relocations.size(); ++r) {
@@ -184,8 +184,8 @@ class Walk {
     return strings ? merged(section, offset_in_merged(symbol, relocation)) : std::string_view();
   }
 
-  /// Sections whose elements the linker merges hold those of all functions of a file: only the one that is
-  /// referred to counts, by its content.
+  /// A section whose elements the linker merges holds the elements of all functions of a file. Only the
+  /// content of the element referred to counts.
   static std::string_view merged(const ElfSection& section, std::uint64_t offset) {
     if (offset >= section.bytes.size()) return {};
     if ((section.flags & SHF_STRINGS) == 0) {
@@ -195,8 +195,8 @@ class Walk {
     const std::string_view rest = section.bytes.substr(offset);
     return section.entry_size == 1 ? rest.substr(0, rest.find('\0')) : rest;
   }
-  /// Relative to a section, the addend says which element; of a field that is relative to the next
-  /// instruction, four less. Relative to a symbol, the symbol does.
+  /// In a relocation against a section the addend tells the element, four less for a field relative to the
+  /// next instruction. In a relocation against a symbol the symbol tells it.
   static std::uint64_t offset_in_merged(const ElfSymbol& symbol, const ElfRelocation& relocation) {
     if (symbol.type != STT_SECTION) return symbol.value;
     const bool absolute =
@@ -281,7 +281,7 @@ CodeIdentity identity(const Program& program, std::size_t object, const std::str
     if (!loop && library.empty()) return out;
     hash = fnv1a(fmt::format("{} {}", contract, loop ? fmt::format("{:016x}", *loop) : library), hash);
   }
-  // What else it calls may lie there, too.
+  // Other functions that it calls may lie there, too.
   if (!library.empty() && !walk.undefined().empty()) hash = fnv1a(library, hash);
   // A variant that picks others has no contract here, and their loops.
   const bool picks = has_symbol(program.object(object), registration_of_picks);

@@ -1,15 +1,15 @@
 // Identities of machine code. Two builds compare them to leave out variants that cannot have changed.
 //
 // The identity of a file that registers variants is a hash of all code and constants that its static
-// initialization can reach through relocations: the registration, the kernels it names, what those call. The
-// places of sections and symbols, names of local functions and the line of the registration do not count. The
-// walk goes on into every object it is given (of kernels/ and reference/), and ends
+// initialization can reach through relocations: the registration, the kernels it names, and their callees.
+// The places of sections and symbols, names of local functions and the line of the registration do not count.
+// The walk goes on into every object it is given (of kernels/ and reference/), and ends
 //   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
 // fingerprint;
 //   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.
 // The loop that repeats calls while time is taken, TypedTimed<Op>::repeat, is behind that border. It is added
-// for each operation that the file registers for: it is compiled anew for each, and a change of it is one of
-// all. Whatever the harness does alike for all variants (where buffers lie, how operator new counts) is no
+// for each operation that the file registers for, since it is compiled for each, and its change is a change
+// of all. Work that the harness does alike for all variants (placing buffers, counting operator new) is not
 // part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
 #pragma once
 
@@ -39,9 +39,9 @@ struct CodeIdentity {
 /// code in objects.
 std::string why_unknown(const ElfFile& elf);
 
-/// One row for each object that registers variants, by source. All objects pass why_unknown(). `library` is a
-/// hash of what the program is linked with beside them, where the loops of its operations lie; empty where
-/// nothing is.
+/// Returns a row for each object that registers variants, by source. All objects pass why_unknown().
+/// `library` is a hash of the library that is linked beside them and holds the loops of its operations; empty
+/// where there is none.
 std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
                                           const std::string& library = "");
 

@@ -3,7 +3,7 @@
 namespace assay {
 namespace {
 
-/// What follows an opcode.
+/// The bytes that follow an opcode.
 struct Layout {
   bool known = true;
   bool has_modrm = false;
@@ -87,7 +87,7 @@ class Decoder {
            value == 0x2e || value == 0x36 || value == 0x3e || value == 0x26 || value == 0x64 || value == 0x65;
   }
 
-  /// Of the maps that VEX and EVEX number.
+  /// Returns the layout for an opcode of the map that VEX or EVEX names.
   static Layout vector(unsigned map, unsigned op) {
     switch (map) {
       case 1: return op == 0x77 ? alone : modrm_and(second_map[op] == 'n' ? 1 : 0);

@@ -1,4 +1,4 @@
-// The length of an instruction of x86-64, and where it says how far something else is away.
+// The length of an x86-64 instruction, and the place of the relative distance in it.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace assay {
 
-// A distance counts from the end of its instruction. Everything else in an instruction is equal where it does
-// the same in another link, since code is made to be moved.
+// A distance counts from the end of its instruction. All other bytes of an instruction are equal in another
+// link, since the code is position-independent.
 struct Instruction {
   std::size_t length = 0;         // 0 where the bytes begin no instruction that is known
-  std::size_t distance = 0;       // where its distance stands; 0 where it has none
+  std::size_t distance = 0;       // offset of its distance; 0 where it has none
   std::size_t distance_size = 0;  // 1 or 4
   bool branches = false;          // the distance leads to code: a call or a jump
 };

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view archive_magic = "!<arch>\n";
 
-/// Of a member: its name in 16 bytes, date, owner, mode, its size in 10 digits from byte 48, and "`\n".
+/// The header of a member: its name in 16 bytes, date, owner, mode, its size in 10 digits from byte 48, and
+/// "`\n".
 constexpr std::size_t member_header = 60;
 
 std::string_view header_field(std::string_view bytes, std::size_t begin, std::size_t size) {
@@ -60,7 +61,7 @@ CodeLibrary library_of(const std::filesystem::path& archive, std::string& unknow
     unknown = fmt::format("{} is no archive that can be read", archive.string());
     return {};
   }
-  // "libassay_reference_archive" is of reference/.
+  // "libassay_reference_archive" belongs to reference/.
   std::string folder = archive.stem().string();
   for (const std::string_view part : {"libassay_", "_archive"}) {
     if (const std::size_t at = folder.find(part); at != std::string::npos) folder.erase(at, part.size());

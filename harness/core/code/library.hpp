@@ -1,4 +1,4 @@
-// A library whose code is compiled elsewhere and linked into a program with its kernels: what is known of it.
+// Facts about a static library that is compiled elsewhere and linked into a program with its kernels.
 #pragma once
 
 #include <filesystem>

@@ -92,7 +92,8 @@ const ProgramImage::Named* ProgramImage::named_at(std::uint64_t address) const {
   return address - before.address < before.size ? &before : nullptr;
 }
 
-/// An entry of a table of jumps: `jmp *distance(%rip)`, ff 25, to what the loader put there.
+/// An entry of the procedure linkage table: `jmp *distance(%rip)`, ff 25, through an address that the loader
+/// wrote.
 std::string ProgramImage::import_behind(const ElfSection& section, std::uint64_t address) const {
   const std::uint64_t offset = address - section.address;
   const std::string_view entry = section.bytes.substr(offset, 16);

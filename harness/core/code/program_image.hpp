@@ -1,4 +1,4 @@
-// A linked program: its functions, and what stands at an address, in terms that survive another link.
+// A linked program: its functions, and the meaning of an address in terms that survive another link.
 #pragma once
 
 #include "core/code/elf.hpp"
@@ -17,8 +17,8 @@ struct LinkedFunction {
   std::string_view file;  // of a local function, without folders: the symbol table says no more; else empty
   std::uint64_t address = 0;
   std::string_view bytes;
-  // Number of the compiled file in the program, by which files of one name differ. Of a function that others
-  // may call it is that of its neighbours, where both are of one file; 0 where it is not known.
+  // The number of the compiled file in the program, which tells files of one name apart. A global function
+  // has the number of its neighbours where both are of one file; 0 where it is not known.
   std::size_t unit = 0;
 };
 
@@ -26,10 +26,10 @@ class ProgramImage {
  public:
   explicit ProgramImage(ElfFile elf);
 
-  // One per address. Empty for a stripped program.
+  // Returns one function per address; none for a stripped program.
   const std::vector<LinkedFunction>& functions() const { return functions_; }
 
-  // Stands in place of a size: up to the zero byte, or eight bytes where that comes first.
+  // In place of a size: up to the zero byte, or eight bytes where the zero byte comes first.
   static constexpr std::size_t text = 0;
 
   // The function or object and the distance from its start, the import that a jump table leads to, or else
@@ -39,8 +39,8 @@ class ProgramImage {
   // The text that stands there; empty where none does.
   std::string_view text_at(std::uint64_t address) const;
 
-  // What the loader writes to `address`, or to any place of the object around it, where that is the address
-  // of something in the program.
+  // Returns the addresses within the program that the loader writes to `address`, or anywhere in the object
+  // around it.
   std::vector<std::uint64_t> pointers_at(std::uint64_t address) const;
 
   // The function around the address; null pointer where there is none.
@@ -50,8 +50,8 @@ class ProgramImage {
   // distances of four bytes from the table. Empty where none stands there.
   std::vector<std::uint64_t> jump_table(std::uint64_t address, const LinkedFunction& function) const;
 
-  // Whether a constant without a name or an address from the loader stands there, to which bytes of code that
-  // are equal in two programs may refer and mean different things.
+  // Whether a nameless constant or an address from the loader stands there. Equal bytes of code in two
+  // programs may refer to different ones.
   bool is_nameless(std::uint64_t address) const;
 
  private:
@@ -68,7 +68,7 @@ class ProgramImage {
   std::vector<LinkedFunction> functions_;
   std::vector<Named> named_;                          // functions and objects, by address
   std::map<std::uint64_t, std::string_view> labels_;  // names without a size, such as __dso_handle
-  std::map<std::uint64_t, std::string> by_loader_;    // what the loader writes to an address
+  std::map<std::uint64_t, std::string> by_loader_;    // the loader's value for an address
   std::map<std::uint64_t, std::uint64_t> pointers_;   // the same, where it is in the program
 };
 

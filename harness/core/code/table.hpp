@@ -14,11 +14,11 @@ namespace assay {
 /// from kernels/gemm/packed.cpp.
 std::string source_of(const std::filesystem::path& object, const std::filesystem::path& build);
 
-/// A source file with one CodeTable. What variants of the library call is not told.
+/// Returns a source file with a CodeTable. It lacks the calls of the library's variants.
 std::string table_text(const std::vector<CodeIdentity>& identities, const CodeLibrary& library = {});
 
-/// Reads the objects, and the archive where one is named, and returns their table. One that cannot be read
-/// leaves all codes unknown, since any variant may call it: the table is then empty, and `unknown` says why.
+/// Reads the objects, and the archive where one is named, and returns their table. An unreadable file leaves
+/// all codes unknown, since any variant may call it: then the table is empty, and `unknown` says why.
 std::string table_of(const std::vector<std::filesystem::path>& objects, const std::filesystem::path& build,
                      std::string& unknown, const std::filesystem::path& archive = {});
 

@@ -100,8 +100,8 @@ std::vector<std::string> environment_with(const Variables& changes) {
   return out;
 }
 
-/// Everything that the child needs, made before the fork: after it, only what is safe in a process of several
-/// threads may be called.
+/// Everything that the child needs, made before the fork. After the fork only functions that are safe in a
+/// process of several threads may be called.
 struct Launch {
   Words words, environment;
   fs::path folder;
@@ -148,7 +148,7 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
 }
 
 pid_t forked() {
-  std::fflush(nullptr);  // what is buffered would be written twice
+  std::fflush(nullptr);  // or both processes would write what is buffered
   const pid_t child = fork();
   if (child < 0) throw Error("a child process", reason(errno), "free memory or raise the process limit");
   if (child > 0) setpgid(child, child);  // whoever of the two comes first
@@ -169,7 +169,7 @@ struct Took {
   double seconds = 0, cpu_seconds = 0;
 };
 
-/// Memory in which a keeper tells it.
+/// Memory through which a keeper reports it.
 class SharedTook {
  public:
   SharedTook()
@@ -191,7 +191,7 @@ double processor_seconds(const rusage& used) {
 }
 
 /// In a keeper: starts the program, and ends as it did. On SIGTERM, which the end of the parent sends as
-/// well, asks it to end, and kills what is left of it and of all that it started when the grace is over.
+/// well, asks the program to end; after the grace, kills it and all that it started.
 [[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told, Took& took) {
   sigset_t awaited, before;
   sigemptyset(&awaited);
@@ -234,7 +234,7 @@ double processor_seconds(const rusage& used) {
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/// With a place for what a keeper tells, there is one, and all descendants are kept.
+/// With `kept`, a keeper process stands between, keeps all descendants, and writes its times there.
 pid_t start(const Command& command, const ChildSetting& setting, int output, int errors,
             Took* kept = nullptr) {
   const OpenFile nothing("/dev/null", O_RDONLY);
@@ -266,7 +266,7 @@ pid_t start(const Command& command, const ChildSetting& setting, int output, int
   refuse(command.words.front(), command.folder, code);
 }
 
-/// Nothing as long as it runs.
+/// Returns nothing while the child runs.
 std::optional<ChildEnd> end_of(pid_t child) {
   int status = 0;
   const pid_t found = waitpid(child, &status, WNOHANG);
@@ -295,7 +295,7 @@ class Sleeper {
   void sleep(milliseconds most) {
     constexpr milliseconds blind{10};  // on kernels that cannot watch processes
     poll(watched_.data(), watched_.size(), static_cast<int>((all_ ? most : std::min(most, blind)).count()));
-    // Those that have ended stay readable.
+    // The descriptor of an ended process stays readable.
     std::erase_if(watched_, [](const pollfd& one) {
       if (one.revents != 0) close(one.fd);
       return one.revents != 0;
@@ -337,7 +337,7 @@ constexpr std::array git_variables{
     "GIT_DIR",    "GIT_WORK_TREE",  "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",  "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
 
-/// Returns the exit code, and what the keeper told in `took`.
+/// Returns the exit code. `took` receives the times that the keeper measured.
 int run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors, const Hooks& hooks,
                  Took& took) {
   if (hooks.stopped()) throw Stopped{};

@@ -38,7 +38,7 @@ struct ChildSetting {
   bool fixed_addresses = false;  ///< address randomization off
   std::filesystem::path
       output;               ///< standard output and error are appended here; empty leaves them as they are
-  std::optional<int> core;  ///< the only one that it may run on, and what it starts
+  std::optional<int> core;  ///< the only core for it and its children
 };
 
 /// Throws Error when it cannot be started.
@@ -51,7 +51,7 @@ pid_t fork_child(const std::function<int()>& work);
 /// Whether address randomization can be turned off: containers may forbid it.
 bool can_fix_addresses();
 
-/// A child that a kernel took down with it: the program exits as if it had crashed itself.
+/// A kernel crashed its child process: the program exits as if it had crashed itself.
 class ChildCrash : public Error {
   using Error::Error;
 };
@@ -61,9 +61,9 @@ struct ChildEnd {
   pid_t child = 0;
   int exit_code = 0;  ///< -1 when a signal ended it
   int signal = 0;
-  bool overdue = false;  ///< it was ended since it had taken too long
+  bool overdue = false;  ///< it took too long and was ended
   bool passed() const { return exit_code == 0 && signal == 0; }
-  /// By a signal that nobody handled, or by that of programs of assay that report their crash.
+  /// By a signal that nobody handled, or by the exit code with which programs of assay report their crash.
   bool crashed() const { return signal != 0 || exit_code == reported_crash; }
   static constexpr int reported_crash = 4;  ///< exit_code::crashed, which later stages know
   /// "ended with exit code 4", "was ended by signal 11 (Segmentation fault)".
@@ -74,27 +74,25 @@ struct ChildEnd {
 struct Patience {
   std::function<bool()> stopped;  ///< the user wants no more
   std::function<bool()> overdue;  ///< asked ten times a second: a child has taken too long
-  /// Between asking to end and killing, for those that tidy up: Ninja and git remove what they left half
-  /// done.
+  /// Time between asking a child to end and killing it. Ninja and git use it to remove unfinished files.
   std::chrono::milliseconds grace{1000};
 };
 
-/// Waits for all of them. The first that fails ends the others and is what is returned; else the last that
-/// passed. Those that are overdue are killed. After a stop they are asked to end, and killed when they have
-/// not within the grace.
+/// Waits for all children. Returns the first that failed, after ending the others, or else the last that
+/// passed. Kills overdue children. After a stop, asks the children to end, and kills them after the grace.
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience = {});
 
-/// Waits for a command and returns its exit code, or 128 plus the signal that ended it. What it says goes to
-/// the end of `log`. What it leaves running when it ends by itself stays. Variables by which git tells its
-/// hooks of a repository are kept from it: a command says itself where it works. Throws Error when it cannot
-/// be started, and Stopped when it was ended on `hooks.stopped()`.
+/// Waits for a command and returns its exit code, or 128 plus the signal that ended it. Appends its output to
+/// `log`. Processes that it leaves behind keep running. It does not get the variables by which git tells its
+/// hooks of a repository, since a command names its folder itself. Throws Error when it cannot be started,
+/// and Stopped when `hooks.stopped()` ended it.
 int run_child(const Command& command, const std::filesystem::path& log, const Hooks& hooks);
 
 struct Answer {
   int exit_code = 0;
   std::string output, errors;
   double seconds = 0;      ///< from its start to its end
-  double cpu_seconds = 0;  ///< of processors, those of its children that it waited for included
+  double cpu_seconds = 0;  ///< processor time, with the children that it waited for
 };
 
 /// The same for a command whose output is wanted, or its time.

@@ -10,9 +10,9 @@ namespace assay {
 
 class FileLock {
  public:
-  /// Makes `file` when there is none; it stays, since removing it would let two processes lock two files of
-  /// one name. Waits for whoever holds it and says so once, naming `work`. Throws Stopped when the user asks
-  /// for that.
+  /// Makes `file` when there is none. The file stays, since removing it would let two processes lock two
+  /// files of one name. While another process holds the lock, waits and says so once, naming `work`. Throws
+  /// Stopped when the user stops it.
   FileLock(const std::filesystem::path& file, std::string_view work, const Hooks& hooks);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,4 +1,4 @@
-/// What /proc says of a process or a thread in one line.
+/// The line that /proc has for a process or a thread.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// The fields of a `stat` file of /proc, each at the number that proc(5) gives it, from 1 on. The second, a
-/// name that may hold anything, is left empty. Nothing where there is no such process.
+/// Returns the fields of a `stat` file of /proc, each at its number in proc(5), from 1 on. The second, a name
+/// that may hold any character, is left empty. Returns nothing where there is no such process.
 std::vector<std::string> fields_of_stat(const std::string& file);
 
 }  // namespace assay

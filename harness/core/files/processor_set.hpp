@@ -16,7 +16,7 @@ class ProcessorSet {
  public:
   ProcessorSet() = default;
   explicit ProcessorSet(const std::vector<int>& numbers);
-  /// Those of a thread, 0 for the calling one; none where the system does not say.
+  /// Returns the processors of a thread, 0 for the calling thread; none where the system does not say.
   static ProcessorSet of_thread(int thread = 0);
 
   /// Lets the thread run on these alone. False where the system refuses, and the thread stays where it is.

@@ -45,8 +45,8 @@ std::optional<std::string> start_of(pid_t process) {
   return fields[start];
 }
 
-/// Whether the process that a folder is named after runs: `PROCESS-START-XXXXXX`. Other names belong to
-/// nobody that could be asked.
+/// Whether the process that a folder is named for runs: `PROCESS-START-XXXXXX`. A folder with another name
+/// may be in use.
 bool may_be_in_use(const std::string& name) {
   pid_t process = 0;
   const auto end = std::from_chars(name.data(), name.data() + name.size(), process);
@@ -56,8 +56,8 @@ bool may_be_in_use(const std::string& name) {
   return start_of(process) == name.substr(first + 1, second - first - 1);
 }
 
-/// The lock of a folder, or -1 while another process has it: one in another container, whose numbers mean
-/// nothing here.
+/// Returns the lock of a folder, or -1 while another process has it. That process may run in another
+/// container, whose process numbers mean nothing here.
 int locked(const std::filesystem::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
@@ -69,8 +69,8 @@ int locked(const std::filesystem::path& folder) {
   throw Error(folder.string(), what, "set TMPDIR to a folder that can be written");
 }
 
-/// The folder of this user's folders. Somebody else's, or a link, would let them read and change what is
-/// measured.
+/// Returns the folder of this user's folders. Refuses a link or a folder of another user, who could read and
+/// change measured files.
 std::filesystem::path folder_of_user() {
   std::filesystem::path out = folder_for_temporary_files() / ("assay-" + std::to_string(geteuid()));
   if (mkdir(out.c_str(), 0700) != 0 && errno != EEXIST) refuse(out, std::strerror(errno));

@@ -5,9 +5,9 @@
 
 namespace assay {
 
-/// Made in the folder for temporary files, removed with what is in it. Throws Error when it cannot be made.
-/// All folders of a user lie in one, `assay-USER`, and are named after the process that made them and its
-/// start. The first one that a process makes removes those that killed processes left there.
+/// A folder below the folder for temporary files; its destructor removes it with its contents. The
+/// constructor throws Error. All folders of a user lie in `assay-USER` and are named for their process and
+/// its start time. The first folder of a process removes the folders of processes that were killed.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -18,7 +18,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
-  int lock_;  ///< held as long as the folder is in use, by whichever process
+  int lock_;  ///< held as long as any process uses the folder
 };
 
 /// Removes from `parent` the folders whose process is gone, and returns how many.

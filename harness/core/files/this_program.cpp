@@ -17,7 +17,7 @@ Embedding& embedding() {
   return out;
 }
 
-/// What a process that is started anew gets from the one that starts it.
+/// The variables that a process hands to the one that it starts.
 void take_over(const ChildSetting& setting) {
   for (const auto& [name, value] : setting.environment) {
     if (value) {

@@ -67,7 +67,7 @@ class Fields {
   /// Left out where there is none.
   template <class T>
   void operator()(std::string_view name, std::optional<T>& value, const Rule& rule = {});
-  /// One of `words`, which stand for the enumerators 0, 1, ….
+  /// A word for an enumerator; `words` has them in the order 0, 1, ….
   template <class Enum>
     requires(std::is_enum_v<Enum>)
   void operator()(std::string_view name, Enum& value, std::span<const std::string_view> words,
@@ -92,8 +92,7 @@ class Fields {
 
   /// The member "schema", which must be `name`.
   void schema(std::string_view name);
-  /// Called before other fields: keys that T does not have are refused, with the nearest of those that it
-  /// has.
+  /// Refuses keys that T does not have, and names the nearest that it has. Called before other fields.
   template <Described T>
   void only();
   /// Called last: hands the keys that were not named to the reader; `type` is the schema of their values.
@@ -141,7 +140,7 @@ Json to_value(const T& value) {
   return Form<T>::json(value, {});
 }
 
-/// JSON Schema of what `T` is stored as.
+/// The JSON Schema of the stored form of `T`.
 template <class T>
 Json schema_of() {
   return Form<T>::schema({});

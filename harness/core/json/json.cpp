@@ -35,7 +35,7 @@ void append(std::string& out, const Json& value, std::size_t indent) {
     out += compact(value);
     return;
   }
-  // What is written of a long value here is thrown away.
+  // The beginning of a long value is written here in vain.
   std::string line;
   dump_to(line, value, widest_line - std::min(indent, widest_line));
   if (line.size() + indent <= widest_line) {
@@ -91,7 +91,7 @@ std::string_view kind(const Json& value) {
   return "null";
 }
 
-/// For messages: the value itself, but what holds others only by its kind.
+/// For messages: a plain value as it is, an array or object by its kind.
 std::string shown(const Json& value) {
   return value.is_structured() ? std::string(kind(value)) : compact(value);
 }
@@ -120,8 +120,7 @@ bool is_too_large(const Library::exception& error) {
   return error.id == number_overflow;
 }
 
-/// Keeps the last value of a key that is repeated. Keys are sorted, since a hostile object may have 10^5
-/// keys.
+/// Keeps the last value of a repeated key. Sorts the keys, since a hostile object may have 10^5 of them.
 Json::Object last_of_each_key(Json::Object members) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -523,7 +522,7 @@ std::vector<double> JsonField::numbers() const {
   out.reserve(value_->size());
   for (const Json& item : value_->items()) {
     const auto number = as_number(item);
-    // The place is spelled out only here: files hold tens of thousands of samples.
+    // Only a fault spells out its place: files hold tens of thousands of samples.
     if (!number) JsonField(item, *this, fmt::format("[{}]", out.size())).number();
     out.push_back(*number);
   }

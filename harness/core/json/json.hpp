@@ -1,6 +1,6 @@
-/// JSON as our files hold it: values, text that a diff can read, and fields read with messages that name
-/// their place. Everything else in the project reads and writes JSON through this header; nlohmann-json stays
-/// behind it, since each file that includes it takes six seconds to compile.
+/// JSON of our files: values, text that a diff can read, and fields whose messages name their place. The
+/// whole project reads and writes JSON through this header. nlohmann-json stays behind it, since each file
+/// that includes that library takes six seconds to compile.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -20,9 +20,9 @@
 
 namespace assay {
 
-/// Any JSON value. Members of an object stay in the order they were written, so that files of two runs can be
-/// compared line by line. Members that ask for another kind of value than this is throw
-/// std::bad_variant_access, which is a fault of the program: files are read through JsonField.
+/// Any JSON value. Members of an object keep their order, so that files of two runs can be compared line by
+/// line. Asking a value for another kind throws std::bad_variant_access, a fault of the program: files are
+/// read through JsonField.
 class Json {
  public:
   using Member = std::pair<std::string, Json>;
@@ -31,8 +31,8 @@ class Json {
 
   Json();  ///< null
   Json(std::nullptr_t) : Json() {}
-  // Out of line: in each file that uses JSON these would be most of what its compiler does, and GCC 12
-  // believes that the variant inside is read uninitialized.
+  // Out of line, since inline they would take most of the compile time of each file that uses JSON, and GCC
+  // 12 warns of an uninitialized variant.
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
@@ -50,7 +50,7 @@ class Json {
   Json(std::string_view value);
   Json(const char* value);
   explicit Json(Array items);
-  /// An array of what the vector holds.
+  /// An array of the items.
   template <class T>
     requires(std::convertible_to<const T&, Json>)
   Json(const std::vector<T>& values) : Json(array()) {
@@ -112,7 +112,7 @@ class Json {
   /// Writes one line, without spaces. Bytes that are no UTF-8 are replaced: texts come from command lines
   /// and files, and one that cannot be written must not cost the results of a long run.
   std::string dump() const;
-  /// Numbers are equal by value, whatever kind they are.
+  /// Compares numbers by value, across kinds.
   friend bool operator==(const Json& a, const Json& b);
   friend std::ostream& operator<<(std::ostream& out, const Json& value);
 
@@ -167,7 +167,7 @@ class JsonField {
   std::optional<JsonField> find(std::string_view key) const;
   /// The items of an array.
   std::vector<JsonField> items() const;
-  /// The members of an object, those that are null too.
+  /// Returns the members of an object, null ones too.
   std::vector<std::pair<std::string, JsonField>> members() const;
   void require_object() const;
 

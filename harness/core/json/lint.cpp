@@ -18,12 +18,12 @@ namespace {
 
 /// Figures are written with seven digits and more.
 constexpr double rounding = 1e-5;
-/// A roof is a sample too: reports believe one that trials pass by less.
+/// A roof is measured too: reports believe a roof that trials exceed by less than this.
 constexpr double roof_uncertainty = 0.05;
 
 bool exceeds(double a, double b) { return a > b + rounding * std::abs(b); }
 
-/// The two ends of what a figure may be.
+/// The range of a figure.
 struct Ends {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 
@@ -125,7 +125,7 @@ class Linter {
     if (coverage && (*coverage < 0 || *coverage > 1)) {
       found(Rule::interval, here, "coverage", figure(*coverage) + " is no share of runs");
     }
-    // Ends that were drawn from slices need not enclose the estimate.
+    // An interval over slices need not enclose the estimate.
     const bool drawn = text_in(values, "over") == "slices";
     if (exceeds(*low, *high) || (!drawn && !Ends{*low, *high}.holds(*middle))) {
       found(Rule::interval, here, "",
@@ -133,7 +133,7 @@ class Linter {
     }
   }
 
-  /// Counts of parts that stand beside their whole.
+  /// A count of parts is at most the count of the whole beside it.
   void wholes(const Json& values, const std::string& here) {
     using Pair = std::pair<std::string_view, std::string_view>;
     for (const auto& [part, whole] :
@@ -165,7 +165,7 @@ class Linter {
 
   void agreement(const Json& values, const std::string& here) {
     const Json* agrees = values.find("agrees");
-    // Audits are of trials that agree, and do not say so of each.
+    // Audits hold trials that agree, and do not say so for each.
     const bool is_right = agrees == nullptr || (agrees->is_boolean() && agrees->boolean());
     for (const auto& [name, counts] :
          {std::pair{"worst_error", is_right}, std::pair{"worst_error_in_bounds", true}}) {
@@ -219,7 +219,7 @@ class Linter {
                       figure(ratios.high)));
   }
 
-  /// The seconds of an epoch beside those of the cases of a step.
+  /// Compares the seconds of an epoch with the sum over the cases of a step.
   void epoch(const Json& values, const std::string& here) {
     Ends step{0, 0};
     const Json::Array& parts = items_in(values, "contributions");
@@ -240,7 +240,7 @@ class Linter {
     const auto steps = number_in(values, "steps_per_epoch"), low = number_in(values, "seconds", "low"),
                middle = number_in(values, "seconds", "middle"), high = number_in(values, "seconds", "high");
     if (parts.empty() || !steps || !low || !middle || !high) return;
-    // Both are intervals of one epoch, over launches and over cases, so that they meet.
+    // Both intervals are of one epoch, over launches and over cases, so they overlap.
     if (!exceeds(*low, *steps * step.high) && !exceeds(*steps * step.low, *high)) return;
     found(Rule::epoch, here, "seconds",
           fmt::format("{} contradicts {} steps of {} to {}", seconds_text(*middle), count_text(*steps),
@@ -255,7 +255,8 @@ class Linter {
     }
   }
 
-  /// Speed-ups are of launches that naive and the variant shared, so none is beyond those of the samples.
+  /// A speed-up comes from launches that naive and the variant shared, so the ratios of their samples enclose
+  /// it.
   void speedups(const Json::Array& rows, const std::string& here) {
     std::map<std::string_view, Ends> naive;
     for (const Json& row : rows) {
@@ -290,7 +291,7 @@ std::string_view to_string(Rule rule) {
   return names[static_cast<std::size_t>(rule)];
 }
 
-// Beside the type, where argument-dependent lookup finds it.
+// In the namespace of the type, so that argument-dependent lookup finds it.
 void describe(Fields& f, LintFinding& finding) {
   f.derived("rule", std::string(to_string(finding.rule)));
   f("field", finding.field);

@@ -1,4 +1,4 @@
-/// Arithmetic that figures must satisfy wherever they stand together, whoever wrote them. Pure functions.
+/// Arithmetic that the figures of a file must satisfy, whoever wrote it. Pure functions.
 #pragma once
 
 #include "core/json/fields.hpp"
@@ -16,16 +16,16 @@ enum class Rule {
   sum_of_parts,       ///< a total is the sum of the parts that it names
   parts_of_step,      ///< phases that do not overlap take no longer than the step
   shares,             ///< a share is its time by the step's, and all together are at most 100 %
-  missing_phase,      ///< a phase that is named, or that every step has, is there
+  missing_phase,      ///< every phase that is named, or that every step has, is there
   step_count,         ///< floor or ceil of samples / batch, and the same everywhere
   large_other,        ///< at most 10 % of a step is unexplained
-  underived_minimum,  ///< a bound says what it follows from, and does follow from it
+  underived_minimum,  ///< a bound names its derivation and follows from it
   timed_windows,      ///< times of steps sum to the window's
   scopes,    ///< parts of different scopes are not added: a step, a batch of validation, a checkpoint
   slower,    ///< k times slower is a throughput that changes by -(1 - 1/k), and slower takes longer
   bound,     ///< nothing takes less than its minimum, is more than its whole, or agrees beyond its bound
-  interval,  ///< an estimate lies between the ends of its interval, and between the samples that it is of
-  ratio      ///< a ratio lies between those of its sides, and a mean between what it is of
+  interval,  ///< an estimate lies within its interval, and within the range of its samples
+  ratio      ///< a ratio lies between the ratios of the samples, and a mean between its terms
 };
 std::string_view to_string(Rule rule);
 
@@ -33,7 +33,7 @@ struct LintFinding {
   Rule rule = Rule::negative;
   std::string field;          ///< where in the file: `claims[2].throughput`
   std::string text;           ///< the contradiction, with figures
-  bool contradiction = true;  ///< or a remark: nothing is wrong, but less is known than is said
+  bool contradiction = true;  ///< false: a remark; nothing is wrong, but the file claims more than is known
 };
 void describe(Fields& f, LintFinding& finding);
 

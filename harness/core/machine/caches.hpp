@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// Lists caches by level. `cores` stands in for who shares the last level where the system does not say.
+// Lists caches by level. Where the system does not say who shares the last level, `cores` cores share it.
 std::vector<Cache> data_caches(const ReadFile& read, int cores);
 
 }  // namespace assay

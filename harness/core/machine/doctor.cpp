@@ -33,7 +33,7 @@ Diagnosis of_processor(const Symptoms& s) {
   return {"CPU", shortened(text)};
 }
 
-// What is said of the order holds a screen's line.
+// The order is cut so that it fits in a line.
 Diagnosis of_cores(const Symptoms& s) {
   constexpr std::size_t most_named = 8;
   std::vector<int> order = placing_order(s.topology, s.processors);
@@ -137,7 +137,7 @@ bool is_part(double processors, const Allotment& a) {
   return a.processors_of_machine > 0 && processors < a.processors_of_machine;
 }
 
-// Nothing is to be said of a process that may use the whole machine and was given it by nobody.
+// Returns nothing for a process that may use the whole machine outside of any job.
 std::optional<Diagnosis> of_node(const Allotment& a) {
   const std::string of_all = fmt::format("of {}", quantity_text(a.processors_of_machine, "processor"));
   const auto shared = [](std::string text, std::string remedy) {

@@ -1,4 +1,4 @@
-// Tells the user of a machine what is known of it, and what should be done about it.
+// Findings about a machine, each with its remedy.
 #pragma once
 
 #include "assay/machine.hpp"
@@ -24,19 +24,20 @@ struct Symptoms {
   Counters counters;
   Allotment allotment;
   Topology topology;
-  std::vector<int> processors;                                    // numbers of those that may be used
+  std::vector<int> processors;                                    // numbers of the usable ones
   std::optional<std::string> omp_num_threads, openblas_coretype;  // of the environment
   std::vector<Roof> roofs;                                        // one thread, then all
   RandomLines random_lines;
   NoiseProbe noise;
 };
 
-// Returns findings in the order processor, cores, build, threads, OpenBLAS, counters, node where a part of
-// the machine or a job of Slurm is all there is, noise, roofs, random lines where they were measured, gate.
+// Returns findings in the order processor, cores, build, threads, OpenBLAS, counters, node, noise, roofs,
+// random lines, gate. The node is left out unless the process has a part of the machine or a job of Slurm;
+// random lines are left out where they were not measured.
 std::vector<Diagnosis> diagnose(const Symptoms& symptoms);
 
-// The tightest usual limit, in percent, that a gate can hold when it sees changes of this size: 2, 3, 5, 10
-// or 20; nothing when none of them.
+// Returns the tightest usual limit, in percent, of a gate that sees changes of this size: 3, 5, 10 or 20;
+// nothing where none is wide enough.
 std::optional<int> tightest_gate_percent(double smallest_visible);
 
 }  // namespace assay

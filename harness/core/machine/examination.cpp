@@ -35,7 +35,7 @@ std::string to_text(const Examination& examination) {
   return out + fmt::format("; {} warning{}\n", warnings, warnings == 1 ? "" : "s");
 }
 
-// Beside the types, where argument-dependent lookup finds them.
+// In the namespace of the types, so that argument-dependent lookup finds them.
 void describe(Fields& f, NoiseProbe& noise) {
   f("spread", noise.spread);
   f("smallest_visible", noise.smallest_visible);

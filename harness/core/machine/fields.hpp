@@ -22,7 +22,7 @@ void describe(Fields& f, Weather& weather);
 void describe(Fields& f, Cost& cost);
 void describe(Fields& f, Figure& figure);
 void describe(Fields& f, Agreement& agreement);
-/// `middle` is what the estimate is called where the interval shares its object with other fields.
+/// `middle` names the estimate where the interval shares its object with other fields.
 void describe(Fields& f, Interval& interval, std::string_view middle);
 inline void describe(Fields& f, Interval& interval) { describe(f, interval, "middle"); }
 

@@ -30,8 +30,8 @@ int usable_cores(int allowed_by_affinity, std::optional<double> quota);
 
 int cores_allowed_by_affinity();
 
-// The part of a machine that this process was given. Whoever has the rest may use what all share: memory
-// bandwidth, the last cache, the clock.
+// The part of a machine that this process was given. Users of the rest may slow it through shared memory
+// bandwidth, last cache and clock.
 struct Allotment {
   int processors_of_machine = 0;        // that are online; 0 where that cannot be seen
   int allowed = 0;                      // by affinity and the CPU sets of control groups
@@ -44,9 +44,9 @@ struct Allotment {
 using ReadVariable = std::function<std::optional<std::string>(const char* name)>;
 Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allowed, const Limits& limits);
 
-// Bytes: MemAvailable of /proc/meminfo, or what is left under the limits when that is less.
+// Bytes: MemAvailable of /proc/meminfo, or the rest under the limits when that is less.
 double available_memory(const ReadFile& read, const Limits& limits);
-// Bytes: all the memory there is, or the limit when that is less. Unlike what is available it stays the same.
+// Bytes: the whole memory, or the limit when that is less. Unlike available memory it stays the same.
 double total_memory(const ReadFile& read, const Limits& limits);
 
 }  // namespace assay

@@ -26,7 +26,7 @@ bool one_of(std::string_view core, const std::array<std::string_view, n>& names)
   return std::ranges::any_of(names, [&](std::string_view name) { return same_core(core, name); });
 }
 
-// The words of `more` after those of `base`.
+// Returns `base` followed by `more`.
 std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& more) {
   base.insert(base.end(), more.begin(), more.end());
   return base;

@@ -16,19 +16,19 @@ struct OpenBlas {
 // Looked up by name in the running program, so that the harness itself does not depend on OpenBLAS.
 OpenBlas linked_openblas();
 
-// The core type that should have been chosen on a processor with these features, or nothing when the chosen
-// one uses its widest vectors. A release older than the processor may not know it, and OPENBLAS_CORETYPE left
-// behind in the environment overrules what it detects: either way the peer that kernels are compared with is
-// held back.
+// Returns the core type that OpenBLAS should have chosen on a processor with these features; empty when the
+// chosen one uses its widest vectors. A release older than the processor may not know it, and
+// OPENBLAS_CORETYPE in the environment overrules the detection. In both cases the peer of our kernels is
+// slower than it could be.
 std::string better_openblas_core(const std::vector<std::string>& features, std::string_view core);
 
 struct OpenBlasCore {
   std::string name;                // as OPENBLAS_CORETYPE takes it
-  std::vector<std::string> needs;  // of Processor::features, those that its kernels are compiled for
+  std::vector<std::string> needs;  // the Processor::features that its kernels are compiled for
 };
 
-// The core types of x86 whose needs are known here, the least demanding first. Left out are older ones of
-// AMD, some of which need FMA4, which no feature tells, and second names of the same core type.
+// The core types of x86 whose needs are known here, the least demanding first. The list leaves out second
+// names and older core types of AMD, some of which need FMA4, which no feature tells.
 const std::vector<OpenBlasCore>& openblas_cores();
 
 // Returns the features that the core needs and the processor lacks; empty when it can execute it.

@@ -45,14 +45,14 @@ class Sliced {
   Index steps_ = 1;  // per slice
 };
 
-// Logarithm of the ratio of one group: what a launch of a gate would report for two equal builds.
+// Returns the logarithm of the ratio of a group, as a launch of a gate would report it for two equal builds.
 double deviation_of_group(Sliced& stream) {
   std::array<std::vector<double>, 2> sides;
   for (int quad = 0; quad < quads_per_group; ++quad) {
     const bool flip = quad % 2 != 0;  // ABBA, then BAAB
     for (const bool second : {flip, !flip, !flip, flip}) sides[second ? 1 : 0].push_back(stream.slice());
   }
-  // Lower quartiles: what disturbs a slice only ever lengthens it.
+  // Lower quartiles, since a disturbance only lengthens a slice.
   return std::log(quantile(sides[0], 0.25) / quantile(sides[1], 0.25));
 }
 

@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-// Takes out of a model's name what its maker added and what says nothing about speed.
+// Removes marks and words without information from the name of a model.
 std::string plain_model(std::string model) {
   if (const auto at = model.find('@'); at != std::string::npos) model.resize(at);
   for (const std::string_view noise : {"(R)", "(TM)", "(r)", "(tm)", "CPU", "Processor"}) {

@@ -18,8 +18,8 @@ struct Processor {
 
 Processor this_processor();
 
-// The registers of cpuid that instruction sets are read from. xcr0 says which registers the system saves:
-// what it does not save cannot be used, whatever the processor can do.
+// The registers of cpuid that tell instruction sets. xcr0 says which registers the system saves; the others
+// cannot be used, even where the processor has them.
 struct Cpuid {
   std::uint32_t leaf1_ecx = 0, leaf1_edx = 0, leaf7_ebx = 0, leaf7_ecx = 0, leaf7_edx = 0, leaf7_1_eax = 0;
   std::uint64_t xcr0 = 0;

@@ -33,7 +33,7 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& memory, const std::vector
 RandomLines measure_random_lines(double memory_bytes, double seconds) {
   constexpr double bytes = 64.0 * lines;
   if (memory_bytes < 8 * bytes) return {};
-  // Ones, so that pages are there: all untouched ones are the same page of zeros.
+  // Filled with ones, since untouched pages are all mapped to the same page of zeros.
   const std::vector<std::uint64_t> memory(lines * line_words, 1);
   std::vector<std::uint32_t> order(in_slice + ahead);
   Rng rng(1);

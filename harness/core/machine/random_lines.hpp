@@ -1,4 +1,4 @@
-// The limit of whoever gathers small records in random order: cache lines per second.
+// The limit for gathering small records in random order: cache lines per second.
 #pragma once
 
 namespace assay {
@@ -8,8 +8,8 @@ struct RandomLines {
   double per_second = 0;  // of 64 bytes, by one thread that asks for them ahead; 0: not measured
 };
 
-// The best of slices, as all roofs are; takes about `seconds`. Nothing where the memory is less than eight
-// times what it walks through.
+// Returns the best of slices, as for all roofs; takes about `seconds`. Measures nothing where the memory is
+// less than eight times the working set.
 RandomLines measure_random_lines(double memory_bytes, double seconds);
 
 }  // namespace assay

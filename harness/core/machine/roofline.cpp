@@ -1,5 +1,5 @@
-// measure_roof(): arithmetic and bandwidth that this machine reaches,
-// and what a call costs at least under them.
+// measure_roof(): arithmetic and bandwidth that this machine reaches, and the least time of a call under
+// them.
 
 #include "core/machine/roofline.hpp"
 
@@ -28,7 +28,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// One thread's share of the work: does `calls` calls and returns the units of work done.
+// The work of a thread: does `calls` calls and returns the units of work done.
 using Work = std::function<double(Index calls)>;
 
 // The ninth decile: near the best that was seen, but seen in a tenth of the slices. The maximum of a thousand
@@ -106,7 +106,7 @@ struct Loop {
 };
 constexpr double two_reads_and_a_write = 1.0 / 3;
 constexpr std::array other_shares{0.0, 0.5, 1.0};
-// Of loops that write the same share the fastest counts; which one that is depends on the level.
+// The fastest of the loops with an equal written share counts; the level decides which it is.
 constexpr std::array loops{Loop{two_reads_and_a_write, roof::multiply, 3},
                            Loop{two_reads_and_a_write, roof::multiply_in_place, 3},
                            Loop{two_reads_and_a_write, roof::multiply_past_caches, 3, true},
@@ -149,14 +149,15 @@ std::vector<RoofLevel> roof_levels(const Machine& machine, int threads) {
     const int instances = (threads + cache.sharers - 1) / cache.sharers;
     last_level = cache.bytes * instances;
     // Two thirds of L1 leave room for the stack; half of what is further out leaves room for others, since
-    // those caches hold code too and may be shared. Clear of the level before, or it is that one again.
+    // those caches hold code too and may be shared. Larger than the level before, or that level is measured
+    // again.
     const double measured = cache.level == 1 ? share * 2 / 3 : std::max(share / 2, inner * 1.5);
     inner = share;
     if (measured > share) continue;
     out.push_back({fmt::format("L{}", cache.level), measured, last_level});
   }
   // Four times the last level, so that little of a pass survives to the next;
-  // what the machine has is the cap.
+  // at most a quarter of the memory of the machine.
   const double memory = std::min(
       {std::max(4 * last_level, 64 * mib), 1024 * mib, std::max(machine.memory_bytes / 4, 16 * mib)});
   out.push_back({"memory", memory / threads, memory});

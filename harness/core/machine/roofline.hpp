@@ -20,9 +20,9 @@ struct RoofLevel {
 // By growing working set; `memory` is always there and comes last.
 std::vector<RoofLevel> roof_levels(const Machine& machine, int threads);
 
-// Returns how many calls take about `slice` seconds, found by doubling. `seconds_of(calls)` is asked three
-// times for each number and its least answer counts: one call that was held up would make slices so short
-// that their beginning is most of them, and what threads do together is halved.
+// Returns how many calls take about `slice` seconds, found by doubling. Asks `seconds_of(calls)` three times
+// for each number and takes the least answer: a call that was held up would make slices too short, and the
+// measured rate of several threads half as large.
 Index calls_per_slice(const std::function<double(Index calls)>& seconds_of, double slice);
 
 // Keeps the larger of each figure, and the weather of `again` where one of its figures was larger.

@@ -1,5 +1,4 @@
-// A loop that walks round three arrays in steps, so that a slice of memory traffic can be as short as any
-// other and yet finds nothing of the last round in the caches.
+// Walks round three arrays larger than the cache in short slices, so that no slice hits cached data.
 #pragma once
 
 #include "assay/buffer.hpp"

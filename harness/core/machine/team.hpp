@@ -20,9 +20,9 @@ class Barrier {
 };
 
 // Runs `work(index)` on `threads` threads and returns when all are done; the first exception is thrown again.
-// One thread is left to the scheduler, which moves it away from a busy processor. Several are pinned to one
-// processor each, on cores of their own as far as there are any: two that spin on the same one would measure
-// half of the machine for as long as the scheduler lets them.
+// The scheduler places a single thread, and moves it away from a busy processor. Several threads are pinned
+// to a processor each, on different cores as far as there are enough: two threads spinning on the same core
+// would measure half of the machine.
 void run_team(int threads, const std::function<void(int index)>& work);
 
 }  // namespace assay

@@ -31,7 +31,7 @@ HwlocTopology begun() {
   if (hwloc_topology_init(&made) != 0) return nullptr;
   HwlocTopology out(made);
   hwloc_topology_set_cache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
-  // Would visit each processor to ask it for what the system has told already.
+  // This backend would visit each processor, although the system has told everything.
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   return out;
 }
@@ -54,7 +54,7 @@ Topology read(hwloc_topology_t topology) {
   return out;
 }
 
-/// What is known of a processor.
+/// Returns the entry of a processor, or one with a core of its own where the topology lacks it.
 LogicalProcessor known(const Topology& topology, int number) {
   const auto found = std::ranges::lower_bound(topology, number, {}, &LogicalProcessor::number);
   if (found != topology.end() && found->number == number) return *found;

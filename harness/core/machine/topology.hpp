@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// What the system schedules a thread on: a core, or one of the hardware threads that share it.
+/// A core, or a hardware thread of a core: the system schedules a thread on it.
 struct LogicalProcessor {
   int number = 0;   ///< as the system numbers them
   int core = 0;     ///< siblings have the same
@@ -32,7 +32,7 @@ Topology topology_of(const std::string& description, int efficient = 0);
 /// count as cores of their own.
 std::vector<int> placing_order(const Topology& topology, const std::vector<int>& allowed, int first = -1);
 
-/// One processor of each core of the fastest kind, of those allowed.
+/// Returns one allowed processor of each core of the fastest kind.
 std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& allowed);
 
 /// `16 processors on 8 cores, 1 memory`, and which of the cores are slower; of those allowed.

@@ -1,4 +1,4 @@
-// WeatherStation: what else happened on the machine between two readings.
+// WeatherStation: the activity of others on the machine between two readings.
 
 #include "core/machine/weather.hpp"
 

@@ -12,7 +12,7 @@ struct CpuTicks {
   double steal = 0;  // the hypervisor ran something else
   double total = 0;
 };
-// Reads /proc/stat; nothing when its first line is not the one of all processors.
+// Reads /proc/stat. Returns nothing unless its first line sums up all processors.
 std::optional<CpuTicks> cpu_ticks(std::string_view proc_stat);
 
 // Seconds in which some task waited for a processor, from /proc/pressure/cpu.

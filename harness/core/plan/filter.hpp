@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// POSIX extended expression, searched for in `operation/variant` or in a trial's key; a leading '-' selects
-/// what does not match, as in Google Benchmark. Empty selects all. The whole name of an operation selects
-/// that operation and not those whose names begin with it.
+/// POSIX extended expression, searched for in `operation/variant` or in a trial's key. A leading '-' inverts
+/// the match, as in Google Benchmark. Empty selects all. The whole name of an operation selects that
+/// operation alone, and no operation whose name begins with it.
 class Filter {
  public:
   /// Throws Error when `text` is no regular expression.

@@ -16,7 +16,7 @@ std::string with_present_names(std::string text) {
   for (const auto& [former, present] : renamed) {
     for (std::size_t at = text.find(former); at != std::string::npos; at = text.find(former, at)) {
       const std::size_t end = at + former.size();
-      // avx3_dl would be another tier, and a name of which this is a part another variant.
+      // A longer name, such as avx3_dl, belongs to another tier or variant.
       const bool whole = (at == 0 || !of_word(text[at - 1])) && (end == text.size() || !of_word(text[end]));
       if (whole) text.replace(at, former.size(), present);
       at += whole ? present.size() : former.size();

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// The name of a variant, the key of a trial, or a filter on keys, with former names of tiers replaced by
-/// those of today: gemm/simd@avx3/m=4,n=4,k=4#1 becomes gemm/simd@avx512/m=4,n=4,k=4#1.
+/// Replaces former names of tiers by their present names, in the name of a variant, the key of a trial, or a
+/// filter: gemm/simd@avx3/m=4,n=4,k=4#1 becomes gemm/simd@avx512/m=4,n=4,k=4#1.
 std::string with_present_names(std::string text);
 
 }  // namespace assay

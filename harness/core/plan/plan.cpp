@@ -47,7 +47,7 @@ std::vector<Trial> trials_of(const Case& row, const Operation& operation, const 
   return out;
 }
 
-/// A case of which the selection wants something, and the trials that it wants.
+/// A case and the trials of it that are selected.
 struct SelectedCase {
   const Case* row;
   std::vector<Trial> trials;

@@ -63,7 +63,7 @@ std::vector<std::string> sweep(std::string_view word, std::string_view text) {
   return out;
 }
 
-/// `path`: they are names of files, in which dots do not count.
+/// `path`: the values are file names, in which dots mean nothing.
 std::vector<std::string> values_of(std::string_view word, std::string_view text, bool path) {
   std::vector<std::string> out;
   for (const std::string_view part : parts_of(text, '|')) {
@@ -176,7 +176,7 @@ Case convolution(std::string_view word, std::string_view descriptor) {
   struct Side {
     Index before, after;
   };
-  /// Padding on both sides of one dimension: what is not given follows from the extents.
+  /// Padding on both sides of one dimension. A side that is not given follows from the extents.
   const auto padding = [&](Index in, Index kernel, std::optional<Index> out, std::optional<Index> before) {
     const Index window = (kernel - 1) * dilation + 1;
     if (!out) return Side{before.value_or(0), before.value_or(0)};
@@ -206,7 +206,7 @@ Case convolution(std::string_view word, std::string_view descriptor) {
   std::string problem =
       fmt::format("n={},c={},f={},h={},w={},kernel={},stride={},dilation={},pad={}", value("mb", 2),
                   value("ic", 0), value("oc", 0), height, width, kernel, stride, dilation, rows.before);
-  // Left out where they are as the others: cases of suites are spelled so.
+  // A field equal to its default is left out, as suites spell their cases.
   if (kernel_w != kernel) problem += fmt::format(",kernel_w={}", kernel_w);
   if (rows.after != rows.before) problem += fmt::format(",bottom={}", rows.after);
   if (columns.before != rows.before) problem += fmt::format(",left={}", columns.before);
@@ -227,7 +227,7 @@ std::vector<Case> cases_of(std::string_view word) {
   return out;
 }
 
-/// Of letters that a file's name may have; long texts end in a hash.
+/// Replaces characters that a file name may not have. A long name ends in a hash.
 std::string name_of(const std::string& text) {
   constexpr std::size_t longest = 80;
   std::string out = text;

@@ -1,4 +1,4 @@
-/// Cases as words of a command line, in the place of a suite's file.
+/// Cases given as words of a command line instead of a suite file.
 #pragma once
 
 #include "assay/suite.hpp"
@@ -16,7 +16,8 @@ bool names_shapes(std::string_view text);
 ///                                     stand for several extents, `64|128|100` for these
 ///   matmul/512x256:256x1024           a descriptor of oneDNN's benchdnn: gemm, or batched_gemm of 3D tensors
 ///   conv/mb1ic64ih56oc64oh56kh3ph1    the same for conv2d
-/// The suite is called as its text, in letters that files may have. Throws Error naming the word at fault.
+/// The suite is named for its text, in letters that file names may have. Throws Error naming the word at
+/// fault.
 Suite suite_of_shapes(const std::string& text, const Registry& registry);
 
 }  // namespace assay

@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-/// More are a mistake: no suite has so many cases.
+/// A larger count is a mistake: no suite has so many cases.
 constexpr std::int64_t most_shards = 100'000;
 
 /// A number, and the option or variable that it comes from.
@@ -103,8 +103,8 @@ std::optional<Source> slurm(const Environment& environment, std::optional<std::i
   return out;
 }
 
-/// An index whose count may be missing: --shard-count takes its place. Kubernetes has none, and AWS Batch had
-/// the index first.
+/// Reads an index whose count may be missing; then --shard-count takes its place. Kubernetes has no count,
+/// and older AWS Batch has none.
 std::optional<Source> index_of_job(const Environment& environment, const Pair& names) {
   const auto index = variable(environment, names.index);
   if (!index) return std::nullopt;
@@ -141,7 +141,7 @@ std::vector<Source> sources_of(const ShardOptions& options, const Environment& e
   return out;
 }
 
-/// The one value of all sources; `what` it is, for the message. Throws Error when two differ.
+/// Returns the value on which all sources agree; `what` names it in messages. Throws Error when two differ.
 std::optional<Said> agreed(const std::vector<Source>& sources, std::optional<Said> Source::*member,
                            std::string_view what) {
   std::optional<Said> out;
@@ -158,7 +158,7 @@ std::optional<Said> agreed(const std::vector<Source>& sources, std::optional<Sai
   return out;
 }
 
-/// Those that the file knows keep their seconds, and others get the median of these.
+/// Cases that the file knows keep their seconds; the others get the median of these.
 std::vector<std::pair<std::string, double>> with_seconds(const std::vector<std::string>& cases,
                                                          const Durations& durations) {
   std::vector<std::pair<std::string, double>> out;
@@ -200,7 +200,7 @@ Shard balanced(Shard shard, const std::vector<std::string>& cases, const Duratio
   std::ranges::sort(longest_first, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  // Seconds, and the number of cases for those that take none. Of several that have the least, the first.
+  // Seconds, then the number of cases, which divides cases that take no time. The first of equal loads wins.
   std::vector<std::pair<double, int>> loads(static_cast<std::size_t>(shard.count));
   for (const auto& [name, seconds] : longest_first) {
     const auto least = std::ranges::min_element(loads);

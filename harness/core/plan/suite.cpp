@@ -81,12 +81,12 @@ const Operation& operation_of(const Registry& registry, const Case& row, const s
 
 }  // namespace
 
-// Beside the types, where argument-dependent lookup finds them.
+// In the namespace of the types, so that argument-dependent lookup finds them.
 void describe(Fields& f, Case& row) {
   f("op", row.operation);
   f("per_step", row.per_step, {.optional = true, .least = 0, .about = "occurrences in one training step"});
   f("note", row.note, {.optional = true});
-  // All keys that are not the suite's own are fields of the problem; the operation knows which there are.
+  // Every other key is a field of the problem, which the operation checks.
   for (const auto& [key, field] : f.others({{"type", Json::array({"integer", "string"})}})) {
     row.problem += fmt::format("{}{}={}", row.problem.empty() ? "" : ",", key, value_text(field));
   }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All of it is read whenever a plan is made. The longest trace that is taken has 2^20 lines.
+/// Every plan reads the whole file. The longest accepted trace has 2^20 lines.
 constexpr std::uintmax_t largest_trace = std::uintmax_t{1} << 28;
 
 std::vector<std::string> fields_in(std::string_view text) {
@@ -28,7 +28,7 @@ bool is_trace(std::string_view field) {
   return field.starts_with(trace_field) && field.substr(trace_field.size()).starts_with('=');
 }
 
-/// Keys are taken apart, searched by regular expressions and copied into shells.
+/// Keys are split, searched by regular expressions and copied into shells.
 bool may_stand_in_keys(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x80 || std::isalnum(byte) != 0 ||
@@ -48,7 +48,7 @@ void require_name(const std::string& name, const std::string& where, bool below)
   }
 }
 
-/// Throws Error for what would not be read to an end.
+/// Throws Error for a file that would never end or is too large.
 void require_moderate(const fs::path& file) {
   std::error_code unknown;
   if (!fs::is_regular_file(file, unknown)) {

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// The parts of a text, empty ones as well.
+/// Splits a text; keeps empty parts.
 std::vector<std::string_view> parts_of(std::string_view text, char between);
 
 /// Stands in the place of the fields that the file has; others may follow, as in `trace=a.csv,plans=one`.

@@ -14,7 +14,7 @@ struct TrialKey {
   std::string text() const;
 };
 
-/// Takes a name apart; nothing where it is none of a trial, as those of other programs are.
+/// Splits the key of a trial into its parts. Returns nothing for names of other programs.
 std::optional<TrialKey> trial_key(std::string_view text);
 
 }  // namespace assay

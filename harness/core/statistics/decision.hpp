@@ -1,4 +1,4 @@
-/// Decides about something that was tried: which ratio counts as a change, and what follows from it.
+/// Decisions about an attempt: the ratio that counts as a change, and the consequence.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -11,7 +11,7 @@
 namespace assay {
 
 enum class Decision {
-  baseline,    ///< as it is: what the others are compared with
+  baseline,    ///< the present state, with which the others are compared
   retain,      ///< faster
   reject,      ///< slower
   no_change,   ///< not told apart, or by less than what matters
@@ -21,8 +21,8 @@ enum class Decision {
 };
 std::string_view to_string(Decision decision);  ///< `NO CHANGE`
 
-/// The smallest change that counts. Less is noise to users, and settings within it of the best are tied with
-/// the best.
+/// The smallest change that counts. Users do not notice less, and settings within it of the best count as the
+/// best.
 inline constexpr double change_that_matters = 0.01;
 
 /// Below it there is no interval of 95 %.
@@ -31,7 +31,7 @@ inline constexpr std::size_t fewest_rounds = 6;
 /// A ratio from its logarithms, one for each round.
 Interval ratio_from(std::span<const double> logs);
 
-/// RETAIN, REJECT or NO CHANGE, from a ratio of times to those of what is as it is.
+/// RETAIN, REJECT or NO CHANGE, from a ratio of times to the times of the baseline.
 Decision decision_on(const Interval& ratio);
 
 /// Says for these three decisions by how much, and why that is no change where it is none.

@@ -1,22 +1,22 @@
-/// The sign test: how unlikely it is that so many samples lie above a limit, whatever their distribution.
+/// The sign test: the chance that so many samples lie above a limit, for any distribution.
 #pragma once
 
 #include <span>
 
 namespace assay {
 
-/// P(B >= count) of `samples` tosses of a coin that falls so with this chance.
+/// P(B >= count), B binomial with `samples` trials of this chance.
 double binomial_tail(int count, int samples, double chance);
 /// The same of a fair coin.
 double sign_tail(int count, int samples);
 
-/// One-sided p-value of "the median is at most `limit`", from how many samples exceed it.
+/// Returns the one-sided p-value of "the median is at most `limit`", from the number of samples above it.
 double p_above(std::span<const double> samples, double limit);
 /// Returns the same chance for "the median is at least `limit`".
 double p_below(std::span<const double> samples, double limit);
 
 /// The smallest chance of a single sample to exceed the limit with which at least `count` of `samples` do so
-/// in `power` of all cases: what a shift must reach to be seen.
+/// in `power` of all cases. A shift must reach it to be seen.
 double needed_chance(int count, int samples, double power);
 
 /// The smallest count whose sign_tail() is at most `p`; more than `samples` when there is none.

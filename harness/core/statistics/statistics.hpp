@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// Coverage that intervals are asked for; Interval::coverage says what they got.
+/// The coverage that is asked for; Interval::coverage is the coverage that was reached.
 inline constexpr double wanted_coverage = 0.95;
 
 void sort_ascending(std::vector<double>& values);
@@ -46,8 +46,8 @@ Interval shift(std::span<const double> before, std::span<const double> after,
 /// exp() keeps the order of samples.
 Interval exponential(const Interval& log);
 
-/// How many times as much `numerators` are as `denominators`, place by place, in the middle: what both of a
-/// pair share, such as the luck of a launch, drops out.
+/// The centre of the ratios numerators[i] / denominators[i]. Influences that both of a pair share, such as
+/// the luck of a launch, cancel.
 Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators);
 
 /// median(numerator) / median(denominator) with a percentile bootstrap interval, for slices of one launch.
