@@ -25,6 +25,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
@@ -170,20 +171,12 @@ struct Took {
 };
 
 /// Memory through which a keeper reports it.
-class SharedTook {
- public:
-  SharedTook()
-      : told_(mmap(nullptr, sizeof(Took), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (told_ == MAP_FAILED) throw Error("memory of a child", reason(errno), "free memory");
-  }
-  ~SharedTook() { munmap(told_, sizeof(Took)); }
-  SharedTook(const SharedTook&) = delete;
-  SharedTook& operator=(const SharedTook&) = delete;
-  Took& told() const { return *static_cast<Took*>(told_); }
-
- private:
-  void* told_;
-};
+auto shared_took() {
+  void* const told = mmap(nullptr, sizeof(Took), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (told == MAP_FAILED) throw Error("memory of a child", reason(errno), "free memory");
+  const auto release = [](Took* took) { munmap(took, sizeof(Took)); };
+  return std::unique_ptr<Took, decltype(release)>(static_cast<Took*>(told), release);
+}
 
 double processor_seconds(const rusage& used) {
   return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
@@ -343,12 +336,12 @@ int run_and_wait(const Command& command, const OpenFile& output, const OpenFile&
   if (hooks.stopped()) throw Stopped{};
   ChildSetting without_git;
   for (const char* name : git_variables) without_git.environment.emplace_back(name, std::nullopt);
-  const SharedTook shared;
-  const pid_t keeper = start(command, without_git, output.value(), errors.value(), &shared.told());
+  const auto shared = shared_took();
+  const pid_t keeper = start(command, without_git, output.value(), errors.value(), shared.get());
   // The keeper has a grace for the command.
   const ChildEnd end = wait_for_children({keeper}, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
   if (end.child == 0) throw Stopped{};
-  took = shared.told();
+  took = *shared;
   return end.signal == 0 ? end.exit_code : 128 + end.signal;
 }
 
