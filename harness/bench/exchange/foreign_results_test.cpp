@@ -65,9 +65,6 @@ TEST_F(ForeignResults, OfHyperfineThatFailedAreNotTimed) {
   EXPECT_EQ(failed.skipped, "reports an error: 2 of 3 runs failed; the first exits with code 3");
   EXPECT_FALSE(is_measured(failed));
   EXPECT_THAT(read(hyperfine_file("")).trials.front().remark, HasSubstr("median counts as one launch"));
-  EXPECT_THAT(reading(hyperfine_file(R"(, "times": [0.1, -2])")),
-              says("results[0].times: holds -2, must be times"));
-  EXPECT_THAT(reading(R"({"results": [], "command": 1})"), says("holds no command"));
 }
 
 /// As pytest-benchmark 4 writes it, shortened.
@@ -88,9 +85,6 @@ TEST_F(ForeignResults, OfPytestBenchmarkHaveTheRoundsOfATestAsSlices) {
   ASSERT_EQ(results.trials[0].launches[0].size(), 3U);
   EXPECT_EQ(results.trials[0].launches[0][2].calls, 7);
   EXPECT_THAT(read(pytest_file(R"("median": 2e-6)")).trials[0].remark, HasSubstr("--benchmark-save-data"));
-  EXPECT_THAT(reading(pytest_file(R"("median": 0)")), says("benchmarks[0].stats.median: holds 0"));
-  EXPECT_THAT(reading(pytest_file(R"("data": ["a"])")), says("benchmarks[0].stats.data"));
-  EXPECT_THAT(reading(R"({"machine_info": {}, "benchmarks": []})"), says("holds no test"));
 }
 
 /// As NVBench writes it, shortened, with these summaries of its one state.
@@ -136,8 +130,6 @@ TEST_F(ForeignResults, OfNvbenchWithoutSamplesAreItsMedianOrItsMean) {
   EXPECT_DOUBLE_EQ(read(nvbench_file(mean)).trials[0].launches[0][0].seconds, 0.002);
   EXPECT_EQ(read(nvbench_file("", "true")).trials[0].skipped, "reports: too large");
   EXPECT_EQ(read(nvbench_file("")).trials[0].skipped, "reports no time");
-  EXPECT_THAT(reading(nvbench_file(duration("nv/cold/time/gpu/mean", "fast"))),
-              says("is \"fast\", must be a time in seconds"));
 }
 
 TEST_F(ForeignResults, OfBenchdnnAreItsAverages) {
@@ -153,11 +145,6 @@ TEST_F(ForeignResults, OfBenchdnnAreItsAverages) {
   EXPECT_DOUBLE_EQ(results.trials[0].launches[0][0].seconds, 0.75e-3);
   EXPECT_EQ(results.trials[1].launches.size(), 2U);
   EXPECT_THAT(results.trials[1].remark, HasSubstr("average"));
-  EXPECT_THAT(reading("perf,cpu,ref,,x,1,2,3\n"), says("line 1: no line \"Output template: …\""));
-  EXPECT_THAT(reading(form + "perf,cpu,ref,,x,1\n"), says("has 6 fields where the template before it has 8"));
-  EXPECT_THAT(reading(form + "perf,cpu,ref,,x,1,2,soon\n"), says("line 2: the time is \"soon\""));
-  EXPECT_THAT(reading("Output template: perf,%engine%\n"), says("lacks what is read"));
-  EXPECT_THAT(reading(form), says("holds no line that begins with \"perf,\""));
 }
 
 TEST_F(ForeignResults, AreCompared) {
