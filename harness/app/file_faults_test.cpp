@@ -362,7 +362,7 @@ std::vector<Fault> foreign_faults() {
       {"benchdnn", "2.5", "-1", "f: line 2: the time is \"-1\""},
       {"benchdnn", ",2,2.5", "",
        "f: line 2: \"perf,cpu,ref,,2x3:3x4,0.1\" has 6 fields where the template before it has 8"},
-      {"benchdnn", "Output template: ", "", "f: line 2: no line \"Output template: …\""},
+      {"benchdnn", "Output template: ", "", "f: line 1: no line \"Output template: …\""},
       {"benchdnn", whole_file, "perf,cpu,ref,,x,1,2,3\n", "f: line 1: no line \"Output template: …\""},
       {"benchdnn", whole_file, "Output template: perf,%engine%\n", "lacks what is read"},
       {"benchdnn", whole_file, "Output template: perf,%prb%,%0time%\n",

@@ -72,7 +72,7 @@ void describe(Fields& f, Figure& figure) {
   static constexpr std::array<std::string_view, 4> joins{"most", "least", "mean", "sum"};
   f("tag", figure.tag, {.terse = true, .about = "its name in files"});
   f("name", figure.name);
-  finite.optional = !figure.tag.empty();
+  finite.optional = f.tells() || !figure.tag.empty();  // a description has no value
   if (!f.writes() || figure.tag.empty()) f("value", figure.value, finite);
   f("unit", figure.unit, {.terse = true});
   f("better", figure.better, better, {.about = "which way; neither: it is told and not judged"});
