@@ -45,6 +45,7 @@ std::filesystem::path write_report(const Report& report, const std::filesystem::
   make_folder(here);
   write_file(here / (report.suite + ".md"), to_markdown(report));
   write_file(here / (report.suite + ".json"), to_json(report) + "\n");
+  write_file(here / (report.suite + ".csv"), to_csv(report));
   return here / (report.suite + ".md");
 }
 

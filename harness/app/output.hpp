@@ -24,7 +24,7 @@ void put_document(const std::string& where, const std::string& text, const std::
 /// last the verdict.
 std::string ending(const std::string& next, const Outcome& outcome);
 
-/// Writes <folder>/<machine key>/<suite>.md and .json, makes the folders, and returns the path of the first.
+/// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);
 
 /// Writes the page and its pictures where they are asked for; `make` is not called where neither is.

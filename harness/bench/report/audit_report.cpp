@@ -238,8 +238,8 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
     present.insert(one->present->operation + "/" + one->present->variant);
     const TimeRow row = time_row(results, *one->best, whole.naive.beside(*one->best), whole.beaten);
     out.worst_error = std::max(out.worst_error, one->best->agreement.worst_error);
-    out.allocations = std::max(out.allocations, row.allocations_per_call);
-    out.workspace_bytes = std::max(out.workspace_bytes, row.workspace_bytes);
+    out.allocations = std::max(out.allocations, figure_of(*one->best, "allocations_per_call"));
+    out.workspace_bytes = std::max(out.workspace_bytes, figure_of(*one->best, "workspace_bytes"));
     out.prepare_seconds = std::max(out.prepare_seconds, figure_of(*one->best, "prepare_seconds"));
     out.cases.push_back({.key = one->best->key,
                          .present = one->present->key,

@@ -85,15 +85,17 @@ std::vector<std::string> commands(const Results& results) {
   return out;
 }
 
-/// The number of calls after which what a variant needs less time for than naive is as much as its
-/// preparation took.
+constexpr double handle_seconds = 1e-6;
+
+/// Returns the number of calls after which a variant has gained over naive as much as its preparation took.
 double repaid_after(const TrialResult* naive, const TrialResult& trial) {
-  if (naive == nullptr || !is_measured(trial)) return 0;
+  if (naive == nullptr || !is_measured(trial) || figure_of(trial, "prepare_seconds") < handle_seconds)
+    return 0;
   const double gained = time_of(*naive).middle - time_of(trial).middle;
   return gained > 0 ? std::ceil(figure_of(trial, "prepare_seconds") / gained) : 0;
 }
 
-std::vector<TrustRow> trust_of(const Results& results, const NaiveTrials& naive) {
+std::vector<TrustRow> trust_of(const Results& results) {
   std::vector<TrustRow> out;
   for (const TrialResult& trial : results.trials) {
     if (trial.audit.slices == 0) continue;
@@ -107,12 +109,6 @@ std::vector<TrustRow> trust_of(const Results& results, const NaiveTrials& naive)
     row->slices += trial.audit.slices;
     row->judged += trial.audit.judged;
     row->compared += trial.audit.compared;
-    row->workspace_bytes = std::max(row->workspace_bytes, figure_of(trial, "workspace_bytes"));
-    row->allocations_per_call = std::max(row->allocations_per_call, figure_of(trial, "allocations_per_call"));
-    if (figure_of(trial, "prepare_seconds") > row->prepare_seconds) {
-      row->prepare_seconds = figure_of(trial, "prepare_seconds");
-      row->repaid_after = repaid_after(naive.beside(trial), trial);
-    }
   }
   return out;
 }
@@ -148,9 +144,9 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
               .threads = trial.threads,
               .seconds = time_of(trial),
               .launches = sampled_launches(trial),
-              .allocations_per_call = figure_of(trial, "allocations_per_call"),
-              .allocated_bytes_per_call = figure_of(trial, "allocated_bytes_per_call"),
-              .workspace_bytes = figure_of(trial, "workspace_bytes"),
+              .figures = trial.figures,
+              .repaid_after = repaid_after(naive, trial),
+              .picked = trial.picked,
               .remark = trial.remark};
   for (const Launch& launch : trial.launches) row.slices += launch.size();
   if (naive != nullptr && naive != &trial) {
@@ -176,6 +172,12 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
   return row;
 }
 
+doc::Text figure_cell(const Figure& figure, const FigureValues& values) {
+  const auto found = values.find(figure.tag);
+  if (found == values.end() || (figure.unit == "s" && found->second < handle_seconds)) return {};
+  return doc::amount(found->second, figure.unit);
+}
+
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
                    const std::optional<Comparison>& comparison, Outcome outcome) {
   const NaiveTrials naive(results);
@@ -189,8 +191,9 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
              .roofs = results.roofs,
              .weather = results.weather,
              .agreement = agreement_of(results),
+             .measured = results.figures,
              .figures = figures_of(results),
-             .trust = trust_of(results, naive),
+             .trust = trust_of(results),
              .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};

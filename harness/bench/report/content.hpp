@@ -3,6 +3,7 @@
 
 #include "assay/report.hpp"
 #include "bench/compare/roofs.hpp"
+#include "core/markup/document.hpp"
 
 #include <map>
 #include <string_view>
@@ -39,6 +40,9 @@ std::vector<PeerRow> peers(const Results& results);
 
 /// Returns the steps that were measured beside the one before, those of an operation together.
 std::vector<LadderStep> ladder(const Results& results);
+
+/// The value of a figure, where it is known: a time below 1 µs is that of a handle, and no preparation.
+doc::Text figure_cell(const Figure& figure, const FigureValues& values);
 
 /// What else the machine did while trials were timed, as a sentence.
 std::string weather_text(const Weather& weather);

@@ -1,3 +1,4 @@
+#include "assay/measure.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/fields.hpp"
 #include "bench/report/fields.hpp"
@@ -9,10 +10,10 @@ namespace assay {
 namespace {
 
 constexpr Fields::Rule null_if_none{.null = true};
-/// Of what stands beside "impossible", and not with it.
+/// Fields absent where "impossible" is set.
 constexpr Fields::Rule if_possible{.optional = true};
 
-/// Not known is null.
+/// Writes null where the value is not known.
 std::optional<double> known_if(bool known, double value) {
   return known ? std::optional(value) : std::nullopt;
 }
@@ -37,11 +38,6 @@ void describe(Fields& f, TrustRow& row) {
   f("slices", row.slices, {.about = "timed"});
   f("judged", row.judged, {.about = "of them, after their calls"});
   f("compared", row.compared, {.about = "elements of outputs in the slices that were judged"});
-  f("workspace_bytes", row.workspace_bytes);
-  f("allocations_per_call", row.allocations_per_call);
-  f("prepare_seconds", row.prepare_seconds, {.about = "of the trial that takes longest to prepare"});
-  f("repaid_after", row.repaid_after,
-    {.about = "calls of that trial, beside naive; 0: never, or naive has no time"});
   std::vector<Calls> calls = row.calls.value_or(std::vector<Calls>());
   if (!f.writes() || row.calls) {
     f.keyed("calls", calls, &Calls::to, &Calls::names,
@@ -92,9 +88,17 @@ void describe(Fields& f, TimeRow& row) {
   f.derived("bytes_per_second", known_if(has_seconds, row.bytes_per_second), null_if_none);
   f.derived("share_of_roof", known_if(row.share_of_roof > 0, row.share_of_roof), null_if_none);
   f("roof_not_believed", row.roof_not_believed);
-  f("allocations_per_call", row.allocations_per_call);
-  f("allocated_bytes_per_call", row.allocated_bytes_per_call);
-  f("workspace_bytes", row.workspace_bytes);
+  if (f.tells()) {
+    for (const Figure& figure : measured_figures()) row.figures[figure.tag] = 0;
+  }
+  for (auto& [tag, value] : row.figures) f(tag, value, {.optional = true});
+  f("repaid_after", row.repaid_after,
+    {.about = "calls, beside naive, that repay its preparation; 0: never, or naive has no time"});
+  if (f.tells() || row.picked) {
+    Picked picked = row.picked.value_or(Picked());
+    f("picked", picked.variant, {.optional = true, .about = "the variant that did the work"});
+    f("picked_because", picked.reason, {.terse = true});
+  }
   f("remark", row.remark);
   f("samples", row.samples,
     {.terse = true, .seven_digits = true, .about = "seconds per call of slices by launch, in run order"});
@@ -205,6 +209,7 @@ void describe(Fields& f, Report& report) {
   f("trust", report.trust);
   f.derived("withheld", report.withheld.empty() ? std::nullopt : std::optional(report.withheld),
             null_if_none);
+  f("measured", report.measured, {.terse = true, .about = "the figures of times, without values"});
   f("times", report.times);
   f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
   f("peers", report.peers, {.optional = true, .about = "libraries that were measured beside ours"});

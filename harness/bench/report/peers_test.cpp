@@ -58,8 +58,8 @@ TEST(Peers, AreWhatTheirCodeCallsByName) {
 TEST(Peers, StandInAReportInWords) {
   const Report report = make_report(beside_libraries(), std::nullopt, std::nullopt, {});
   EXPECT_THAT(to_markdown(report),
-              AllOf(HasSubstr("| `gemm` | 1 | 2 | `openblas` | 1.00x as fast | 2.00x slower [2.00, 2.00]: "
-                              "`m=1` | 2.00x faster [2.00, 2.00]: `m=2` |"),
+              AllOf(HasSubstr("| `gemm` | 1 | 2 | `openblas` | 1.00x as fast | 2.00x slower [2.00, 2.00] at "
+                              "`m=1` | 2.00x faster [2.00, 2.00] at `m=2` |"),
                     HasSubstr("| `gemm/m=1` | 1 | `packed` | `openblas` | 2.00x slower [2.00, 2.00] |\n"
                               "| `gemm/m=2` | 1 | `simd` | `openblas` | 2.00x faster [2.00, 2.00] |\n"),
                     HasSubstr("| `gemm/m=1` | 2 | `packed` | `onednn` | 1.25x faster [1.25, 1.25] |\n")));

@@ -74,7 +74,7 @@ TEST(Report, NamesATimeThatCannotBeAndUsesItNowhere) {
   EXPECT_THAT(report.not_covered, Contains("1 trial not used, being faster than any kernel can be"));
   const std::string text = to_markdown(report);
   EXPECT_THAT(text, StartsWith("# Suite `tiny`: IMPOSSIBLE"));
-  EXPECT_THAT(text, HasSubstr("| faster than any kernel can be | 1 |"));
+  EXPECT_THAT(text, HasSubstr("1 faster than any kernel can be"));
   EXPECT_THAT(text, HasSubstr("Faster than any kernel can be, and not used:\n\n* "
                               "`gemm/packed/m=64,n=64,k=64#1`: took "));
   EXPECT_THAT(text, Not(HasSubstr("took <5>")));
@@ -116,7 +116,7 @@ TEST(Report, ListsBreakEvenSizesOnlyWhereThereIsAQuestion) {
     results.trials.push_back(larger);
   }
   const std::string report = to_markdown(report_of(results));
-  const std::string sizes = report.substr(report.find("### From which size on"));
+  const std::string sizes = report.substr(report.find("<summary>From which size on</summary>"));
   EXPECT_THAT(sizes, HasSubstr("1 pair of a variant and its rival is not listed: faster at every size."));
   EXPECT_THAT(sizes, Not(HasSubstr("| `gemm` | `packed` | `naive` |")));
 }
@@ -249,8 +249,9 @@ TEST(Report, WithholdsSecondsOfMixedMachinesAndSaysWhyWhereverItDoes) {
   const std::string text = to_markdown(report);
   EXPECT_THAT(text, Not(HasSubstr("µs")));
   EXPECT_THAT(text, Not(HasSubstr("FLOP/s")));
-  EXPECT_THAT(text, HasSubstr("| `packed` | 1 | 3 x 1 | withheld | 2.00x [2.00, 2.00] | withheld |"));
-  for (const char* place : {"Times and rates are withheld: ", "\n\nWithheld: ", "No prediction: "}) {
+  EXPECT_THAT(text, HasSubstr("| `packed` | withheld | 2.00x [2.00, 2.00] |"));
+  for (const char* place :
+       {"Times and rates are withheld: ", "\n\nWithheld: ", "No prediction for naive: "}) {
     EXPECT_THAT(text, HasSubstr(place + results.mixed_machines)) << place;
   }
   const auto json = Json::parse(to_json(report));

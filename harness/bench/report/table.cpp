@@ -1,47 +1,22 @@
+// The results of a run on a terminal.
 #include "bench/compare/row_text.hpp"
 #include "bench/report/content.hpp"
+#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t widest_table = 80;
-using Cells = std::array<std::string, 7>;
 
-std::string brackets(const Interval& interval, double unit) {
-  return fmt::format("[{}, {}]", figure(interval.low / unit), figure(interval.high / unit));
-}
-
-Cells cells_of(const TimeRow& row) {
-  Cells out{row.threads == 1 ? row.variant : fmt::format("{}#{}", row.variant, row.threads)};
-  if (row.seconds.middle > 0) {
-    IntervalCells time = seconds_cells(row.seconds);
-    out[1] = std::move(time.middle);
-    out[2] = std::move(time.range);
-  } else {
-    out[1] = "withheld";
-  }
-  if (row.speedup) {
-    out[3] = figure(row.speedup->middle) + "x";
-    out[4] = brackets(*row.speedup, 1);
-  }
-  if (row.share_of_roof > 0) {
-    out[5] = percent_text(row.share_of_roof);
-  }
-  out[6] = count_text(row.allocations_per_call);
-  return out;
-}
-
-/// One line below the cells of a case: what a trial without a time has instead.
+/// Returns what a trial without a time has instead.
 std::string instead_of_time(const TrialResult& trial) {
-  if (!trial.skipped.empty()) return "skipped: " + trial.skipped;
   if (trial.failure)
     return (trial.failure->kind == Failure::Kind::crashed ? "CRASHED: " : "TIMED OUT: ") +
            trial.failure->reason;
@@ -56,45 +31,39 @@ bool is_at_fault(const TrialResult& trial) {
   return trial.skipped.empty() && (trial.failure || !trial.agreement.agrees || !trial.impossible.empty());
 }
 
-struct Block {
-  std::string title;
-  bool faulty = false;
-  std::vector<Cells> rows;
-  std::vector<std::string> lines;
-};
-
-std::vector<Block> blocks_of(const Results& results, const std::vector<BeatenRoof>& beaten) {
-  const NaiveTrials naive(results);
-  std::vector<Block> out;
-  for (const TrialResult& trial : results.trials) {
-    if (out.empty() || out.back().title != case_of(trial))
-      out.push_back({.title = case_of(trial), .rows = {}, .lines = {}});
-    Block& block = out.back();
-    block.faulty = block.faulty || is_at_fault(trial);
-    if (is_measured(trial)) {
-      block.rows.push_back(cells_of(time_row(results, trial, naive.beside(trial), beaten)));
-    }
-    const std::string line = instead_of_time(trial);
-    if (!line.empty()) {
-      const std::string name =
-          trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
-      block.lines.push_back(fmt::format("  {}  {}", name, line));
-    }
-  }
-  // Cases with a fault come last, right above the verdict: a terminal shows the end of what is long.
-  std::stable_partition(out.begin(), out.end(), [](const Block& block) { return !block.faulty; });
+std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial, const TimeRow* row) {
+  std::vector<doc::Text> out{case_of(trial), trial.threads == 1
+                                                 ? trial.variant
+                                                 : fmt::format("{}#{}", trial.variant, trial.threads)};
+  const auto cell = [](bool known, const doc::Amount& amount) {
+    return known ? doc::Text(amount) : doc::Text();
+  };
+  const bool has_seconds = row != nullptr && row->seconds.middle > 0;
+  out.push_back(row == nullptr ? "" : has_seconds ? doc::Text(doc::seconds(row->seconds)) : "withheld");
+  const Interval ratio = row != nullptr ? row->speedup.value_or(Interval()) : Interval();
+  out.push_back(cell(ratio.middle > 0, doc::amount(ratio, "times")));
+  out.push_back(
+      cell(row != nullptr && row->share_of_roof > 0, doc::share(row != nullptr ? row->share_of_roof : 0)));
+  for (const Figure& figure : results.figures)
+    out.push_back(row == nullptr ? doc::Text() : figure_cell(figure, trial.figures));
+  out.push_back(trial.picked ? trial.picked->variant : "");
+  out.push_back(instead_of_time(trial));
   return out;
 }
 
-std::string line_of(const Cells& cells, const std::array<std::size_t, 7>& widths) {
-  std::string out = "  " + cells[0] + std::string(widths[0] - display_width(cells[0]), ' ');
-  for (std::size_t i = 1; i < cells.size(); ++i) {
-    // Brackets stand right behind their figure.
-    out += (i == 2 || i == 4) ? " " : "  ";
-    out += std::string(widths[i] - display_width(cells[i]), ' ') + cells[i];
+/// "3 trials did not run here: needs AVX2", in the order of the first trial of each reason.
+std::vector<std::string> skips_of(const Results& results) {
+  std::vector<std::pair<std::string, Index>> reasons;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.skipped.empty()) continue;
+    auto known = std::ranges::find(reasons, trial.skipped, &std::pair<std::string, Index>::first);
+    if (known == reasons.end()) known = reasons.insert(reasons.end(), {trial.skipped, 0});
+    ++known->second;
   }
-  while (out.ends_with(' ')) out.pop_back();
-  return out + "\n";
+  std::vector<std::string> out;
+  for (const auto& [why, count] : reasons)
+    out.push_back(quantity_text(count, "trial") + " did not run here: " + why);
+  return out;
 }
 
 }  // namespace
@@ -111,28 +80,39 @@ std::string faults_text(const Results& results) {
 }
 
 std::string to_table(const Results& results) {
-  const Cells heading{"", "time", "[interval]", "vs naive", "[interval]", "of roof", "allocs"};
-  std::array<std::size_t, 7> widths{};
+  const NaiveTrials naive(results);
   const std::vector<BeatenRoof> beaten = beaten_roofs(results);
-  const std::vector<Block> blocks = blocks_of(results, beaten);
-  const auto widen = [&](const Cells& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
-  };
-  widen(heading);
-  for (const Block& block : blocks) std::ranges::for_each(block.rows, widen);
-
-  std::string out = line_of(heading, widths);
-  for (const Block& block : blocks) {
-    out += wrapped(block.title, widest_table, "    ") + "\n";
-    for (const Cells& cells : block.rows) out += line_of(cells, widths);
-    for (const std::string& line : block.lines) out += wrapped(line, widest_table, "      ") + "\n";
+  doc::Table table{.columns = {{.tag = "case", .heads = true},
+                               {.tag = "variant", .name = " ", .folds = false},
+                               {.tag = "seconds", .name = "time", .unit = "s", .folds = false},
+                               {.tag = "speedup", .name = "vs naive", .unit = "times"},
+                               {.tag = "share_of_roof", .name = "of roof", .unit = "share"}}};
+  for (const Figure& figure : results.figures) {
+    table.columns.push_back({.tag = figure.tag, .name = figure.name, .unit = figure.unit});
   }
+  table.columns.push_back({.tag = "picked", .name = "chose"});
+  table.columns.push_back({.tag = "remark", .folds = false, .wraps = true});
+  std::vector<std::string> faulty;
+  for (const TrialResult& trial : results.trials) {
+    if (is_at_fault(trial)) faulty.push_back(case_of(trial));
+  }
+  // Cases with a fault come last, right above the verdict: a terminal shows the end of what is long.
+  for (const bool faults : {false, true}) {
+    for (const TrialResult& trial : results.trials) {
+      const bool has_fault = std::ranges::find(faulty, case_of(trial)) != faulty.end();
+      if (!trial.skipped.empty() || has_fault != faults) continue;
+      std::optional<TimeRow> row;
+      if (is_measured(trial)) row = time_row(results, trial, naive.beside(trial), beaten);
+      table.rows.push_back(cells_of(results, trial, row ? &*row : nullptr));
+    }
+  }
+  std::vector<doc::Block> blocks{std::move(table)};
+  for (const std::string& line : skips_of(results)) blocks.emplace_back(line);
   if (!results.mixed_machines.empty()) {
-    out += wrapped("times and roofs are withheld: " + results.mixed_machines, widest_table, "  ") + "\n";
+    blocks.emplace_back("times and roofs are withheld: " + results.mixed_machines);
   }
-  for (const std::string& why : why_not_believed(beaten, results.roofs))
-    out += wrapped(why, widest_table, "  ") + "\n";
-  return out;
+  for (const std::string& why : why_not_believed(beaten, results.roofs)) blocks.emplace_back(why);
+  return doc::to_text(blocks);
 }
 
 }  // namespace assay

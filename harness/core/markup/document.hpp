@@ -142,7 +142,12 @@ struct Column {
   bool folds = true;       ///< left out, and told in a sentence, where all cells are the same
   bool data_only = false;  ///< in JSON and CSV alone
   bool left = false;       ///< numbers stand right unless this says otherwise
+  bool heads = false;      ///< on a terminal, equal cells become a heading above their rows
+  bool wraps = false;      ///< on a terminal, long texts stand below their row
 };
+
+/// More rows than these are folded away: text after them would be far below.
+inline constexpr std::size_t few_rows = 40;
 
 struct Table {
   std::string tag{};  ///< in JSON; without it the table is in no JSON
@@ -163,12 +168,14 @@ struct Fence {
 /// A picture of core/markup/plot.hpp, which pages show.
 struct Picture {
   std::string name;  ///< of its file, without an ending
-  Json plot;
+  Json plot;         ///< null where there is nothing to show
+  std::string caption{};
 };
 
 struct Block;
 
-/// Blocks folded away behind a line; a terminal leaves them out.
+/// Blocks folded away behind a line, which Markdown makes bold where they are within others; a terminal
+/// leaves them out.
 struct Details {
   Text summary;
   std::vector<Block> blocks;
@@ -178,6 +185,8 @@ struct Details {
 struct Block : std::variant<Paragraph, List, Table, Fence, Picture, Details> {
   using variant::variant;
   Block(Text text) : variant(Paragraph{std::move(text)}) {}
+  Block(std::string text) : Block(Text(std::move(text))) {}
+  Block(const char* text) : Block(Text(text)) {}
 };
 
 struct Section {
@@ -187,6 +196,7 @@ struct Section {
   std::vector<Block> blocks{};
   bool folded = false;  ///< Markdown folds all of it away, and a terminal leaves it out
   int depth = 0;        ///< below the sections of a document
+  enum class In { all, pages, texts } in = In::all;  ///< formats; data is in all
 };
 
 struct Document {
@@ -199,7 +209,7 @@ struct Document {
   Text title{};
   std::vector<Fact> facts{};
   Text kicker{};   ///< a soft line above the outcome
-  Text outcome{};  ///< the answer, before anything else
+  Text outcome{};  ///< the answer, before anything else; bold in Markdown
   std::vector<Section> sections{};
   /// Data of a page besides its own JSON: the id of its element, and the JSON.
   std::vector<std::pair<std::string, std::string>> data{};

@@ -111,6 +111,12 @@ class MarkdownWriter {
     }
     if (shown.more > 0) out += fmt::format("\nand {} more\n", shown.more);
     if (!shown.same.empty()) out += "\n" + prose(shown.same) + "\n";
+    Text legend;
+    for (const Column* column : shown.columns) {
+      if (!column->about.empty())
+        legend += (legend.empty() ? "" : " ") + head_of(*column) + ": " + column->about;
+    }
+    if (!legend.empty()) out += "\n" + prose(legend) + "\n";
     return depth_ == 0 && shown.rows.size() > few_rows ? folded(rows_text(shown.rows.size()), out) : out;
   }
 
@@ -127,7 +133,9 @@ class MarkdownWriter {
     ++depth_;
     const std::string body = blocks(details.blocks);
     --depth_;
-    return body.empty() ? "" : folded(summary(details.summary), body);
+    if (body.empty()) return "";
+    return depth_ > 0 ? "**" + prose(details.summary) + "**\n\n" + body
+                      : folded(summary(details.summary), body);
   }
 
   int depth_ = 0;  ///< of details
@@ -139,10 +147,10 @@ std::string to_markdown(const std::vector<Block>& blocks) { return MarkdownWrite
 
 std::string to_markdown(const Document& document) {
   std::string out = "# " + prose(document.title) + "\n";
-  for (const Text& line : {document.outcome, document.kicker}) {
-    if (!line.empty()) out += "\n" + prose(line) + "\n";
-  }
+  if (!document.outcome.empty()) out += "\n**" + prose(document.outcome) + "**\n";
+  if (!document.kicker.empty()) out += "\n" + prose(document.kicker) + "\n";
   for (const Section& section : document.sections) {
+    if (section.in == Section::In::pages) continue;
     const std::string own = MarkdownWriter().section(section);
     if (!own.empty()) out += "\n" + own;
   }

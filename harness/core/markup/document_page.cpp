@@ -129,7 +129,9 @@ class PageWriter {
   std::string of(const Picture& picture) {
     if (picture.plot.is_null()) return "";
     plots_.emplace_back(picture.name, picture.plot);
-    return "<figure>\n" + assay::document("inline_plot.html", picture.plot) + "</figure>\n";
+    const std::string figure =
+        "<figure>\n" + assay::document("inline_plot.html", picture.plot) + "</figure>\n";
+    return figure + of(Paragraph{picture.caption, Paragraph::Look::soft});
   }
 
   std::string of(const Details& one) {
@@ -154,6 +156,7 @@ Page to_page(const Document& document) {
   Page out;
   std::string nav, main;
   for (const Section& section : document.sections) {
+    if (section.in == Section::In::texts) continue;
     const std::string body = PageWriter(out.plots).blocks(section.blocks);
     if (body.empty()) continue;
     if (!section.title.empty()) {

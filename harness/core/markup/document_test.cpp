@@ -54,7 +54,7 @@ TEST(Words, ReadCodeAndStarsOfTheProgramsOwnTexts) {
 TEST(Table, StandsInMarkdownWithNumbersOnTheRight) {
   EXPECT_EQ(to_markdown({Block(times())}),
             "| variant | time |\n|---|---:|\n| `naive` | 2.00 s [1.50, 2.50] |\n| `packed` | 500 ms |\n\n"
-            "In all 2 rows: threads 1.\n");
+            "In all 2 rows: threads 1.\n\ntime: Of a call.\n");
 }
 
 TEST(Table, StandsOnATerminalWithIntervalsBelowAnother) {
@@ -128,14 +128,21 @@ TEST(Table, CountsRowsBeyondTheMostAndFoldsManyAway) {
   EXPECT_EQ(to_text({Block(table)}), "a\nrow\nrow\nand 39 more\n");
 }
 
-TEST(Table, NamesItsCellsWhereItIsWiderThanATerminal) {
-  Table table{.columns = {{.tag = "key"}, {.tag = "one"}, {.tag = "two"}},
-              .rows = {{std::string(50, 'k'), std::string(30, 'a'), seconds(about_two)}}};
-  EXPECT_EQ(to_text({Block(table)}),
-            std::string(50, 'k') + "\n    one " + std::string(30, 'a') + ", two 2.00 s [1.50, 2.50]\n");
+TEST(Table, NamesCellsBelowARowThatIsWiderThanATerminal) {
+  Table table{.columns = {{.tag = "key"}, {.tag = "one"}, {.tag = "two"}, {.tag = "three"}},
+              .rows = {{std::string(50, 'k'), std::string(30, 'a'), seconds(about_two), count(0)}}};
+  EXPECT_EQ(to_text({Block(table)}), "key\n" + std::string(50, 'k') + "\n    one " + std::string(30, 'a') +
+                                         ", two 2.00 s [1.50, 2.50]\n");
   table.rows[0][1] = std::string(70, 'a') + " and more";
   std::istringstream lines(to_text({Block(table)}));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+}
+
+TEST(Table, HasHeadingsAndLongTextsBelowRowsOnATerminal) {
+  const Table table{
+      .columns = {{.tag = "case", .heads = true}, {.tag = "variant"}, {.tag = "why", .wraps = true}},
+      .rows = {{"a", "naive", ""}, {"a", "packed", "it disagrees"}, {"b", "naive", ""}}};
+  EXPECT_EQ(to_text({Block(table)}), "  variant\na\n  naive\n  packed\n      it disagrees\nb\n  naive\n");
 }
 
 TEST(List, CountsItemsBeyondTheMostAndIndentsLinesBelow) {
@@ -163,6 +170,7 @@ TEST(Details, FoldBlocksAndAreLeftOutOfATerminal) {
   EXPECT_THAT(to_page({.sections = {{.blocks = {block}}}}).html,
               HasSubstr("<details><summary>All <code>times</code></summary>\n<p>body</p>\n</details>"));
   EXPECT_EQ(to_markdown({Block(Details{"nothing", {}})}), "");
+  EXPECT_THAT(to_markdown({Block(Details{"outer", {block}})}), HasSubstr("**All `times`**\n\nbody\n"));
 }
 
 TEST(Picture, StandsInPagesAlone) {
@@ -180,22 +188,23 @@ TEST(Document, LeadsWithItsAnswerAndEndsWithItOnATerminal) {
       .title = "Suite " + code("tiny"),
       .facts = {{"commit", "abc"}},
       .kicker = "a run",
-      .outcome = strong("PASS") + ": all agree",
+      .outcome = "PASS: all agree",
       .sections = {{.tag = "times", .title = "Times", .blocks = {Block("t")}},
                    {.tag = "none", .title = "Empty"},
+                   {.title = "Wide", .blocks = {Block("w")}, .in = Section::In::pages},
+                   {.title = "Narrow", .blocks = {Block("n")}, .in = Section::In::texts},
                    {.tag = "more", .title = "More", .blocks = {Block("m")}, .folded = true}}};
   EXPECT_EQ(to_markdown(document),
-            "# Suite `tiny`\n\n**PASS**: all agree\n\na run\n\n## Times\n\nt\n\n"
+            "# Suite `tiny`\n\n**PASS: all agree**\n\na run\n\n## Times\n\nt\n\n## Narrow\n\nn\n\n"
             "<details><summary>More</summary>\n\nm\n\n</details>\n");
-  EXPECT_EQ(to_text(document), "Times\nt\n\nPASS: all agree\n");
+  EXPECT_EQ(to_text(document), "Times\nt\n\nNarrow\nn\n\nPASS: all agree\n");
   EXPECT_EQ(to_value(document), (Json{{"commit", "abc"}, {"outcome", "PASS: all agree"}}));
   const std::string page = to_page(document).html;
-  EXPECT_THAT(
-      page,
-      AllOf(HasSubstr("<title>Suite tiny</title>"),
-            HasSubstr("<p class=\"soft\">a run</p>\n<h1 id=\"outcome\"><strong>PASS</strong>: all agree"),
-            HasSubstr("<a href=\"#times\">Times</a>\n<a href=\"#more\">More</a>\n</nav>"),
-            HasSubstr("<h2 id=\"times\">Times</h2>"), Not(HasSubstr("Empty"))));
+  EXPECT_THAT(page, AllOf(HasSubstr("<title>Suite tiny</title>"),
+                          HasSubstr("<p class=\"soft\">a run</p>\n<h1 id=\"outcome\">PASS: all agree"),
+                          HasSubstr("<a href=\"#times\">Times</a>\n<a href=\"#more\">More</a>\n</nav>"),
+                          HasSubstr("<h2 id=\"times\">Times</h2>"), HasSubstr("Wide"),
+                          Not(HasSubstr("Empty")), Not(HasSubstr("Narrow"))));
 }
 
 TEST(Document, MakesTextsFromOutsideHarmlessInMarkdown) {

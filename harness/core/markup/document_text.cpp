@@ -52,56 +52,83 @@ std::string without_blanks_at_end(std::string line) {
   return line + "\n";
 }
 
-/// Columns side by side where they fit. Else each row names its cells, below its first.
-std::string grid(const ShownTable& table) {
-  const std::size_t columns = table.columns.size();
-  std::vector<std::vector<Cell>> cells(1);
-  for (const Column* column : table.columns) cells[0].push_back({head_of(*column), ""});
-  for (const auto& row : table.rows) {
-    auto& own = cells.emplace_back();
-    for (const Text& text : row) own.push_back(cell_of(text));
+struct Grid {
+  explicit Grid(const ShownTable& shown) : table(shown) {
+    rows.emplace_back();
+    for (const Column* column : table.columns) rows[0].push_back({head_of(*column), ""});
+    for (const auto& row : table.rows) {
+      auto& own = rows.emplace_back();
+      for (const Text& text : row) own.push_back(cell_of(text));
+    }
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      is_number.push_back(stands_right(table, i));
+      set_widths(i);
+    }
   }
-  std::vector<std::size_t> middle(columns), range(columns);
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < columns; ++i) {
-    for (const auto& row : cells) range[i] = std::max(range[i], display_width(row[i].range));
-    for (std::size_t r = 0; r < cells.size(); ++r) {
+
+  bool heads(std::size_t column) const { return table.columns[column]->heads; }
+  bool wraps(std::size_t column) const { return table.columns[column]->wraps; }
+
+  const ShownTable& table;
+  std::vector<std::vector<Cell>> rows;  ///< the first has the heads
+  std::vector<std::size_t> middle, range;
+  std::vector<bool> is_number;
+
+ private:
+  void set_widths(std::size_t i) {
+    range.push_back(0);
+    middle.push_back(0);
+    for (const auto& row : rows) range[i] = std::max(range[i], display_width(row[i].range));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
       // The head may stand over the interval as well.
       const std::size_t spare = r == 0 && range[i] > 0 ? range[i] + 1 : 0;
-      const std::size_t own = display_width(cells[r][i].middle);
+      const std::size_t own = display_width(rows[r][i].middle);
       middle[i] = std::max(middle[i], own - std::min(own, spare));
     }
-    width += middle[i] + (range[i] > 0 ? range[i] + 1 : 0) + 2;
   }
-  std::string out;
-  if (width > widest + 2) {
-    for (std::size_t r = 1; r < cells.size(); ++r) {
-      out += wrapped_line(cells[r][0].middle, "", "    ");
-      std::string rest;
-      for (std::size_t i = 1; i < columns; ++i) {
-        if (cells[r][i].middle.empty()) continue;
-        rest += (rest.empty() ? "" : ", ") + cells[0][i].middle + " " + cells[r][i].middle;
-        if (!cells[r][i].range.empty()) rest += " " + cells[r][i].range;
-      }
-      if (!rest.empty()) out += wrapped_line(rest, "    ", "    ");
+};
+
+std::string in_column(const Grid& grid, std::size_t row, std::size_t i) {
+  const Cell& cell = grid.rows[row][i];
+  const bool right = grid.is_number[i];
+  if (grid.range[i] == 0) return padded(cell.middle, grid.middle[i], right);
+  if (row == 0) return padded(cell.middle, grid.middle[i] + 1 + grid.range[i], false);
+  return padded(cell.middle, grid.middle[i], right) + " " + padded(cell.range, grid.range[i], right);
+}
+
+/// As many columns side by side as fit; each row names its other cells below.
+std::string lines_of(const ShownTable& table) {
+  const Grid grid(table);
+  std::size_t width = 0, indent = 0;
+  std::vector<std::size_t> beside, below;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (grid.heads(i)) {
+      indent = 2;
+      continue;
     }
-    return out;
+    width += grid.middle[i] + (grid.range[i] > 0 ? grid.range[i] + 1 : 0) + 2;
+    const bool fits = indent + width <= widest + 2 && !grid.wraps(i) && below.empty();
+    (fits || beside.empty() ? beside : below).push_back(i);
   }
-  for (std::size_t r = 0; r < cells.size(); ++r) {
-    std::string line;
-    for (std::size_t i = 0; i < columns; ++i) {
-      const bool right = stands_right(table, i);
-      std::string own;
-      if (range[i] == 0) {
-        own = padded(cells[r][i].middle, middle[i], right);
-      } else if (r == 0) {
-        own = padded(cells[r][i].middle, middle[i] + 1 + range[i], false);
-      } else {
-        own = padded(cells[r][i].middle, middle[i], right) + " " + padded(cells[r][i].range, range[i], right);
-      }
-      line += own + "  ";
+  std::string out, head;
+  for (std::size_t r = 0; r < grid.rows.size(); ++r) {
+    for (std::size_t i = 0; i < table.columns.size() && r > 0; ++i) {
+      const std::string& own = grid.rows[r][i].middle;
+      if (!grid.heads(i) || own == head) continue;
+      head = own;
+      out += wrapped_line(own, "", "    ");
+    }
+    std::string line(indent, ' '), rest;
+    for (const std::size_t i : beside) line += in_column(grid, r, i) + "  ";
+    for (const std::size_t i : below) {
+      const Cell& cell = grid.rows[r][i];
+      const Amount* number = r > 0 ? table.rows[r - 1][i].number() : nullptr;
+      if (r == 0 || cell.middle.empty() || (number != nullptr && number->number() == 0)) continue;
+      rest += (rest.empty() ? "" : ", ") + (grid.wraps(i) ? "" : grid.rows[0][i].middle + " ") + cell.middle;
+      if (!cell.range.empty()) rest += " " + cell.range;
     }
     out += without_blanks_at_end(std::move(line));
+    if (!rest.empty()) out += wrapped_line(rest, std::string(indent + 4, ' '), std::string(indent + 4, ' '));
   }
   return out;
 }
@@ -124,7 +151,7 @@ std::string of(const List& list) {
 std::string of(const Table& table) {
   if (table.rows.empty()) return table.instead.empty() ? "" : wrapped_line(table.instead, "", "  ");
   const ShownTable shown = doc::shown(table);
-  std::string out = grid(shown);
+  std::string out = lines_of(shown);
   if (shown.more > 0) out += fmt::format("and {} more\n", shown.more);
   if (!shown.same.empty()) out += wrapped_line(terminal(shown.same), "", "  ");
   return out;
@@ -153,7 +180,8 @@ std::string to_text(const std::vector<Block>& blocks) {
 std::string to_text(const Document& document) {
   std::string out;
   for (const Section& section : document.sections) {
-    const std::string body = section.folded ? "" : to_text(section.blocks);
+    const bool shows = !section.folded && section.in != Section::In::pages;
+    const std::string body = shows ? to_text(section.blocks) : "";
     if (body.empty()) continue;
     if (!out.empty()) out += "\n";
     if (!section.title.empty()) out += wrapped_line(terminal(section.title), "", "  ");

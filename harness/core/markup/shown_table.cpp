@@ -9,10 +9,11 @@
 namespace assay::doc {
 namespace {
 
-/// The first column names the row. One row has no other to be the same as.
+/// The first column names the row. One row has no other to be the same as, and yet no use for an empty cell.
 bool is_folded(const Table& table, std::size_t column) {
-  if (column == 0 || !table.columns[column].folds || table.rows.size() < 2) return false;
+  if (column == 0 || !table.columns[column].folds) return false;
   const std::string first = table.rows.front()[column].plain();
+  if (table.rows.size() < 2 && !first.empty()) return false;
   return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column].plain() == first; });
 }
 

@@ -24,7 +24,4 @@ bool stands_right(const ShownTable& table, std::size_t column);
 /// "12 rows", of a table that is folded away.
 std::string rows_text(std::size_t rows);
 
-/// More rows than these are folded away: text after them would be far below.
-inline constexpr std::size_t few_rows = 40;
-
 }  // namespace assay::doc

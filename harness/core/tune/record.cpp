@@ -173,7 +173,7 @@ doc::Document record_document(doc::Text title, std::string outcome, const Circum
   return {.schema = record_schema,
           .title = std::move(title),
           .facts = {{"date", made.date}, {"commit", made.commit}, {"machine", made.machine.key}},
-          .outcome = doc::strong(std::move(outcome)),
+          .outcome = std::move(outcome),
           .sections = std::move(sections)};
 }
 

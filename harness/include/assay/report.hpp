@@ -50,14 +50,10 @@ struct FigureRow {
 
 /// What was looked at while one variant was timed, in all its trials together.
 struct TrustRow {
-  std::string variant;              ///< operation/variant
-  Index slices = 0;                 ///< timed
-  Index judged = 0;                 ///< of them, after their calls
-  Index compared = 0;               ///< elements of outputs in those
-  double workspace_bytes = 0;       ///< kept between calls, of the trial that keeps most
-  double allocations_per_call = 0;  ///< of the trial that allocates most often
-  double prepare_seconds = 0;       ///< of the trial that takes longest to prepare
-  double repaid_after = 0;          ///< calls of that trial, beside naive; 0: never, or naive has no time
+  std::string variant;  ///< operation/variant
+  Index slices = 0;     ///< timed
+  Index judged = 0;     ///< of them, after their calls
+  Index compared = 0;   ///< elements of outputs in those
   /// What its code calls beyond run-times; nothing when it is not known.
   std::optional<std::vector<Calls>> calls;
 };
@@ -78,8 +74,10 @@ struct TimeRow {
   /// 1 is the roof, and the most; 0 when the roof is unknown or not believed.
   double share_of_roof = 0;
   bool roof_not_believed = false;  ///< trials lie above the roof that holds here, this one or others
-  double allocations_per_call = 0, allocated_bytes_per_call = 0;
-  double workspace_bytes = 0;
+  FigureValues figures;            ///< measured besides times; Report::measured describes them
+  double repaid_after =
+      0;  ///< calls, beside naive, that repay its preparation; 0: never, or naive has no time
+  std::optional<Picked> picked;
   std::string remark;
   /// Seconds per call of each slice by launch, in run order; none where the report withholds seconds.
   std::vector<std::vector<double>> samples;
@@ -145,6 +143,7 @@ struct Report {
   Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
+  std::vector<Figure> measured;    ///< the figures that rows of times may have
   std::vector<FigureRow> figures;  ///< case by case; none where no contract defines any
   std::vector<TrustRow> trust;
   /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
@@ -166,13 +165,16 @@ struct Report {
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
                    const std::optional<Comparison>& comparison, Outcome outcome);
 
-/// The report as prose and tables, through reports/templates/suite.md.
+/// The report as prose and tables: the outcome, the fastest variant of each case, and the rest folded away.
 std::string to_markdown(const Report& report);
+
+/// The table of all times, a line for each trial.
+std::string to_csv(const Report& report);
 
 /// Writes the same content, schema `assay.report/1`, SI units.
 std::string to_json(const Report& report);
 
-/// The table that `assay run` prints: one block per case, at most 100 columns.
+/// The table that `assay run` prints: one block per case, at most 80 columns.
 std::string to_table(const Results& results);
 
 }  // namespace assay

@@ -1,10 +1,8 @@
-#include "bench/report/page.hpp"
+// Pictures of a suite's report.
+#include "bench/report/pictures.hpp"
 
 #include "bench/compare/pull_request.hpp"
-#include "bench/report/fields.hpp"
-#include "core/markup/template.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -12,38 +10,21 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace assay {
 namespace {
 
-/// A table of more rows is folded: what comes after it would be far below.
-constexpr std::size_t few_rows = 40;
 /// Rows beyond these are in the tables alone.
-constexpr std::size_t most_speedups = 40, most_rates = 800, most_sample_plots = 40, most_size_plots = 24;
-
-/// Texts from outside may have any length; those of real reports are shorter than this. The data has all of
-/// them.
-constexpr std::size_t most_text_bytes = 600;
-
-/// Shortens all texts but commands, which would be others then.
-void shorten_texts(Json& value) {
-  if (value.is_string()) {
-    if (value.text().size() > most_text_bytes) value = Json(abridged(value.text(), most_text_bytes));
-  } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i) shorten_texts(value[i]);
-  } else if (value.is_object()) {
-    std::vector<std::string> names;
-    for (const auto& [name, member] : value.members()) {
-      if (name != "reproduce" && (member.is_structured() || member.is_string())) names.push_back(name);
-    }
-    for (const std::string& name : names) shorten_texts(value[name]);
-  }
-}
+constexpr std::size_t most_speedups = 40, most_rates = 800;
 
 bool has_seconds(const TimeRow& row) { return std::isfinite(row.seconds.middle) && row.seconds.middle > 0; }
 
-/// Speed-ups over naive of the fastest variant of each case, the least first: where most is left to do.
+double relative_width(const TimeRow& row) {
+  return (row.seconds.high - row.seconds.low) / row.seconds.middle;
+}
+
+}  // namespace
+
 Json speedups_plot(const Report& report) {
   std::map<std::string, const TimeRow*> fastest;
   for (const TimeRow& row : report.times) {
@@ -152,11 +133,6 @@ Json predictions_plot(const Report& report) {
                      PlotScale::seconds);
 }
 
-double relative_width(const TimeRow& row) {
-  return (row.seconds.high - row.seconds.low) / row.seconds.middle;
-}
-
-/// The rows whose samples say most: those that failed or moved, then the widest intervals.
 std::vector<const TimeRow*> rows_to_show(const Report& report) {
   std::map<std::string_view, int> moved;
   if (report.comparison) {
@@ -176,73 +152,21 @@ std::vector<const TimeRow*> rows_to_show(const Report& report) {
   return out;
 }
 
-/// Words that say what a row of times is sorted by.
-Json sort_values(const TimeRow& row) {
-  const auto known = [](double value) { return std::isfinite(value) && value > 0 ? Json(value) : Json(""); };
-  return Json{{"seconds", known(row.seconds.middle)},
-              {"speedup", known(row.speedup ? row.speedup->middle : 0)},
-              {"rate", known(row.bytes_per_second)},
-              {"share", known(row.share_of_roof)}};
+Json sizes_plot(const BreakEven& row) {
+  std::vector<PlottedSize> points;
+  for (const BreakEvenSize& one : row.points) {
+    points.push_back({.title = one.extents + ": " + speedup_text(one.ratio) + " against " + row.rival,
+                      .bytes = one.bytes,
+                      .low = one.ratio.low,
+                      .middle = one.ratio.middle,
+                      .high = one.ratio.high});
+  }
+  return sizes_plot("Speed-up by size of " + name_of(row), points);
 }
 
-}  // namespace
-
-Page report_page(const Report& report) {
-  Page out;
-  Json values = document_values(report);
-  shorten_texts(values);
-  const auto show = [&](const char* name, Json plot) {
-    if (!plot.is_null()) out.plots.emplace_back(name, plot);
-    values[name] = std::move(plot);
-  };
-  show("ratios_plot", report.comparison ? verdicts_plot(*report.comparison) : Json());
-  show("speedups_plot", speedups_plot(report));
-  show("roofline_plot", roofline(report));
-  show("peers_plot", peers_plot(report));
-  show("epochs_plot", predictions_plot(report));
-
-  for (std::size_t i = 0; i < report.times.size(); ++i)
-    values["times"][i]["sort"] = sort_values(report.times[i]);
-  if (!report.comparison) values["verdict_rows"] = Json::array();
-  values["few"] = report.times.size() <= few_rows;
-
-  Json sizes = Json::array();
-  std::size_t swept = 0;
-  for (const BreakEven& row : report.break_even) {
-    if (row.points.size() < 2 || ++swept > most_size_plots) continue;
-    std::vector<PlottedSize> points;
-    for (const BreakEvenSize& one : row.points) {
-      points.push_back({.title = one.extents + ": " + speedup_text(one.ratio) + " against " + row.rival,
-                        .bytes = one.bytes,
-                        .low = one.ratio.low,
-                        .middle = one.ratio.middle,
-                        .high = one.ratio.high});
-    }
-    const std::string name =
-        row.operation + (row.kind.empty() ? "" : " " + row.kind) + ", " + row.trial + " against " + row.rival;
-    const Json plot = sizes_plot("Speed-up by size of " + name, points);
-    out.plots.emplace_back(fmt::format("sizes_{}", swept), plot);
-    sizes.push_back(Json{{"name", name},
-                         {"from", row.from.empty() ? "" : row.from + " (" + bytes_text(row.from_bytes) + ")"},
-                         {"sizes_plot", plot}});
-  }
-  values["sizes_more"] = swept > most_size_plots ? Json(swept - most_size_plots) : Json();
-  values["size_plots"] = std::move(sizes);
-
-  Json strips = Json::array();
-  const std::vector<const TimeRow*> sampled = rows_to_show(report);
-  for (const TimeRow* row : sampled) {
-    if (strips.size() == most_sample_plots) break;
-    const Json plot =
-        strip_plot("Samples of " + row->key, {{"seconds per call", row->samples}}, PlotScale::seconds);
-    strips.push_back(Json{{"key", row->key}, {"words", seconds_text(row->seconds)}, {"strip", plot}});
-    out.plots.emplace_back(fmt::format("samples_{}", strips.size()), plot);
-  }
-  values["strips_more"] = sampled.size() > strips.size() ? Json(sampled.size() - strips.size()) : Json();
-  values["strips"] = std::move(strips);
-  values["report_json"] = to_value(report).dump();
-  out.html = document("suite.html", values);
-  return out;
+std::string name_of(const BreakEven& row) {
+  return row.operation + (row.kind.empty() ? "" : " " + row.kind) + ", " + row.trial + " against " +
+         row.rival;
 }
 
 }  // namespace assay

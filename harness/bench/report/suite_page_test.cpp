@@ -1,4 +1,4 @@
-#include "bench/report/page.hpp"
+#include "bench/report/suite_document.hpp"
 
 #include "bench/compare/outcome_of.hpp"
 #include "bench/report/hand_made.hpp"

@@ -1,0 +1,821 @@
+// The report of a suite as a document: the answer first, then the rest folded away.
+#include "bench/report/suite_document.hpp"
+
+#include "bench/compare/pull_request.hpp"
+#include "bench/compare/words.hpp"
+#include "bench/report/content.hpp"
+#include "bench/report/pictures.hpp"
+#include "core/code/calls.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+using doc::code;
+using doc::Details;
+using doc::List;
+using doc::Paragraph;
+using doc::Picture;
+using doc::Section;
+using doc::Table;
+using doc::Text;
+using doc::words;
+
+/// Pictures beyond these would make a page slow; the data has all.
+constexpr std::size_t most_sample_plots = 40, most_size_plots = 24;
+constexpr std::size_t most_first = 10, most_next = 3;
+
+Text number(std::size_t value) { return doc::count(static_cast<double>(value)); }
+doc::Block soft_line(Text text) { return Paragraph{std::move(text), Paragraph::Look::soft}; }
+
+std::string threads_of(const std::string& variant, int threads) {
+  return threads == 1 ? variant : fmt::format("{}#{}", variant, threads);
+}
+
+std::string problem_of(const TimeRow& row) { return row.problem_case.substr(row.problem_case.find('/') + 1); }
+
+std::string operation_of(const TimeRow& row) {
+  return row.problem_case.substr(0, row.problem_case.find('/'));
+}
+
+std::string rests_on(const Summary& summary) {
+  if (summary.measured == 0) return "It rests on no measurement.";
+  const auto as_text = [](std::size_t value) { return count_text(static_cast<Index>(value)); };
+  std::string launches = quantity_text(static_cast<Index>(summary.most_launches), "process start");
+  if (summary.fewest_launches != summary.most_launches) {
+    launches = as_text(summary.fewest_launches) + " to " + launches;
+  }
+  std::string out = fmt::format("It rests on {} measured trials of {}, each in {}.",
+                                as_text(summary.measured), as_text(summary.trials), launches);
+  if (summary.visible_in_half <= 0) return out;
+  return out +
+         fmt::format(
+             " By the spread of these trials a slow-down of {} would have been seen in half of them, one "
+             "of {} in nine of ten.",
+             percent_text(summary.visible_in_half), percent_text(summary.visible_in_most));
+}
+
+/// The trials that the verdict is about; all others wait for their section.
+List first_of(const Report& report) {
+  List out{.most = most_first};
+  for (const Disagreement& one : report.disagreements) out.items.push_back(code(one.key) + ": " + one.detail);
+  for (const ImpossibleTime& one : report.impossible) out.items.push_back(code(one.key) + ": " + one.why);
+  if (!report.comparison) return out;
+  for (const std::string& objection : report.comparison->objections) out.items.push_back(Text(objection));
+  for (const ComparedRow& verdict : report.comparison->rows) {
+    const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
+    if (verdict.standing == Standing::slower) {
+      out.items.push_back(code(verdict.key) + ": " + in_words(verdict) +
+                          (figures.empty() ? "" : "; " + figures));
+    } else if (!figures.empty()) {
+      out.items.push_back(code(verdict.key) + ": " + figures);
+    }
+  }
+  return out;
+}
+
+Section outcome_section(const Report& report) {
+  std::vector<Text> counts;
+  for (const auto& count : report.summary.counts) {
+    if (count.trials > 0) counts.push_back(number(count.trials) + " " + count.state);
+  }
+  return {.blocks = {Paragraph{rests_on(report.summary)}, first_of(report), soft_line(report.about),
+                     soft_line(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}};
+}
+
+Text share_of_roof(const TimeRow& row) {
+  if (row.roof_not_believed) return "roof not believed";
+  return row.share_of_roof > 0 ? Text(doc::share(row.share_of_roof)) : Text("unknown");
+}
+
+/// The fastest variant of ours in a case, and what readers compare it with.
+struct Fastest {
+  const TimeRow* row = nullptr;
+  const TimeRow* chosen = nullptr;  ///< by a variant that picks
+  const PeerRatio* peer = nullptr;  ///< the fastest library with as many threads
+};
+
+double speed_of(const TimeRow& row) {
+  if (row.seconds.middle > 0) return 1 / row.seconds.middle;
+  return row.speedup ? row.speedup->middle : 1;
+}
+
+/// Case by case, in the order of the suite.
+std::vector<Fastest> fastest_of(const Report& report) {
+  std::set<std::pair<std::string, std::string>> libraries;  // by operation and name
+  for (const PeerRow& row : report.peers) {
+    for (const std::string& name : row.libraries) libraries.emplace(row.operation, name);
+  }
+  std::vector<Fastest> out;
+  std::map<std::string, std::size_t> places;
+  for (const TimeRow& row : report.times) {
+    if (libraries.contains({operation_of(row), row.variant})) continue;
+    const auto [place, is_new] = places.try_emplace(row.problem_case, out.size());
+    if (is_new) out.emplace_back();
+    Fastest& best = out[place->second];
+    const TimeRow*& slot = row.picked ? best.chosen : best.row;
+    if (slot == nullptr || speed_of(row) > speed_of(*slot)) slot = &row;
+  }
+  for (Fastest& one : out) {
+    if (one.row == nullptr) one.row = one.chosen;
+    for (const PeerRow& peers : report.peers) {
+      if (peers.operation != operation_of(*one.row) || peers.threads != one.row->threads) continue;
+      const auto found = std::ranges::find(peers.ratios, problem_of(*one.row), &PeerRatio::problem);
+      if (found == peers.ratios.end()) continue;
+      // The ratio is that of the fastest variant, unless this is naive, or of the one that picks it.
+      const bool of_chosen = one.chosen != nullptr && found->ours == one.chosen->variant;
+      if (found->ours == one.row->variant || of_chosen) one.peer = &*found;
+    }
+  }
+  return out;
+}
+
+/// "`packed`, since the rows fit into the nearest cache"
+Text choice_text(const Picked& picked) {
+  return code(picked.variant) + (picked.reason.empty() ? "" : ", since " + picked.reason);
+}
+
+Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, const std::string& operation) {
+  Table out{.columns = {{.tag = "case"},
+                        {.tag = "variant", .name = "fastest", .folds = false},
+                        {.tag = "seconds", .name = "time", .unit = "s", .folds = false},
+                        {.tag = "speedup", .name = "vs naive", .unit = "x", .folds = false},
+                        {.tag = "share_of_roof", .name = "of roof", .unit = "share"},
+                        {.tag = "peer", .name = "vs best library"},
+                        {.tag = "picked", .name = "auto chose"},
+                        {.tag = "note", .name = "layer"}}};
+  for (const Fastest& one : fastest) {
+    const TimeRow& row = *one.row;
+    if (!operation.empty() && operation_of(row) != operation) continue;
+    out.rows.push_back(
+        {code(operation.empty() ? row.problem_case : problem_of(row)),
+         code(threads_of(row.variant, row.threads)),
+         report.withheld.empty() ? Text(doc::seconds(row.seconds)) : Text("withheld"),
+         row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
+         report.withheld.empty() ? share_of_roof(row) : Text("withheld"),
+         one.peer != nullptr ? doc::faster(one.peer->ratio) + Text(" than ") + code(one.peer->peer) : Text(),
+         one.chosen != nullptr ? choice_text(*one.chosen->picked) : Text(), row.note});
+  }
+  return out;
+}
+
+/// Where most is left to gain.
+List next_of(const Report& report, const std::vector<Fastest>& fastest) {
+  List out;
+  std::vector<const OperationEffect*> effects;
+  for (const OperationEffect& one : report.composition.effects) {
+    if (report.composition.impossible.empty() && one.share_left >= 10) effects.push_back(&one);
+  }
+  std::ranges::stable_sort(effects, std::greater{}, &OperationEffect::share_left);
+  for (std::size_t i = 0; i < std::min(most_next, effects.size()); ++i) {
+    const OperationEffect& one = *effects[i];
+    Text line = code(one.operation) + ": " + doc::share(one.share_left / 100) + " of the fastest epoch";
+    if (std::isfinite(one.limit_left)) {
+      line += ", which is at most " + Text(doc::amount(one.limit_left, "times")) + " as fast without it";
+    }
+    out.items.push_back(line);
+  }
+  std::vector<const Fastest*> behind, far;
+  for (const Fastest& one : fastest) {
+    if (one.peer != nullptr && one.peer->ratio.high < 1) behind.push_back(&one);
+    if (one.row->share_of_roof > 0 && one.row->share_of_roof < 0.5) far.push_back(&one);
+  }
+  std::ranges::stable_sort(behind, {}, [](const Fastest* one) { return one->peer->ratio.middle; });
+  std::ranges::stable_sort(far, {}, [](const Fastest* one) { return one->row->share_of_roof; });
+  for (std::size_t i = 0; i < std::min(most_next, behind.size()); ++i) {
+    out.items.push_back(code(behind[i]->row->problem_case) + ": " + doc::faster(behind[i]->peer->ratio) +
+                        " than " + code(behind[i]->peer->peer));
+  }
+  for (std::size_t i = 0; i < std::min(most_next, far.size()); ++i) {
+    out.items.push_back(code(far[i]->row->problem_case) + ": " + doc::share(far[i]->row->share_of_roof) +
+                        " of the roof");
+  }
+  if (report.summary.trials > report.summary.measured) {
+    out.items.push_back("not measured: " + number(report.summary.trials - report.summary.measured) + " of " +
+                        number(report.summary.trials) + " trials; see the end");
+  }
+  return out;
+}
+
+void add_fastest(doc::Document& out, const Report& report, const std::vector<Fastest>& fastest) {
+  out.sections.push_back({.title = "The fastest of each case",
+                          .blocks = {fastest.empty() ? Text("No time was measured.") : Text()},
+                          .in = Section::In::texts});
+  std::vector<std::string> operations;
+  for (const Fastest& one : fastest) {
+    const std::string operation = operation_of(*one.row);
+    if (std::ranges::find(operations, operation) == operations.end()) operations.push_back(operation);
+  }
+  if (!operations.empty()) {
+    out.sections.back().blocks = {words(
+        "Variants of ours, with the time of a call, the speed-up over `naive`, the share of what the roof "
+        "allows, and the ratio to the fastest library.")};
+  }
+  for (const std::string& operation : operations) {
+    out.sections.push_back({.title = code(operation),
+                            .blocks = {fastest_table(report, fastest, operation)},
+                            .depth = 1,
+                            .in = Section::In::texts});
+  }
+  out.sections.push_back(
+      {.title = "What to look at next", .blocks = {next_of(report, fastest)}, .in = Section::In::texts});
+}
+
+std::string compared_with(const Report& report) {
+  return !report.baseline.empty() ? report.baseline
+         : report.comparison      ? "Compared with another results file."
+                                  : "There is no baseline.";
+}
+
+/// Returns the place of a standing in the table: what readers must see first comes first.
+int weight(Standing standing) {
+  constexpr std::array order{Standing::crashed,    Standing::timed_out,      Standing::wrong,
+                             Standing::impossible, Standing::slower,         Standing::accepted,
+                             Standing::undecided,  Standing::not_comparable, Standing::gone,
+                             Standing::faster,     Standing::added,          Standing::skipped,
+                             Standing::same};
+  return static_cast<int>(std::ranges::find(order, standing) - order.begin());
+}
+
+Section verdicts_section(const Report& report) {
+  Section out{.tag = "ratios",
+              .title = "Verdicts against the baseline",
+              .short_title = "Ratios",
+              .blocks = {Text(compared_with(report))},
+              .folded = true};
+  if (!report.comparison) return {.blocks = {compared_with(report) + Text(" Nothing was compared.")}};
+  Table rows{.columns = {{.tag = "trial"},
+                         {.tag = "verdict", .folds = false},
+                         {.tag = "words", .name = "time now against before", .folds = false},
+                         {.tag = "ratio", .data_only = true},
+                         {.tag = "limit", .unit = "times"},
+                         {.tag = "why"}},
+             .sorts = true};
+  std::vector<ComparedRow> sorted = report.comparison->rows;
+  std::ranges::stable_sort(sorted, {}, [](const ComparedRow& v) { return weight(listed_as(v)); });
+  for (const ComparedRow& verdict : sorted) {
+    const std::string figures = figures_in_words(verdict);
+    rows.rows.push_back({code(verdict.key), to_string(verdict.standing),
+                         in_words(verdict) + (figures.empty() ? "" : "; " + figures),
+                         doc::amount(verdict.ratio, "times"), doc::amount(verdict.limit, "times"),
+                         verdict.why});
+  }
+  out.blocks.push_back(Picture{"ratios_plot", verdicts_plot(*report.comparison),
+                               "✗ slower, ▲ faster, ◆ undecided or accepted, ● same."});
+  out.blocks.push_back(
+      "The naive variants took " + Text(doc::amount(report.comparison->machine_moved, "times")) +
+      " the time they took before: what the machine did by itself. The limit is the ratio of "
+      "times above which a trial is slower.");
+  out.blocks.push_back(Details{"All verdicts", {std::move(rows)}});
+  return out;
+}
+
+Section epochs_section(const Report& report) {
+  Section out{.tag = "epochs", .title = "Predicted epoch", .short_title = "Epochs", .folded = true};
+  out.blocks.push_back(Picture{"epochs_plot", predictions_plot(report)});
+  List left_out;
+  for (const Prediction& one : report.predictions) {
+    if (!one.impossible.empty()) {
+      out.blocks.push_back("No prediction for " + one.label + ": " + one.impossible + ".");
+      continue;
+    }
+    Table parts{.columns = {{.tag = "trial"},
+                            {.tag = "note", .name = "layer"},
+                            {.tag = "per_step"},
+                            {.tag = "seconds", .name = "per call", .unit = "s"},
+                            {.tag = "seconds_per_step", .name = "per step in all", .unit = "s"},
+                            {.tag = "share", .name = "of the epoch", .unit = "share"}}};
+    for (const Contribution& part : one.contributions) {
+      parts.rows.push_back({code(part.key), part.note, doc::count(part.per_step), doc::seconds(part.seconds),
+                            doc::seconds(part.seconds_per_step), doc::share(part.share / 100)});
+    }
+    out.blocks.push_back(doc::strong(one.label) + ": " + doc::seconds(one.seconds) + ", " +
+                         doc::share(one.seconds.coverage) + " coverage, from " +
+                         std::string(to_string(one.source)) + ", " +
+                         quantity_text(static_cast<Index>(one.launches), "process start") + ".");
+    out.blocks.push_back(Details{"Its parts", {std::move(parts)}});
+    for (const std::string& line : one.left_out) {
+      const auto same = [&](const List::Item& item) { return item.text.plain() == line; };
+      if (std::ranges::none_of(left_out.items, same)) left_out.items.push_back(Text(line));
+    }
+  }
+  if (report.composition.impossible.empty() && !report.composition.effects.empty()) {
+    Table effects{.columns = {{.tag = "operation"},
+                              {.tag = "share", .name = "of the naive epoch", .unit = "share"},
+                              {.tag = "speedup", .name = "its speed-up", .unit = "x"},
+                              {.tag = "epoch", .name = "the epoch's", .unit = "x"},
+                              {.tag = "limit", .name = "at most", .unit = "times"},
+                              {.tag = "share_left", .name = "of the fastest epoch", .unit = "share"},
+                              {.tag = "limit_left", .name = "at most from there", .unit = "times"}},
+                  .sorts = true};
+    const auto limit = [](double value) {
+      return std::isinf(value) ? Text("none") : Text(doc::amount(value, "times"));
+    };
+    for (const OperationEffect& one : report.composition.effects) {
+      effects.rows.push_back({code(one.operation), doc::share(one.share / 100), doc::speedup(one.speedup),
+                              doc::speedup(one.epoch), limit(one.limit), doc::share(one.share_left / 100),
+                              limit(one.limit_left)});
+    }
+    out.blocks.push_back(Details{
+        "What each operation brings",
+        {soft_line("The naive epoch with one operation replaced by its fastest variants and the rest left as "
+                   "it is, "
+                   "by Amdahl's law. Such effects neither add up nor multiply: all together bring " +
+                   Text(doc::speedup(report.composition.together)) +
+                   ". The epoch gains at most so much were the operation to take no time, before and after."),
+         std::move(effects)}});
+  }
+  if (!left_out.items.empty()) out.blocks.push_back(Details{"Not in these epochs", {std::move(left_out)}});
+  return out;
+}
+
+std::string intervals(const Report& report) {
+  if (!report.withheld.empty()) {
+    return "Times and rates are withheld: " + report.withheld +
+           ". Speed-ups stand, since a case and its naive variant were measured on one machine.";
+  }
+  double least = 1, most = 0;
+  std::size_t of_one_launch = 0;
+  for (const TimeRow& row : report.times) {
+    if (row.launches == 1) ++of_one_launch;
+    least = std::min(least, row.seconds.coverage);
+    most = std::max(most, row.seconds.coverage);
+  }
+  const std::string share =
+      least == most ? percent_text(most) : percent_text(least) + " to " + percent_text(most);
+  return fmt::format("An interval of a time holds the true value in {} of such runs{}.{}", share,
+                     least < most ? ", least where there are few samples" : "",
+                     of_one_launch > 0
+                         ? " Those of a single process start (1 x) are intervals over its slices, "
+                           "which share its luck: the next start may lie outside."
+                         : "");
+}
+
+Table times_table(const Report& report) {
+  const bool shown = report.withheld.empty();
+  Table out{
+      .tag = "times",
+      .columns = {{.tag = "key", .name = "trial"},
+                  {.tag = "n", .name = "samples", .about = "Process starts x slices of each."},
+                  {.tag = "seconds", .name = "time", .unit = "s", .about = "Median of a call."},
+                  {.tag = "speedup", .name = "vs naive", .unit = "x", .about = "In the same process starts."},
+                  {.tag = "rate", .name = "throughput", .about = "The work of the contract by the time."},
+                  {.tag = "share_of_roof",
+                   .name = "of roof",
+                   .unit = "share",
+                   .about =
+                       "Share of what the measured roof allows for that work, with the bytes of one call "
+                       "as its working set."}},
+      .instead = "No time was measured.",
+      .sorts = true};
+  for (const Figure& figure : report.measured) {
+    out.columns.push_back(
+        {.tag = figure.tag, .name = figure.name, .unit = figure.unit, .about = figure.about});
+  }
+  out.columns.insert(out.columns.end(), {{.tag = "repaid_after",
+                                          .name = "repaid after",
+                                          .unit = "calls",
+                                          .about = "Calls, beside naive, that repay the preparation."},
+                                         {.tag = "picked", .name = "chose"},
+                                         {.tag = "note", .name = "layer"},
+                                         {.tag = "remark"}});
+  for (const TimeRow& row : report.times) {
+    const auto slices = row.slices / std::max<std::size_t>(1, row.launches);
+    auto& cells = out.rows.emplace_back(std::vector<Text>{
+        code(row.key), fmt::format("{} x {}", row.launches, slices),
+        shown ? Text(doc::seconds(row.seconds)) : Text("withheld"),
+        row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
+        shown ? Text(doc::throughput(row.flops_per_second, row.bytes_per_second)) : Text("withheld"),
+        shown ? share_of_roof(row) : Text("withheld")});
+    for (const Figure& figure : report.measured) cells.push_back(figure_cell(figure, row.figures));
+    cells.push_back(row.repaid_after > 0 ? Text(doc::count(row.repaid_after)) : Text());
+    cells.push_back(row.picked ? choice_text(*row.picked) : Text());
+    cells.push_back(row.note);
+    cells.push_back(row.remark);
+  }
+  return out;
+}
+
+Section times_section(const Report& report) {
+  Section out{.tag = "times", .title = "Times and speed-ups", .short_title = "Times", .folded = true};
+  if (!report.times.empty()) {
+    out.blocks.push_back(
+        soft_line("Medians of seconds per call, and ratios to the naive variant of the same case in the same "
+                  "process starts, "
+                  "with intervals in brackets. " +
+                  intervals(report)));
+  }
+  out.blocks.push_back(Picture{"speedups_plot", speedups_plot(report),
+                               "The fastest variant of each case, the least speed-up first."});
+  Table times = times_table(report);
+  if (times.rows.empty()) {
+    out.blocks.push_back(std::move(times));
+  } else {
+    out.blocks.push_back(Details{"All times", {std::move(times)}, report.times.size() <= doc::few_rows});
+  }
+  if (!report.impossible.empty()) {
+    List faults;
+    for (const ImpossibleTime& one : report.impossible)
+      faults.items.push_back(code(one.key) + ": " + one.why);
+    out.blocks.push_back(Text("Faster than any kernel can be, and not used:"));
+    out.blocks.push_back(std::move(faults));
+  }
+  return out;
+}
+
+Section roofline_section(const Report& report) {
+  const Json plot = roofline(report);
+  if (plot.is_null()) return {};
+  Section out{
+      .tag = "roofline",
+      .title = "Rates below the roofs",
+      .short_title = "Roofline",
+      .blocks = {Picture{
+          "roofline_plot", plot,
+          "● one thread, ■ several, grey: naive. Roofs were measured in this run, those of bandwidth with "
+          "two reads to a write; shares are of the roof at a trial's own mix. Traffic counts the bytes of "
+          "the "
+          "contract, so that data in an inner cache may lie above the roof of an outer one."}},
+      .in = Section::In::pages};
+  for (const std::string& why : report.roofs_not_believed) out.blocks.push_back("Not believed: " + why + ".");
+  return out;
+}
+
+Section peers_section(const Report& report) {
+  Section out{.tag = "peers", .title = "Beside the libraries", .short_title = "Libraries", .folded = true};
+  if (report.peers.empty()) return out;
+  Table rows{.columns = {{.tag = "operation"},
+                         {.tag = "threads"},
+                         {.tag = "cases"},
+                         {.tag = "libraries"},
+                         {.tag = "geometric_mean", .name = "in the mean", .left = true},
+                         {.tag = "worst"},
+                         {.tag = "best"}},
+             .sorts = true};
+  Table cases{.columns = {{.tag = "case"},
+                          {.tag = "threads"},
+                          {.tag = "ours"},
+                          {.tag = "library"},
+                          {.tag = "ratio", .left = true}},
+              .sorts = true};
+  for (const PeerRow& row : report.peers) {
+    const auto at = [](const PeerRatio& one) {
+      return doc::faster(one.ratio) + Text(" at ") + code(one.problem);
+    };
+    rows.rows.push_back({code(row.operation), doc::count(row.threads), number(row.ratios.size()),
+                         doc::codes(row.libraries), doc::faster(row.mean), at(row.ratios.front()),
+                         at(row.ratios.back())});
+    for (const PeerRatio& one : row.ratios) {
+      cases.rows.push_back({code(row.operation + "/" + one.problem), doc::count(row.threads), code(one.ours),
+                            code(one.peer), doc::faster(one.ratio)});
+    }
+  }
+  out.blocks = {
+      Picture{"peers_plot", peers_plot(report)},
+      soft_line("The fastest variant of ours against the fastest library, on the same case with as many "
+                "threads, in the same process starts. The mean is geometric, over the cases."),
+      std::move(rows), Details{"Case by case, the slowest of each operation first", {std::move(cases)}}};
+  return out;
+}
+
+Section ladder_section(const Report& report) {
+  Table rows{.columns = {{.tag = "operation"},
+                         {.tag = "step"},
+                         {.tag = "after"},
+                         {.tag = "cases"},
+                         {.tag = "mean", .name = "in the mean", .left = true},
+                         {.tag = "in_all", .left = true},
+                         {.tag = "least"},
+                         {.tag = "most"}},
+             .sorts = true};
+  for (const LadderStep& one : report.ladder) {
+    rows.rows.push_back({code(one.operation), code(threads_of(one.step, one.threads)), code(one.after),
+                         number(one.cases), doc::faster(one.mean), doc::faster(one.in_all),
+                         doc::faster(one.worst) + Text(" at ") + code(one.worst_problem),
+                         doc::faster(one.best) + Text(" at ") + code(one.best_problem)});
+  }
+  Section out{.tag = "ladder", .title = "Idea by idea", .short_title = "Ideas", .folded = true};
+  if (rows.rows.empty()) return out;
+  out.blocks = {
+      soft_line("Gains of each variant over the variant whose idea it takes further, on the cases that both "
+                "ran: the fastest tier of each, the earlier one with one thread. Means are geometric; in "
+                "all is the same over naive. The first lines of a variant's file say more of its idea."),
+      std::move(rows)};
+  return out;
+}
+
+/// Sizes in which there is a question; the others are counted, and drawn.
+Section sizes_section(const Report& report) {
+  Section out{.tag = "sizes", .title = "From which size on", .short_title = "Sizes", .folded = true};
+  if (!report.withheld.empty()) {
+    out.blocks.push_back("Withheld: " + report.withheld + ".");
+    return out;
+  }
+  if (report.break_even.empty()) return out;
+  Table rows{.columns = {{.tag = "operation"},
+                         {.tag = "variant"},
+                         {.tag = "against"},
+                         {.tag = "sizes"},
+                         {.tag = "from", .name = "faster from"},
+                         {.tag = "slower", .name = "slower at"},
+                         {.tag = "undecided", .name = "undecided at"}}};
+  std::size_t always = 0, drawn = 0;
+  std::vector<doc::Block> plots;
+  for (const BreakEven& row : report.break_even) {
+    const Text from =
+        row.from.empty() ? Text() : code(row.from) + " (" + Text(doc::bytes(row.from_bytes)) + ")";
+    if (row.points.size() > 1 && ++drawn <= most_size_plots) {
+      plots.push_back(Details{
+          name_of(row) + ": " + (row.from.empty() ? Text("from no size on") : "faster from " + from + " on"),
+          {Picture{fmt::format("sizes_{}", drawn), sizes_plot(row)}}});
+    }
+    if (row.slower.empty() && row.undecided.empty()) {
+      ++always;
+      continue;
+    }
+    rows.rows.push_back({code(row.operation) + (row.kind.empty() ? Text() : " " + code(row.kind)),
+                         code(row.trial), code(row.rival), number(row.sizes),
+                         row.from.empty() ? Text("nowhere") : from, doc::codes(row.slower, "; "),
+                         doc::codes(row.undecided, "; ")});
+  }
+  out.blocks.push_back(soft_line(
+      "Cases of one operation that differ in extents alone, ordered by the bytes of a call. A variant is "
+      "faster from the smallest of the measured sizes from which on the whole interval of the ratio is "
+      "above 1 at every one; with several threads the rival is the same variant with one."));
+  if (always > 0) {
+    out.blocks.push_back(quantity_text(static_cast<Index>(always), "pair of a variant and its rival is",
+                                       "pairs of a variant and its rival are") +
+                         " not listed: faster at every size.");
+  }
+  out.blocks.push_back(std::move(rows));
+  std::ranges::move(plots, std::back_inserter(out.blocks));
+  if (drawn > most_size_plots) {
+    out.blocks.push_back(number(drawn - most_size_plots) + " more are in the data.");
+  }
+  return out;
+}
+
+Section samples_section(const Report& report) {
+  const std::vector<const TimeRow*> rows = rows_to_show(report);
+  if (rows.empty()) return {};
+  Section out{.tag = "samples",
+              .title = "Samples in run order",
+              .short_title = "Samples",
+              .blocks = {soft_line(
+                  "A drift, a step or a single bad process start shows here, and not in an interval. "
+                  "Trials that moved come first, then the widest intervals.")},
+              .in = Section::In::pages};
+  const std::size_t shown = std::min(most_sample_plots, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Json plot = strip_plot("Samples of " + rows[i]->key, {{"seconds per call", rows[i]->samples}},
+                                 PlotScale::seconds);
+    out.blocks.push_back(Details{code(rows[i]->key) + ": " + doc::seconds(rows[i]->seconds),
+                                 {Picture{fmt::format("samples_{}", i + 1), plot}}});
+  }
+  if (shown < rows.size()) {
+    out.blocks.push_back("The samples of " + number(rows.size() - shown) + " more trials are in the data.");
+  }
+  return out;
+}
+
+Section agreement_section(const Report& report) {
+  Table rows{.columns = {{.tag = "operation"},
+                         {.tag = "variants"},
+                         {.tag = "cases"},
+                         {.tag = "trials"},
+                         {.tag = "disagreeing", .name = "disagree"},
+                         {.tag = "worst_error",
+                          .unit = "ratio",
+                          .about = "Largest error of the trials that agree, in units of the bound."},
+                         {.tag = "compared", .name = "outputs compared"}},
+             .instead = "Nothing was checked.",
+             .sorts = true};
+  for (const AgreementRow& row : report.agreement) {
+    rows.rows.push_back(
+        {code(row.operation), number(row.variants), number(row.cases), number(row.trials),
+         number(row.disagreeing), doc::amount(row.worst_error, "ratio"),
+         (row.compared == row.total ? "" : count_text(row.compared) + " of ") + count_text(row.total)});
+  }
+  Section out{.tag = "agreement", .title = "Agreement", .folded = true};
+  if (report.disagreements.empty()) {
+    out.blocks.push_back(Text("No trial disagrees."));
+  } else {
+    List disagreements;
+    for (const Disagreement& one : report.disagreements)
+      disagreements.items.push_back(code(one.key) + ": " + one.detail);
+    out.blocks.push_back(Text("These disagree:"));
+    out.blocks.push_back(std::move(disagreements));
+  }
+  out.blocks.push_back(Details{"By operation",
+                               {soft_line("Each variant wrote into poisoned and guarded outputs and was "
+                                          "compared with the reference evaluated "
+                                          "in double precision. Errors are in units of the bound that the "
+                                          "contract derives: up to 1 agrees. A "
+                                          "variant that disagrees is not timed."),
+                                std::move(rows)}});
+  return out;
+}
+
+Section figures_section(const Report& report) {
+  Section out{.tag = "figures", .title = "Figures of outputs", .short_title = "Figures", .folded = true};
+  if (report.figures.empty()) return out;
+  Table rows{.columns = {{.tag = "case"},
+                         {.tag = "figure", .folds = false},
+                         {.tag = "value"},
+                         {.tag = "bound"},
+                         {.tag = "gap"},
+                         {.tag = "variants", .folds = false}}};
+  for (const FigureRow& row : report.figures) {
+    const Figure& figure = row.figure;
+    const auto gap = gap_of(figure);
+    rows.rows.push_back({code(row.problem_case),
+                         figure.name + (figure.better == Figure::Better::lower    ? ", lower is better"
+                                        : figure.better == Figure::Better::higher ? ", higher is better"
+                                                                                  : ""),
+                         doc::amount(figure.value, figure.unit),
+                         figure.bound ? Text(doc::amount(*figure.bound, figure.unit)) : Text(),
+                         gap ? Text(fmt::format("{:.2f} %", 100 * *gap)) : Text(),
+                         row.of_all && row.trials.size() > 1 ? Text(fmt::format("all {}", row.trials.size()))
+                                                             : doc::codes(row.trials)});
+  }
+  out.blocks = {
+      soft_line("Values of outputs besides their times. They do not vary, and are compared exactly "
+                "where one way is better; the gap is the share of the bound by which a figure is off it."),
+      std::move(rows)};
+  return out;
+}
+
+Section trust_section(const Report& report) {
+  Table rows{.columns = {{.tag = "variant"},
+                         {.tag = "judged", .name = "slices judged"},
+                         {.tag = "compared", .name = "elements compared"},
+                         {.tag = "calls"}},
+             .instead = "No slice was judged: nothing was timed, or by a program that judges none.",
+             .sorts = true};
+  for (const TrustRow& row : report.trust) {
+    std::vector<std::string> calls;
+    if (row.calls) {
+      for (const Calls& one : *row.calls) calls.push_back(in_words(one));
+    }
+    rows.rows.push_back({code(row.variant), count_text(row.judged) + " of " + count_text(row.slices),
+                         doc::count(static_cast<double>(row.compared)),
+                         !row.calls      ? Text("unknown")
+                         : calls.empty() ? Text("nothing")
+                                         : doc::codes(calls)});
+  }
+  return {
+      .tag = "trust",
+      .title = "Trust",
+      .blocks =
+          {soft_line("Between the calls that are timed, one element of the input changes at a time. After "
+                     "its calls a slice is drawn to be judged or not: the output that its last call left is "
+                     "compared with the reference for the input as it was then, at the elements that depend "
+                     "on what changed and at others. Kernels are prepared on other content than they are "
+                     "called with, but for parts that the contract declares constant. After every slice it "
+                     "is looked whether the kernel wrote into its input or outside its output, and what it "
+                     "left of the floating-point environment, signal handlers, priority, processors, "
+                     "processes and memory; a kernel with one thread may not have others work for it."),
+           soft_line(words("`calls` are functions outside the project that the compiled code of a variant's "
+                           "file reaches, but for the run-times of C, C++ and OpenMP: libraries, which a "
+                           "variant has to declare, what starts `threads`, and what else asks the "
+                           "`system`.")),
+           std::move(rows),
+           Paragraph{"assay rejects kernels that compute something else, less, earlier, later or elsewhere "
+                     "than asked, including in timed calls. It does not withstand native code that attacks "
+                     "its process; the parent's clock makes such attacks visible when they change totals. "
+                     "Root, hypervisor, compiler and hardware are trusted. Undeclared library calls are "
+                     "reported, not proven absent.",
+                     Paragraph::Look::quoted}},
+      .folded = true};
+}
+
+// How the bytes of a mix are called, 0 of which are written when all are read.
+std::string mix_text(double written_share) {
+  if (written_share == 0) return "reads alone";
+  if (written_share == 1) return "writes alone";
+  return written_share == 0.5 ? "a write to a read" : percent_text(written_share) + " writes";
+}
+
+Table roofs_table(const Report& report) {
+  Table out{.columns = {{.tag = "roof"}, {.tag = "threads"}, {.tag = "reached", .folds = false}},
+            .instead = "No roof was measured."};
+  for (const Roof& roof : report.roofs) {
+    out.rows.push_back(
+        {"f32 fused multiply-add", doc::count(roof.threads), doc::amount(roof.flops_per_second, "FLOP/s")});
+    for (const Bandwidth& level : roof.bandwidth) {
+      Text reached = doc::amount(level.bytes_per_second, "B/s");
+      const char* before = "; ";
+      for (const TrafficMix& mix : level.mixes) {
+        reached +=
+            fmt::format("{}{} {}", before, mix_text(mix.written_share), figure(mix.bytes_per_second / 1e9));
+        before = ", ";
+      }
+      out.rows.push_back({level.level + ", " + Text(doc::bytes(level.working_set_bytes)),
+                          doc::count(roof.threads), std::move(reached)});
+    }
+  }
+  return out;
+}
+
+Section machine_section(const Report& report) {
+  Section out{.tag = "machine", .title = "Machine and build", .short_title = "Machine", .folded = true};
+  if (report.comparison && !report.comparison->differences.empty()) {
+    List differences;
+    for (const std::string& line : report.comparison->differences) differences.items.push_back(Text(line));
+    out.blocks.push_back(Text("Different from the baseline:"));
+    out.blocks.push_back(std::move(differences));
+  }
+  out.blocks.push_back("While trials were timed: " + weather_text(report.weather));
+  Table facts{.columns = {{.tag = "fact"},
+                          {.tag = "value", .folds = false},
+                          {.tag = "decides", .name = "must be equal to compare"}}};
+  facts.rows.push_back({"key", code(report.machine.key), "yes"});
+  for (const Fact& fact : report.machine.facts)
+    facts.rows.push_back({fact.name, fact.value, fact.decides ? "yes" : "no"});
+  Details all{"Facts and roofs", {std::move(facts)}};
+  if (!report.withheld.empty()) {
+    all.blocks.push_back("Withheld: " + report.withheld + ".");
+  } else {
+    all.blocks.push_back(
+        soft_line("Roofs are the best this machine did in loops written for nothing else, measured "
+                  "in this run; traffic counts reads and writes."));
+    all.blocks.push_back(roofs_table(report));
+    for (const std::string& why : report.roofs_not_believed)
+      all.blocks.push_back("Not believed: " + why + ".");
+  }
+  out.blocks.push_back(std::move(all));
+  return out;
+}
+
+Section open_section(const Report& report) {
+  List open;
+  for (const std::string& line : report.not_covered) open.items.push_back(Text(line));
+  if (open.items.empty()) open.items.push_back(Text("Nothing."));
+  return {.tag = "open",
+          .title = "Not checked, not measured, not compared",
+          .short_title = "Not covered",
+          .blocks = {std::move(open)},
+          .folded = true};
+}
+
+}  // namespace
+
+std::string weather_text(const Weather& weather) {
+  if (weather.seconds <= 0) return "the weather was not recorded.";
+  const std::string pressure =
+      weather.cpu_pressure_share < 0
+          ? "pressure not visible here"
+          : "some task waited for a processor " + percent_text(weather.cpu_pressure_share) + " of the time";
+  const std::string migrations =
+      weather.migrations < 0 ? "migrations not visible here" : count_text(weather.migrations) + " migrations";
+  return fmt::format(
+      "{}; {} of processor time stolen by the hypervisor, {} used by other processes; {}; {} involuntary "
+      "switches, {}, {} major faults.",
+      seconds_text(weather.seconds), percent_text(weather.steal_share),
+      percent_text(weather.other_busy_share), pressure, count_text(weather.involuntary_switches), migrations,
+      count_text(weather.major_faults));
+}
+
+doc::Document document_of(const Report& report) {
+  const Outcome& outcome = report.summary.outcome;
+  doc::Document out{.title = "Suite " + code(report.suite) + ": " + to_string(outcome.word),
+                    .kicker = "Suite " + code(report.suite) + ", run of " + report.date + ", commit " +
+                              code(report.commit) + ", seed " + fmt::format("{}", report.seed) + ", on " +
+                              code(report.machine.key) + ".",
+                    .outcome = fmt::format("{}: {}.", to_string(outcome.word), outcome.sentence)};
+  const std::vector<Fastest> fastest = fastest_of(report);
+  out.sections = {outcome_section(report)};
+  add_fastest(out, report, fastest);
+  for (const Section& section : std::array{
+           verdicts_section(report), epochs_section(report), times_section(report),
+           Section{.blocks = {Details{"The fastest of each case", {fastest_table(report, fastest, "")}}},
+           .in = Section::In::pages},
+           roofline_section(report), peers_section(report), ladder_section(report), sizes_section(report),
+           samples_section(report), agreement_section(report), figures_section(report), trust_section(report),
+           machine_section(report), open_section(report)}) {
+    out.sections.push_back(section);
+  }
+  out.sections.push_back({.tag = "reproduce",
+                          .title = "How to reproduce",
+                          .short_title = "Reproduce",
+                          .blocks = {doc::Fence{.lines = report.reproduce}},
+                          .folded = true});
+  out.data = {{"assay-report", to_json(report)}};
+  return out;
+}
+
+std::string to_markdown(const Report& report) { return to_markdown(document_of(report)); }
+
+std::string to_csv(const Report& report) { return doc::to_csv(times_table(report)); }
+
+Page report_page(const Report& report) { return to_page(document_of(report)); }
+
+}  // namespace assay
