@@ -118,7 +118,8 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
          .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
          .warm_up = next.call_seconds < 1e-3,
          .step = first + i,
-         .limit_seconds = limit});
+         .limit_seconds = limit,
+         .figures = &samples[i].figures});
   }
   if (policy.strict && request.record >= 0) freeze_unless_helped(ready, reporter);
   const std::vector<Launch> launches = sample_mixed(bursts, hooks, reporter);

@@ -22,6 +22,7 @@ struct Burst {
   bool warm_up = true;   ///< one untimed call before each slice, since another trial ran just before
   std::size_t step = 0;  ///< that is reported while it runs
   double limit_seconds = 0;
+  FigureValues* figures = nullptr;  ///< receives those of the slices
 };
 
 /// The same per call.
