@@ -30,6 +30,13 @@ const std::vector<Figure>& measured_figures() {
        .tag = "prepare_seconds",
        .join = Figure::Join::least,
        .about = "Time before the first call, for a plan or packed constants; not timed with the calls."},
+      {.name = "switches",
+       .unit = "ratio",
+       .better = Figure::Better::lower,
+       .tag = "involuntary_switches_per_call",
+       .join = Figure::Join::mean,
+       .about = "Times per call that the system took the processor from the calling thread, while slices "
+                "were timed and judged."},
   };
   return figures;
 }

@@ -114,6 +114,7 @@ TEST(SampleHere, GivesEveryTrialItsSlicesWithPositiveTimes) {
     EXPECT_THAT(sample.slices, SizeIs(7));
     EXPECT_THAT(sample.slices, Each(Field(&Slice::seconds, ::testing::Gt(0.0))));
     EXPECT_EQ(sample.figures.at("allocations_per_call"), 0);
+    EXPECT_GE(sample.figures.at("involuntary_switches_per_call"), 0);
   }
 }
 

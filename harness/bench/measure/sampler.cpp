@@ -2,8 +2,17 @@
 
 #include <benchmark/benchmark.h>
 
+#include <sys/resource.h>
+
 namespace assay {
 namespace {
+
+/// Times that the system took the processor from this thread.
+double involuntary_switches() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return static_cast<double>(used.ru_nivcsw);
+}
 
 /// Prints nothing: slices keep their own time.
 class Silence : public benchmark::BenchmarkReporter {
@@ -42,16 +51,20 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
   initialize_once();
   benchmark::ClearRegisteredBenchmarks();
   std::vector<Launch> out(bursts.size());
+  std::vector<double> switches(bursts.size());
   for (std::size_t i = 0; i < bursts.size(); ++i) {
     const Burst& burst = bursts[i];
     // Keys hold '/' and ':', which the library parses in names: a number stands in.
     const std::string name = "burst" + std::to_string(i);
-    const auto slice = [&burst, &reporter, &hooks, &launch = out[i]](benchmark::State& state) {
+    const auto slice = [&burst, &reporter, &hooks, &launch = out[i],
+                        &switched = switches[i]](benchmark::State& state) {
       while (state.KeepRunning()) {
         state.SetIterationTime(1e-9);  // whatever it was: it says nothing about how long to go on
         // Nobody who was found out is called again: what was put back would be spoiled anew.
         if (hooks.stopped() || !burst.trial->audit().fault.empty()) continue;
+        const double before = involuntary_switches();
         reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(taken(burst))); });
+        switched += involuntary_switches() - before;
       }
     };
     benchmark::RegisterBenchmark(name.c_str(), slice)
@@ -63,6 +76,12 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
   Silence silence;
   if (!bursts.empty()) benchmark::RunSpecifiedBenchmarks(&silence);
   benchmark::ClearRegisteredBenchmarks();
+  for (std::size_t i = 0; i < bursts.size(); ++i) {
+    double calls = 0;
+    for (const Slice& slice : out[i]) calls += static_cast<double>(slice.calls);
+    if (bursts[i].figures != nullptr && calls > 0)
+      (*bursts[i].figures)["involuntary_switches_per_call"] = switches[i] / calls;
+  }
   return out;
 }
 
