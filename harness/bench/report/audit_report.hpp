@@ -98,7 +98,6 @@ struct SummaryLine {
 /// At most twelve lines, the outcome first.
 std::vector<SummaryLine> summary_lines(const AuditReport& report);
 std::string to_text(const AuditReport& report);
-/// Through reports/templates/audit.md.
 std::string to_markdown(const AuditReport& report);
 /// Schema `assay.audit/1`.
 std::string to_json(const AuditReport& report);

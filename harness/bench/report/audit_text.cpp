@@ -5,7 +5,7 @@
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
 #include "core/machine/record.hpp"
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -16,6 +16,9 @@
 
 namespace assay {
 namespace {
+
+using doc::code;
+using doc::Text;
 
 constexpr std::size_t shown_cases = 8;
 constexpr std::size_t most_summary_findings = 3;
@@ -43,45 +46,52 @@ std::string memory_text(const AuditFinding& finding) {
                      finding.workspace_bytes > 0 ? bytes_text(finding.workspace_bytes) : "nothing");
 }
 
-std::string expected_text(const AuditFinding& finding) {
-  return finding.expected ? speedup_text(*finding.expected) : "";
-}
-
 std::string coverage_text(const AuditReport& report) {
   return report.present.coverage > 0
              ? "intervals hold the true value in " + percent_text(report.present.coverage) + " of such runs"
              : "launches are too few or differ, so that there is no interval";
 }
 
-Json finding_values(const AuditReport& report, std::size_t at) {
+/// One finding, with what its gain rests on.
+doc::Section finding_section(const AuditReport& report, std::size_t at) {
   const AuditFinding& one = report.findings[at];
-  Json cases = Json::array();
-  for (const AuditedCase& own : one.cases) {
-    if (cases.size() == shown_cases) break;
-    cases.push_back(Json{{"key", own.key}, {"present", own.present}, {"speedup", speedup_text(own.speedup)}});
-  }
-  const std::size_t more = one.cases.size() - cases.size();
   const EvidenceFile file = report.files.empty() ? EvidenceFile{} : report.files.front();
-  return Json{{"number", fmt::format("{}", at + 1)},
-              {"variant", one.variant},
-              {"location", one.location},
-              {"issue", one.issue},
-              {"change", one.change},
-              {"phase", phase_word(one.phase)},
-              {"share", percent_text(one.share)},
-              {"speedup", speedup_text(one.speedup)},
-              {"saved", seconds_text(one.saved)},
-              {"error", figure(one.worst_error)},
-              {"memory", memory_text(one)},
-              {"prepare", one.prepare_seconds > 1e-6 ? seconds_text(one.prepare_seconds) : ""},
-              {"roof", roof_text(one)},
-              {"file", file.name},
-              {"hash", file.hash},
-              {"cases", std::move(cases)},
-              {"more_cases", more > 0 ? fmt::format("{}", more) : ""},
-              {"risks", one.risks},
-              {"expected", expected_text(one)},
-              {"as_expected", one.as_expected}};
+  const auto item = [](const char* name, Text text) { return doc::strong(name) + ": " + text + "."; };
+  doc::List facts{.items = {item("Where", one.location), item("Issue", one.issue)}};
+  if (!one.change.empty()) facts.items.push_back(item("Change", one.change));
+  Text measured = doc::strong("Measured") + ": " + doc::speedup(one.speedup) + ", " +
+                  doc::seconds(one.saved) + " of " + whole_of(report) + ".";
+  if (one.expected) measured += " Expected by the run before: " + Text(doc::speedup(*one.expected)) + ".";
+  facts.items.push_back(measured);
+  facts.items.push_back(item("Agreement", "its worst error is " +
+                                              Text(doc::amount(one.worst_error, "ratio")) +
+                                              " of the bound that the contract derives"));
+  facts.items.push_back(item("Memory", memory_text(one)));
+  if (one.prepare_seconds > 1e-6)
+    facts.items.push_back(item("Preparation", Text("takes ") + doc::seconds(one.prepare_seconds)));
+  const std::string roof = roof_text(one);
+  facts.items.push_back(item("Roof", roof.empty() ? "not known, or not believed" : roof));
+  facts.items.push_back(item("Evidence", code(file.name) + ", FNV-1a " + code(file.hash)));
+  for (const std::string& risk : one.risks) facts.items.push_back(item("Risk", risk));
+  std::vector<Text> cases;
+  for (std::size_t i = 0; i < std::min(shown_cases, one.cases.size()); ++i) {
+    const AuditedCase& own = one.cases[i];
+    cases.push_back(code(own.key) + ": " + doc::speedup(own.speedup) + " over " + code(own.present));
+  }
+  if (one.cases.size() > shown_cases)
+    cases.push_back(fmt::format("and {} more cases", one.cases.size() - shown_cases));
+  facts.items.push_back({doc::strong("Cases") + ":", std::move(cases)});
+  return {.title = fmt::format("Finding {}: ", at + 1) + code(one.variant),
+          .blocks = {std::move(facts)},
+          .depth = 1};
+}
+
+doc::Table files_table(const std::vector<EvidenceFile>& files) {
+  doc::Table out{.columns = {{.tag = "file"},
+                             {.tag = "what", .name = "holds", .folds = false},
+                             {.tag = "hash", .name = "FNV-1a of its content"}}};
+  for (const EvidenceFile& file : files) out.rows.push_back({code(file.name), file.what, code(file.hash)});
+  return out;
 }
 
 std::string outcome_line(const AuditReport& report) {
@@ -143,40 +153,90 @@ std::string to_text(const AuditReport& report) {
 }
 
 std::string to_markdown(const AuditReport& report) {
-  Json findings = Json::array(), phases = Json::array(), unmeasured = Json::array(), files = Json::array();
-  Json expected = Json::array(), summary = Json::array();
-  for (const SummaryLine& line : summary_lines(report))
-    summary.push_back(Json{{"variant", line.variant}, {"text", line.text}});
-  for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    findings.push_back(finding_values(report, i));
-    if (report.findings[i].expected) expected.push_back(finding_values(report, i));
+  const auto list = [](const std::vector<std::string>& lines, const char* none) {
+    doc::List out;
+    for (const std::string& line : lines) out.items.push_back(Text(line));
+    return out.items.empty() ? doc::Block(none) : doc::Block(std::move(out));
+  };
+  doc::List summary, unmeasured;
+  for (const SummaryLine& line : summary_lines(report)) {
+    summary.items.push_back((line.variant.empty() ? Text() : code(line.variant) + " ") + line.text);
   }
+  doc::Table findings{.columns = {{.tag = "number", .name = " "},
+                                  {.tag = "variant"},
+                                  {.tag = "share", .name = "of the whole", .unit = "share"},
+                                  {.tag = "speedup", .name = "its speed-up", .unit = "x"},
+                                  {.tag = "saved", .name = "saves", .unit = "s"},
+                                  {.tag = "roof", .name = "of roof"},
+                                  {.tag = "worst_error", .unit = "ratio"},
+                                  {.tag = "phase", .name = "effort", .folds = false}},
+                      .instead = "None: nothing is faster than what is in use by its whole interval."};
+  doc::Table expected{.columns = {{.tag = "variant"},
+                                  {.tag = "expected", .unit = "x"},
+                                  {.tag = "speedup", .name = "measured", .unit = "x"},
+                                  {.tag = "as_expected", .name = "intervals meet", .folds = false}},
+                      .instead = "There is no run before that has these cases."};
+  std::vector<doc::Section> sections;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const AuditFinding& one = report.findings[i];
+    findings.rows.push_back({doc::count(static_cast<double>(i + 1)), code(one.variant), doc::share(one.share),
+                             doc::speedup(one.speedup), doc::seconds(one.saved), roof_text(one),
+                             doc::amount(one.worst_error, "ratio"), phase_word(one.phase)});
+    sections.push_back(finding_section(report, i));
+    if (!one.expected) continue;
+    expected.rows.push_back({code(one.variant), doc::speedup(*one.expected), doc::speedup(one.speedup),
+                             one.as_expected ? Text("yes") : doc::strong("no")});
+  }
+  doc::Table phases{.columns = {{.tag = "phase"},
+                                {.tag = "findings"},
+                                {.tag = "seconds",
+                                 .name = std::string(whole_of(report)) + " afterwards",
+                                 .unit = "s",
+                                 .folds = false},
+                                {.tag = "gain", .name = "in all", .unit = "x", .folds = false}}};
   for (const AuditTotal& total : report.totals) {
-    Json of = Json::array();
+    std::vector<std::string> variants;
     for (const AuditFinding& one : report.findings) {
-      if (one.phase == total.phase) of.push_back(Json{{"variant", one.variant}});
+      if (one.phase == total.phase) variants.push_back(one.variant);
     }
-    phases.push_back(Json{{"phase", phase_word(total.phase)},
-                          {"of", std::move(of)},
-                          {"seconds", seconds_text(total.seconds)},
-                          {"gain", speedup_text(total.gain)}});
+    phases.rows.push_back({phase_word(total.phase), doc::codes(variants), doc::seconds(total.seconds),
+                           doc::speedup(total.gain)});
   }
   for (const UnmeasuredFinding& one : report.unmeasured)
-    unmeasured.push_back(Json{{"variant", one.variant}, {"location", one.location}, {"why", one.why}});
-  for (const EvidenceFile& one : report.files)
-    files.push_back(Json{{"name", one.name}, {"hash", one.hash}, {"what", one.what}});
-  return document("audit.md", Json{{"suite", report.run.suite},
-                                   {"summary", std::move(summary)},
-                                   {"whole", whole_of(report)},
-                                   {"findings", std::move(findings)},
-                                   {"phases", std::move(phases)},
-                                   {"expected", std::move(expected)},
-                                   {"unmeasured", std::move(unmeasured)},
-                                   {"risks", report.risks},
-                                   {"not_examined", report.not_examined},
-                                   {"weather", weather_text(report.run.weather)},
-                                   {"command", report.run.command},
-                                   {"files", std::move(files)}});
+    unmeasured.items.push_back(code(one.variant) + ": " + one.why + " (" + one.location + ")");
+  doc::Document out{
+      .title = "Audit of suite " + code(report.run.suite),
+      .sections = {
+          {.blocks =
+               {std::move(summary),
+                fmt::format(
+                    "A finding replaces what is in use by one variant, in all cases in which that is the "
+                    "fastest, and is ranked by the seconds that {} gains. Each number is made of the "
+                    "file beside it. The fastest variant is chosen by the times that are shown, so that "
+                    "gains among close ones are a little too large.",
+                    whole_of(report))}},
+          {.title = "Findings", .blocks = {std::move(findings)}}}};
+  std::ranges::move(sections, std::back_inserter(out.sections));
+  out.sections.insert(
+      out.sections.end(),
+      {{.title = "Expected, not measured", .blocks = {std::move(unmeasured)}, .depth = 1},
+       {.title = "Phases",
+        .blocks =
+            {"Quick wins replace a function; structural changes bring threads, a library or memory that is "
+             "kept; "
+             "tuning has to find the size from which a variant pays. Totals hold all phases so far. They are "
+             "composed over the process starts that all cases share, and are no sum of gains.",
+             std::move(phases)}},
+       {.title = "Expected and measured", .blocks = {std::move(expected)}},
+       {.title = "Risks",
+        .blocks = {list(report.risks,
+                        "None was seen in the run; those of single findings stand beside them.")}},
+       {.title = "Not examined", .blocks = {list(report.not_examined, "Nothing was left out.")}},
+       {.title = "What it rests on",
+        .blocks = {
+            code(report.run.command) + ". While trials were timed: " + weather_text(report.run.weather),
+            files_table(report.files)}}});
+  return to_markdown(out);
 }
 
 // Beside the types, where argument-dependent lookup finds them.

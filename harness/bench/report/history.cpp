@@ -7,7 +7,7 @@
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
 #include "core/machine/record.hpp"
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -183,26 +183,43 @@ std::string to_text(const History& history) {
 }
 
 std::string to_markdown(const History& history) {
-  Json runs = Json::array(), rows = Json::array();
+  doc::Table runs{.columns = {{.tag = "run"},
+                              {.tag = "date", .folds = false},
+                              {.tag = "commit", .folds = false},
+                              {.tag = "machine"},
+                              {.tag = "file", .folds = false}}};
+  doc::Table rows{.columns = {{.tag = "trial"}}};
+  doc::Document out{.title = "History of suite " + doc::code(history.suite), .sections = {doc::Section{}}};
+  std::vector<doc::Block>& blocks = out.sections[0].blocks;
   for (std::size_t i = 0; i < history.runs.size(); ++i) {
     const HistoryRun& run = history.runs[i];
-    runs.push_back(Json{{"number", fmt::format("{}", i + 1)},
-                        {"file", run.file},
-                        {"date", run.date},
-                        {"commit", run.commit},
-                        {"machine", run.machine},
-                        {"changes", run.changes}});
+    runs.rows.push_back({doc::count(static_cast<double>(i + 1)), run.date, doc::code(run.commit),
+                         doc::code(run.machine), doc::code(run.file)});
+    rows.columns.push_back({.tag = fmt::format("run {}", i + 1), .unit = "s", .folds = false});
   }
+  blocks.push_back(std::move(runs));
+  for (std::size_t i = 0; i < history.runs.size(); ++i) {
+    if (history.runs[i].changes.empty()) continue;
+    doc::List changes;
+    for (const std::string& change : history.runs[i].changes) changes.items.push_back(doc::Text(change));
+    blocks.push_back(fmt::format(
+        "Before run {} the machine or the build changed, so that times on either side are not compared:",
+        i + 1));
+    blocks.push_back(std::move(changes));
+  }
+  blocks.push_back(
+      fmt::format("The trend compares the last run with run {}, the first since the machine changed. "
+                  "Slower trials come first.",
+                  history.compared_from + 1));
+  rows.columns.insert(rows.columns.end(), {{.tag = "trend", .folds = false}, {.tag = "accepted"}});
   for (const HistoryRow& row : history.rows) {
-    Json times = Json::array();
-    for (const auto& seconds : row.seconds) times.push_back(seconds ? seconds_text(*seconds) : "-");
-    rows.push_back(Json{
-        {"key", row.key}, {"times", std::move(times)}, {"trend", row.trend}, {"accepted", row.accepted}});
+    auto& cells = rows.rows.emplace_back(std::vector<doc::Text>{doc::code(row.key)});
+    for (const auto& seconds : row.seconds)
+      cells.push_back(seconds ? doc::Text(doc::seconds(*seconds)) : "-");
+    cells.insert(cells.end(), {row.trend, row.accepted});
   }
-  return document("history.md", Json{{"suite", history.suite},
-                                     {"compared_from", fmt::format("{}", history.compared_from + 1)},
-                                     {"runs", std::move(runs)},
-                                     {"rows", std::move(rows)}});
+  blocks.push_back(std::move(rows));
+  return to_markdown(out);
 }
 
 // Beside the types, where argument-dependent lookup finds them.

@@ -46,7 +46,6 @@ History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
 
 /// For a terminal: what matters most last.
 std::string to_text(const History& history);
-/// Through reports/templates/history.md.
 std::string to_markdown(const History& history);
 /// Schema `assay.history/1`.
 std::string to_json(const History& history);
