@@ -133,7 +133,7 @@ fi
 exec '$program' "\$@"
 END_OF_PROGRAM
 chmod +x assay
-export ASSAY="$work/assay" ASSAY_PLANT=wrong
+export ASSAY="$work/assay" ASSAY_FAULT=wrong
 cat >pair.json <<'END_OF_SUITE'
 {"schema": 1, "name": "pair", "about": "end to end", "cases": [
   {"op": "gemm", "m": 24, "n": 24, "k": 25}, {"op": "gemm", "m": 24, "n": 24, "k": 27}]}

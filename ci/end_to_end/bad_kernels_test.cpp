@@ -71,7 +71,7 @@ class BadKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_.write("tiny.json", suite);
-    script("base", "export ASSAY_PLANT=benign\nexec '" ASSAY_PROGRAM "' \"$@\"\n");
+    script("base", "export ASSAY_FAULT=benign\nexec '" ASSAY_PROGRAM "' \"$@\"\n");
     script("endless", "exec 3>hangs\nprintf ! >&3\nexec sleep 1000\n");
   }
   void script(const std::string& name, const std::string& lines) {

@@ -178,7 +178,7 @@ TEST_F(Engine, GatesAShardAgainstTheBaselineOfTheWhole) {
 TEST_F(Engine, ExitsForBisectionWithGoodBadOrCannotBeJudged) {
   const std::string bisect = " --exit-code=bisect";
   EXPECT_EQ(run("check gemm/packed" + bisect).exit_code, 0);
-  EXPECT_EQ(run("check gemm/planted" + bisect, "ASSAY_PLANT=wrong").exit_code, 1);
+  EXPECT_EQ(run("check gemm/planted" + bisect, "ASSAY_FAULT=wrong").exit_code, 1);
   for (const char* cannot : {"check --suite missing.json", "check nothing_like_it", "gate --no-such-option",
                              "gate --suite tiny.json --launches 1 -k flat"}) {
     EXPECT_EQ(run(cannot + bisect).exit_code, 125) << cannot;
@@ -188,7 +188,7 @@ TEST_F(Engine, ExitsForBisectionWithGoodBadOrCannotBeJudged) {
 
 TEST_F(Engine, TellsGithubAndJUnitReadersWhatIsWrong) {
   const Finished done = run("gate --suite tiny.json --launches 1 -k planted --junit j.xml",
-                            "ASSAY_PLANT=wrong GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary.md "
+                            "ASSAY_FAULT=wrong GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary.md "
                             "GITHUB_OUTPUT=outputs");
   EXPECT_EQ(done.exit_code, 1) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("\n::error title=disagreement in tiny::gemm/planted/"));
@@ -202,7 +202,7 @@ TEST_F(Engine, TellsGithubAndJUnitReadersWhatIsWrong) {
 
 TEST_F(Engine, TellsGithubAndJUnitReadersOfATimeThatNoKernelCanReach) {
   const Finished done = run("gate --suite tiny.json --launches 1 -k gemm/packed/m=24 --junit j.xml",
-                            "ASSAY_PLANT=idle GITHUB_ACTIONS=true GITHUB_OUTPUT=outputs");
+                            "ASSAY_FAULT=idle GITHUB_ACTIONS=true GITHUB_OUTPUT=outputs");
   EXPECT_EQ(done.exit_code, 1) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("\n::error title=impossible time in tiny::gemm/packed/"));
   EXPECT_EQ(folder_.read("outputs"), "verdict=impossible\nregressions=0\n");

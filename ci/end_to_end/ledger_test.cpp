@@ -23,7 +23,7 @@ class LedgerProgram : public ::testing::Test {
   /// Runs on a day in October 2026.
   Finished run(int day, const std::string& arguments, const std::string& plant = "") {
     return run_shell("ASSAY_TODAY=2026-10-" + std::string(day < 10 ? "0" : "") + std::to_string(day) +
-                         " ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments,
+                         " ASSAY_FAULT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments,
                      folder_.path());
   }
   Finished record(int day, const std::string& arguments) {

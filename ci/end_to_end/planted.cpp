@@ -1,4 +1,4 @@
-// The program with faults planted in it, to show that it finds them. ASSAY_PLANT says which:
+// The program with faults planted in it, to show that it finds them. ASSAY_FAULT says which:
 //   wrong           a variant gemm/planted that drops the last product of every odd k
 //   slower=FACTOR   gemm/packed does FACTOR times its work
 //   idle            gemm/packed rests while the clock runs, and does its work before it is judged
@@ -261,7 +261,7 @@ void plant(Registry& registry, const std::string& what) {
     plant_in_packed(registry,
                     [](std::unique_ptr<Timed> real) { return std::make_unique<IdleTimed>(std::move(real)); });
   } else if (!what.empty()) {
-    throw Error("ASSAY_PLANT=" + what, "is not a fault that can be planted",
+    throw Error("ASSAY_FAULT=" + what, "is not a fault that can be planted",
                 "set wrong, crash, bad, benign, framed, disguised, idle, plan=low, plan=high or "
                 "slower=<factor>");
   }
@@ -272,7 +272,7 @@ void plant(Registry& registry, const std::string& what) {
 int main(int argc, char** argv) {
   return run_command_line(argc, argv, [] {
     Registry registry = Registry::linked();
-    const char* what = std::getenv("ASSAY_PLANT");
+    const char* what = std::getenv("ASSAY_FAULT");
     plant(registry, what != nullptr ? what : "");
     return registry;
   });

@@ -56,13 +56,13 @@ Finished run_shell(const std::string& command, const std::filesystem::path& fold
 
 Finished run_program(const std::string& arguments, const std::filesystem::path& folder,
                      const std::string& plant) {
-  return run_shell("ASSAY_PLANT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments, folder);
+  return run_shell("ASSAY_FAULT='" + plant + "' '" ASSAY_PROGRAM "' " + arguments, folder);
 }
 
 Running::Running(const std::string& arguments, const std::filesystem::path& folder,
                  const std::string& plant) {
   const std::string line =
-      shell_line("ASSAY_PLANT='" + plant + "' exec '" ASSAY_PROGRAM "' " + arguments, folder, capture_);
+      shell_line("ASSAY_FAULT='" + plant + "' exec '" ASSAY_PROGRAM "' " + arguments, folder, capture_);
   process_ = fork();
   if (process_ != 0) return;
   for (const int signal : {SIGHUP, SIGINT, SIGTERM})

@@ -22,7 +22,7 @@ struct Finished {
   std::string last_lines(int count) const;
 };
 
-/// Runs `arguments` of the program under test through sh, in `folder`, with ASSAY_PLANT set to `plant`.
+/// Runs `arguments` of the program under test through sh, in `folder`, with ASSAY_FAULT set to `plant`.
 Finished run_program(const std::string& arguments, const std::filesystem::path& folder,
                      const std::string& plant = "");
 

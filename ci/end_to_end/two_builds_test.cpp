@@ -26,7 +26,7 @@ class TwoBuilds : public ::testing::Test {
   void SetUp() override {
     folder_.write("tiny.json", suite_of_two);
     const auto base = folder_.write(
-        "base", std::string("#!/bin/sh\nunset ASSAY_PLANT\nexec '") + ASSAY_PROGRAM + "' \"$@\"\n");
+        "base", std::string("#!/bin/sh\nunset ASSAY_FAULT\nexec '") + ASSAY_PROGRAM + "' \"$@\"\n");
     std::filesystem::permissions(base, std::filesystem::perms::owner_all);
   }
   Finished gate(const std::string& arguments, const std::string& plant = "") {
@@ -118,7 +118,7 @@ TEST_F(TwoBuilds, CallAHigherPlanARegressionHoweverFastItIs) {
   folder_.write("plans.json", R"({"schema": 1, "name": "plans", "about": "end to end", "cases": [
     {"op": "memory_pool_plan", "blocks": 100, "pattern": "nested"}]})");
   const auto base = folder_.write(
-      "low", std::string("#!/bin/sh\nexec env ASSAY_PLANT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
+      "low", std::string("#!/bin/sh\nexec env ASSAY_FAULT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
   std::filesystem::permissions(base, std::filesystem::perms::owner_all);
   const std::string plans = "gate --base ./low --suite plans.json -k planted --identical --budget 2 ";
   const Finished done = run_program(plans + "-o run.json --md comment.md", folder_.path(), "plan=high");
@@ -161,7 +161,7 @@ TEST_F(TwoBuilds, PlanTheMemoryOfATraceBesideTheSuite) {
     {"op": "memory_pool_plan", "trace": "net.csv"}]})");
   folder_.write("nets/net.csv", trace_of_three);
   const auto base = folder_.write(
-      "low", std::string("#!/bin/sh\nexec env ASSAY_PLANT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
+      "low", std::string("#!/bin/sh\nexec env ASSAY_FAULT=plan=low '") + ASSAY_PROGRAM + "' \"$@\"\n");
   std::filesystem::permissions(base, std::filesystem::perms::owner_all);
   const Finished done =
       run_program("gate --base ./low --suite nets/plans.json -k planted --identical --budget 2 -o run.json",
