@@ -12,12 +12,11 @@ rooms='core/statistics core/registry core/text core/json core/markup core/files 
   bench/measure bench/compare bench/run bench/exchange bench/programs bench/ledger bench/gate bench/tune bench/report
   training/job training/epoch training/tune training/report app'
 
-# The room of each public header: that of the source of its name, but for these.
-public='agreement=core/registry audit=core/check error=core/registry failure=core/registry figure=core/registry hooks=core/registry random=core/registry parts=core/registry teeth=core/registry timed=core/registry typed=core/registry untyped=core/registry
-  training=core/registry plugin=core/registry interval=core/statistics files=core/files machine=core/machine
-  check=core/check csv=core/text plan=core/plan suite=core/plan compare=bench/compare epoch=bench/report measure=bench/measure
-  report=bench/report results=bench/measure'
-for header in harness/include/assay/*.hpp; do
+# A public header is of the room of the source of its name. Here are those that have none, or one elsewhere.
+public='agreement=core/registry error=core/registry failure=core/registry figure=core/registry hooks=core/registry
+  plugin=core/registry teeth=core/registry timed=core/registry untyped=core/registry audit=core/check csv=core/text
+  interval=core/statistics machine=core/machine compare=bench/compare epoch=bench/report report=bench/report'
+for header in harness/include/assay/*.hpp harness/include/assay/detail/*.hpp; do
   name=$(basename "$header" .hpp)
   case " $public" in *[[:space:]]"$name="*) continue ;; esac
   for source in harness/core/*/"$name.cpp" harness/bench/*/"$name.cpp" harness/training/*/"$name.cpp"; do
