@@ -6,17 +6,19 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
 
 install(TARGETS assay)
+# Kernels that are wrong or cheat come on request only: cmake --install BUILD --component teeth.
+install(TARGETS assay_teeth COMPONENT teeth EXCLUDE_FROM_ALL)
 if(TARGET assay_shared)
   install(TARGETS assay_shared LIBRARY)
 endif()
-install(TARGETS assay_core assay_bench assay_training assay_app assay_harness_main assay_reference assay_reference_archive EXPORT assayTargets
+install(TARGETS assay_core assay_bench assay_training assay_app assay_harness_main assay_reference_whole assay_reference_archive EXPORT assayTargets
   FILE_SET HEADERS)
 # Reads machine code while a program of assay_add_kernels() is built.
 if(NOT CMAKE_CROSSCOMPILING)
   install(TARGETS assay_code_table EXPORT assayTargets DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/assay)
 endif()
 # Apart, so that who brings only kernels of their own needs none of the libraries that ours use.
-install(TARGETS assay_kernels assay_kernels_archive EXPORT assayKernelsTargets)
+install(TARGETS assay_kernels_whole assay_kernels_archive EXPORT assayKernelsTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 install(EXPORT assayKernelsTargets NAMESPACE assay:: DESTINATION ${package_dir})
 
@@ -108,5 +110,14 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, git, ninja-build")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas-dev")
 # Nothing is stripped, since gates name functions by their symbols. xz takes twice the time, for three fifths of the size.
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+# Packed alone: cmake --build BUILD --target assay_teeth_package
+set(CPACK_DEBIAN_TEETH_PACKAGE_DEPENDS "assay (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_TEETH_DESCRIPTION [[
+Kernels that are wrong or cheat on purpose. The program assay runs them to show
+that its checks reject them: assay check --known-bad, --known-cheats.]])
 set(CPACK_VERBATIM_VARIABLES ON)
 include(CPack)
+add_custom_target(assay_teeth_package VERBATIM
+  COMMAND ${CMAKE_CPACK_COMMAND} -D CPACK_DEB_COMPONENT_INSTALL=ON -D CPACK_ARCHIVE_COMPONENT_INSTALL=ON
+    -D CPACK_COMPONENTS_ALL=teeth)
+add_dependencies(assay_teeth_package assay_teeth)

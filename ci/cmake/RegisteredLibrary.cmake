@@ -15,8 +15,8 @@ function(assay_registered_library name)
 
   assay_precompile(assay_${name}_archive <assay/registry.hpp>)
 
-  add_library(assay_${name} INTERFACE)
-  add_library(assay::${name} ALIAS assay_${name})
-  set_target_properties(assay_${name} PROPERTIES EXPORT_NAME ${name})
-  target_link_libraries(assay_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay::${name}_archive>)
+  add_library(assay_${name}_whole INTERFACE)
+  add_library(assay::${name} ALIAS assay_${name}_whole)
+  set_target_properties(assay_${name}_whole PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(assay_${name}_whole INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay::${name}_archive>)
 endfunction()

@@ -71,7 +71,7 @@ void add_options(Candidates& out, std::string_view name, const std::string& prev
     for (const Option& option : call.options.all()) {
       if (!option.is_named(previous) || std::holds_alternative<bool*>(option.value)) continue;
       out = {};
-      if (const auto* choice = std::get_if<Choice>(&option.value)) {
+      if (const auto* choice = std::get_if<WordChoice>(&option.value)) {
         for (const std::string_view word : choice->words) {
           if (!word.empty()) out.add(word);
         }

@@ -3,6 +3,7 @@
 #include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
+#include "app/teeth.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
 #include "core/text/wrapped.hpp"
@@ -40,6 +41,7 @@ std::string text_of(const Rejection& r) {
 Json known_bad_schema() { return schema_of<Rejections>(); }
 
 Outcome known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
+  require_teeth(registry, "check --known-bad");
   const CheckOptions& options = known_bad.check;
   say_undivided("checks without a suite");
   std::vector<CornerCheck> checks;

@@ -4,6 +4,7 @@
 #include "app/rejection.hpp"
 #include "app/schemas.hpp"
 #include "app/sharding.hpp"
+#include "app/teeth.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
@@ -235,6 +236,7 @@ std::vector<std::string> names_of(const std::vector<Tried>& all, Kin kin, bool a
 Json known_cheats_schema() { return schema_of<AllTried>(); }
 
 Outcome known_cheats_verb(const KnownCheatsOptions& options, const Registry& registry) {
+  require_teeth(registry, "check --known-cheats");
   return try_known_cheats(options, registry, CheatSampling{});
 }
 
@@ -246,7 +248,7 @@ Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& regi
   selected.insert(selected.end(), honest.begin(), honest.end());
   if (selected.empty()) {
     throw Error("filter '" + options.check.filter + "'", "selects no known cheat",
-                "`assay list` shows what there is");
+                "`assay list --known` shows what there is");
   }
   AllTried found{.seed = options.check.seed};
   {

@@ -1,17 +1,22 @@
 #include "app/output.hpp"
 #include "app/schemas.hpp"
+#include "app/teeth.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
+#include "assay/pick.hpp"
 #include "assay/pipeline.hpp"
 #include "core/code/calls.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
+#include "core/plan/shapes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace assay {
 namespace {
@@ -19,12 +24,21 @@ namespace {
 struct Listed {
   const Operation* operation;
   std::vector<std::size_t> variants;
+  std::vector<std::string> problems;  ///< asked about; may be empty
+};
+
+/// The variant that `auto` is for a problem and a number of threads.
+struct ListedChoice {
+  std::string problem;
+  int threads = 0;
+  std::string variant, reason;
 };
 
 // The same as files hold it.
 struct ListedVariant {
   VariantInfo info;
   std::optional<std::string> unfit;
+  std::vector<ListedChoice> choices;
 };
 struct ListedOperation {
   std::string name, about;
@@ -37,6 +51,13 @@ struct List {
   std::string kernel_flags = build_info().kernel_flags, reference_flags = build_info().reference_flags;
   std::vector<ListedOperation> operations;
 };
+
+void describe(Fields& f, ListedChoice& one) {
+  f("problem", one.problem);
+  f("threads", one.threads);
+  f("variant", one.variant);
+  f("reason", one.reason, {.about = "empty: its rule gives none"});
+}
 
 void describe(Fields& f, ListedVariant& one) {
   f("name", one.info.name);
@@ -54,6 +75,8 @@ void describe(Fields& f, ListedVariant& one) {
              .about = "beyond run-times: threads, system, and libraries; not known where missing"});
   }
   f("why_not", one.unfit);
+  f("choices", one.choices,
+    {.terse = true, .about = "of a variant that is another one, for the cases asked about"});
   f("known_bad", one.info.known_bad, {.terse = true, .about = "what it gets wrong"});
   f("known_cheat", one.info.known_cheat, {.terse = true, .about = "its trick"});
   f("known_honest", one.info.known_honest, {.terse = true, .about = "why it looks like a cheat"});
@@ -76,23 +99,62 @@ void describe(Fields& f, List& list) {
   f("operations", list.operations);
 }
 
-std::vector<Listed> selected(const Registry& registry, const std::string& filter) {
-  const Filter wanted(filter, registry);
+bool is_listed(const VariantInfo& variant, bool known) { return (variant.kin() != Kin::sound) == known; }
+
+/// Selects variants of the operations of cases, one entry for each operation.
+std::vector<Listed> of_cases(const Registry& registry, const std::string& cases, bool known) {
   std::vector<Listed> out;
-  for (const Operation* operation : registry.operations()) {
-    Listed next{operation, {}};
-    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
-      const std::string name = fmt::format("{}/{}", operation->name(), operation->variants()[v].name);
-      if (wanted.selects(name)) next.variants.push_back(v);
+  for (const Case& row : suite_of_shapes(cases, registry).cases) {
+    const Operation& operation = registry.at(row.operation);
+    auto entry = std::ranges::find(out, &operation, &Listed::operation);
+    if (entry == out.end()) {
+      entry = out.insert(out.end(), {&operation, {}, {}});
+      for (std::size_t v = 0; v < operation.variants().size(); ++v)
+        if (is_listed(operation.variants()[v], known)) entry->variants.push_back(v);
     }
-    if (!next.variants.empty()) out.push_back(std::move(next));
+    entry->problems.push_back(fields_of(operation, row.problem, row.file));
   }
-  if (out.empty()) throw Error("filter '" + filter + "'", "selects no variant", "`assay list` shows all");
   return out;
 }
 
-std::optional<std::string> unfit_here(const Operation& operation, std::size_t variant) {
-  return operation.unfit(variant, operation.corner_cases().front(), Context{});
+/// Selects variants that one would use or, if `known`, those that are kept for the tests of checks.
+std::vector<Listed> selected(const Registry& registry, const std::string& filter, bool known) {
+  if (names_shapes(filter)) return of_cases(registry, filter, known);
+  const Filter wanted(filter, registry);
+  std::vector<Listed> out;
+  for (const Operation* operation : registry.operations()) {
+    Listed next{operation, {}, {}};
+    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
+      const VariantInfo& variant = operation->variants()[v];
+      if (is_listed(variant, known) && wanted.selects(fmt::format("{}/{}", operation->name(), variant.name)))
+        next.variants.push_back(v);
+    }
+    if (!next.variants.empty()) out.push_back(std::move(next));
+  }
+  if (out.empty()) {
+    throw Error("filter '" + filter + "'", "selects no variant",
+                known ? "`assay list --known` shows all" : "`assay list` shows all");
+  }
+  return out;
+}
+
+std::optional<std::string> unfit_here(const Listed& listed, std::size_t variant) {
+  const Operation& operation = *listed.operation;
+  const std::string problem =
+      listed.problems.empty() ? operation.corner_cases().front() : listed.problems.front();
+  return operation.unfit(variant, problem, Context{});
+}
+
+/// The choices on one thread and on all cores.
+std::vector<ListedChoice> choices_of(const Listed& listed, std::size_t variant) {
+  std::vector<ListedChoice> out;
+  for (const std::string& problem : listed.problems) {
+    for (const int threads : std::set{1, this_machine().cores}) {
+      if (const auto choice = picked(*listed.operation, variant, problem, {.threads = threads}))
+        out.push_back({problem, threads, choice->variant, std::string(choice->reason)});
+    }
+  }
+  return out;
 }
 
 std::string field_text(const FieldRule& rule) {
@@ -126,13 +188,23 @@ std::string text_of(const Listed& listed) {
   std::string out = fmt::format("{}  {}\n", operation.name(), operation.about());
   out += fmt::format("  problem {}; fills {}; {} corner cases\n", fmt::join(fields, " "),
                      fmt::join(fills, ", "), operation.corner_cases().size());
+  std::map<std::string, std::vector<std::string>> not_here;  // names by reason
   for (const std::size_t v : listed.variants) {
     const VariantInfo& variant = operation.variants()[v];
-    const auto unfit = unfit_here(operation, v);
-    out += fmt::format("  {:<14} {}{}{}{}\n", variant.name, mark_of(variant.kin()), variant.summary,
-                       variant.threaded ? " (threads)" : "", unfit ? "  [not here: " + *unfit + "]" : "");
+    if (const auto unfit = unfit_here(listed, v)) {
+      not_here[*unfit].push_back(variant.name);
+      continue;
+    }
+    out += fmt::format("  {:<14} {}{}{}\n", variant.name, mark_of(variant.kin()), variant.summary,
+                       variant.threaded ? " (threads)" : "");
+    for (const ListedChoice& choice : choices_of(listed, v)) {
+      out += fmt::format("{:17}is {} for {}#{}{}{}\n", "", choice.variant, choice.problem, choice.threads,
+                         choice.reason.empty() ? "" : ", because ", choice.reason);
+    }
     out += calls_of(variant);
   }
+  for (const auto& [reason, names] : not_here)
+    out += fmt::format("  not here       {}: {}\n", fmt::join(names, ", "), reason);
   return out;
 }
 
@@ -157,7 +229,7 @@ ListedOperation stored(const Listed& listed) {
   for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
   for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
   for (const std::size_t v : listed.variants)
-    out.variants.push_back({operation.variants()[v], unfit_here(operation, v)});
+    out.variants.push_back({operation.variants()[v], unfit_here(listed, v), choices_of(listed, v)});
   return out;
 }
 
@@ -185,10 +257,11 @@ void describe(Fields& f, FieldRule& rule) {
 Json list_schema() { return schema_of<List>(); }
 
 Outcome list_verb(const ListOptions& options, const Registry& registry) {
+  if (options.known) require_teeth(registry, "list --known");
   const BuildInfo& build = build_info();
   std::string text;
   List list;
-  for (const Listed& listed : selected(registry, options.filter)) {
+  for (const Listed& listed : selected(registry, options.filter, options.known)) {
     text += options.code ? code_of(listed) : text_of(listed) + "\n";
     list.operations.push_back(stored(listed));
   }

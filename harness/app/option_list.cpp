@@ -33,7 +33,7 @@ struct Texts {
     for (const fs::path& value : *values) out.push_back(value.string());
     return out;
   }
-  std::vector<std::string> operator()(const Choice& choice) const {
+  std::vector<std::string> operator()(const WordChoice& choice) const {
     return words(std::string(choice.words[choice.chosen()]));
   }
   template <class T>
@@ -96,7 +96,7 @@ struct Read {
   void operator()(std::string* value) const { *value = text(); }
   void operator()(fs::path* value) const { *value = text(); }
   void operator()(std::vector<fs::path>* values) const { values->assign(texts.begin(), texts.end()); }
-  void operator()(const Choice& choice) const {
+  void operator()(const WordChoice& choice) const {
     const auto found = std::ranges::find(choice.words, texts.back());
     if (found == choice.words.end() || found->empty()) {
       std::string words;
@@ -168,7 +168,7 @@ std::string Option::type() const {
         using T = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<T, bool*>) {
           return "";
-        } else if constexpr (std::is_same_v<T, Choice>) {
+        } else if constexpr (std::is_same_v<T, WordChoice>) {
           std::string words;
           for (const std::string_view word : one.words) {
             if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : "|", word);

@@ -25,14 +25,14 @@
 namespace assay {
 
 /// A value that is one of several words, by its place among them.
-struct Choice {
+struct WordChoice {
   std::span<const std::string_view> words;  ///< an empty word is a value that cannot be typed
   std::function<std::size_t()> chosen;
   std::function<void(std::size_t)> choose;
 };
 /// The words stand for the enumerators 0, 1, …, or for false and true.
 template <class T>
-Choice choice_of(T& value, std::span<const std::string_view> words) {
+WordChoice choice_of(T& value, std::span<const std::string_view> words) {
   return {words, [&value] { return static_cast<std::size_t>(value); },
           [&value](std::size_t place) { value = static_cast<T>(place); }};
 }
@@ -42,7 +42,7 @@ using OptionValue =
     std::variant<bool*, int*, Index*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
                  std::optional<int>*, std::optional<Index>*, std::optional<double>*, std::vector<int>*,
                  std::vector<Index>*, std::vector<double>*, std::vector<std::string>*,
-                 std::vector<std::filesystem::path>*, Choice>;
+                 std::vector<std::filesystem::path>*, WordChoice>;
 
 /// What an option leads to besides its verb's work.
 enum class Writes { nothing, file, folder };

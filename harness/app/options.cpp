@@ -207,7 +207,11 @@ void describe_timing(OptionList& o, CommandTiming& timing) {
 }  // namespace
 
 void describe(OptionList& o, ListOptions& options) {
-  o("filter", &options.filter, "only operation/variant names that match this regular expression");
+  o("filter", &options.filter,
+    "only operation/variant names that match this regular expression; or cases, as gemm/m=64,n=64,k=64, for\n"
+    "which it says what `auto` is, and why");
+  o("--known", &options.known,
+    "instead, the variants that are kept to be rejected by checks, and their like");
   o("--code", &options.code, "the hash of each variant's machine code, and where it is registered");
   json(o, options.json);
 }

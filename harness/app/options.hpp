@@ -24,6 +24,7 @@ inline constexpr int usual_launches = 6;
 
 struct ListOptions {
   std::string filter;
+  bool known = false;
   bool code = false;
   std::string json;  ///< where JSON goes besides, here and below; `-` is standard output; empty is nowhere
 };

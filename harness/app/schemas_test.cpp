@@ -136,6 +136,7 @@ std::vector<Sample> samples() {
   registry.add<testing::Doubling>(
       {.name = "odd", .summary = "right", .known_honest = "it looks odd", .run = testing::doubled});
   told("list", [&] { return list_verb({.json = "-"}, registry); });
+  told("list", [&] { return list_verb({.known = true, .json = "-"}, registry); });
   told("check", [&] { return check_verb({.json = "-"}, registry); });
   told("known-bad", [&] { return known_bad_verb({.check = {.json = "-"}, .known_bad = true}, registry); });
   const CheatSampling sampling{

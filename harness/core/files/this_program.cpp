@@ -46,6 +46,8 @@ std::filesystem::path this_program() {
 
 void set_embedding(Embedding made) { embedding() = std::move(made); }
 
+bool is_embedded() { return embedding().run != nullptr; }
+
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting) {
   const Embedding& how = embedding();
   if (how.run && how.words.empty()) {

@@ -22,6 +22,7 @@ struct Embedding {
 };
 /// To be called once, before anything else.
 void set_embedding(Embedding embedding);
+bool is_embedded();
 
 /// One more process of this program. Throws Error when it cannot be started.
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting);
