@@ -45,6 +45,20 @@
 // is kept.
 #define HWY_COMPILE_ALL_ATTAINABLE
 
+#include "hwy/detect_targets.h"
+
+// A build for one machine has one target, ASSAY_ONLY_TIER. Highway insists on one of the compiler's baseline
+// as well, since it dispatches to that one elsewhere; variants here are dispatched by for_each_tier().
+#ifdef ASSAY_ONLY_TIER
+inline constexpr auto assay_usual_targets = HWY_TARGETS;
+#undef HWY_TARGETS
+#undef HWY_STATIC_TARGET
+#undef HWY_TARGET
+#define HWY_TARGETS ASSAY_ONLY_TIER
+#define HWY_STATIC_TARGET ASSAY_ONLY_TIER
+#define HWY_TARGET ASSAY_ONLY_TIER
+#endif
+
 #include "hwy/targets.h"
 
 #include <algorithm>
@@ -86,15 +100,29 @@ inline std::optional<std::string> tier_unfit(std::int64_t target,
   return "needs a processor with " + tier_name(target) + (target == HWY_AVX3 ? " (F, BW, DQ and VL)" : "");
 }
 
-/// Calls `visit(tier, function, unfit)` for every target that was built, best first: its name, its entry in
+/// Targets of a usual build, of which this one may have a single one.
+#ifdef ASSAY_ONLY_TIER
+inline constexpr std::int64_t usual_targets = assay_usual_targets;
+#else
+inline constexpr std::int64_t usual_targets = HWY_TARGETS;
+#endif
+
+/// Calls `visit(tier, function, unfit)` for every target of a usual build, best first: its name, its entry in
 /// `table`, which is HWY_DISPATCH_TABLE(function), and the reason why it cannot run here, if any. Tiers that
-/// cannot run are visited too, so that a baseline of another machine shows them as skipped, not as unknown.
+/// cannot run are visited too, so that a baseline of another machine shows them as skipped, not as unknown;
+/// the function of those that were not built is null.
 template <class Function, std::size_t entries, class Visit>
 void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
-  std::uint64_t left = HWY_TARGETS;
+  auto left = static_cast<std::uint64_t>(usual_targets);
   while (left != 0) {
     const auto target = static_cast<std::int64_t>(left & (~left + 1));
     left &= left - 1;
+    if ((target & HWY_TARGETS) == 0) {
+      Function* const none = nullptr;
+      const std::string not_built = "not built: configure with -DASSAY_TIERS=usual";
+      std::invoke(visit, tier_name(target), none, std::optional(tier_unfit(target).value_or(not_built)));
+      continue;
+    }
     // A local ChosenTarget: narrowing the process-wide one would change what dynamic dispatch calls.
     hwy::ChosenTarget one;
     one.Update(target);
@@ -112,7 +140,7 @@ struct Tier {
   std::optional<std::string> unfit;  ///< why it cannot run here
 };
 
-/// Every tier that was built, best first, from HWY_DISPATCH_TABLE(function).
+/// Every tier of for_each_tier(), best first, from HWY_DISPATCH_TABLE(function).
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
   std::vector<Tier<Function>> out;
@@ -133,8 +161,9 @@ std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries],
   return out;
 }
 
-/// The first of `tiers`, best first, that runs here; the portable one runs everywhere. `part` gives what of a
-/// tier has the member `unfit`.
+/// Returns the first of `tiers`, best first, that runs here: the portable one runs everywhere, and so does
+/// the only one of a build on the machine that it is for. `part` returns the part of a tier with the member
+/// `unfit`.
 template <class AnyTier, class Part = std::identity>
 AnyTier best_of(std::vector<AnyTier> tiers, Part part = {}) {
   const auto best =

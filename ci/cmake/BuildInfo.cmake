@@ -21,7 +21,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         # Read from the targets themselves, so that what is reported is what was used.
         "-DKERNEL_FLAGS=${common} $<JOIN:$<TARGET_PROPERTY:assay_kernels_archive,COMPILE_OPTIONS>, >"
         "-DREFERENCE_FLAGS=${common} $<JOIN:$<TARGET_PROPERTY:assay_reference_archive,COMPILE_OPTIONS>, >"
-        "-DPLANTED=${ASSAY_PLANT}"
+        "-DPLANTED=${ASSAY_PLANT}" "-DTIERS=${ASSAY_BUILT_TIERS}"
         "-DHIGHWAY=${hwy_VERSION}" "-DBENCHMARK=${benchmark_VERSION}"
         -P ${ASSAY_BUILD_INFO_SCRIPT})
     add_dependencies(${target} ${target}_build_info)
@@ -70,6 +70,7 @@ const BuildInfo& build_info() {
       .highway = R"(@HIGHWAY@)",
       .benchmark = R"(@BENCHMARK@)",
       .planted = R"(@PLANTED@)",
+      .tiers = R"(@TIERS@)",
   };
   return info;
 }

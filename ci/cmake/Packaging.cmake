@@ -116,6 +116,12 @@ set(CPACK_COMPONENT_TEETH_DESCRIPTION [[
 Kernels that are wrong or cheat on purpose. The program assay runs them to show
 that its checks reject them: assay check --known-bad, --known-cheats.]])
 set(CPACK_VERBATIM_VARIABLES ON)
+# Whoever installs a package has another processor.
+if(ASSAY_TIERS MATCHES "^(native|portable)$")
+  set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/refuse_package.cmake)
+  file(WRITE ${CPACK_PROJECT_CONFIG_FILE} "message(FATAL_ERROR \"This build has the tier ${ASSAY_BUILT_TIERS} alone, and \
+packages have the usual ones: configure with -DASSAY_TIERS=usual and build again\")\n")
+endif()
 include(CPack)
 add_custom_target(assay_teeth_package VERBATIM
   COMMAND ${CMAKE_CPACK_COMMAND} -D CPACK_DEB_COMPONENT_INSTALL=ON -D CPACK_ARCHIVE_COMPONENT_INSTALL=ON

@@ -16,6 +16,7 @@ struct BuildInfo {
   std::string highway;          // version built against
   std::string benchmark;        // Google Benchmark's version; empty when not known
   std::string planted;  // slow-down planted with ASSAY_PLANT, `gemm/packed=3`; empty in every honest build
+  std::string tiers;    // SIMD tiers of kernels: usual, all, or the name of the only one
 };
 
 const BuildInfo& build_info();

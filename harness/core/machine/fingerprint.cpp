@@ -162,6 +162,8 @@ Machine this_machine() {
       {"mitigations", mitigations(), false},
   };
   facts.insert(facts.end(), others.begin(), others.end());
+  // Absent from usual builds, as from files that are older than the choice.
+  if (build.tiers != "usual") facts.push_back({"tiers built", build.tiers, false});
   return machine;
 }
 
