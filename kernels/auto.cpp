@@ -1,6 +1,6 @@
 // The idea: no variant is the fastest for every problem, on every number of threads and every machine, and
-// what decides is known beforehand. `auto` is the one of ours that the rules below name. They were written
-// from the suite `full` on a Zen 5 and compared with a Zen 3, whose reports are
+// what decides is known beforehand. `auto` is the variant of ours that the rules below name, each with its
+// reason. They were written from the suite `full` on a Zen 5 and compared with a Zen 3, whose reports are
 // reports/amd_epyc_25_1_2c_avx2/full.md and peers.md.
 
 #include "adamw/step.hpp"
@@ -29,6 +29,7 @@
 #include "assay/ops/task_graph.hpp"
 #include "assay/pick.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,125 +46,177 @@ const blocked::Tier& tier() {
 std::string at_best(std::string_view variant) { return std::string(variant) + "@" + tier().name; }
 bool has_avx512() { return tier().name == "avx512"; }
 
+// Reasons that several rules give.
+constexpr std::string_view one_thread = "one thread has nothing to divide";
+constexpr std::string_view in_first_cache =
+    "a call fits in the first-level cache: threads cost more than they bring";
+constexpr std::string_view worth_threads = "the data exceed the first-level cache: threads pay";
+constexpr std::string_view past_caches =
+    "the results would push the inputs out of the last cache: streaming stores pass it by";
+constexpr std::string_view in_caches = "the caches keep what a call writes";
+
 template <class Op>
 double bytes(const typename Op::Problem& p) {
   const Cost cost = Op::cost(p);
   return cost.bytes_read + cost.bytes_written;
 }
-
-/// A call in the first-level cache is over before a thread is awake, and even asking for one shows.
 template <class Op>
-bool stays_alone(const typename Op::Problem& p, const Context& context) {
-  return context.threads == 1 || bytes<Op>(p) <= caches().first;
+bool fits_in_first_cache(const typename Op::Problem& p) {
+  return bytes<Op>(p) <= caches().first;
+}
+
+/// Why a call is not divided, or nothing where it is. A call in the first-level cache ends before a thread is
+/// awake, and even the question for one costs time.
+template <class Op>
+std::optional<std::string_view> stays_alone(const typename Op::Problem& p, const Context& context) {
+  if (context.threads == 1) return one_thread;
+  if (fits_in_first_cache<Op>(p)) return in_first_cache;
+  return std::nullopt;
 }
 
 /// One thread, or all that divide the work of that variant.
 template <class Op, const char* variant>
-std::string divided(const typename Op::Problem& p, const Context& context) {
-  return stays_alone<Op>(p, context) ? at_best(variant) : "threaded";
+Choice divided(const typename Op::Problem& p, const Context& context) {
+  if (const auto alone = stays_alone<Op>(p, context)) return {at_best(variant), *alone};
+  return {"threaded", worth_threads};
 }
 
 template <class Op, const char* variant>
-std::string whole(const typename Op::Problem&, const Context&) {
-  return at_best(variant);
+Choice whole(const typename Op::Problem&, const Context&) {
+  return {at_best(variant), "it is the fastest for every problem: the processor decides the tier"};
 }
 
-std::string product(const Gemm::Problem& p, const Context& context) {
-  if (blocked::choose_grid(p.m, p.n, p.k, context.threads).parts() > 1) return "threaded";
+Choice product(const Gemm::Problem& p, const Context& context) {
+  if (blocked::choose_grid(p.m, p.n, p.k, context.threads).parts() > 1)
+    return {"threaded", "each thread gets multiply-adds enough to pay for its start"};
   const blocked::Product shape{
       .m = p.m, .n = p.n, .k = p.k, .a_transposed = p.a_transposed(), .b_transposed = p.b_transposed()};
-  return at_best(blocked::way_of(tier(), shape).variant);
+  const std::string_view way = blocked::way_of(tier(), shape).variant;
+  return {at_best(way), way == "small" ? "the operands are small: copies into panels would not pay"
+                                       : "each panel is copied once and read often"};
 }
 
-/// `threaded` is the products of 1 x 1 layers and the tiles of `direct` on one thread, too.
-std::string convolution(const conv2d::Problem&, const Context&) { return "threaded"; }
+/// `threaded` includes the products of 1 x 1 layers and the tiles of `direct`, on one thread as well.
+Choice convolution(const conv2d::Problem&, const Context&) {
+  return {"threaded", "it multiplies for 1 x 1 windows and tiles all others, on one thread as well"};
+}
 
-/// With a stride, taps of dx fall on few places of dy each, which tiles of `direct` do not fill. With AVX-512
-/// that took 1.10 of the time of `implicit_gemm` at 16 x 128 x 28 x 28, but for channels fewer than a vector,
-/// where its columns are what is not filled; with AVX2 0.95 and less, but for those, where it took 1.05
-/// to 1.6.
-std::string data_gradient(const conv2d::DataProblem& p, const Context& context) {
-  if (context.threads > 1 || p.window().stride == 1 || p.window().taps() == 1) return "threaded";
+/// A stride makes each tap of dx meet few places of dy, which fill no tile of `direct`. Time of `direct`
+/// divided by that of `implicit_gemm`, on one thread at 16 x 128 x 28 x 28:
+///
+///     tier    channels     direct ÷ implicit_gemm
+///     avx512  a vector up  1.10
+///     avx512  fewer        below 1: columns of implicit_gemm are not full
+///     avx2    a vector up  0.95 and less
+///     avx2    fewer        1.05 to 1.6
+Choice data_gradient(const conv2d::DataProblem& p, const Context& context) {
+  if (context.threads > 1) return {"threaded", "threads divide the images and their rows"};
+  if (p.window().stride == 1 || p.window().taps() == 1)
+    return {"threaded", "without a stride, or in a 1 x 1 window, tiles of direct are full"};
   const bool columns = has_avx512() ? p.c >= 16 : p.c < 8;
-  return columns ? at_best("implicit_gemm") : "threaded";
+  if (columns) return {at_best("implicit_gemm"), "the stride leaves tiles of direct half empty"};
+  return {"threaded", "the channels suit tiles of direct in spite of the stride"};
 }
 
-/// What is left of `direct` with few pixels is turning dy: 1.07 of the time of `implicit_gemm` at 7 x 7.
-std::string weight_gradient(const conv2d::Problem& p, const Context& context) {
+/// With few pixels, `direct` spends its time transposing dy: 1.07 of the time of `implicit_gemm` at 7 x 7.
+Choice weight_gradient(const conv2d::Problem& p, const Context& context) {
   const bool few = p.n * p.out_pixels() <= 64 && p.window().taps() > 1;
-  return context.threads == 1 && few ? at_best("implicit_gemm") : "threaded";
+  if (context.threads == 1 && few)
+    return {at_best("implicit_gemm"), "with few pixels direct would spend its time transposing dy"};
+  if (context.threads > 1) return {"threaded", "threads divide the channels"};
+  return {"threaded", "the pixels are enough for tiles of direct"};
 }
 
-/// Two arrays that a third is made of leave no room for it in the last cache from three eighths of it on:
-/// streaming then takes 0.85 to 0.98 of the time. One array that another is made of stays.
+/// Two inputs and an output need room for three: from three eighths of the last cache on, a streamed output
+/// takes 0.85 to 0.98 of the time. With one input the cache keeps both.
 bool streams_three(double bytes) { return bytes >= caches().last * 3 / 8; }
 
+/// Beyond the first-level cache.
+Choice arrays(double bytes, bool three, const Context& context) {
+  if (context.threads > 1) return {"threaded", worth_threads};
+  if (three && streams_three(bytes)) return {"streaming", past_caches};
+  return {"threaded", in_caches};
+}
+
 template <class Op>
-std::string elements(const typename Op::Problem& p, const Context& context) {
-  if (bytes<Op>(p) <= caches().first) return at_best(simd);
-  if (context.threads > 1) return "threaded";
+Choice elements(const typename Op::Problem& p, const Context& context) {
+  if (fits_in_first_cache<Op>(p)) return {at_best(simd), in_first_cache};
   constexpr Index dense = 0;
   const bool three =
       p.layout == dense && p.beta == 0 && bytes<Op>(p) >= 12.0 * static_cast<double>(p.n * p.c * p.h * p.w);
-  return three && streams_three(bytes<Op>(p)) ? "streaming" : "threaded";
+  return arrays(bytes<Op>(p), three, context);
 }
 
 template <class Formula>
-std::string pointwise_elements(const typename Pointwise<Formula>::Problem& p, const Context& context) {
+Choice pointwise_elements(const typename Pointwise<Formula>::Problem& p, const Context& context) {
   using Op = Pointwise<Formula>;
-  if (bytes<Op>(p) <= caches().first) {
-    if constexpr (pointwise::Chain<Formula>) return fused;
-    return at_best(simd);
+  if (fits_in_first_cache<Op>(p)) {
+    if constexpr (pointwise::Chain<Formula>) return {fused, in_first_cache};
+    return {at_best(simd), in_first_cache};
   }
-  if (context.threads > 1) return "threaded";
-  const bool three = Op::inputs == 2 && Op::outputs == 1 && !Formula::per_channel;
-  return three && streams_three(bytes<Op>(p)) ? "streaming" : "threaded";
+  return arrays(bytes<Op>(p), Op::inputs == 2 && Op::outputs == 1 && !Formula::per_channel, context);
 }
 
-/// Sums of a channel read one array: where it lies beyond the second level, vectors of AVX2 take 0.9 of the
-/// time of wider ones.
-std::string channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const Context& context) {
+/// A sum of a channel reads one array. Beyond the second-level cache, vectors of AVX2 take 0.9 of the time of
+/// wider ones.
+Choice channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const Context& context) {
   using Op = ElementwiseChannelBiasBackward;
-  if (!stays_alone<Op>(p, context)) return "threaded";
-  return has_avx512() && bytes<Op>(p) > caches().second ? "simd@avx2" : at_best(simd);
+  const auto alone = stays_alone<Op>(p, context);
+  if (!alone) return {"threaded", worth_threads};
+  constexpr bool has_avx2 = (HWY_TARGETS & HWY_AVX2) != 0;
+  if (has_avx2 && has_avx512() && bytes<Op>(p) > caches().second)
+    return {"simd@avx2", "beyond the second-level cache the memory limits, which AVX2 reads faster"};
+  return {at_best(simd), *alone};
 }
 
 template <class Op>
-std::string rows(const typename Op::Problem& p, const Context& context) {
-  if (!stays_alone<Op>(p, context)) return "threaded";
-  return layernorm::streams(bytes<Op>(p)) ? "streaming" : at_best(simd);
+Choice rows(const typename Op::Problem& p, const Context& context) {
+  const auto alone = stays_alone<Op>(p, context);
+  if (!alone) return {"threaded", worth_threads};
+  if (layernorm::streams(bytes<Op>(p))) return {"streaming", past_caches};
+  return {at_best(simd), *alone};
 }
 
 template <class Op>
-std::string rows_backward(const typename Op::Problem& p, const Context& context) {
-  if (!stays_alone<Op>(p, context)) return "threaded";
-  return layernorm_backward::streams(bytes<Op>(p), 1) ? "streaming" : at_best(simd);
+Choice rows_backward(const typename Op::Problem& p, const Context& context) {
+  const auto alone = stays_alone<Op>(p, context);
+  if (!alone) return {"threaded", worth_threads};
+  if (layernorm_backward::streams(bytes<Op>(p), 1)) return {"streaming", past_caches};
+  return {at_best(simd), *alone};
 }
 
 template <class Formula>
-std::string step(const typename AdamW<Formula>::Problem& p, const Context& context) {
-  return context.threads == 1 || p.n < adamw::break_even ? at_best(simd) : "threaded";
+Choice step(const typename AdamW<Formula>::Problem& p, const Context& context) {
+  if (context.threads == 1) return {at_best(simd), one_thread};
+  if (p.n < adamw::break_even)
+    return {at_best(simd), "the parameters are few: threads cost more than they bring"};
+  return {"threaded", "the parameters are enough for threads to pay"};
 }
 
 /// `sorted_break` compares each block with those that use the same bytes. In short lives there are as many of
 /// them as blocks, and a trace may have them: then the sweep over time wins from here on.
-std::string validator(const MemoryPoolValidate::Problem& p, const Context&) {
+Choice validator(const MemoryPoolValidate::Problem& p, const Context&) {
   const auto pattern = static_cast<memory_pool::Pattern>(p.pattern);
   const bool reuses = pattern == memory_pool::Pattern::short_lived || pattern == memory_pool::Pattern::trace;
-  return reuses && p.blocks >= 4096 ? "time_sweep" : "sorted_break";
+  if (!reuses) return {"sorted_break", "few blocks use the same bytes"};
+  if (p.blocks >= 4096) return {"time_sweep", "many blocks use the same bytes, one after the other"};
+  return {"sorted_break", "the blocks are few enough to be compared with each other"};
 }
 
-/// Threads pay where tasks are longer than what it costs to hand one over, some 100 ns, and where the graph
-/// lets two run at once: the shapes `chain` and `residual` do not.
-std::string schedule(const TaskGraph::Problem& p, const Context& context) {
+/// Threads pay where a task takes longer than its hand-over, some 100 ns, and where the graph lets two tasks
+/// run at once: the shapes `chain` and `residual` do not.
+Choice schedule(const TaskGraph::Problem& p, const Context& context) {
   const auto shape = static_cast<DagShape>(p.shape);
-  const bool parallel = shape != DagShape::chain && shape != DagShape::residual;
-  const bool long_enough = shape == DagShape::file || p.grain >= 100;
-  return context.threads > 1 && parallel && long_enough ? "work_stealing" : "naive";
+  if (context.threads == 1) return {"naive", one_thread};
+  if (shape == DagShape::chain || shape == DagShape::residual)
+    return {"naive", "the graph lets no two tasks run at once"};
+  if (shape != DagShape::file && p.grain < 100)
+    return {"naive", "a task takes less time than its hand-over to a thread"};
+  return {"work_stealing", "tasks are independent, and longer than their hand-over to a thread"};
 }
 
 constexpr std::string_view summary =
-    "the one of ours that is fastest for the problem, the threads and the machine";
+    "the variant of ours that is fastest for the problem, the threads and the machine";
 
 template <class Op, auto rule>
 constexpr Pick by = pick_by<Op, rule>("auto", summary);
