@@ -14,9 +14,11 @@ using Problem = AdamWMultiTensor::Problem;
 /// A kernel alone, on one problem.
 Agreement check(void (*kernel)(const Problem&, const AdamWMultiTensor::Input&, AdamWMultiTensor::Output&),
                 const char* problem) {
-  detail::TypedOperation<AdamWMultiTensor> operation;
-  operation.add({.name = "naive", .run = kernel});
-  return operation.open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<AdamWMultiTensor>({.name = "naive", .run = kernel});
+  return registry.at(AdamWMultiTensor::name)
+      .open(problem, {.fill = Fill::uniform, .rng = Rng(5)})
+      ->check(0, {});
 }
 
 void step(Index t, Index begin, Index end, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {

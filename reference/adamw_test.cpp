@@ -38,7 +38,7 @@ using Step = Parameter (*)(float g, Parameter at, Index t);
 /// A kernel with its fault, alone, on one problem.
 template <class Op>
 Agreement check(Step step, const char* problem) {
-  detail::TypedOperation<Op> operation;
+  Registry registry;
   const auto prepare = [step](const typename Op::Problem& p, const auto&, const Context&) {
     return [=](const typename Op::Input& in, typename Op::Output& out) {
       for (Index i = 0; i < p.n; ++i) {
@@ -49,8 +49,8 @@ Agreement check(Step step, const char* problem) {
       }
     };
   };
-  operation.add({.name = "naive", .prepare = prepare});
-  return operation.open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
+  registry.add<Op>({.name = "naive", .prepare = prepare});
+  return registry.at(Op::name).open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
 }
 
 /// Moments as they should be and decayed p; the faults below differ in what they subtract from it.

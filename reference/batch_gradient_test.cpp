@@ -19,9 +19,9 @@ using ::testing::HasSubstr;
 template <class Op>
 Agreement check(void (*kernel)(const typename Op::Problem&, const typename Op::Input&, typename Op::Output&),
                 const char* problem) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = kernel});
-  return operation.open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = kernel});
+  return registry.at(Op::name).open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
 }
 
 Buffer<float> numbers(std::initializer_list<float> values) {

@@ -23,9 +23,11 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Agreement check(void (*run)(const Problem&, const Input&, Output&), const std::string& problem) {
-  detail::TypedOperation<BatchRetrieval> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<BatchRetrieval>({.name = "naive", .run = run});
+  return registry.at(BatchRetrieval::name)
+      .open(problem, {.fill = Fill::uniform, .rng = Rng(5)})
+      ->check(0, {});
 }
 
 void copy(const Problem& p, const Input& in, std::span<const Index> indices, Output& out) {

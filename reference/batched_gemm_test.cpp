@@ -77,9 +77,9 @@ Index first(Index) { return 0; }
 Index one_less(Index i) { return i - 1; }
 
 Agreement check(void (*run)(const Problem&, const BatchedGemm::Input&, BatchedGemm::Output&), Fill fill) {
-  detail::TypedOperation<BatchedGemm> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open("batch=3,m=4,n=5,k=6", {.fill = fill})->check(0, {});
+  Registry registry;
+  registry.add<BatchedGemm>({.name = "naive", .run = run});
+  return registry.at(BatchedGemm::name).open("batch=3,m=4,n=5,k=6", {.fill = fill})->check(0, {});
 }
 
 TEST(BatchedGemmJudge, ObjectsToOneMatrixForTheWholeBatchAndToOneLeftOut) {

@@ -42,9 +42,9 @@ TEST(ElementwiseChannelBiasBackward, IsTheSlopeOfTheLossAlongTheBias) {
 
 Agreement check(void (*run)(const Op::Problem&, const Op::Input&, Op::Output&), const char* problem,
                 Fill fill) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
 }
 
 /// Sums the elements of channel c for which keep(n, i) holds, into what db holds or into 0.

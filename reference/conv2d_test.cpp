@@ -212,9 +212,9 @@ TEST(Conv2d, NamesAWindowThatDoesNotFit) {
 template <class Op>
 Agreement judge_planted(std::string_view text, void (*run)(const typename Op::Problem&,
                                                            const typename Op::Input&, typename Op::Output&)) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(text, {})->check(0, {}, Workload::no_rehearsal);
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(text, {})->check(0, {}, Workload::no_rehearsal);
 }
 
 TEST(Conv2d, RejectsAKernelThatIsFlipped) {

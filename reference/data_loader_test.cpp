@@ -34,21 +34,22 @@ Agreement deliver(
   static void (*spoiler)(Output&);
   sequence = batches;
   spoiler = spoil;
-  detail::TypedOperation<DataLoader> operation;
-  operation.add({.name = "naive", .run = [](const Problem& p, const Input& in, Output& out) {
-                   Consumer consumer(p, in, out);
-                   std::vector<std::byte> rows;
-                   for (const Index k : sequence) {
-                     rows.clear();
-                     for (const Index i : in.batch(p.shape(), k)) {
-                       rows.insert(rows.end(), in.records.file.record(i),
-                                   in.records.file.record(i) + p.bytes);
-                     }
-                     consumer.take(k, rows.data());
-                   }
-                   spoiler(out);
-                 }});
-  return operation.open("samples=10,bytes=8,batch=4" + options, {.fill = Fill::uniform, .rng = Rng(5)})
+  Registry registry;
+  registry.add<DataLoader>({.name = "naive", .run = [](const Problem& p, const Input& in, Output& out) {
+                              Consumer consumer(p, in, out);
+                              std::vector<std::byte> rows;
+                              for (const Index k : sequence) {
+                                rows.clear();
+                                for (const Index i : in.batch(p.shape(), k)) {
+                                  rows.insert(rows.end(), in.records.file.record(i),
+                                              in.records.file.record(i) + p.bytes);
+                                }
+                                consumer.take(k, rows.data());
+                              }
+                              spoiler(out);
+                            }});
+  return registry.at(DataLoader::name)
+      .open("samples=10,bytes=8,batch=4" + options, {.fill = Fill::uniform, .rng = Rng(5)})
       ->check(0, {});
 }
 

@@ -32,9 +32,9 @@ std::vector<double> oracle(const typename Op::Problem& p, const typename Op::Inp
 template <class Op>
 Agreement check(void (*run)(const typename Op::Problem&, const typename Op::Input&, typename Op::Output&),
                 const char* problem, Fill fill = Fill::exact) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
 }
 
 TEST(ElementwiseMultiply, MatchesNumbersWorkedByHand) {

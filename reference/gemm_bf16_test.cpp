@@ -91,9 +91,9 @@ float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
 float without_denormals(float x) { return std::abs(x) < 0x1p-126F ? 0 : x; }
 
 Agreement check(void (*run)(const Problem&, const Input&, Output&), const char* problem, Fill fill) {
-  detail::TypedOperation<GemmBf16> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill})->check(0, {});
+  Registry registry;
+  registry.add<GemmBf16>({.name = "naive", .run = run});
+  return registry.at(GemmBf16::name).open(problem, {.fill = fill})->check(0, {});
 }
 
 TEST(GemmBf16Judge, ObjectsToSumsKeptInBf16) {

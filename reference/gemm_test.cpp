@@ -79,13 +79,13 @@ TEST(Gemm, OfTransposedOperandsInReverseOrderIsTheTranspose) {
 
 TEST(Gemm, ObjectsToReadingCWhereBetaIsZero) {
   // Outputs start as NaN, and 0 * NaN is NaN.
-  detail::TypedOperation<Gemm> operation;
-  operation.add(
+  Registry registry;
+  registry.add<Gemm>(
       {.name = "naive", .run = [](const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
          out.c[0] = in.a[0] * in.b[0] + static_cast<float>(p.beta) * out.c[0];
        }});
-  EXPECT_FALSE(operation.open("m=1,n=1,k=1", {})->check(0, {}).agrees);
-  EXPECT_TRUE(operation.open("m=1,n=1,k=1,beta=1", {})->check(0, {}).agrees);
+  EXPECT_FALSE(registry.at(Gemm::name).open("m=1,n=1,k=1", {})->check(0, {}).agrees);
+  EXPECT_TRUE(registry.at(Gemm::name).open("m=1,n=1,k=1,beta=1", {})->check(0, {}).agrees);
 }
 
 TEST(Gemm, NaiveIgnoresNanInCWhereBetaIsZero) {

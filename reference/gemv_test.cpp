@@ -44,10 +44,11 @@ void leaves_out_the_last_term(const Problem& p, const Gemv::Input& in, Gemv::Out
 }
 
 TEST(GemvJudge, ObjectsToATermLeftOutAtAnyLength) {
-  detail::TypedOperation<Gemv> operation;
-  operation.add({.name = "naive", .run = leaves_out_the_last_term});
+  Registry registry;
+  registry.add<Gemv>({.name = "naive", .run = leaves_out_the_last_term});
   for (const char* problem : {"m=3,n=17", "m=2,n=50021", "m=50021,n=2,trans=t"}) {
-    EXPECT_FALSE(operation.open(problem, {.fill = Fill::exact})->check(0, {}).agrees) << problem;
+    EXPECT_FALSE(registry.at(Gemv::name).open(problem, {.fill = Fill::exact})->check(0, {}).agrees)
+        << problem;
   }
 }
 

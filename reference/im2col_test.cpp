@@ -39,9 +39,9 @@ constexpr Index patch_major = static_cast<Index>(Layout::patch_major);
 template <class Op>
 Agreement check(void (*run)(const Problem&, const typename Op::Input&, typename Op::Output&),
                 const char* problem, Fill fill = Fill::exact) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
 }
 
 /// im2col with one thing changed: element(window, image plane, kh, kw, oh, ow) by channels.

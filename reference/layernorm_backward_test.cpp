@@ -191,13 +191,14 @@ void backward(const Steps& steps, const Problem& p, const LayerNormBackward::Inp
 }
 
 Agreement check(const Steps& steps, const std::string& problem, Fill fill) {
-  detail::TypedOperation<LayerNormBackward> operation;
-  operation.add({.name = "naive", .prepare = [&](const Problem& p, const auto&, const Context&) {
-                   return [&steps, p](const LayerNormBackward::Input& in, LayerNormBackward::Output& out) {
-                     backward(steps, p, in, out);
-                   };
-                 }});
-  return operation.open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<LayerNormBackward>(
+      {.name = "naive", .prepare = [&](const Problem& p, const auto&, const Context&) {
+         return [&steps, p](const LayerNormBackward::Input& in, LayerNormBackward::Output& out) {
+           backward(steps, p, in, out);
+         };
+       }});
+  return registry.at(LayerNormBackward::name).open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
 }
 
 const std::vector<std::string> shapes{"rows=3,cols=1",   "rows=3,cols=2",    "rows=7,cols=17",
@@ -263,22 +264,25 @@ void folded(const Problem& p, const LayerNormBackward::Input& in, LayerNormBackw
 }
 
 TEST(LayerNormBackwardJudge, ObjectsToOneLineInXWhereTheMeanIsLarge) {
-  detail::TypedOperation<LayerNormBackward> operation;
-  operation.add({.name = "naive", .run = folded});
+  Registry registry;
+  registry.add<LayerNormBackward>({.name = "naive", .run = folded});
   for (const std::string& shape : shapes) {
     if (shape == "rows=2,cols=4099") continue;  // n u is as large there as what cancels
-    const auto outcome = operation.open(shape, {.fill = Fill::offset, .rng = Rng(5)})->check(0, {});
+    const auto outcome =
+        registry.at(LayerNormBackward::name).open(shape, {.fill = Fill::offset, .rng = Rng(5)})->check(0, {});
     EXPECT_THAT(outcome.detail, HasSubstr("dx[")) << shape;
   }
 }
 
 TEST(LayerNormBackward, ExactFillAsksForTheSameSumsOverRows) {
-  detail::TypedOperation<LayerNormBackward> operation;
-  operation.add({.name = "naive", .run = [](const Problem& p, const auto& in, auto& out) {
-                   backward({}, p, in, out);
-                   out.dgamma[0] = std::nextafter(out.dgamma[0], 1e9F);
-                 }});
-  const auto outcome = operation.open("rows=67,cols=3", {.fill = Fill::exact, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<LayerNormBackward>({.name = "naive", .run = [](const Problem& p, const auto& in, auto& out) {
+                                     backward({}, p, in, out);
+                                     out.dgamma[0] = std::nextafter(out.dgamma[0], 1e9F);
+                                   }});
+  const auto outcome = registry.at(LayerNormBackward::name)
+                           .open("rows=67,cols=3", {.fill = Fill::exact, .rng = Rng(5)})
+                           ->check(0, {});
   EXPECT_THAT(outcome.detail, HasSubstr("dgamma[0]"));
 }
 

@@ -52,9 +52,11 @@ TEST(RmsNormResidual, MatchesARowWorkedByHand) {
 /// Judges a variant of layernorm_residual under test on 3 rows.
 Agreement check(void (*run)(const Problem&, const LayerNormResidual::Input&, LayerNormResidual::Output&),
                 Index cols, Fill fill) {
-  detail::TypedOperation<LayerNormResidual> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<LayerNormResidual>({.name = "naive", .run = run});
+  return registry.at(LayerNormResidual::name)
+      .open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)})
+      ->check(0, {});
 }
 
 /// Two-pass rows of what `source(in, out, at)` gives; s is x + r as it should be.

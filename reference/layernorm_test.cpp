@@ -27,9 +27,10 @@ using Run = void (*)(const Problem&, const typename Op::Input&, typename Op::Out
 /// A variant of `Op` under test, alone with its planted fault, on 3 rows of `cols`.
 template <class Op>
 Agreement check(Run<Op> run, Index cols, Fill fill, bool once = false) {
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  const auto workload = operation.open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  const auto workload =
+      registry.at(Op::name).open("rows=3,cols=" + std::to_string(cols), {.fill = fill, .rng = Rng(5)});
   return workload->check(0, {}, once ? Workload::no_rehearsal : Workload::short_rehearsal);
 }
 

@@ -123,9 +123,9 @@ void forward(const Problem& p, const Lora::Input& in, float s, Index r, Lora::Ou
 
 Agreement check(void (*run)(const Problem&, const Lora::Input&, Lora::Output&), const char* problem,
                 Fill fill) {
-  detail::TypedOperation<Lora> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill})->check(0, {});
+  Registry registry;
+  registry.add<Lora>({.name = "naive", .run = run});
+  return registry.at(Lora::name).open(problem, {.fill = fill})->check(0, {});
 }
 
 TEST(LoraJudge, ObjectsToAForgottenScaleAndToAForgottenRank) {
@@ -180,9 +180,12 @@ void backward(const Problem& p, const LoraBackward::Input& in, LoraBackward::Out
 
 template <Forgotten forgotten>
 bool agrees(Fill fill) {
-  detail::TypedOperation<LoraBackward> operation;
-  operation.add({.name = "naive", .run = backward<forgotten>});
-  return operation.open("m=4,n=9,k=70,r=3,scale=-3", {.fill = fill})->check(0, {}).agrees;
+  Registry registry;
+  registry.add<LoraBackward>({.name = "naive", .run = backward<forgotten>});
+  return registry.at(LoraBackward::name)
+      .open("m=4,n=9,k=70,r=3,scale=-3", {.fill = fill})
+      ->check(0, {})
+      .agrees;
 }
 
 TEST(LoraBackwardJudge, ObjectsToAScaleForgottenInAnyGradient) {

@@ -161,16 +161,17 @@ using Validator = bool (*)(const Plan&);
 
 /// A validator with its fault, alone, on 60 blocks of each pattern.
 std::vector<std::string> complaints(Validator answer) {
-  detail::TypedOperation<MemoryPoolValidate> operation;
+  Registry registry;
   const auto prepare = [answer](const auto&, const auto&, const Context&) {
     return [answer](const MemoryPoolValidate::Input& in, MemoryPoolValidate::Output& out) {
       for (Index i = 0; i < in.plans.size(); ++i) out.valid[i] = answer(in.plan(i)) ? 1 : 0;
     };
   };
-  operation.add({.name = "naive", .prepare = prepare});
+  registry.add<MemoryPoolValidate>({.name = "naive", .prepare = prepare});
   std::vector<std::string> out;
   for (const char* pattern : {"nested", "short", "clipped"}) {
-    const auto workload = operation.open("blocks=60,pattern=" + std::string(pattern), {.rng = Rng(5)});
+    const auto workload = registry.at(MemoryPoolValidate::name)
+                              .open("blocks=60,pattern=" + std::string(pattern), {.rng = Rng(5)});
     const Agreement outcome = workload->check(0, {});
     if (!outcome.agrees) out.push_back(outcome.detail);
   }

@@ -146,9 +146,9 @@ Agreement check(const char* problem, Fill fill = Fill::uniform) {
       for (std::size_t j = 0; j < Op::outputs; ++j) out.at(j)[i] = result[j];
     }
   };
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = run});
-  return operation.open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(problem, {.fill = fill, .rng = Rng(5)})->check(0, {});
 }
 
 using One = std::array<float, 1>;
@@ -266,12 +266,12 @@ TEST(ElementwiseScaleAddReluJudge, ObjectsToReluBeforeTheSum) {
 
 TEST(ElementwiseChannelBiasJudge, ObjectsToChannelsLast) {
   using Op = Pointwise<ChannelBias>;
-  detail::TypedOperation<Op> operation;
-  operation.add({.name = "naive", .run = [](const Op::Problem& p, const Op::Input& in, Op::Output& out) {
-                   for (Index i = 0; i < p.size(); ++i) out.first[i] = in.in[0][i] + in.in[1][i % p.c];
-                 }});
-  EXPECT_FALSE(operation.open("n=2,c=3,h=5,w=7", {.rng = Rng(5)})->check(0, {}).agrees);
-  EXPECT_TRUE(operation.open("n=2,c=3,h=1,w=1", {.rng = Rng(5)})->check(0, {}).agrees);
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = [](const Op::Problem& p, const Op::Input& in, Op::Output& out) {
+                      for (Index i = 0; i < p.size(); ++i) out.first[i] = in.in[0][i] + in.in[1][i % p.c];
+                    }});
+  EXPECT_FALSE(registry.at(Op::name).open("n=2,c=3,h=5,w=7", {.rng = Rng(5)})->check(0, {}).agrees);
+  EXPECT_TRUE(registry.at(Op::name).open("n=2,c=3,h=1,w=1", {.rng = Rng(5)})->check(0, {}).agrees);
 }
 
 TEST(Pointwise, CostCountsEachOperandOnce) {

@@ -95,11 +95,12 @@ struct Toothless : Gemm {
 };
 
 TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
-  detail::TypedOperation<Toothless> operation;
-  operation.add({.name = "naive", .run = [](const Gemm::Problem&, const Gemm::Input& in, Gemm::Output& out) {
-                   out.c[0] = in.a[0] * in.b[0];
-                 }});
-  const auto workload = operation.open("m=1,n=1,k=1", {});
+  Registry registry;
+  registry.add<Toothless>(
+      {.name = "naive", .run = [](const Gemm::Problem&, const Gemm::Input& in, Gemm::Output& out) {
+         out.c[0] = in.a[0] * in.b[0];
+       }});
+  const auto workload = registry.at(Toothless::name).open("m=1,n=1,k=1", {});
   // One element has no neighbour to be swapped with: zeroed, negated and unwritten remain.
   EXPECT_EQ(workload->surviving_corruptions(1, 1).size(), 3U);
 }
@@ -119,8 +120,8 @@ struct Askew : Gemm {
 };
 
 template <class Op>
-std::unique_ptr<Workload> workload_of(detail::TypedOperation<Op>& operation) {
-  operation.add(
+std::unique_ptr<Workload> workload_of(Registry& registry) {
+  registry.add<Op>(
       {.name = "naive", .run = [](const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
          for (Index i = 0; i < p.m; ++i) {
            for (Index j = 0; j < p.n; ++j) {
@@ -129,22 +130,22 @@ std::unique_ptr<Workload> workload_of(detail::TypedOperation<Op>& operation) {
            }
          }
        }});
-  return operation.open("m=64,n=64,k=2", {});
+  return registry.at(Op::name).open("m=64,n=64,k=2", {});
 }
 
 TEST(TeethInUnits, AreMissedWhereTheyBiteElsewhere) {
-  detail::TypedOperation<Gemm> right;
-  const auto bites = workload_of(right);
+  Registry right;
+  const auto bites = workload_of<Gemm>(right);
   EXPECT_GT(bites->changes_that_show(1, 32), 0.5);
   EXPECT_THAT(bites->faults_of_units(1, 8), ::testing::IsEmpty());
 
-  detail::TypedOperation<Astray> astray;
-  const auto elsewhere = workload_of(astray);
+  Registry astray;
+  const auto elsewhere = workload_of<Astray>(astray);
   EXPECT_LT(elsewhere->changes_that_show(1, 32), 0.3);
   EXPECT_THAT(elsewhere->faults_of_units(1, 8), ::testing::ElementsAre(::testing::HasSubstr("touched()")));
 
-  detail::TypedOperation<Askew> askew;
-  EXPECT_THAT(workload_of(askew)->faults_of_units(1, 8), ::testing::Not(::testing::IsEmpty()));
+  Registry askew;
+  EXPECT_THAT(workload_of<Askew>(askew)->faults_of_units(1, 8), ::testing::Not(::testing::IsEmpty()));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,

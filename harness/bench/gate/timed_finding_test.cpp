@@ -1,5 +1,6 @@
 #include "bench/gate/timed_finding.hpp"
 
+#include "assay/error.hpp"
 #include "core/check/doubling.hpp"
 
 #include <gmock/gmock.h>

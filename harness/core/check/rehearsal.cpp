@@ -1,7 +1,7 @@
 // A few slices of calls at the end of a check, as they are timed later.
 
-#include "assay/detail/typed.hpp"
 #include "core/check/slice.hpp"
+#include "core/registry/workload.hpp"
 
 #include <malloc.h>
 

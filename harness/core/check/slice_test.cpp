@@ -60,23 +60,52 @@ void doubled(const Input& in, Output& out) { testing::doubled({}, in, out); }
 /// Seconds that a kernel with a clock of its own counts for a call on these inputs.
 using OwnSeconds = std::function<double(std::span<const Tensor>)>;
 
-UntypedVariant::Ready doubled_elsewhere(const OwnSeconds& seconds) {
-  const auto sum = std::make_shared<double>(0);
-  const auto call = [sum, seconds](std::span<const Tensor> tensors) {
+class DoubledElsewhere final : public detail::ReadyKernel {
+ public:
+  DoubledElsewhere(const detail::ErasedContract& contract, void* input, OwnSeconds seconds)
+      : contract_(contract), input_(input), seconds_(std::move(seconds)) {}
+  void repeat(void* output, Index calls, detail::Salting* salting) override {
+    const std::vector<Tensor> tensors = detail::tensors(contract_, input_, output);
     const auto* x = static_cast<const float*>(tensors.front().data);
     auto* y = static_cast<float*>(tensors.back().data);
-    for (Index i = 0; i < tensors.back().size; ++i) y[i] = 2 * x[i];
-    *sum += seconds(tensors);
-  };
-  return {.call = call, .finish = {}, .seconds = [sum] { return std::exchange(*sum, 0); }};
-}
+    for (Index call = 0; call < calls; ++call) {
+      if (salting != nullptr && salting->on) salting->next();
+      for (Index i = 0; i < tensors.back().size; ++i) y[i] = 2 * x[i];
+      sum_ += seconds_(tensors);
+    }
+  }
+  std::optional<double> own_seconds() override { return std::exchange(sum_, 0); }
+
+ private:
+  const detail::ErasedContract& contract_;
+  void* input_;
+  OwnSeconds seconds_;
+  double sum_ = 0;
+};
+
+class Elsewhere final : public detail::ErasedVariant {
+ public:
+  explicit Elsewhere(OwnSeconds seconds)
+      : ErasedVariant({.name = "elsewhere"}, false, true), seconds_(std::move(seconds)) {
+    info.site = Site::elsewhere_by_own_clock;
+  }
+  std::unique_ptr<detail::ReadyKernel> ready(const detail::ErasedContract& contract, const void*, void* input,
+                                             const Context&) const override {
+    return std::make_unique<DoubledElsewhere>(contract, input, seconds_);
+  }
+  std::optional<std::string> unfit(const detail::ErasedContract&, const void*,
+                                   const Context&) const override {
+    return std::nullopt;
+  }
+
+ private:
+  OwnSeconds seconds_;
+};
 
 /// The audit of a kernel by its own clock, whatever else its calls take.
 Audit audit_by_own_clock(const OwnSeconds& seconds) {
   Registry registry = testing::doubling_registry();
-  UntypedVariant variant{.name = "elsewhere", .site = Site::elsewhere_by_own_clock};
-  variant.prepare = [&](auto, auto, const Context&) { return doubled_elsewhere(seconds); };
-  registry.add("doubling", std::move(variant), {});
+  registry.add("doubling", std::make_unique<Elsewhere>(seconds), {});
   const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
   const auto timed = workload->timed(1, {});
   AuditedSlices slices(*timed, 1, Surroundings::now());

@@ -20,8 +20,8 @@ namespace {
 // Parts of mangled names (Itanium C++ ABI, 5.1). An operation's contract stands between prefix and suffix.
 constexpr std::string_view registration = "_ZN5assay8RegisterC";
 constexpr std::string_view registration_of_picks = "_ZN5assay13RegisterPicksC";
-constexpr std::string_view operation = "N5assay6detail14TypedOperationI", operation_suffix = "EE";
-constexpr std::string_view loop_prefix = "_ZN5assay6detail10TypedTimedI", loop_suffix = "E6repeatEl";
+constexpr std::string_view operation = "N5assay6detail14TypedOperationI", adds = "E3addERNS_8RegistryE";
+constexpr std::string_view loop_prefix = "_ZN5assay6detail11TypedKernelI", loop_suffix = "E6repeatE";
 
 /// A member of TypedOperation (`_ZN…`, const `_ZNK…`) or one of its tables (`_ZTVN…`, `_ZTIN…`).
 bool is_of_operation(std::string_view name) {
@@ -60,6 +60,12 @@ class Program {
   std::optional<Definition> definition(std::string_view name) const {
     const auto found = definitions_.find(name);
     return found == definitions_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Of the first name that begins so.
+  std::optional<Definition> definition_beginning(std::string_view prefix) const {
+    const auto found = definitions_.lower_bound(prefix);
+    return found == definitions_.end() || !found->first.starts_with(prefix) ? std::nullopt
+                                                                            : std::optional(found->second);
   }
 
  private:
@@ -240,12 +246,12 @@ class Walk {
     add(symbol->value + static_cast<std::uint64_t>(relocation.addend));
   }
 
-  /// Every registration refers to a table of its operation: `_ZTV`, its functions, or `_ZTI`, its type.
+  /// Every registration calls TypedOperation<Op>::add(Registry&, …).
   void note_contract(std::string_view name) {
-    if (!name.starts_with("_ZT") || !name.ends_with(operation_suffix)) return;
-    name.remove_prefix(4 + operation.size());
-    name.remove_suffix(operation_suffix.size());
-    contracts_.emplace(name);
+    const std::size_t end = name.find(adds);
+    if (!name.starts_with("_ZN") || end == std::string_view::npos) return;
+    const std::size_t begin = 2 + operation.size();
+    contracts_.emplace(name.substr(begin, end - begin));
   }
 
   const Program& program_;
@@ -259,7 +265,7 @@ class Walk {
 
 /// The loop that times calls of an operation's kernels; nothing where it is in none of the objects.
 std::optional<std::uint64_t> loop_hash(const Program& program, const std::string& contract) {
-  const auto where = program.definition(fmt::format("{}{}{}", loop_prefix, contract, loop_suffix));
+  const auto where = program.definition_beginning(fmt::format("{}{}{}", loop_prefix, contract, loop_suffix));
   if (!where) return std::nullopt;
   Walk walk(program, Border::none);
   walk.from_symbol(*where);

@@ -7,7 +7,7 @@
 //   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
 // fingerprint;
 //   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.
-// The loop that repeats calls while time is taken, TypedTimed<Op>::repeat, is behind that border. It is added
+// The loop that repeats calls while time is taken, TypedKernel<Op>::repeat, is behind that border. It is added
 // for each operation that the file registers for, since it is compiled for each, and its change is a change
 // of all. Work that the harness does alike for all variants (placing buffers, counting operator new) is not
 // part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.

@@ -33,25 +33,28 @@ struct SourceLocation {
 #endif
 struct Operation { virtual ~Operation() = default; };
 using Run = float (*)(float);
+struct Registry;
 namespace detail {
-template <class Op> struct TypedTimed {
-  virtual ~TypedTimed() = default;
+template <class Op> struct TypedKernel {
+  virtual ~TypedKernel() = default;
   virtual void repeat(long calls) { LOOP; for (long i = 0; i < calls; ++i) last = run(last); }
   Run run; float last = 0;
 };
+void add_variant(Registry& registry, const Operation& contract);
 template <class Op> struct TypedOperation : Operation {
-  void add(Run r) { run = r; }
-  virtual TypedTimed<Op>* timed() { return new TypedTimed<Op>; }
+  static void add(Registry& registry, Run run);
+  virtual TypedKernel<Op>* kernel() { return new TypedKernel<Op>; }
   virtual bool agrees(float x) { return Op::judge(x); }
   Run run = nullptr;
 };
+template <class Op> void TypedOperation<Op>::add(Registry& registry, Run run) {
+  static TypedOperation contract;
+  contract.run = run;
+  add_variant(registry, contract);
+}
 }
 struct Registry {
-  Operation* slot = nullptr;
-  template <class Op> void add(Run run) {
-    if (slot == nullptr) slot = new detail::TypedOperation<Op>;
-    if (auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(slot)) typed->add(run);
-  }
+  template <class Op> void add(Run run) { detail::TypedOperation<Op>::add(*this, run); }
 };
 struct Register {
   explicit Register(void (*fill)(Registry&), SourceLocation where = SourceLocation::current()) noexcept;

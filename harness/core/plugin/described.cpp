@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "core/check/contained.hpp"
 #include "core/plugin/half.hpp"
+#include "core/registry/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -16,41 +17,8 @@
 namespace assay {
 namespace {
 
-using Op = DescribedOp;
-
 /// What no reference writes.
 constexpr std::uint64_t unwritten = 0x7ff8dead7ff8dead;
-
-std::string_view kind_of(const PluginTensor& tensor) {
-  static constexpr std::string_view changing[] = {"f32", "f64", "f16", "bf16", "i32", "i64", "u8"};
-  static constexpr std::string_view constant[] = {"constant_word", "constant_wide", "constant_half",
-                                                  "constant_half", "constant_word", "constant_wide",
-                                                  "constant_u8"};
-  static constexpr std::string_view written[] = {"word", "wide", "half", "half", "word", "wide", "u8"};
-  const auto type = static_cast<std::size_t>(tensor.type);
-  return tensor.use == ASSAY_INPUT      ? changing[type]
-         : tensor.use == ASSAY_CONSTANT ? constant[type]
-                                        : written[type];
-}
-
-/// The tensors that `counts` selects, in slots.
-template <class Counts>
-std::vector<Op::Place> places_of(const Op::Problem& problem, const Counts& counts) {
-  std::vector<Op::Place> out;
-  for (const PluginTensor& tensor : problem.shapes().tensors) {
-    const std::string_view kind = kind_of(tensor);
-    if (!counts(tensor)) continue;
-    const auto at = static_cast<std::size_t>(std::ranges::count(out, kind, &Op::Place::kind));
-    if (at == Op::slots) {
-      throw Error(problem.library->file().string(),
-                  fmt::format("{} has more than {} tensors like {}", problem.described().name, Op::slots,
-                              tensor.name),
-                  "put several of them into one");
-    }
-    out.push_back({kind, at, &tensor});
-  }
-  return out;
-}
 
 void store(const PluginTensor& tensor, void* at, double value) {
   switch (tensor.type) {
@@ -110,31 +78,78 @@ void fill(const PluginTensor& tensor, void* data, Setting& setting) {
   }
 }
 
-/// Calls visit(buffer) for the buffer in this place of `owner`, whose parts have the kind's name.
-template <class Owner, class Visit>
-void at_place(Owner& owner, std::string_view kind, std::size_t at, const Visit& visit) {
-  const auto look = [&](const auto& part) {
-    if (part.name == kind && part.at == at) visit(part.of(owner));
-  };
-  std::apply([&](const auto&... parts) { (look(parts), ...); }, std::remove_const_t<Owner>::parts());
-}
-
-/// The data of a tensor: where calls find it, or where updates of it start from.
-void* data_of(const Op::Input& input, const Op::Place& place, bool start) {
-  void* out = nullptr;
-  const std::string kind = start ? fmt::format("start_{}", place.kind) : std::string(place.kind);
-  at_place(const_cast<Op::Input&>(input), kind, place.at, [&](auto& buffer) { out = buffer.data(); });
-  return out;
-}
-
-void* data_of(Op::Output& output, const Op::Place& place) {
-  void* out = nullptr;
-  at_place(output, place.kind, place.at, [&](auto& buffer) { out = buffer.data(); });
-  return out;
-}
-
-bool is_written(const PluginTensor& tensor) { return !tensor.is_read(); }
 bool is_updated(const PluginTensor& tensor) { return tensor.use == ASSAY_INOUT; }
+
+/// A problem of an operation of a library.
+struct Problem {
+  std::shared_ptr<const PluginLibrary> library;
+  std::size_t operation = 0;
+  std::vector<Index> values;
+
+  const PluginOperation& described() const { return library->content().operations.at(operation); }
+  std::vector<NamedValue> named_values() const {
+    std::vector<NamedValue> out;
+    const auto& rules = described().rules;
+    for (std::size_t i = 0; i < values.size(); ++i) out.push_back({rules[i].name, values[i]});
+    return out;
+  }
+  const PluginProblem& shapes() const { return library->problem(operation, named_values()); }
+};
+
+/// The buffer of a tensor.
+struct Held {
+  const PluginTensor* tensor;
+  detail::GuardedBlock block;
+  int place = 0;  ///< among the outputs
+
+  detail::BufferView view() const {
+    return {.name = tensor->name,
+            .type = static_cast<ElementType>(tensor->type),
+            .width = tensor->width(),
+            .block = const_cast<detail::GuardedBlock*>(&block),
+            .data = block.payload(),
+            .size = tensor->size()};
+  }
+};
+
+/// The inputs in order, and then, for each tensor that is updated, its values before.
+struct Input {
+  std::vector<Held> read, starts;
+};
+struct Output {
+  std::vector<Held> written;
+};
+struct Expected {
+  PluginLibrary::Doubles value, bound;  ///< by tensor
+};
+
+Held held(const PluginTensor& tensor, const Placement& placement) {
+  Held out{&tensor, detail::GuardedBlock::placed(tensor.width() * static_cast<std::size_t>(tensor.size()),
+                                                 tensor.width(), placement)};
+  detail::poison(out.view(), 0, tensor.size());
+  return out;
+}
+const Held& of(const PluginTensor& tensor, const std::vector<Held>& all) {
+  return *std::ranges::find(all, &tensor, &Held::tensor);
+}
+
+template <class T, T (*converted)(float)>
+void change(detail::Salting& salting) {
+  salting.change<T>([&](T& element) { element = converted(salting.setting.draw()); });
+}
+template <class T>
+void exchange(detail::Salting& salting) {
+  salting.exchange<T>();
+}
+
+/// By type.
+constexpr void (*salts[])(detail::Salting&) = {change<float, [](float x) { return x; }>,
+                                               change<double, [](float x) { return static_cast<double>(x); }>,
+                                               change<std::uint16_t, to_f16>,
+                                               change<std::uint16_t, to_bf16>,
+                                               exchange<std::int32_t>,
+                                               exchange<Index>,
+                                               exchange<std::uint8_t>};
 
 /// Whether two results are the same, bit by bit.
 bool same(const PluginLibrary::Doubles& a, const PluginLibrary::Doubles& b) {
@@ -147,8 +162,7 @@ bool same(const PluginLibrary::Doubles& a, const PluginLibrary::Doubles& b) {
 }
 
 /// The result of the reference, which is asked twice for each problem at first, and has to write all outputs.
-void ask_reference(const Op::Problem& problem, PluginLibrary::Doubles& numbers,
-                   PluginLibrary::Doubles* bounds) {
+void ask_reference(const Problem& problem, PluginLibrary::Doubles& numbers, PluginLibrary::Doubles* bounds) {
   static std::mutex mutex;
   static std::set<std::string> asked_twice;
   const auto values = problem.named_values();
@@ -195,26 +209,80 @@ std::pair<double, double> usual_tolerance(int type) {
   }
 }
 
-}  // namespace
+class DescribedContract final : public detail::ErasedContract {
+ public:
+  DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
+                    std::vector<FieldRule> its_rules);
 
-std::vector<NamedValue> DescribedOp::Problem::named_values() const {
-  std::vector<NamedValue> out;
-  const auto& rules = described().rules;
-  for (std::size_t i = 0; i < values.size(); ++i) out.push_back({rules[i].name, values[i]});
+  detail::Owned problem(const std::vector<Index>& values) const override {
+    return detail::owned([&] { return Problem{library_, operation_, values}; });
+  }
+  std::vector<Index> values(const void* p) const override { return detail::as<Problem>(p).values; }
+  std::vector<std::vector<Index>> corner_cases() const override;
+  double footprint(const void* p) const override;
+  Cost cost(const void* p) const override;
+  detail::Owned make_input(const void* p, Setting& setting) const override;
+  detail::Owned make_output(const void* p, const void* input, const Setting& setting) const override;
+  detail::Owned expect(const void* p, const void* input, Setting& setting) const override;
+  Agreement judge(const void* p, const void* input, const void* expected, const void* output) const override;
+  std::vector<detail::BufferView> inputs(void* input) const override;
+  std::vector<detail::BufferView> outputs(void* output) const override;
+
+ private:
+  std::shared_ptr<const PluginLibrary> library_;
+  std::size_t operation_;
+};
+
+constexpr std::array<Fill, 2> both_fills{Fill::exact, Fill::uniform};
+
+/// Throws Error where the fields of an operation make no sense.
+std::vector<FieldRule> rules_of(const PluginLibrary& library, const PluginOperation& described) {
+  std::vector<FieldRule> out;
+  std::set<std::string_view> names;
+  for (const PluginRule& rule : described.rules) {
+    const bool fits = !rule.fallback || (*rule.fallback >= rule.low && *rule.fallback <= rule.high);
+    if (rule.name.empty() || !names.insert(rule.name).second || rule.low > rule.high || !fits) {
+      throw Error(library.file().string(),
+                  fmt::format("the rule of field '{}' of {} makes no sense", rule.name, described.name),
+                  "give each field a name of its own, low <= high, and a fallback between them");
+    }
+    out.push_back({rule.name, rule.low, rule.high, rule.fallback, {}});
+  }
   return out;
 }
 
-double DescribedOp::footprint(const Problem& problem) {
+DescribedContract::DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
+                                     std::vector<FieldRule> its_rules)
+    : ErasedContract("", "", 1, both_fills, std::move(its_rules)),
+      library_(std::move(library)),
+      operation_(operation) {
+  const PluginOperation& described = library_->content().operations.at(operation);
+  name = described.name;
+  about = described.about;
+  version = described.version;
+  if (!described.exact) fills = fills.subspan(1);
+  content_decides_time = true;  // nobody but the library knows
+}
+
+std::vector<std::vector<Index>> DescribedContract::corner_cases() const {
+  std::vector<std::vector<Index>> out;
+  for (const std::string& problem : library_->content().operations.at(operation_).corner_cases) {
+    out.push_back(parse_fields(fmt::format("corner case of {}", name), problem, rules));
+  }
+  return out;
+}
+
+double DescribedContract::footprint(const void* p) const {
   double out = 0;
-  for (const PluginTensor& tensor : problem.shapes().tensors) {
+  for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
     const auto size = static_cast<double>(tensor.size());
     out += size * static_cast<double>(tensor.width()) * (is_updated(tensor) ? 2 : 1) + 24 * size;
   }
   return out;
 }
 
-Cost DescribedOp::cost(const Problem& problem) {
-  const PluginProblem& shapes = problem.shapes();
+Cost DescribedContract::cost(const void* p) const {
+  const PluginProblem& shapes = detail::as<Problem>(p).shapes();
   // Nobody but the library knows what a right kernel may do without.
   return {.flops = shapes.flops,
           .bytes_read = shapes.bytes_read,
@@ -223,68 +291,76 @@ Cost DescribedOp::cost(const Problem& problem) {
               shapes.tensors, [](const PluginTensor& t) { return !t.is_number() || t.type == ASSAY_F32; })};
 }
 
-auto DescribedOp::make_input(const Problem& problem, Setting& setting) -> Input {
-  Input out;
-  out.all = places_of(problem, [](const PluginTensor& tensor) { return tensor.is_read(); });
-  for (const Place& place : places_of(problem, is_written)) {
-    if (is_updated(*place.tensor)) out.all.push_back(place);
-  }
-  for (Place& place : out.all) {
-    const bool start = is_updated(*place.tensor);
-    const auto make = [&](auto& buffer) {
-      using T = std::remove_cvref_t<decltype(buffer[0])>;
-      buffer = setting.buffer<T>(place.tensor->size());
-      fill(*place.tensor, buffer.data(), setting);
+detail::Owned DescribedContract::make_input(const void* p, Setting& setting) const {
+  return detail::owned([&] {
+    Input out;
+    const auto add = [&](const PluginTensor& tensor, std::vector<Held>& to) {
+      to.push_back(held(tensor, setting.placement));
+      fill(tensor, to.back().block.payload(), setting);
     };
-    at_place(out, start ? fmt::format("start_{}", place.kind) : std::string(place.kind), place.at, make);
-    if (!start) continue;
-    static constexpr std::string_view starts[] = {"start_word", "start_wide", "start_half", "start_half",
-                                                  "start_word", "start_wide", "start_u8"};
-    place.kind = starts[place.tensor->type];
-  }
-  return out;
-}
-
-template <class T>
-void DescribedOp::salt(const Problem&, const Input&, std::string_view part, Index, T& element,
-                       Setting& setting) {
-  if constexpr (std::is_same_v<T, std::uint16_t>) {
-    element = part == "f16" ? to_f16(setting.draw()) : to_bf16(setting.draw());
-  } else {
-    element = static_cast<T>(setting.draw());
-  }
-}
-
-auto DescribedOp::make_output(const Problem& problem, const Input& input, const Setting& setting) -> Output {
-  Output out;
-  out.all = places_of(problem, is_written);
-  for (const Place& place : out.all) {
-    at_place(out, place.kind, place.at, [&](auto& buffer) {
-      using T = std::remove_cvref_t<decltype(buffer[0])>;
-      buffer = setting.buffer<T>(place.tensor->size());
-      if (is_updated(*place.tensor) && buffer.size() > 0) {
-        std::memcpy(buffer.data(), data_of(input, place, true),
-                    sizeof(T) * static_cast<std::size_t>(buffer.size()));
+    const auto& tensors = detail::as<Problem>(p).shapes().tensors;
+    for (const PluginTensor& tensor : tensors) {
+      if (tensor.is_read()) add(tensor, out.read);
+    }
+    int place = 0;
+    for (const PluginTensor& tensor : tensors) {
+      if (is_updated(tensor)) {
+        add(tensor, out.starts);
+        out.starts.back().place = place;
       }
-    });
+      if (!tensor.is_read()) ++place;
+    }
+    return out;
+  });
+}
+
+detail::Owned DescribedContract::make_output(const void* p, const void* input, const Setting& setting) const {
+  return detail::owned([&] {
+    Output out;
+    for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
+      if (tensor.is_read()) continue;
+      out.written.push_back(held(tensor, setting.placement));
+      if (!is_updated(tensor) || tensor.size() == 0) continue;
+      const auto start = of(tensor, detail::as<Input>(input).starts).view();
+      std::memcpy(out.written.back().block.payload(), start.data, start.bytes());
+    }
+    return out;
+  });
+}
+
+std::vector<detail::BufferView> DescribedContract::inputs(void* input) const {
+  std::vector<detail::BufferView> out;
+  for (const Held& one : detail::as<Input>(input).read) {
+    out.push_back(one.view());
+    out.back().role = one.tensor->use == ASSAY_CONSTANT ? Role::constant
+                      : one.tensor->is_number()         ? Role::changing
+                                                        : Role::permuted;
+    out.back().salt = salts[one.tensor->type];
+  }
+  for (const Held& one : detail::as<Input>(input).starts) {
+    out.push_back(one.view());
+    out.back().role = Role::steady;
+    out.back().updates = one.place;
   }
   return out;
 }
 
-auto DescribedOp::expect(const Problem& problem, const Input& input, Setting& setting) -> Expected {
+std::vector<detail::BufferView> DescribedContract::outputs(void* output) const {
+  std::vector<detail::BufferView> out;
+  for (const Held& one : detail::as<Output>(output).written) out.push_back(one.view());
+  return out;
+}
+Expected expected(const Problem& problem, const Input& input, const Setting& setting) {
   Expected out;
   const PluginOperation& described = problem.described();
   const auto& tensors = problem.shapes().tensors;
-  const auto read = places_of(problem, [](const PluginTensor& tensor) { return tensor.is_read(); });
-  const auto written = places_of(problem, is_written);
   for (const PluginTensor& tensor : tensors) {
-    const auto& places = tensor.is_read() ? read : written;
-    const Place& place = *std::ranges::find(places, &tensor, &Place::tensor);
     if (tensor.use == ASSAY_OUTPUT) {
       out.value.emplace_back(static_cast<std::size_t>(tensor.size()), std::bit_cast<double>(unwritten));
       if (!tensor.is_number()) std::ranges::fill(out.value.back(), 0);
     } else {
-      out.value.push_back(values_at(tensor, data_of(input, place, is_updated(tensor))));
+      const auto& from = is_updated(tensor) ? input.starts : input.read;
+      out.value.push_back(values_at(tensor, of(tensor, from).block.payload()));
     }
   }
   const bool bounded = described.has_bound && setting.fill != Fill::exact;
@@ -314,122 +390,92 @@ auto DescribedOp::expect(const Problem& problem, const Input& input, Setting& se
   return out;
 }
 
-Agreement DescribedOp::judge(const Problem& problem, const Input&, const Expected& expected,
-                             const Output& output) {
+detail::Owned DescribedContract::expect(const void* p, const void* input, Setting& setting) const {
+  return detail::owned([&] { return expected(detail::as<Problem>(p), detail::as<Input>(input), setting); });
+}
+
+Agreement DescribedContract::judge(const void* p, const void*, const void* expected,
+                                   const void* output) const {
   Agreement out;
-  const auto& tensors = problem.shapes().tensors;
+  const auto& [value, bound] = detail::as<Expected>(expected);
+  const auto& tensors = detail::as<Problem>(p).shapes().tensors;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const PluginTensor& tensor = tensors[i];
     if (tensor.is_read()) continue;
-    const Place& place = *std::ranges::find(output.all, &tensor, &Place::tensor);
-    const void* data = data_of(const_cast<Output&>(output), place);
+    const void* data = of(tensor, detail::as<Output>(output).written).block.payload();
     const Shape shape{tensor.name, tensor.extents};
     const auto size = static_cast<std::size_t>(tensor.size());
     if (tensor.type == ASSAY_F32) {
-      const std::span<const float> actual(static_cast<const float*>(data), size);
-      out = out & within(shape, actual, expected.value[i], expected.bound[i]);
+      out = out & within(shape, std::span(static_cast<const float*>(data), size), value[i], bound[i]);
     } else {
-      const std::vector<double> actual = values_at(tensor, data);
-      out = out & within(shape, std::span<const double>(actual), expected.value[i], expected.bound[i]);
+      out = out & within(shape, std::span<const double>(values_at(tensor, data)), value[i], bound[i]);
     }
   }
   return out;
 }
 
-std::vector<Tensor> DescribedOp::tensors(const Problem& problem, const Input& input, Output* output) {
-  std::vector<Tensor> out;
-  for (const PluginTensor& tensor : problem.shapes().tensors) {
-    if (!tensor.is_read() && output == nullptr) continue;
-    const auto& places = tensor.is_read() ? input.all : output->all;
-    const Place& place = *std::ranges::find(places, &tensor, &Place::tensor);
-    out.push_back({.name = tensor.name,
-                   .type = static_cast<ElementType>(tensor.type),
-                   .use = static_cast<Tensor::Use>(tensor.use),
-                   .width = tensor.width(),
-                   .size = tensor.size(),
-                   .data = tensor.is_read() ? data_of(input, place, false) : data_of(*output, place)});
-  }
-  return out;
-}
+/// Calls of the reference, which computes in double precision.
+class ReferenceKernel final : public detail::ReadyKernel {
+ public:
+  ReferenceKernel(const detail::ErasedContract& contract, const Problem& problem, void* input)
+      : contract_(contract), problem_(problem), input_(input) {}
 
-DescribedOperation::DescribedOperation(std::shared_ptr<const PluginLibrary> library, std::size_t operation)
-    : library_(std::move(library)),
-      operation_(operation),
-      described_(&library_->content().operations.at(operation)) {
-  std::set<std::string_view> names;
-  for (const PluginRule& rule : described_->rules) {
-    const bool fits = !rule.fallback || (*rule.fallback >= rule.low && *rule.fallback <= rule.high);
-    if (rule.name.empty() || !names.insert(rule.name).second || rule.low > rule.high || !fits) {
-      throw Error(library_->file().string(),
-                  fmt::format("the rule of field '{}' of {} makes no sense", rule.name, described_->name),
-                  "give each field a name of its own, low <= high, and a fallback between them");
+  void repeat(void* output, Index calls, detail::Salting* salting) override {
+    const std::vector<Tensor> tensors = detail::tensors(contract_, input_, output);
+    for (Index i = 0; i < calls; ++i) {
+      if (salting != nullptr && salting->on) salting->next();
+      call(tensors);
     }
-    rules_.push_back({rule.name, rule.low, rule.high, rule.fallback, {}});
   }
-}
 
-std::vector<Fill> DescribedOperation::fills() const {
-  return described_->exact ? std::vector{Fill::exact, Fill::uniform} : std::vector{Fill::uniform};
-}
-
-std::string DescribedOperation::canonical(std::string_view where, std::string_view problem) const {
-  return format_fields(parse_fields(where, problem, rules_), rules_);
-}
-
-std::vector<std::string> DescribedOperation::corner_cases() const {
-  std::vector<std::string> out;
-  for (const std::string& problem : described_->corner_cases) {
-    out.push_back(canonical(fmt::format("corner case of {}", name()), problem));
+ private:
+  void call(std::span<const Tensor> tensors) const {
+    const auto& shapes = problem_.shapes().tensors;
+    PluginLibrary::Doubles numbers;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      numbers.push_back(shapes[i].use == ASSAY_OUTPUT
+                            ? std::vector<double>(static_cast<std::size_t>(shapes[i].size()))
+                            : values_at(shapes[i], tensors[i].data));
+    }
+    problem_.library->reference(problem_.operation, problem_.named_values(), numbers, nullptr);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (shapes[i].is_read()) continue;
+      auto* bytes = static_cast<std::byte*>(tensors[i].data);
+      for (std::size_t at = 0; at < numbers[i].size(); ++at) {
+        store(shapes[i], bytes + at * shapes[i].width(), numbers[i][at]);
+      }
+    }
   }
-  return out;
-}
 
-std::string DescribedOperation::problem_of(const std::filesystem::path& file) const {
-  detail::throw_takes_no_file(name(), file);
-}
+  const detail::ErasedContract& contract_;
+  const Problem& problem_;
+  void* input_;
+};
 
-DescribedOp::Problem DescribedOperation::parse(std::string_view problem) const {
-  return {library_, operation_, parse_fields(name(), problem, rules_)};
-}
-
-void DescribedOperation::add(UntypedVariant variant, const VariantInfo& origin) {
-  if (std::ranges::find(variants(), variant.name, &VariantInfo::name) != variants().end()) {
-    throw Error(fmt::format("{}/{}", name(), variant.name), "registered twice",
-                "rename one of the two variants");
+class Reference final : public detail::ErasedVariant {
+ public:
+  Reference()
+      : ErasedVariant(
+            {.name = "naive", .summary = "the reference, in double precision: converted there and back"},
+            false, true) {}
+  std::unique_ptr<detail::ReadyKernel> ready(const detail::ErasedContract& contract, const void* problem,
+                                             void* input, const Context&) const override {
+    return std::make_unique<ReferenceKernel>(contract, detail::as<Problem>(problem), input);
   }
-  typed_.add(std::move(variant), origin);
+  std::optional<std::string> unfit(const detail::ErasedContract&, const void*,
+                                   const Context&) const override {
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const detail::ErasedContract> described_contract(std::shared_ptr<const PluginLibrary> library,
+                                                                 std::size_t operation) {
+  std::vector<FieldRule> rules = rules_of(*library, library->content().operations.at(operation));
+  return std::make_unique<DescribedContract>(std::move(library), operation, std::move(rules));
 }
 
-UntypedVariant DescribedOperation::naive() const {
-  UntypedVariant out{.name = "naive",
-                     .summary = "the reference, in double precision: converted there and back"};
-  out.prepare = [library = library_, operation = operation_](std::span<const NamedValue> named,
-                                                             std::span<const Tensor>, const Context&) {
-    DescribedOp::Problem problem{library, operation, {}};
-    for (const NamedValue& value : named) problem.values.push_back(value.value);
-    return UntypedVariant::Ready{
-        .call =
-            [problem](std::span<const Tensor> tensors) {
-              const auto& shapes = problem.shapes().tensors;
-              PluginLibrary::Doubles numbers;
-              for (std::size_t i = 0; i < tensors.size(); ++i) {
-                numbers.push_back(shapes[i].use == ASSAY_OUTPUT
-                                      ? std::vector<double>(static_cast<std::size_t>(shapes[i].size()))
-                                      : values_at(shapes[i], tensors[i].data));
-              }
-              problem.library->reference(problem.operation, problem.named_values(), numbers, nullptr);
-              for (std::size_t i = 0; i < tensors.size(); ++i) {
-                if (shapes[i].is_read()) continue;
-                auto* bytes = static_cast<std::byte*>(tensors[i].data);
-                for (std::size_t at = 0; at < numbers[i].size(); ++at) {
-                  store(shapes[i], bytes + at * shapes[i].width(), numbers[i][at]);
-                }
-              }
-            },
-        .finish = {},
-        .seconds = {}};
-  };
-  return out;
-}
+std::unique_ptr<detail::ErasedVariant> reference_variant() { return std::make_unique<Reference>(); }
 
 }  // namespace assay

@@ -248,10 +248,10 @@ void require_sense(const std::string& where, int count, const std::vector<Plugin
       refuse(fmt::format("gave {} the type {}, which is none", tensor.name, tensor.type));
     if (tensor.use < ASSAY_INPUT || tensor.use > ASSAY_INOUT)
       refuse(fmt::format("gave {} the use {}, which is none", tensor.name, tensor.use));
-    double size = 1;
+    double size = 1;  // an extent of 0 counts as 1: the product of the others must be an Index, too
     for (const Index extent : tensor.extents) {
       if (extent < 0) refuse(fmt::format("gave {} an extent of {}", tensor.name, extent));
-      size *= static_cast<double>(extent);
+      size *= static_cast<double>(std::max<Index>(extent, 1));
     }
     elements += size;
     if (elements > 0x1p40) refuse(fmt::format("asks for more than 2^40 elements, with {}", tensor.name));
@@ -293,31 +293,38 @@ std::vector<assay_tensor> c_tensors(std::span<const Tensor> tensors, const std::
 }
 
 /// A kernel that was prepared, until it is released.
-class Prepared {
+class Prepared final : public detail::ReadyKernel {
  public:
-  Prepared(const assay_kernel& kernel, std::span<const NamedValue> values, int threads,
-           const std::vector<PluginTensor>* shapes)
-      : kernel_(kernel), problem_(values, threads), shapes_(shapes) {}
-  ~Prepared() {
+  Prepared(const assay_kernel& kernel, const detail::ErasedContract& contract, const void* problem,
+           void* input, int threads, const std::vector<PluginTensor>* shapes)
+      : kernel_(kernel),
+        contract_(contract),
+        input_(input),
+        problem_(detail::named_values(contract, problem), threads),
+        shapes_(shapes) {
+    if (kernel_.prepare == nullptr) return;
+    tensors_ = c_tensors(detail::tensors(contract_, input_, nullptr), shapes_, names_);
+    state_ = kernel_.prepare(problem_.get(), tensors_.data(), tensors_.size());
+    prepared_ = true;
+  }
+  ~Prepared() override {
     if (prepared_ && kernel_.release != nullptr) kernel_.release(state_);
   }
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  void prepare(std::span<const Tensor> inputs) {
-    if (kernel_.prepare == nullptr) return;
-    tensors_ = c_tensors(inputs, shapes_, names_);
-    state_ = kernel_.prepare(problem_.get(), tensors_.data(), tensors_.size());
-    prepared_ = true;
-    tensors_.clear();
+  void repeat(void* output, Index calls, detail::Salting* salting) override {
+    if (output != output_) tensors_ = c_tensors(detail::tensors(contract_, input_, output), shapes_, names_);
+    output_ = output;
+    for (Index i = 0; i < calls; ++i) {
+      if (salting != nullptr && salting->on) salting->next();
+      require_zero("run", kernel_.run(state_, problem_.get(), tensors_.data(), tensors_.size()));
+    }
+    if (kernel_.synchronize != nullptr) require_zero("synchronize", kernel_.synchronize(state_));
   }
-  void run(std::span<const Tensor> tensors) {
-    if (tensors_.size() != tensors.size()) tensors_ = c_tensors(tensors, shapes_, names_);
-    for (std::size_t i = 0; i < tensors.size(); ++i) tensors_[i].data = tensors[i].data;
-    require_zero("run", kernel_.run(state_, problem_.get(), tensors_.data(), tensors_.size()));
+  std::optional<double> own_seconds() override {
+    return kernel_.seconds != nullptr ? std::optional(kernel_.seconds(state_)) : std::nullopt;
   }
-  void synchronize() const { require_zero("synchronize", kernel_.synchronize(state_)); }
-  double seconds() const { return kernel_.seconds(state_); }
 
  private:
   void require_zero(const char* function, int code) const {
@@ -327,6 +334,9 @@ class Prepared {
     throw std::runtime_error(fmt::format("{}() returned {} and not 0", function, code));
   }
   const assay_kernel& kernel_;
+  const detail::ErasedContract& contract_;
+  void* input_;
+  void* output_ = nullptr;  ///< of the last call
   CProblem problem_;
   const std::vector<PluginTensor>* shapes_;
   void* state_ = nullptr;
@@ -474,19 +484,20 @@ std::optional<std::string> PluginLibrary::unfit(std::size_t kernel, std::span<co
   return reason == "-" ? std::nullopt : std::optional(reason.substr(1));
 }
 
-UntypedVariant::Ready PluginLibrary::ready(std::size_t kernel, std::span<const NamedValue> values,
-                                           std::span<const Tensor> inputs, const Context& context,
-                                           const std::vector<PluginTensor>* shapes) const {
+std::unique_ptr<detail::ReadyKernel> PluginLibrary::ready(std::size_t kernel,
+                                                          const detail::ErasedContract& contract,
+                                                          const void* problem, void* input,
+                                                          const Context& context) const {
   load();
-  const assay_kernel& own = *plugin_->kernels[kernel];
-  const auto prepared = std::make_shared<Prepared>(own, values, context.threads, shapes);
-  prepared->prepare(inputs);
-  UntypedVariant::Ready out{.call = [prepared](std::span<const Tensor> tensors) { prepared->run(tensors); },
-                            .finish = {},
-                            .seconds = {}};
-  if (own.synchronize != nullptr) out.finish = [prepared] { prepared->synchronize(); };
-  if (own.seconds != nullptr) out.seconds = [prepared] { return prepared->seconds(); };
-  return out;
+  const PluginKernel& known = content_.kernels.at(kernel);
+  const auto own = std::ranges::find(content_.operations, known.operation, &PluginOperation::name);
+  const std::vector<PluginTensor>* shapes = nullptr;
+  if (own != content_.operations.end()) {
+    const auto operation = static_cast<std::size_t>(own - content_.operations.begin());
+    shapes = &this->problem(operation, detail::named_values(contract, problem)).tensors;
+  }
+  return std::make_unique<Prepared>(*plugin_->kernels[kernel], contract, problem, input, context.threads,
+                                    shapes);
 }
 
 void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue> values, Doubles& numbers,

@@ -2,12 +2,13 @@
 /// such a process what it has, and are unharmed by what it does.
 #pragma once
 
-#include "assay/operation.hpp"
+#include "assay/detail/erased.hpp"
 #include "assay/plugin.h"
 
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,10 +83,9 @@ class PluginLibrary {
   const PluginProblem& problem(std::size_t operation, std::span<const NamedValue> values) const;
   std::optional<std::string> unfit(std::size_t kernel, std::span<const NamedValue> values,
                                    const Context& context) const;
-  /// A kernel made ready in this process. `shapes` are the tensors' extents, where they are known.
-  UntypedVariant::Ready ready(std::size_t kernel, std::span<const NamedValue> values,
-                              std::span<const Tensor> inputs, const Context& context,
-                              const std::vector<PluginTensor>* shapes) const;
+  /// A kernel made ready in this process.
+  std::unique_ptr<detail::ReadyKernel> ready(std::size_t kernel, const detail::ErasedContract& contract,
+                                             const void* problem, void* input, const Context& context) const;
   /// The result of a reference: of numbers, in double precision, one list per tensor. Lists of what is read,
   /// and of what is updated, hold their values before. `bounds` becomes what bound() makes of the result.
   using Doubles = std::vector<std::vector<double>>;

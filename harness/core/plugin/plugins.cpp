@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "core/plugin/described.hpp"
 #include "core/plugin/library.hpp"
+#include "core/registry/erased_operation.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,38 @@ void add_from(const PluginLibrary& library, const Add& add) {
   }
 }
 
+detail::VariantWords words_of(const PluginKernel& kernel) {
+  return {.name = kernel.name,
+          .summary = kernel.summary,
+          .precision = kernel.precision,
+          .libraries = kernel.libraries,
+          .threaded = kernel.threaded};
+}
+
+/// A kernel of a library.
+class PluginVariant final : public detail::ErasedVariant {
+ public:
+  PluginVariant(std::shared_ptr<const PluginLibrary> library, std::size_t kernel)
+      : ErasedVariant(words_of(library->content().kernels.at(kernel)), false, true),
+        library_(std::move(library)),
+        kernel_(kernel) {
+    info.site = library_->content().kernels[kernel_].site;
+  }
+
+  std::unique_ptr<detail::ReadyKernel> ready(const detail::ErasedContract& contract, const void* problem,
+                                             void* input, const Context& context) const override {
+    return library_->ready(kernel_, contract, problem, input, context);
+  }
+  std::optional<std::string> unfit(const detail::ErasedContract& contract, const void* problem,
+                                   const Context& context) const override {
+    return library_->unfit(kernel_, detail::named_values(contract, problem), context);
+  }
+
+ private:
+  std::shared_ptr<const PluginLibrary> library_;
+  std::size_t kernel_;
+};
+
 }  // namespace
 
 std::vector<std::filesystem::path> plugins_here() {
@@ -42,12 +75,6 @@ namespace {
 void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& library) {
   const PluginContent& content = library->content();
   const VariantInfo origin{.code = library->code(), .calls = library->calls()};
-  const auto own = [&](const std::string& operation) {
-    const auto found = std::ranges::find(content.operations, operation, &PluginOperation::name);
-    return found == content.operations.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::size_t>(found - content.operations.begin()));
-  };
   const auto has_naive = [&](const std::string& operation) {
     return std::ranges::any_of(content.kernels, [&](const PluginKernel& kernel) {
       return kernel.operation == operation && kernel.name == "naive";
@@ -61,36 +88,22 @@ void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& lib
         throw Error(name, "two contracts have this name",
                     "rename yours, or leave it away and add kernels to the one there is");
       }
-      auto operation = std::make_unique<DescribedOperation>(library, i);
-      if (!has_naive(name)) operation->add(operation->naive(), origin);
+      auto operation = std::make_unique<ErasedOperation>(described_contract(library, i));
+      if (!has_naive(name)) operation->add(reference_variant(), origin);
       static_cast<void>(operation->corner_cases());  // throws for those that are none
       registry.put(std::move(operation));
     });
   }
   for (std::size_t k = 0; k < content.kernels.size(); ++k) {
-    const PluginKernel& kernel = content.kernels[k];
-    const auto operation = own(kernel.operation);
-    UntypedVariant variant{.name = kernel.name,
-                           .summary = kernel.summary,
-                           .precision = kernel.precision,
-                           .libraries = kernel.libraries,
-                           .threaded = kernel.threaded,
-                           .site = kernel.site};
+    const std::string& operation = content.kernels[k].operation;
+    const bool own =
+        std::ranges::find(content.operations, operation, &PluginOperation::name) != content.operations.end();
+    auto variant = std::make_unique<PluginVariant>(library, k);
     // A reference in double precision says nothing of how many digits a kernel may have.
-    if (operation && !has_naive(kernel.operation) && variant.precision.empty()) {
-      variant.precision = "what the bound allows";
+    if (own && !has_naive(operation) && variant->info.precision.empty()) {
+      variant->info.precision = "what the bound allows";
     }
-    variant.prepare = [library, k, operation](std::span<const NamedValue> values,
-                                              std::span<const Tensor> inputs, const Context& context) {
-      const auto* shapes = operation ? &library->problem(*operation, values).tensors : nullptr;
-      return library->ready(k, values, inputs, context, shapes);
-    };
-    if (kernel.has_unfit) {
-      variant.unfit = [library, k](std::span<const NamedValue> values, const Context& context) {
-        return library->unfit(k, values, context);
-      };
-    }
-    add_from(*library, [&] { registry.add(kernel.operation, std::move(variant), origin); });
+    add_from(*library, [&] { registry.add(operation, std::move(variant), origin); });
   }
 }
 

@@ -1,5 +1,6 @@
 #include "assay/operation.hpp"
 
+#include "assay/detail/erased.hpp"
 #include "assay/error.hpp"
 
 namespace assay {
@@ -13,8 +14,9 @@ std::string_view to_string(Fill fill) {
   return "?";
 }
 
-void Operation::add(UntypedVariant variant, const VariantInfo&) {
-  throw Error(std::string(name()) + "/" + variant.name, "this operation takes no variants from outside", "");
+void Operation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo&) {
+  throw Error(std::string(name()) + "/" + variant->info.name, "this operation takes no variants from outside",
+              "");
 }
 
 Cost Operation::cost_of(std::size_t variant, std::string_view problem) const {

@@ -1,5 +1,6 @@
 #include "assay/pick.hpp"
 
+#include "assay/detail/erased.hpp"
 #include "assay/error.hpp"
 #include "core/registry/picking.hpp"
 
@@ -121,6 +122,10 @@ std::optional<std::string> PickingOperation::unfit(std::size_t variant, std::str
                                                    const Context& context) const {
   const Place at = place(variant, problem, context);
   return real_->unfit(at.variant, problem, at.context);
+}
+
+void PickingOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) {
+  real_->add(std::move(variant), origin);
 }
 
 std::unique_ptr<Workload> PickingOperation::open(std::string_view problem, Setting setting) const {

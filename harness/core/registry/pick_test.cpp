@@ -139,12 +139,20 @@ TEST(Pick, IsNoVariantThatDoesNotExistOrFitOrIsALibraryOrSetApart) {
 VariantInfo joined(const std::string& code_of_naive, const std::string& code_of_peer,
                    std::optional<std::vector<Calls>> calls = std::vector<Calls>{}) {
   static constexpr Pick pick = pick_by<Doubling, always<nobody>>("auto", "");
-  auto typed = std::make_unique<detail::TypedOperation<Doubling>>();
-  typed->add({.name = "naive", .run = doubled}, {.code = code_of_naive, .calls = std::move(calls)});
-  typed->add({.name = "peer", .libraries = {"peer"}, .run = doubled},
-             {.code = code_of_peer, .calls = std::vector<Calls>{{"peer", {"peer_double"}}}});
-  const PickingOperation operation(std::move(typed), pick, {.code = "77", .calls = std::vector<Calls>{}});
-  return operation.variants().at(1);
+  Registry registry;
+  registry.add<Doubling>({.name = "another_peer", .libraries = {"peer"}, .run = doubled});
+  const auto add = [&](const detail::VariantWords& words, const VariantInfo& origin) {
+    registry.add("doubling",
+                 std::make_unique<detail::TypedVariant<Doubling>>(words, Variant<Doubling>{.run = doubled}),
+                 origin);
+  };
+  const std::vector<std::string> libraries{"peer"};
+  add({.name = "naive"}, {.code = code_of_naive, .calls = std::move(calls)});
+  add({.name = "peer", .libraries = libraries},
+      {.code = code_of_peer, .calls = std::vector<Calls>{{"peer", {"peer_double"}}}});
+  const PickingOperation operation(registry.take("doubling"), pick,
+                                   {.code = "77", .calls = std::vector<Calls>{}});
+  return operation.variants().at(2);
 }
 
 TEST(Pick, HasTheCodeOfAllThatItMayBeAndCallsWhatTheyCall) {

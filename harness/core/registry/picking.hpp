@@ -41,9 +41,7 @@ class PickingOperation final : public Operation {
   std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
                                    const Context& context) const override;
   std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override;
-  void add(UntypedVariant variant, const VariantInfo& origin) override {
-    real_->add(std::move(variant), origin);
-  }
+  void add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) override;
 
  private:
   std::unique_ptr<Operation> real_;

@@ -2,12 +2,14 @@
 
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
+#include "core/registry/erased_operation.hpp"
 #include "core/registry/picking.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <typeinfo>
 
 namespace assay {
 namespace {
@@ -85,9 +87,10 @@ Registry Registry::linked() {
   return registry;
 }
 
-void Registry::add(std::string_view operation, UntypedVariant variant, const VariantInfo& origin) {
+void Registry::add(std::string_view operation, std::unique_ptr<detail::ErasedVariant> variant,
+                   const VariantInfo& origin) {
   static_cast<void>(at(operation));  // throws for an unknown one
-  require_variant_name(operation, variant.name);
+  require_variant_name(operation, variant->info.name);
   operations_.find(operation)->second->add(std::move(variant), origin);
 }
 
@@ -144,18 +147,20 @@ void Registry::require_variant_name(std::string_view operation, std::string_view
               "use name or name@tier, each of lower-case letters, digits and '_'");
 }
 
-Operation& Registry::place_for(std::string_view operation, std::string_view variant,
-                               std::unique_ptr<Operation> (*make)()) {
-  require_word("operation", operation);
-  require_variant_name(operation, variant);
-  auto& slot = operations_[std::string(operation)];
-  if (slot == nullptr) slot = make();
-  if (auto* picking = dynamic_cast<PickingOperation*>(slot.get())) return picking->real();
-  return *slot;
-}
-
-void Registry::throw_two_contracts(std::string_view name) {
-  throw Error(std::string(name), "two contracts have this name", "rename one of them");
+void detail::add_variant(Registry& registry, const ErasedContract& contract,
+                         std::unique_ptr<ErasedVariant> variant) {
+  Registry::require_word("operation", contract.name);
+  Registry::require_variant_name(contract.name, variant->info.name);
+  auto& slot = registry.operations_[std::string(contract.name)];
+  if (slot == nullptr) slot = std::make_unique<ErasedOperation>(contract);
+  Operation* operation = slot.get();
+  if (auto* picking = dynamic_cast<PickingOperation*>(operation)) operation = &picking->real();
+  const auto* known = dynamic_cast<ErasedOperation*>(operation);
+  // By type: each shared library may have a contract of its own.
+  if (known == nullptr || typeid(known->contract()) != typeid(contract)) {
+    throw Error(std::string(contract.name), "two contracts have this name", "rename one of them");
+  }
+  operation->add(std::move(variant), registry.origin_);
 }
 
 }  // namespace assay

@@ -60,6 +60,11 @@ class GuardedBlock {
   GuardedBlock(std::size_t bytes, std::size_t skew, std::pmr::memory_resource* memory);
   /// Payload of `bytes`, before a fence, or `element` bytes before it where it would be aligned otherwise.
   static GuardedBlock before_fence(std::size_t bytes, std::size_t element);
+  /// Payload of `bytes` with elements of `element` bytes.
+  static GuardedBlock placed(std::size_t bytes, std::size_t element, const Placement& placement) {
+    if (placement.fenced) return before_fence(bytes, element);
+    return {bytes, static_cast<std::size_t>(placement.skew) * element, placement.memory};
+  }
   GuardedBlock(GuardedBlock&& other) noexcept { swap(other); }
   GuardedBlock& operator=(GuardedBlock&& other) noexcept {
     GuardedBlock(std::move(other)).swap(*this);
@@ -99,7 +104,9 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(Index count, const Placement& placement = {})
-      : block_(block(static_cast<std::size_t>(count) * sizeof(T), placement)), count_(count) {
+      : block_(
+            detail::GuardedBlock::placed(static_cast<std::size_t>(count) * sizeof(T), sizeof(T), placement)),
+        count_(count) {
     poison();
   }
 
@@ -124,13 +131,9 @@ class Buffer {
   bool guards_intact() const { return block_.intact(); }
   /// Makes them intact, so that nobody is blamed for what another wrote.
   void mend_guards() { block_.mend(); }
+  detail::GuardedBlock& block() { return block_; }
 
  private:
-  static detail::GuardedBlock block(std::size_t bytes, const Placement& placement) {
-    if (placement.fenced) return detail::GuardedBlock::before_fence(bytes, sizeof(T));
-    return {bytes, static_cast<std::size_t>(placement.skew) * sizeof(T), placement.memory};
-  }
-
   detail::GuardedBlock block_;
   Index count_ = 0;
 };

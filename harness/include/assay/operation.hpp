@@ -1,5 +1,5 @@
 /// Operations: contracts with their variants. A contract is a type that satisfies `Contract`; the rest of
-/// the harness sees it through the type-erased `Operation` and `Workload`.
+/// the harness sees it through `Operation` and `Workload`, which know no types.
 #pragma once
 
 #include "assay/agreement.hpp"
@@ -244,7 +244,7 @@ struct VariantInfo {
   std::string name;
   std::string summary;
   std::string after;
-  std::string known_bad, known_cheat, known_honest;
+  std::string known_bad, known_cheat, known_honest, precision;
   std::vector<std::string> libraries;
   bool threaded = false;
   Site site = Site::here;
@@ -300,23 +300,9 @@ struct NamedValue {
   Index value = 0;
 };
 
-/// A variant of any operation whose kernel sees names and buffers. Its tensors are the inputs, without those
-/// that updates start from, in the order of Input::parts(), and then the outputs in that of Output::parts().
-struct UntypedVariant {
-  /// A kernel that is ready, and what it has besides a call: both may be empty.
-  struct Ready {
-    std::function<void(std::span<const Tensor>)> call;
-    std::function<void()> finish;     ///< waits for what calls started elsewhere
-    std::function<double()> seconds;  ///< of all calls since it was last asked, by a clock of its own
-  };
-
-  std::string name, summary, precision;
-  std::vector<std::string> libraries;
-  bool threaded = false;
-  Site site = Site::here;
-  std::function<Ready(std::span<const NamedValue>, std::span<const Tensor> inputs, const Context&)> prepare;
-  std::function<std::optional<std::string>(std::span<const NamedValue>, const Context&)> unfit;
-};
+namespace detail {
+class ErasedVariant;
+}
 
 /// A prepared variant on one workload, ready to be timed. A slice is armed, its calls are repeated, the last
 /// of them after note_state() when the output is updated in place, and it is settled. Seeds are drawn when
@@ -400,9 +386,9 @@ class Operation {
                                            const Context& context) const = 0;
   virtual std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const = 0;
 
-  /// Adds a variant from outside; `origin` has its source, code and calls. Throws Error on a repeated name,
-  /// and where the operation takes none.
-  virtual void add(UntypedVariant variant, const VariantInfo& origin);
+  /// Adds a variant; `origin` has its source, line, code and calls. Throws Error on a repeated name, and
+  /// where the operation takes none.
+  virtual void add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin);
 };
 
 }  // namespace assay

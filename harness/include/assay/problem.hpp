@@ -72,21 +72,27 @@ std::vector<FieldRule> field_rules() {
   return std::apply([](const auto&... f) { return std::vector<FieldRule>{f.rule...}; }, Problem::fields());
 }
 
+/// The problem whose fields have these values, in the order of its rules.
 template <class Problem>
-Problem parse_problem(std::string_view where, std::string_view text) {
-  const auto rules = field_rules<Problem>();
-  const auto values = parse_fields(where, text, rules);
+Problem problem_from(std::span<const Index> values) {
   Problem problem{};
   std::size_t next = 0;
   std::apply([&](const auto&... f) { ((problem.*f.member = values[next++]), ...); }, Problem::fields());
   return problem;
 }
+template <class Problem>
+std::vector<Index> values_of(const Problem& problem) {
+  return std::apply([&](const auto&... f) { return std::vector<Index>{problem.*f.member...}; },
+                    Problem::fields());
+}
 
 template <class Problem>
+Problem parse_problem(std::string_view where, std::string_view text) {
+  return problem_from<Problem>(parse_fields(where, text, field_rules<Problem>()));
+}
+template <class Problem>
 std::string to_text(const Problem& problem) {
-  const auto values = std::apply([&](const auto&... f) { return std::vector<Index>{problem.*f.member...}; },
-                                 Problem::fields());
-  return format_fields(values, field_rules<Problem>());
+  return format_fields(values_of(problem), field_rules<Problem>());
 }
 
 }  // namespace assay

@@ -39,22 +39,16 @@ class Registry {
   /// as add() and validate() do.
   static Registry linked();
 
-  /// Throws Error on a bad or repeated name, or when not exactly one of run and prepare is set. A header that
-  /// declares `extern template class detail::TypedOperation<Op>` spares every file that adds a variant of Op
-  /// the work of compiling it, which is most of what a small one costs.
+  /// Throws Error on a bad or repeated name, or when not exactly one of run and prepare is set.
   template <Contract Op>
   void add(Variant<Op> variant) {
-    const auto make = []() -> std::unique_ptr<Operation> {
-      return std::make_unique<detail::TypedOperation<Op>>();
-    };
-    auto* typed = dynamic_cast<detail::TypedOperation<Op>*>(&place_for(Op::name, variant.name, make));
-    if (typed == nullptr) throw_two_contracts(Op::name);
-    typed->add(std::move(variant), origin_);
+    detail::TypedOperation<Op>::add(*this, std::move(variant));
   }
 
-  /// Adds a variant from outside to an operation; `origin` has its source, code and calls. Throws Error as
+  /// Adds a variant to an operation that there is; `origin` has its source, code and calls. Throws Error as
   /// above, and on an unknown operation.
-  void add(std::string_view operation, UntypedVariant variant, const VariantInfo& origin);
+  void add(std::string_view operation, std::unique_ptr<detail::ErasedVariant> variant,
+           const VariantInfo& origin);
 
   /// Takes a whole operation out and puts one in: how planted faults are wrapped around real kernels.
   std::unique_ptr<Operation> take(std::string_view name);
@@ -72,10 +66,8 @@ class Registry {
  private:
   static void require_word(std::string_view kind, std::string_view name);
   static void require_variant_name(std::string_view operation, std::string_view name);
-  /// Returns the operation of that name, made where there is none yet. Throws Error on a bad name of either.
-  Operation& place_for(std::string_view operation, std::string_view variant,
-                       std::unique_ptr<Operation> (*make)());
-  [[noreturn]] static void throw_two_contracts(std::string_view name);
+  friend void detail::add_variant(Registry&, const detail::ErasedContract&,
+                                  std::unique_ptr<detail::ErasedVariant>);
 
   std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;
   VariantInfo origin_;  ///< source, line, code and calls of what is being added

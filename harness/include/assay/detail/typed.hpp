@@ -1,294 +1,263 @@
-/// Makes an Operation of a Contract: the only place where both the types and their erasure are known.
+/// Makes an ErasedContract of a Contract: the only place where both the types and their erasure are known.
+/// All that it defines is compiled anew for each contract, and does no more than name the contract's own
+/// functions.
 #pragma once
 
-#include "assay/detail/teeth.hpp"
-#include "assay/detail/timed.hpp"
-#include "assay/error.hpp"
+#include "assay/detail/erased.hpp"
 #include "assay/operation.hpp"
 
-#include <algorithm>
 #include <concepts>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace assay {
-class Surroundings;
+class Registry;
 }
 
 namespace assay::detail {
 
-/// Notes that errors are far larger than those of naive: something was computed with fewer digits.
-void compare_precision(Agreement& outcome, double naive_error);
+/// As Registry::add(); defined with it.
+void add_variant(Registry& registry, const ErasedContract& contract, std::unique_ptr<ErasedVariant> variant);
 
-/// Notes where figures of a later call on the same input are not those of the first.
-void compare_figures(Agreement& outcome, const std::vector<Figure>& later);
-
-/// A few slices of calls of a kernel that is prepared after this was made, each judged.
-class Rehearsal {
- public:
-  Rehearsal();
-  ~Rehearsal();
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
-  /// Notes in `outcome` what the kernel did not leave as it was.
-  void look_around(Agreement& outcome) const;
-  /// Goes on for some `seconds`, and notes in `outcome` what was wrong.
-  void take(Timed& timed, const Context& context, Fill fill, double seconds, Agreement& outcome) const;
-
- private:
-  std::unique_ptr<const Surroundings> before_;
+/// Whether a problem's output can be judged in pieces.
+template <class Op>
+concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
+  { Op::units(problem) } -> std::same_as<Index>;
+  { Op::touched(problem, std::string_view(), Index(), rng) } -> std::same_as<Index>;
 };
 
-[[noreturn]] void throw_takes_no_file(std::string_view operation, const std::filesystem::path& file);
-
-/// By pointers, since a vector that moves structures of so many strings about is compiled anew for each
-/// contract.
-template <Contract Op>
-using Variants = std::vector<std::unique_ptr<const Variant<Op>>>;
-
-template <Contract Op>
-class TypedWorkload final : public Workload {
+/// A plain function or a prepared object, called without further indirection than its own.
+template <class Op>
+class TypedKernel final : public ReadyKernel {
  public:
+  using Run = decltype(Variant<Op>::run);
+  using Kernel = typename Variant<Op>::Kernel;
+
+  TypedKernel(Run run, Kernel kernel, const void* problem, const void* input)
+      : run_(run),
+        kernel_(std::move(kernel)),
+        problem_(as<typename Op::Problem>(problem)),
+        input_(as<typename Op::Input>(input)) {}
+
+  void repeat(void* output, Index calls, Salting* salting) override {
+    auto& out = *static_cast<typename Op::Output*>(output);
+    const auto each = [&](const auto& call) {
+      for (Index i = 0; i < calls; ++i) {
+        if (salting != nullptr && salting->on) salting->next();
+        call();
+      }
+    };
+    if (run_ != nullptr) {
+      each([&] { run_(problem_, input_, out); });
+    } else {
+      each([&] { kernel_(input_, out); });
+    }
+  }
+
+ private:
+  Run run_;
+  Kernel kernel_;
+  const typename Op::Problem& problem_;
+  const typename Op::Input& input_;
+};
+
+template <class Op>
+class TypedVariant final : public ErasedVariant {
+ public:
+  TypedVariant(const VariantWords& words, Variant<Op>&& variant)
+      : ErasedVariant(words, variant.run != nullptr, variant.prepare != nullptr),
+        run_(variant.run),
+        prepare_(std::move(variant.prepare)),
+        unfit_(std::move(variant.unfit)) {}
+
+  std::unique_ptr<ReadyKernel> ready(const ErasedContract&, const void* problem, void* input,
+                                     const Context& context) const override {
+    const auto& p = as<typename Op::Problem>(problem);
+    const auto& in = as<typename Op::Input>(input);
+    return std::make_unique<TypedKernel<Op>>(run_, prepares ? prepare_(p, in, context) : nullptr, problem,
+                                             input);
+  }
+  std::optional<std::string> unfit(const ErasedContract&, const void* problem,
+                                   const Context& context) const override {
+    return unfit_ ? unfit_(as<typename Op::Problem>(problem), context) : std::nullopt;
+  }
+
+ private:
+  decltype(Variant<Op>::run) run_;
+  decltype(Variant<Op>::prepare) prepare_;
+  decltype(Variant<Op>::unfit) unfit_;
+};
+
+/// A header that declares `extern template class detail::TypedOperation<Op>` spares every file that adds a
+/// variant of Op the work of compiling it.
+template <Contract Op>
+class TypedOperation final : public ErasedContract {
+ public:
+  static void add(Registry& registry, Variant<Op>&& variant);
+
+ private:
   using Problem = typename Op::Problem;
   using Input = typename Op::Input;
   using Output = typename Op::Output;
+  using Expected = typename Op::Expected;
 
-  TypedWorkload(const Variants<Op>& variants, const Problem& problem, Setting setting)
-      : variants_(variants), case_(problem, std::move(setting)) {}
+  TypedOperation() : ErasedContract(Op::name, Op::about, Op::version, Op::fills, field_rules<Problem>()) {}
 
-  Cost cost() const override { return Op::cost(case_.problem); }
-
-  Agreement check(std::size_t variant, const Context& context, double rehearsal_seconds) override {
-    static_cast<void>(expected());  // before a kernel has had the input
-    Output output = fresh_output();
-    Rng rng(secret());
-    const Rehearsal rehearsal;
-    TypedTimed<Op> timed(*variants_.at(variant), context, case_, output, rng);
-    case_.watch.used_by(&timed);
-    timed.repeat(1);
-    Agreement outcome = guards_of<Op>(output) & Op::judge(case_.problem, case_.input, expected(), output);
-    if constexpr (has_figures) {
-      if (outcome.agrees) outcome.figures = Op::figures(case_.problem, case_.input, expected(), output);
-    }
-    if (variant == 0) naive_error_ = outcome.rms_error();
-    const bool once = rehearsal_seconds <= 0;
-    if (!once && case_.setting.fill == Fill::uniform && variants_.at(variant)->precision.empty()) {
-      compare_precision(outcome, naive_error());
-    }
-    const std::string_view written = case_.watch.written_part(true, [this] { case_.make_input_again(); });
-    if (!written.empty()) blame_for_input(outcome, written);
-    rehearsal.look_around(outcome);
-    if (!once && outcome.agrees)
-      rehearsal.take(timed, context, case_.setting.fill, rehearsal_seconds, outcome);
-    if constexpr (has_figures) {
-      if (!once && outcome.agrees && !timed.updates_in_place()) {
-        timed.repeat(1);
-        compare_figures(outcome, Op::figures(case_.problem, case_.input, expected(), output));
-      }
-    }
-    return outcome;
+  Owned problem(const std::vector<Index>& values) const override {
+    return owned([&] { return problem_from<Problem>(values); });
   }
-
-  std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override {
-    if (!shared_output_) shared_output_.emplace(fresh_output());
-    Rng rng(secret());
-    return std::make_unique<TypedTimed<Op>>(*variants_.at(variant), context, case_, *shared_output_, rng);
-  }
-
-  double changes_that_show(std::uint64_t seed, int tries) override {
-    Output output = fresh_output();
-    Rng rng(seed);
-    TypedTimed<Op> naive(*variants_.front(), Context{}, case_, output, rng);
-    return naive.changes_that_show(rng.next(), tries);
-  }
-
-  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
-    std::vector<std::string> faults;
-    if constexpr (JudgedInUnits<Op>) {
-      Output output = fresh_output();
-      Rng rng(seed);
-      TypedTimed<Op> naive(*variants_.front(), Context{}, case_, output, rng);
-      const auto seen = naive.changes_seen(rng.next(), tries);
-      if (2 * seen.touched < seen.whole) {
-        faults.push_back("of " + std::to_string(seen.whole) + " changes of the input that show, " +
-                         std::to_string(seen.touched) + " show in units that touched() draws");
-      }
-      output = fresh_output();
-      naive.repeat(1);
-      const auto whole = [&] { return Op::judge(case_.problem, case_.input, expected(), output); };
-      const auto in_units = [&](std::vector<Index> units) {
-        return judged_in(case_, output, std::move(units), seed);
-      };
-      const auto each = [&](const auto& part) {
-        compare_units(name_of(part, output), part.of(output), Op::units(case_.problem), rng, tries, whole,
-                      in_units, faults);
-      };
-      std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
-    }
-    return faults;
-  }
-
-  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
-    Output output = fresh_output();
-    prepared(0, Context{})(output, 1);
-    std::vector<std::string> survivors;
-    Rng rng(seed);
-    const auto agrees = [&] { return Op::judge(case_.problem, case_.input, expected(), output).agrees; };
-    const auto each = [&](const auto& part) {
-      spoil(name_of(part, output), part.of(output), rng, tries, agrees, survivors);
-    };
-    std::apply([&](const auto&... parts) { (each(parts), ...); }, Output::parts());
-    return survivors;
-  }
-
- private:
-  static constexpr bool has_figures =
-      requires(const Problem& p, const Input& in, const typename Op::Expected& want, const Output& out) {
-    { Op::figures(p, in, want, out) } -> std::same_as<std::vector<Figure>>;
-  };
-
-  Output fresh_output() { return Op::make_output(case_.problem, case_.input, case_.setting); }
-
-  Runner<Op> prepared(std::size_t variant, const Context& context) {
-    Rng rng(secret());
-    return Runner<Op>(*variants_.at(variant), case_.problem, case_.input, context, rng);
-  }
-
-  const typename Op::Expected& expected() {
-    if (!expected_) {
-      Setting setting = case_.setting;
-      setting.rng = Rng(secret());  // where only a sample is expected, no kernel knows which
-      expected_.emplace(Op::expect(case_.problem, case_.input, setting));
-    }
-    return *expected_;
-  }
-
-  double naive_error() {
-    if (!naive_error_) {
-      Output output = fresh_output();
-      prepared(0, Context{})(output, 1);
-      naive_error_ = Op::judge(case_.problem, case_.input, expected(), output).rms_error();
-    }
-    return *naive_error_;
-  }
-
-  const Variants<Op>& variants_;
-  Case<Op> case_;
-  std::optional<typename Op::Expected> expected_;
-  std::optional<double> naive_error_;  ///< root mean square, in units of the bound
-  std::optional<Output> shared_output_;
-};
-
-/// What is said of the variants of an operation, `naive` first, the others by name. Out of line: the copies
-/// and moves of so many strings would be a tenth of what each contract costs to compile.
-class VariantList {
- public:
-  struct Words {
-    std::string_view name, summary, after, known_bad, known_cheat, known_honest;
-    std::span<const std::string> libraries;
-    bool threaded = false;
-    Site site = Site::here;
-  };
-  VariantList();
-  VariantList(const VariantList&) = delete;
-  VariantList& operator=(const VariantList&) = delete;
-  ~VariantList();
-  /// Returns its place; `origin` has the source, line, code and calls. Throws Error on a repeated name.
-  std::size_t add(std::string_view operation, const Words& words, const VariantInfo& origin);
-  const std::vector<VariantInfo>& all() const { return info_; }
-
- private:
-  std::vector<VariantInfo> info_;
-};
-
-template <Contract Op>
-class TypedOperation final : public Operation {
- public:
-  using Problem = typename Op::Problem;
-
-  /// `origin` has the source, line, code and calls of the variant. An edit here can change how compilers
-  /// inline the registration, which is part of each variant's code: every variant is then measured anew.
-  void add(Variant<Op> variant, const VariantInfo& origin = {}, Site site = Site::here) {
-    if ((variant.run != nullptr) == static_cast<bool>(variant.prepare)) {
-      throw Error(std::string(Op::name) + "/" + variant.name,
-                  "registered with both or neither of run and prepare", "set exactly one");
-    }
-    const std::size_t position = info_.add(Op::name,
-                                           {.name = variant.name,
-                                            .summary = variant.summary,
-                                            .after = variant.after,
-                                            .known_bad = variant.known_bad,
-                                            .known_cheat = variant.known_cheat,
-                                            .known_honest = variant.known_honest,
-                                            .libraries = variant.libraries,
-                                            .threaded = variant.threaded,
-                                            .site = site},
-                                           origin);
-    variants_.insert(variants_.begin() + static_cast<std::ptrdiff_t>(position),
-                     std::make_unique<const Variant<Op>>(std::move(variant)));
-  }
-
-  void add(UntypedVariant variant, const VariantInfo& origin) override {
-    const Site site = variant.site;
-    add(typed<Op>(std::move(variant)), origin, site);
-  }
-
-  std::string_view name() const override { return Op::name; }
-  std::string_view about() const override { return Op::about; }
-  int version() const override { return Op::version; }
-  std::vector<FieldRule> fields() const override { return field_rules<Problem>(); }
-  std::vector<Fill> fills() const override { return {Op::fills.begin(), Op::fills.end()}; }
-  const std::vector<VariantInfo>& variants() const override { return info_.all(); }
-
-  std::vector<std::string> corner_cases() const override {
-    std::vector<std::string> out;
-    for (const Problem& problem : Op::corner_cases()) out.push_back(to_text(problem));
+  std::vector<Index> values(const void* p) const override { return values_of(as<Problem>(p)); }
+  std::vector<std::vector<Index>> corner_cases() const override {
+    std::vector<std::vector<Index>> out;
+    for (const Problem& one : Op::corner_cases()) out.push_back(values_of(one));
     return out;
   }
-
-  std::string canonical(std::string_view where, std::string_view problem) const override {
-    return to_text(parse_problem<Problem>(where, problem));
-  }
-  std::string problem_of(const std::filesystem::path& file) const override {
+  std::vector<Index> problem_of(const std::filesystem::path& file) const override {
     if constexpr (requires { Op::problem_of(file); }) {
-      return to_text(Op::problem_of(file));
+      return values_of(Op::problem_of(file));
     } else {
-      throw_takes_no_file(Op::name, file);
+      return ErasedContract::problem_of(file);
     }
   }
-  double footprint(std::string_view problem) const override { return Op::footprint(parse(problem)); }
-  Cost cost(std::string_view problem) const override { return Op::cost(parse(problem)); }
-
-  std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
-                                   const Context& context) const override {
-    return unfit(variant, parse(problem), context);
+  double footprint(const void* p) const override { return Op::footprint(as<Problem>(p)); }
+  Cost cost(const void* p) const override { return Op::cost(as<Problem>(p)); }
+  Owned make_input(const void* p, Setting& setting) const override {
+    return owned([&] { return Op::make_input(as<Problem>(p), setting); });
   }
-  std::optional<std::string> unfit(std::size_t variant, const Problem& problem,
-                                   const Context& context) const {
-    const Variant<Op>& v = *variants_.at(variant);
-    return v.unfit ? v.unfit(problem, context) : std::nullopt;
+  Owned make_output(const void* p, const void* input, const Setting& setting) const override {
+    return owned([&] { return Op::make_output(as<Problem>(p), as<Input>(input), setting); });
+  }
+  Owned expect(const void* p, const void* input, Setting& setting) const override {
+    return owned([&] { return Op::expect(as<Problem>(p), as<Input>(input), setting); });
+  }
+  Agreement judge(const void* p, const void* input, const void* expected, const void* output) const override {
+    return Op::judge(as<Problem>(p), as<Input>(input), as<Expected>(expected), as<Output>(output));
+  }
+  std::vector<BufferView> inputs(void* input) const override {
+    constexpr std::size_t count = std::tuple_size_v<decltype(Input::parts())>;
+    return [&]<std::size_t... k>(std::index_sequence<k...>) {
+      return std::vector<BufferView>{input_view<k>(*static_cast<Input*>(input))...};
+    }
+    (std::make_index_sequence<count>());
+  }
+  std::vector<BufferView> outputs(void* output) const override {
+    return std::apply(
+        [&](const auto&... parts) {
+          return std::vector<BufferView>{view(parts, *static_cast<Output*>(output))...};
+        },
+        Output::parts());
+  }
+  std::optional<Index> units(const void* p) const override {
+    if constexpr (JudgedInUnits<Op>) {
+      return Op::units(as<Problem>(p));
+    } else {
+      return std::nullopt;
+    }
+  }
+  Index touched(const void* p, std::string_view part, Index at, Rng& rng) const override {
+    if constexpr (JudgedInUnits<Op>) {
+      return Op::touched(as<Problem>(p), part, at, rng);
+    } else {
+      return 0;
+    }
+  }
+  bool has_helpers(const void* p) const override {
+    if constexpr (requires { Op::has_helpers(as<Problem>(p)); }) {
+      return Op::has_helpers(as<Problem>(p));
+    } else {
+      return false;
+    }
+  }
+  std::optional<std::vector<Figure>> figures(const void* p, const void* input, const void* expected,
+                                             const void* output) const override {
+    if constexpr (requires {
+                    Op::figures(as<Problem>(p), as<Input>(input), as<Expected>(expected), as<Output>(output));
+                  }) {
+      return Op::figures(as<Problem>(p), as<Input>(input), as<Expected>(expected), as<Output>(output));
+    } else {
+      return std::nullopt;
+    }
   }
 
-  std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override {
-    return open(parse(problem), std::move(setting));
+  template <class Part, class Owner>
+  static BufferView view(const Part& part, Owner& owner) {
+    auto& buffer = part.of(owner);
+    using T = std::remove_reference_t<decltype(buffer[0])>;
+    return {.name = part.name,
+            .type = type_of_elements<T>(),
+            .is_number = std::is_arithmetic_v<T>,
+            .width = sizeof(T),
+            .role = part.role,
+            .block = &buffer.block(),
+            .data = reinterpret_cast<std::byte*>(buffer.data()),
+            .size = buffer.size()};
   }
-  std::unique_ptr<Workload> open(const Problem& problem, Setting setting) const {
-    return std::make_unique<TypedWorkload<Op>>(variants_, problem, std::move(setting));
+  template <std::size_t k>
+  static BufferView input_view(Input& input) {
+    constexpr auto part = std::get<k>(Input::parts());
+    using T = std::remove_reference_t<decltype(part.of(input)[0])>;
+    static_assert(sizeof(T) <= most_width);
+    BufferView out = view(part, input);
+    if constexpr (requires { part.updated; }) out.updates = place_of(part.updated);
+    if constexpr (part.role == Role::changing) out.salt = change<T>;
+    if constexpr (part.role == Role::permuted) out.salt = [](Salting& s) { s.exchange<T>(); };
+    return out;
   }
-
- private:
-  static Problem parse(std::string_view problem) { return parse_problem<Problem>(Op::name, problem); }
-
-  Variants<Op> variants_;
-  VariantList info_;
+  /// The place of the output's buffer `member`.
+  template <class T>
+  static constexpr int place_of(Buffer<T> Output::*member) {
+    int found = -1, next = 0;
+    const auto look = [&](const auto& part) {
+      if constexpr (requires { part.member == member; }) {
+        if (part.member == member) found = next;
+      }
+      ++next;
+    };
+    std::apply([&](const auto&... parts) { (look(parts), ...); }, Output::parts());
+    return found;
+  }
+  template <class T>
+  static void change(Salting& s) {
+    s.change<T>([&](T& element) {
+      if constexpr (requires {
+                      Op::salt(as<Problem>(s.problem), as<Input>(s.input), s.part.name, s.at, element,
+                               s.setting);
+                    }) {
+        Op::salt(as<Problem>(s.problem), as<Input>(s.input), s.part.name, s.at, element, s.setting);
+      } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+        element = s.setting.rng.next();
+      } else {
+        static_assert(
+            std::is_same_v<T, float>,
+            "define salt(problem, input, part, at, element, setting) in the contract, for elements that "
+            "are no float, or declare the part steady or constant");
+        element = s.setting.draw();
+      }
+    });
+  }
 };
+
+// No inline function: compilers would put it into every file that adds a variant.
+template <Contract Op>
+void TypedOperation<Op>::add(Registry& registry, Variant<Op>&& variant) {
+  static const TypedOperation contract;
+  const VariantWords words{.name = variant.name,
+                           .summary = variant.summary,
+                           .after = variant.after,
+                           .known_bad = variant.known_bad,
+                           .known_cheat = variant.known_cheat,
+                           .known_honest = variant.known_honest,
+                           .precision = variant.precision,
+                           .libraries = variant.libraries,
+                           .threaded = variant.threaded};
+  add_variant(registry, contract, std::make_unique<TypedVariant<Op>>(words, std::move(variant)));
+}
 
 }  // namespace assay::detail

@@ -1,0 +1,115 @@
+#include "core/registry/erased_operation.hpp"
+
+#include "assay/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace detail {
+
+ErasedVariant::ErasedVariant(const VariantWords& words, bool its_runs, bool its_prepares)
+    : info{.name = std::string(words.name),
+           .summary = std::string(words.summary),
+           .after = std::string(words.after),
+           .known_bad = std::string(words.known_bad),
+           .known_cheat = std::string(words.known_cheat),
+           .known_honest = std::string(words.known_honest),
+           .precision = std::string(words.precision),
+           .libraries = {words.libraries.begin(), words.libraries.end()},
+           .threaded = words.threaded},
+      runs(its_runs),
+      prepares(its_prepares) {}
+
+ErasedContract::ErasedContract(std::string_view its_name, std::string_view its_about, int its_version,
+                               std::span<const Fill> its_fills, std::vector<FieldRule> its_rules)
+    : name(its_name), about(its_about), version(its_version), fills(its_fills), rules(std::move(its_rules)) {}
+
+std::vector<Index> ErasedContract::problem_of(const std::filesystem::path& file) const {
+  throw Error(std::string(name), "takes no file", "leave " + file.string() + " out");
+}
+
+std::vector<NamedValue> named_values(const ErasedContract& contract, const void* problem) {
+  const std::vector<Index> values = contract.values(problem);
+  std::vector<NamedValue> out;
+  for (std::size_t i = 0; i < values.size(); ++i) out.push_back({contract.rules[i].name, values[i]});
+  return out;
+}
+
+std::vector<Tensor> tensors(const ErasedContract& contract, void* input, void* output) {
+  std::vector<Tensor> out;
+  const auto add = [&](const BufferView& part, Tensor::Use use) {
+    out.push_back({part.name, part.type, use, part.width, part.size, part.data});
+  };
+  const std::vector<BufferView> inputs = contract.inputs(input);
+  for (const BufferView& part : inputs) {
+    if (part.is_start()) continue;
+    add(part, part.role == Role::constant ? Tensor::Use::constant : Tensor::Use::input);
+  }
+  if (output == nullptr) return out;
+  int place = 0;
+  for (const BufferView& part : contract.outputs(output)) {
+    const bool updated = std::ranges::any_of(
+        inputs, [&](const BufferView& start) { return start.updates == place && start.size > 0; });
+    add(part, updated ? Tensor::Use::updated : Tensor::Use::output);
+    ++place;
+  }
+  return out;
+}
+
+}  // namespace detail
+
+std::vector<std::string> ErasedOperation::corner_cases() const {
+  std::vector<std::string> out;
+  for (const auto& values : contract_.corner_cases()) out.push_back(format_fields(values, contract_.rules));
+  return out;
+}
+
+std::string ErasedOperation::canonical(std::string_view where, std::string_view problem) const {
+  return format_fields(parse_fields(where, problem, contract_.rules), contract_.rules);
+}
+
+std::string ErasedOperation::problem_of(const std::filesystem::path& file) const {
+  return format_fields(contract_.problem_of(file), contract_.rules);
+}
+
+std::optional<std::string> ErasedOperation::unfit(std::size_t variant, std::string_view problem,
+                                                  const Context& context) const {
+  return variants_.at(variant)->unfit(contract_, parse(problem).get(), context);
+}
+
+std::unique_ptr<Workload> ErasedOperation::open(std::string_view problem, Setting setting) const {
+  return std::make_unique<detail::ErasedWorkload>(contract_, variants_, parse(problem), std::move(setting));
+}
+
+void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) {
+  VariantInfo& info = variant->info;
+  const std::string where = fmt::format("{}/{}", name(), info.name);
+  if (variant->runs == variant->prepares) {
+    throw Error(where, "registered with both or neither of run and prepare", "set exactly one");
+  }
+  const auto stands_before = [](std::string_view a, std::string_view b) {
+    if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
+    return a < b;
+  };
+  const auto at = std::ranges::find_if(
+      info_, [&](const VariantInfo& other) { return !stands_before(other.name, info.name); });
+  if (at != info_.end() && at->name == info.name) {
+    throw Error(where, "registered twice", "rename one of the two variants");
+  }
+  info.source = origin.source;
+  info.line = origin.line;
+  info.code = origin.code;
+  info.calls = origin.calls;
+  const auto place = at - info_.begin();
+  info_.insert(at, info);
+  variants_.insert(variants_.begin() + place, std::move(variant));
+}
+
+detail::Owned ErasedOperation::parse(std::string_view problem) const {
+  return contract_.problem(parse_fields(name(), problem, contract_.rules));
+}
+
+}  // namespace assay

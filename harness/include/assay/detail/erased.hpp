@@ -1,0 +1,185 @@
+/// Contracts, variants and ready kernels without their types. The harness checks, times and judges by these
+/// alone: detail/typed.hpp makes them of a contract in C++, core/plugin of an operation that a library
+/// describes.
+#pragma once
+
+#include "assay/operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::detail {
+
+/// A problem, input, output or expectation. Only its contract knows the type.
+using Owned = std::unique_ptr<void, void (*)(void*)>;
+
+/// Owns the value that `make` returns.
+template <class Make>
+Owned owned(const Make& make) {
+  using T = decltype(make());
+  return {new T(make()), [](void* value) { delete static_cast<T*>(value); }};
+}
+
+template <class T>
+const T& as(const void* value) {
+  return *static_cast<const T*>(value);
+}
+
+/// The widest element of an input, in bytes.
+inline constexpr std::size_t most_width = 64;
+
+struct Salting;
+
+/// A buffer of an input or an output.
+struct BufferView {
+  std::string_view name;
+  ElementType type = ElementType::f32;
+  bool is_number = true;
+  std::size_t width = 4;       ///< bytes of an element
+  Role role = Role::changing;  ///< of an input
+  GuardedBlock* block = nullptr;
+  std::byte* data = nullptr;
+  Index size = 0;    ///< elements
+  int updates = -1;  ///< place among the output's buffers of the one that starts as a copy of this; -1: none
+  void (*salt)(Salting&) = nullptr;  ///< of a part that changes: Salting::change() or exchange()
+
+  std::size_t bytes() const { return static_cast<std::size_t>(size) * width; }
+  std::byte* element(Index at) const { return data + static_cast<std::size_t>(at) * width; }
+  bool is_start() const { return updates >= 0; }
+};
+
+/// Changes one element of an input before each call of a slice. This happens inside the time: each change is
+/// one call of BufferView::salt, which knows the type.
+struct Salting {
+  const void* problem;
+  const void* input;
+  Setting setting;                           ///< its random numbers are secret
+  BufferView part{};                         ///< changes in this slice
+  bool on = false;                           ///< the next call meets another element
+  Index at = -1;                             ///< the element that is not as it was; -1: none
+  Index other = -1;                          ///< the element that it changed places with
+  std::array<std::byte, most_width> kept{};  ///< its bytes before
+
+  void next() { part.salt(*this); }
+
+  /// Has `store` store another valid value in a drawn element.
+  template <class T, class Store>
+  void change(const Store& store) {
+    T* const elements = reinterpret_cast<T*>(part.data);
+    if (at >= 0) std::memcpy(&elements[at], kept.data(), sizeof(T));
+    at = setting.rng.integer(0, part.size - 1);
+    std::memcpy(kept.data(), &elements[at], sizeof(T));
+    store(elements[at]);
+  }
+  /// Has two drawn elements change places.
+  template <class T>
+  void exchange() {
+    T* const elements = reinterpret_cast<T*>(part.data);
+    if (at >= 0) std::swap(elements[at], elements[other]);
+    at = setting.rng.integer(0, part.size - 1);
+    other = setting.rng.integer(0, part.size - 1);
+    std::swap(elements[at], elements[other]);
+  }
+
+  /// Makes the input what it was before the slice.
+  void put_back() {
+    if (at < 0) return;
+    if (part.role == Role::permuted) {
+      if (at != other) std::swap_ranges(part.element(at), part.element(at) + part.width, part.element(other));
+    } else {
+      std::memcpy(part.element(at), kept.data(), part.width);
+    }
+    at = -1;
+  }
+};
+
+/// A kernel that is ready to be called on one problem and input.
+class ReadyKernel {
+ public:
+  virtual ~ReadyKernel() = default;
+  /// Calls the kernel `calls` times in a row. `salting`, where there is one that is on, changes the input
+  /// before each call.
+  virtual void repeat(void* output, Index calls, Salting* salting) = 0;
+  /// As Timed::own_seconds().
+  virtual std::optional<double> own_seconds() { return std::nullopt; }
+};
+
+/// Texts of a variant, in the order of Variant; the caller keeps them.
+struct VariantWords {
+  std::string_view name, summary, after, known_bad, known_cheat, known_honest, precision;
+  std::span<const std::string> libraries;
+  bool threaded = false;
+};
+
+class ErasedContract;
+
+/// A variant of any contract.
+class ErasedVariant {
+ public:
+  ErasedVariant(const VariantWords& words, bool runs, bool prepares);
+  virtual ~ErasedVariant() = default;
+  /// Makes it ready outside the timed region.
+  virtual std::unique_ptr<ReadyKernel> ready(const ErasedContract& contract, const void* problem, void* input,
+                                             const Context& context) const = 0;
+  virtual std::optional<std::string> unfit(const ErasedContract& contract, const void* problem,
+                                           const Context& context) const = 0;
+
+  VariantInfo info;
+  bool runs, prepares;  ///< by Variant::run, by Variant::prepare
+};
+
+/// A contract. Pointers to `void` point to the value of an Owned that it made.
+class ErasedContract {
+ public:
+  ErasedContract(std::string_view its_name, std::string_view its_about, int its_version,
+                 std::span<const Fill> its_fills, std::vector<FieldRule> its_rules);
+  virtual ~ErasedContract() = default;
+
+  std::string_view name, about;
+  int version;
+  std::span<const Fill> fills;
+  std::vector<FieldRule> rules;       ///< of the fields of a problem
+  bool content_decides_time = false;  ///< whatever the types: a call may take longer on other numbers
+
+  /// Values of fields, in the order of the rules.
+  virtual Owned problem(const std::vector<Index>& values) const = 0;
+  virtual std::vector<Index> values(const void* problem) const = 0;
+  virtual std::vector<std::vector<Index>> corner_cases() const = 0;
+  /// Throws Error where the operation takes no file.
+  virtual std::vector<Index> problem_of(const std::filesystem::path& file) const;
+  virtual double footprint(const void* problem) const = 0;
+  virtual Cost cost(const void* problem) const = 0;
+  virtual Owned make_input(const void* problem, Setting& setting) const = 0;
+  virtual Owned make_output(const void* problem, const void* input, const Setting& setting) const = 0;
+  virtual Owned expect(const void* problem, const void* input, Setting& setting) const = 0;
+  virtual Agreement judge(const void* problem, const void* input, const void* expected,
+                          const void* output) const = 0;
+  virtual std::vector<BufferView> inputs(void* input) const = 0;
+  virtual std::vector<BufferView> outputs(void* output) const = 0;
+
+  // The parts that a contract may leave out; see Contract.
+  virtual std::optional<Index> units(const void*) const { return std::nullopt; }
+  virtual Index touched(const void*, std::string_view, Index, Rng&) const { return 0; }
+  virtual bool has_helpers(const void*) const { return false; }
+  virtual std::optional<std::vector<Figure>> figures(const void*, const void*, const void*,
+                                                     const void*) const {
+    return std::nullopt;
+  }
+};
+
+/// The problem as kernels without types see it.
+std::vector<NamedValue> named_values(const ErasedContract& contract, const void* problem);
+/// The tensors of a call: the inputs, without those that updates start from, and then the outputs. While a
+/// kernel is prepared there is no output.
+std::vector<Tensor> tensors(const ErasedContract& contract, void* input, void* output);
+
+}  // namespace assay::detail
