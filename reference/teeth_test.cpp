@@ -46,7 +46,7 @@ TEST_P(Teeth, NoCorruptionSurvives) {
   }
 }
 
-/// What was right for an input must be wrong for another one: it is how answers from before are found out.
+/// An output that is right for one input must be wrong for another: so answers from before are found out.
 TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
   const auto& [name, fill] = GetParam();
   const Registry registry = Registry::linked();
@@ -68,7 +68,7 @@ TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
   // A half of them changes the sign of what relu looks at, or does not.
   EXPECT_GT(shown / looked_at, 0.4) << name;
 
-  // Of many units few are judged: those that depend on the change must be among them.
+  // Few of many units are judged: those that depend on the change must be among them.
   const auto footprint = [&](const std::string& problem) { return operation.footprint(problem); };
   const std::string& largest = *std::ranges::max_element(problems, {}, footprint);
   EXPECT_GT(shown_share(largest, 32), 0.1) << name << ' ' << largest;

@@ -117,7 +117,7 @@ using WinogradDataProblem = Windows3x3<DataProblem>;
 /// The points are 0, 5/8, -5/8, 3/2, -3/2 and infinity: A and B are exact in binary, k1 = 9.7 and k2 = 5.0,
 /// while 0, 1, -1, 2, -2 and infinity have 19.5 and 9.7. Other points may be used as far as the bound goes.
 ///
-/// What is not promised: any digit of an element that is small beside s(c) |w[f]| |x[n, near]|. In a dark
+/// No digit is promised of an element that is small beside s(c) |w[f]| |x[n, near]|. In a dark
 /// corner of a bright image, within five pixels of it, a kernel may lose a tap and be right here; conv2d
 /// rejects it. There is no exact fill, since G is not exact in binary: integers do not stay integers.
 ///

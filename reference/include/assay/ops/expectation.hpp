@@ -1,5 +1,5 @@
-/// What the oracles expect of an array: of all its elements, or of those that a sample or the units of a
-/// Setting ask for.
+/// The expectations that oracles have of an array: of all its elements, or of those that a sample or the
+/// units of a Setting ask for.
 #pragma once
 
 #include "assay/agreement.hpp"

@@ -39,7 +39,7 @@ class LogFile {
   Index size_ = 0;
 };
 
-/// What ends a loop before its time.
+/// Thrown to end a loop before its time.
 struct Stopped {};
 
 }  // namespace logging

@@ -15,7 +15,7 @@ namespace assay {
 
 namespace loss_readback {
 
-/// What a step leaves: numbers that later steps are made of, and that a loop wants to print.
+/// The numbers that a step leaves: later steps are made of them, and a loop wants to print them.
 struct State {
   std::uint64_t loss = 0, correct = 0;
   bool operator==(const State&) const = default;

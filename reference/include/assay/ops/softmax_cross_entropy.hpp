@@ -44,7 +44,7 @@ struct SoftmaxCrossEntropy {
                         option("smoothing", &Problem::smoothing, 0, 0, 99),
                         choice("logits", &Problem::logits, logits_words)};
     }
-    /// What every class has of the target, and what the label has besides.
+    /// The share of every class in the target, and the further share of the label.
     double everywhere() const { return 0.01 * static_cast<double>(smoothing) / static_cast<double>(cols); }
     double at_label() const { return 1 - 0.01 * static_cast<double>(smoothing); }
   };

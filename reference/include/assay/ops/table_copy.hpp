@@ -57,7 +57,7 @@ struct TableCopy {
   static Expected expect(const Problem& problem, const Input& input, Setting& setting);
   static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
                          const Output& output);
-  /// What is read of both tables, and the columns that change.
+  /// Counts the numbers that are read from both tables, and the columns that change.
   static Cost cost(const Problem& problem);
 };
 

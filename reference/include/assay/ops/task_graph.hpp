@@ -87,7 +87,7 @@ struct TaskGraph {
   /// A graph in a CSV file, see read_dag(), with the column `nanoseconds`: 0 to 1e9 each, at most 1e10 in
   /// all.
   static Problem problem_of(const std::filesystem::path& file);
-  /// Of the graph: its work, and the time that no schedule on so many threads can beat.
+  /// The work of the graph, and the time that no schedule on so many threads can beat.
   static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
                                      const Output& output);
 

@@ -37,7 +37,7 @@ struct Window {
   }
   bool inside(Index row, Index column) const { return row >= 0 && row < h && column >= 0 && column < w; }
 
-  /// What the window meets inside the image: pairs of a position and a tap, and the different pixels,
+  /// Counts inside the image: pairs of a position and a tap that meet, and the different pixels,
   /// positions and taps among them.
   struct Met {
     double pairs = 0, pixels = 0, positions = 0, taps = 0;
