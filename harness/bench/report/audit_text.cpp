@@ -86,14 +86,6 @@ doc::Section finding_section(const AuditReport& report, std::size_t at) {
           .depth = 1};
 }
 
-doc::Table files_table(const std::vector<EvidenceFile>& files) {
-  doc::Table out{.columns = {{.tag = "file"},
-                             {.tag = "what", .name = "holds", .folds = false},
-                             {.tag = "hash", .name = "FNV-1a of its content"}}};
-  for (const EvidenceFile& file : files) out.rows.push_back({code(file.name), file.what, code(file.hash)});
-  return out;
-}
-
 std::string outcome_line(const AuditReport& report) {
   if (report.findings.empty()) {
     return fmt::format("Nothing was found that makes {} faster, in {} process starts", whole_of(report),
@@ -171,11 +163,9 @@ std::string to_markdown(const AuditReport& report) {
                                   {.tag = "worst_error", .unit = "ratio"},
                                   {.tag = "phase", .name = "effort", .folds = false}},
                       .instead = "None: nothing is faster than what is in use by its whole interval."};
-  doc::Table expected{.columns = {{.tag = "variant"},
-                                  {.tag = "expected", .unit = "x"},
-                                  {.tag = "speedup", .name = "measured", .unit = "x"},
-                                  {.tag = "as_expected", .name = "intervals meet", .folds = false}},
-                      .instead = "There is no run before that has these cases."};
+  doc::Table expected{
+      .columns = doc::columns("variant; expected [x]; speedup = measured [x]; !as_expected = intervals meet"),
+      .instead = "There is no run before that has these cases."};
   std::vector<doc::Section> sections;
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     const AuditFinding& one = report.findings[i];

@@ -1,4 +1,5 @@
 #include "bench/report/content.hpp"
+#include "bench/report/claims.hpp"
 #include "bench/report/fields.hpp"
 #include "core/code/calls.hpp"
 #include "core/json/lint.hpp"
@@ -176,6 +177,13 @@ doc::Text figure_cell(const Figure& figure, const FigureValues& values) {
   const auto found = values.find(figure.tag);
   if (found == values.end() || (figure.unit == "s" && found->second < handle_seconds)) return {};
   return doc::amount(found->second, figure.unit);
+}
+
+doc::Table files_table(const std::vector<EvidenceFile>& files) {
+  doc::Table out{.columns = doc::columns("file; !what = holds; hash = FNV-1a of its content")};
+  for (const EvidenceFile& file : files)
+    out.rows.push_back({doc::code(file.name), file.what, doc::code(file.hash)});
+  return out;
 }
 
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,

@@ -44,6 +44,10 @@ std::vector<LadderStep> ladder(const Results& results);
 /// The value of a figure, where it is known: a time below 1 µs is that of a handle, and no preparation.
 doc::Text figure_cell(const Figure& figure, const FigureValues& values);
 
+struct EvidenceFile;
+/// The files that a document rests on, with the hashes of their content.
+doc::Table files_table(const std::vector<EvidenceFile>& files);
+
 /// What else the machine did while trials were timed, as a sentence.
 std::string weather_text(const Weather& weather);
 

@@ -183,12 +183,8 @@ std::string to_text(const History& history) {
 }
 
 std::string to_markdown(const History& history) {
-  doc::Table runs{.columns = {{.tag = "run"},
-                              {.tag = "date", .folds = false},
-                              {.tag = "commit", .folds = false},
-                              {.tag = "machine"},
-                              {.tag = "file", .folds = false}}};
-  doc::Table rows{.columns = {{.tag = "trial"}}};
+  doc::Table runs{.columns = doc::columns("run; !date; !commit; machine; !file")};
+  doc::Table rows{.columns = doc::columns("trial")};
   doc::Document out{.title = "History of suite " + doc::code(history.suite), .sections = {doc::Section{}}};
   std::vector<doc::Block>& blocks = out.sections[0].blocks;
   for (std::size_t i = 0; i < history.runs.size(); ++i) {

@@ -144,14 +144,9 @@ Text choice_text(const Picked& picked) {
 }
 
 Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, const std::string& operation) {
-  Table out{.columns = {{.tag = "case"},
-                        {.tag = "variant", .name = "fastest", .folds = false},
-                        {.tag = "seconds", .name = "time", .unit = "s", .folds = false},
-                        {.tag = "speedup", .name = "vs naive", .unit = "x", .folds = false},
-                        {.tag = "share_of_roof", .name = "of roof", .unit = "share"},
-                        {.tag = "peer", .name = "vs best library"},
-                        {.tag = "picked", .name = "auto chose"},
-                        {.tag = "note", .name = "layer"}}};
+  Table out{.columns = doc::columns(
+                "case; !variant = fastest; !seconds = time [s]; !speedup = vs naive [x]; share_of_roof = of "
+                "roof [share]; peer = vs best library; picked = auto chose; note = layer")};
   for (const Fastest& one : fastest) {
     const TimeRow& row = *one.row;
     if (!operation.empty() && operation_of(row) != operation) continue;
@@ -252,12 +247,8 @@ Section verdicts_section(const Report& report) {
               .blocks = {Text(compared_with(report))},
               .folded = true};
   if (!report.comparison) return {.blocks = {compared_with(report) + Text(" Nothing was compared.")}};
-  Table rows{.columns = {{.tag = "trial"},
-                         {.tag = "verdict", .folds = false},
-                         {.tag = "words", .name = "time now against before", .folds = false},
-                         {.tag = "ratio", .data_only = true},
-                         {.tag = "limit", .unit = "times"},
-                         {.tag = "why"}},
+  Table rows{.columns = doc::columns(
+                 "trial; !verdict; !words = time now against before; -ratio; limit [times]; why"),
              .sorts = true};
   std::vector<ComparedRow> sorted = report.comparison->rows;
   std::ranges::stable_sort(sorted, {}, [](const ComparedRow& v) { return weight(listed_as(v)); });
@@ -287,12 +278,9 @@ Section epochs_section(const Report& report) {
       out.blocks.push_back("No prediction for " + one.label + ": " + one.impossible + ".");
       continue;
     }
-    Table parts{.columns = {{.tag = "trial"},
-                            {.tag = "note", .name = "layer"},
-                            {.tag = "per_step"},
-                            {.tag = "seconds", .name = "per call", .unit = "s"},
-                            {.tag = "seconds_per_step", .name = "per step in all", .unit = "s"},
-                            {.tag = "share", .name = "of the epoch", .unit = "share"}}};
+    Table parts{.columns =
+                    doc::columns("trial; note = layer; per_step; seconds = per call [s]; seconds_per_step = "
+                                 "per step in all [s]; share = of the epoch [share]")};
     for (const Contribution& part : one.contributions) {
       parts.rows.push_back({code(part.key), part.note, doc::count(part.per_step), doc::seconds(part.seconds),
                             doc::seconds(part.seconds_per_step), doc::share(part.share / 100)});
@@ -308,14 +296,11 @@ Section epochs_section(const Report& report) {
     }
   }
   if (report.composition.impossible.empty() && !report.composition.effects.empty()) {
-    Table effects{.columns = {{.tag = "operation"},
-                              {.tag = "share", .name = "of the naive epoch", .unit = "share"},
-                              {.tag = "speedup", .name = "its speed-up", .unit = "x"},
-                              {.tag = "epoch", .name = "the epoch's", .unit = "x"},
-                              {.tag = "limit", .name = "at most", .unit = "times"},
-                              {.tag = "share_left", .name = "of the fastest epoch", .unit = "share"},
-                              {.tag = "limit_left", .name = "at most from there", .unit = "times"}},
-                  .sorts = true};
+    Table effects{
+        .columns = doc::columns("operation; share = of the naive epoch [share]; speedup = its speed-up [x]; "
+                                "epoch = the epoch's [x]; limit = at most [times]; share_left = of the "
+                                "fastest epoch [share]; limit_left = at most from there [times]"),
+        .sorts = true};
     const auto limit = [](double value) {
       return std::isinf(value) ? Text("none") : Text(doc::amount(value, "times"));
     };
@@ -361,21 +346,14 @@ std::string intervals(const Report& report) {
 
 Table times_table(const Report& report) {
   const bool shown = report.withheld.empty();
-  Table out{
-      .tag = "times",
-      .columns = {{.tag = "key", .name = "trial"},
-                  {.tag = "n", .name = "samples", .about = "Process starts x slices of each."},
-                  {.tag = "seconds", .name = "time", .unit = "s", .about = "Median of a call."},
-                  {.tag = "speedup", .name = "vs naive", .unit = "x", .about = "In the same process starts."},
-                  {.tag = "rate", .name = "throughput", .about = "The work of the contract by the time."},
-                  {.tag = "share_of_roof",
-                   .name = "of roof",
-                   .unit = "share",
-                   .about =
-                       "Share of what the measured roof allows for that work, with the bytes of one call "
-                       "as its working set."}},
-      .instead = "No time was measured.",
-      .sorts = true};
+  Table out{.tag = "times",
+            .columns = doc::columns(
+                "key = trial; n = samples: Process starts x slices of each.; seconds = time [s]: Median of a "
+                "call.; speedup = vs naive [x]: In the same process starts.; rate = throughput: The work of "
+                "the contract by the time.; share_of_roof = of roof [share]: Share of what the measured roof "
+                "allows for that work, with the bytes of one call as its working set."),
+            .instead = "No time was measured.",
+            .sorts = true};
   for (const Figure& figure : report.measured) {
     out.columns.push_back(
         {.tag = figure.tag, .name = figure.name, .unit = figure.unit, .about = figure.about});
@@ -452,20 +430,10 @@ Section roofline_section(const Report& report) {
 Section peers_section(const Report& report) {
   Section out{.tag = "peers", .title = "Beside the libraries", .short_title = "Libraries", .folded = true};
   if (report.peers.empty()) return out;
-  Table rows{.columns = {{.tag = "operation"},
-                         {.tag = "threads"},
-                         {.tag = "cases"},
-                         {.tag = "libraries"},
-                         {.tag = "geometric_mean", .name = "in the mean", .left = true},
-                         {.tag = "worst"},
-                         {.tag = "best"}},
+  Table rows{.columns = doc::columns(
+                 "operation; threads; cases; libraries; <geometric_mean = in the mean; worst; best"),
              .sorts = true};
-  Table cases{.columns = {{.tag = "case"},
-                          {.tag = "threads"},
-                          {.tag = "ours"},
-                          {.tag = "library"},
-                          {.tag = "ratio", .left = true}},
-              .sorts = true};
+  Table cases{.columns = doc::columns("case; threads; ours; library; <ratio"), .sorts = true};
   for (const PeerRow& row : report.peers) {
     const auto at = [](const PeerRatio& one) {
       return doc::faster(one.ratio) + Text(" at ") + code(one.problem);
@@ -487,15 +455,9 @@ Section peers_section(const Report& report) {
 }
 
 Section ladder_section(const Report& report) {
-  Table rows{.columns = {{.tag = "operation"},
-                         {.tag = "step"},
-                         {.tag = "after"},
-                         {.tag = "cases"},
-                         {.tag = "mean", .name = "in the mean", .left = true},
-                         {.tag = "in_all", .left = true},
-                         {.tag = "least"},
-                         {.tag = "most"}},
-             .sorts = true};
+  Table rows{
+      .columns = doc::columns("operation; step; after; cases; <mean = in the mean; <in_all; least; most"),
+      .sorts = true};
   for (const LadderStep& one : report.ladder) {
     rows.rows.push_back({code(one.operation), code(threads_of(one.step, one.threads)), code(one.after),
                          number(one.cases), doc::faster(one.mean), doc::faster(one.in_all),
@@ -520,13 +482,8 @@ Section sizes_section(const Report& report) {
     return out;
   }
   if (report.break_even.empty()) return out;
-  Table rows{.columns = {{.tag = "operation"},
-                         {.tag = "variant"},
-                         {.tag = "against"},
-                         {.tag = "sizes"},
-                         {.tag = "from", .name = "faster from"},
-                         {.tag = "slower", .name = "slower at"},
-                         {.tag = "undecided", .name = "undecided at"}}};
+  Table rows{.columns = doc::columns("operation; variant; against; sizes; from = faster from; slower = "
+                                     "slower at; undecided = undecided at")};
   std::size_t always = 0, drawn = 0;
   std::vector<doc::Block> plots;
   for (const BreakEven& row : report.break_even) {
@@ -587,15 +544,9 @@ Section samples_section(const Report& report) {
 }
 
 Section agreement_section(const Report& report) {
-  Table rows{.columns = {{.tag = "operation"},
-                         {.tag = "variants"},
-                         {.tag = "cases"},
-                         {.tag = "trials"},
-                         {.tag = "disagreeing", .name = "disagree"},
-                         {.tag = "worst_error",
-                          .unit = "ratio",
-                          .about = "Largest error of the trials that agree, in units of the bound."},
-                         {.tag = "compared", .name = "outputs compared"}},
+  Table rows{.columns = doc::columns(
+                 "operation; variants; cases; trials; disagreeing = disagree; worst_error [ratio]: Largest "
+                 "error of the trials that agree, in units of the bound.; compared = outputs compared"),
              .instead = "Nothing was checked.",
              .sorts = true};
   for (const AgreementRow& row : report.agreement) {
@@ -627,12 +578,7 @@ Section agreement_section(const Report& report) {
 Section figures_section(const Report& report) {
   Section out{.tag = "figures", .title = "Figures of outputs", .short_title = "Figures", .folded = true};
   if (report.figures.empty()) return out;
-  Table rows{.columns = {{.tag = "case"},
-                         {.tag = "figure", .folds = false},
-                         {.tag = "value"},
-                         {.tag = "bound"},
-                         {.tag = "gap"},
-                         {.tag = "variants", .folds = false}}};
+  Table rows{.columns = doc::columns("case; !figure; value; bound; gap; !variants")};
   for (const FigureRow& row : report.figures) {
     const Figure& figure = row.figure;
     const auto gap = gap_of(figure);
@@ -654,10 +600,7 @@ Section figures_section(const Report& report) {
 }
 
 Section trust_section(const Report& report) {
-  Table rows{.columns = {{.tag = "variant"},
-                         {.tag = "judged", .name = "slices judged"},
-                         {.tag = "compared", .name = "elements compared"},
-                         {.tag = "calls"}},
+  Table rows{.columns = doc::columns("variant; judged = slices judged; compared = elements compared; calls"),
              .instead = "No slice was judged: nothing was timed, or by a program that judges none.",
              .sorts = true};
   for (const TrustRow& row : report.trust) {
@@ -705,8 +648,7 @@ std::string mix_text(double written_share) {
 }
 
 Table roofs_table(const Report& report) {
-  Table out{.columns = {{.tag = "roof"}, {.tag = "threads"}, {.tag = "reached", .folds = false}},
-            .instead = "No roof was measured."};
+  Table out{.columns = doc::columns("roof; threads; !reached"), .instead = "No roof was measured."};
   for (const Roof& roof : report.roofs) {
     out.rows.push_back(
         {"f32 fused multiply-add", doc::count(roof.threads), doc::amount(roof.flops_per_second, "FLOP/s")});
@@ -734,9 +676,7 @@ Section machine_section(const Report& report) {
     out.blocks.push_back(std::move(differences));
   }
   out.blocks.push_back("While trials were timed: " + weather_text(report.weather));
-  Table facts{.columns = {{.tag = "fact"},
-                          {.tag = "value", .folds = false},
-                          {.tag = "decides", .name = "must be equal to compare"}}};
+  Table facts{.columns = doc::columns("fact; !value; decides = must be equal to compare")};
   facts.rows.push_back({"key", code(report.machine.key), "yes"});
   for (const Fact& fact : report.machine.facts)
     facts.rows.push_back({fact.name, fact.value, fact.decides ? "yes" : "no"});

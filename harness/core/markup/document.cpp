@@ -1,5 +1,6 @@
 #include "core/markup/document.hpp"
 
+#include "assay/csv.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -122,6 +123,40 @@ Text words(Words authored) {
     const std::string inner(rest.substr(fence.size(), end - fence.size()));
     out += fence == "`" ? code(inner) : strong(inner);
     rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? end : end + fence.size()));
+  }
+  return out;
+}
+
+std::vector<Column> columns(Words line) {
+  std::vector<Column> out;
+  const auto cut = [](std::string_view& text, std::string_view mark) {
+    const std::size_t at = text.find(mark);
+    const std::string_view after =
+        at == std::string_view::npos ? std::string_view() : csv::trimmed(text.substr(at + mark.size()));
+    text = csv::trimmed(text.substr(0, at));
+    return after;
+  };
+  for (std::string_view rest = line.text(); !rest.empty();) {
+    std::string_view own = rest;
+    rest = cut(own, ";");
+    Column& column = out.emplace_back();
+    column.about = cut(own, ":");
+    std::string_view unit = cut(own, "[");
+    static_cast<void>(cut(unit, "]"));
+    column.unit = unit;
+    column.name = cut(own, " = ");
+    for (; !own.empty(); own.remove_prefix(1)) {
+      if (own.front() == '!') {
+        column.folds = false;
+      } else if (own.front() == '<') {
+        column.left = true;
+      } else if (own.front() == '-') {
+        column.data_only = true;
+      } else {
+        break;
+      }
+    }
+    column.tag = own;
   }
   return out;
 }

@@ -146,6 +146,11 @@ struct Column {
   bool wraps = false;      ///< on a terminal, long texts stand below their row
 };
 
+/// Columns in a line: `!key = trial; seconds = time [s]: Median of a call.; threads` are the tags, where they
+/// differ from it the names, units and sentences of three. In front of a tag `!` keeps a column that is all
+/// the same, `<` lets its numbers stand left, and `-` shows it in data alone.
+std::vector<Column> columns(Words line);
+
 /// More rows than these are folded away: text after them would be far below.
 inline constexpr std::size_t few_rows = 40;
 

@@ -51,6 +51,25 @@ TEST(Words, ReadCodeAndStarsOfTheProgramsOwnTexts) {
   EXPECT_EQ(words("open `n").plain(), "open n");
 }
 
+TEST(Columns, AreReadFromALine) {
+  const std::vector<Column> found =
+      columns("key = trial; !seconds = time [s]: Of a call.; <mean [faster]; -raw");
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].tag, "key");
+  EXPECT_EQ(found[0].name, "trial");
+  EXPECT_TRUE(found[0].folds);
+  EXPECT_EQ(found[1].tag, "seconds");
+  EXPECT_EQ(found[1].name, "time");
+  EXPECT_EQ(found[1].unit, "s");
+  EXPECT_EQ(found[1].about, "Of a call.");
+  EXPECT_FALSE(found[1].folds);
+  EXPECT_EQ(found[2].tag, "mean");
+  EXPECT_EQ(found[2].name, "");
+  EXPECT_TRUE(found[2].left);
+  EXPECT_EQ(found[3].tag, "raw");
+  EXPECT_TRUE(found[3].data_only);
+}
+
 TEST(Table, StandsInMarkdownWithNumbersOnTheRight) {
   EXPECT_EQ(to_markdown({Block(times())}),
             "| variant | time |\n|---|---:|\n| `naive` | 2.00 s [1.50, 2.50] |\n| `packed` | 500 ms |\n\n"
