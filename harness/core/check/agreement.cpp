@@ -62,8 +62,9 @@ std::string pattern_text(const Shape& shape, const std::vector<Spread>& spreads)
   return fmt::format("{}[{}]", shape.name, out);
 }
 
-/// What a few elements that all lie within their bounds add to an Agreement; nothing can be said where one
-/// does not. Nearly all do, and so many at a time cost a fraction of what they cost one by one.
+/// A few elements that all lie within their bounds, and their share of an Agreement. Nearly all elements do,
+/// and so many at a time cost a fraction of the same elements one by one. Nothing is said where one
+/// does not.
 struct Few {
   static constexpr std::size_t count = 256, lanes = 8;
   bool within = false;

@@ -93,7 +93,7 @@ std::vector<double> shares_before(std::span<const CheckStep> steps) {
   return out;
 }
 
-/// What a check found, as a child hands it to its parent.
+/// The result of a check, as a child hands it to its parent.
 struct Found {
   Agreement agreement;
   std::vector<double> seconds;  ///< of calls, where they were timed
@@ -322,7 +322,7 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                     found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
                   if (!found.agrees && beside)
                     found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
-                  // Of its own problem, those of the last fill stay, which is the one that is timed.
+                  // The figures of the trial's own problem stay: those of the last fill, which is timed.
                   if (beside) found.figures = std::move(before.figures);
                   found.worst_error = std::max(found.worst_error, before.worst_error);
                   before = std::move(found);

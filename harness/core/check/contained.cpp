@@ -67,7 +67,7 @@ std::string current_exception_text() {
   }
 }
 
-/// What a child found, written as it goes: what it had found is there when it ends, however that happens.
+/// Results of a child, written as it goes: they are there when it ends, however that happens.
 class Findings {
  public:
   enum class Kind : std::uint32_t { found, error, fault, done };

@@ -19,7 +19,7 @@ namespace assay {
 struct StepRecord {
   std::atomic<std::uint64_t> step;         ///< 1 + the step that a kernel runs for; 0: none does
   std::atomic<std::int64_t> since, limit;  ///< of that step, in nanoseconds of the monotonic clock
-  char thrown[232];                        ///< what a kernel threw, which ended the process
+  char thrown[232];                        ///< text of the exception that ended the process
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 

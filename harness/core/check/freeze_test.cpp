@@ -19,7 +19,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// What a frozen process that does this tells its parent; empty when nothing stopped it.
+/// A frozen process does `work`: returns its last words to its parent, empty when nothing stopped it.
 std::string told_by(const std::function<void()>& work) {
   const SharedRecord record;
   const pid_t child = fork();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t of_naive = 0;
 
-/// What a case may take, so that it runs everywhere.
+/// The most memory of a case in bytes, so that it runs everywhere.
 constexpr double largest_footprint = 0x1p29;
 
 Context context_of(const VariantInfo& variant) { return {.threads = variant.threaded ? 2 : 1}; }

@@ -54,7 +54,7 @@ TEST(DrawnProblem, GrowsUntilTheVariantRuns) {
   EXPECT_FALSE(problem(nowhere));
 }
 
-// As of a window that must fit into its image; what fits is larger than the corner cases.
+// Stands for a window that must fit into its image: problems that fit are larger than the corner cases.
 struct Fitting : Doubling {
   static constexpr std::string_view name = "fitting";
   static double footprint(const Problem& p) {

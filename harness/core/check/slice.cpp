@@ -134,7 +134,7 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm, std::uint64_t 
   Agreement found = timed_.settle(judged ? std::optional(secret()) : std::nullopt);
   ++audit_.slices;
   slice_seconds_ += out.seconds;
-  // What is noted of a state that calls update is no work of theirs.
+  // The notes of a state that calls update are no work of the kernel.
   working_seconds_ += time.by_own_clock ? out.seconds : std::min(out.seconds, out.cpu_seconds);
   calls_ += calls;
   if (judged) {
@@ -180,7 +180,7 @@ void AuditedSlices::compare_with_other_content() {
   double seconds = 0;
   timed_.with_other_content(secret(), [&] {
     static_cast<void>(timed_.own_seconds());
-    // Of processor time: wherever the processor is taken away, for however long, no kernel is slower for it.
+    // In processor time: a kernel is no slower where the processor is taken away for a while.
     const double before = cpu_seconds_of_thread();
     timed_.repeat(1);
     const double after = cpu_seconds_of_thread();
@@ -236,7 +236,7 @@ bool AuditedSlices::watches_memory() const {
 void AuditedSlices::look_at_memory(std::size_t heap) {
   constexpr Index enough = 8;
   constexpr double share = 0.9;
-  // What was given back may lie with an allocator for the next calls, a few blocks of each size and thread,
+  // An allocator may keep freed memory for the next calls, a few blocks of each size and thread,
   // and it takes memory from the system in pieces of 132 KiB.
   constexpr double kept_by_allocators = 1 << 18;
   constexpr double page = 4096;

@@ -1,4 +1,4 @@
-// What the judge of timed slices must find, and whom it must leave alone. Each cheat is a variant of
+// The judge of timed slices finds cheats, and leaves honest kernels alone. Each cheat is a variant of
 // `doubling`.
 #include "core/check/slice.hpp"
 
@@ -143,7 +143,7 @@ TEST(AuditedSlices, PassAnHonestKernel) {
   EXPECT_GT(audit.compared, 0);
 }
 
-/// What `use` makes of this kernel when it is ready.
+/// Returns use(timed) of this kernel, made ready.
 template <class Use>
 auto of_ready(const Kernel& kernel, const Use& use) {
   Registry registry = testing::doubling_registry();
@@ -240,7 +240,7 @@ TEST(AuditedSlices, FindAKernelThatRestsInMostCalls) {
 TEST(AuditedSlices, FindAKernelThatRestsUntilASliceMayEnd) {
   EXPECT_THAT(audit_of(
                   [calls = 0, last = 0.0F](const Input& in, Output& out) mutable {
-                    // What the output holds tells that a slice began.
+                    // The content of the output tells that a slice began.
                     if (out.y[0] != last) calls = 0;
                     if (++calls > 14 || calls == 1) doubled(in, out);
                     last = out.y[0];

@@ -57,7 +57,7 @@ bool has_children() {
   return waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// Of a process that had none, so that they are a kernel's.
+/// Called where the process had no children before: they are a kernel's.
 void end_children() {
   std::ifstream list("/proc/thread-self/children");
   for (pid_t child = 0; list >> child;) {

@@ -1,4 +1,4 @@
-/// What a kernel shares with everything that runs after it in the same process, and has to leave as it was.
+/// A kernel shares a process with everything that runs after it, and has to leave these things as they were.
 #pragma once
 
 #include "core/files/processor_set.hpp"
@@ -23,7 +23,7 @@ class FloatEnvironment {
  private:
   std::uint32_t vector_ = 0;  ///< MXCSR, or FPCR
   std::uint16_t x87_ = 0;
-  bool upper_halves_ = false;  ///< of vector registers hold something
+  bool upper_halves_ = false;  ///< the upper halves of vector registers hold something
 };
 
 /// The processors that the calling thread may run on.
@@ -37,9 +37,9 @@ class Affinity {
   ProcessorSet processors_;
 };
 
-/// What belongs to the calling thread and the process, in some microseconds: the floating-point environment,
-/// the processors that it may run on, the priority, signal handlers and timers, children, and whether all
-/// other threads sleep.
+/// The state of the calling thread and the process, read in some microseconds: the floating-point
+/// environment, the processors that it may run on, the priority, signal handlers and timers, children, and
+/// whether all other threads sleep.
 class Surroundings {
  public:
   static Surroundings now();

@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-/// What no reference writes.
+/// No reference writes this NaN.
 constexpr std::uint64_t unwritten = 0x7ff8dead7ff8dead;
 
 void store(const PluginTensor& tensor, void* at, double value) {

@@ -566,7 +566,7 @@ std::string PluginLibrary::code() const {
   if (!outcome.unreadable.empty()) return "";
   std::string bytes;
   for (const ElfSection& section : outcome.file.sections) {
-    // What says where the file was built from is no code, and what the loader reads follows from the rest.
+    // Notes say where the file was built from; sections that only the loader reads follow from the rest.
     if ((section.flags & SHF_ALLOC) == 0 || section.type == SHT_NOTE) continue;
     bytes += section.name;
     bytes += section.bytes;

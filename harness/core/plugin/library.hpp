@@ -16,7 +16,7 @@
 
 namespace assay {
 
-/// What it says of a tensor of one of its operations, for one problem.
+/// A tensor of one of its operations, as described for one problem.
 struct PluginTensor {
   std::string name;
   int type = ASSAY_F32, use = ASSAY_INPUT;
@@ -71,7 +71,7 @@ class PluginLibrary {
   /// Throws Error naming the file when it is no plug-in, or one of another version, or makes no sense, and
   /// when it crashes or hangs while it is asked.
   explicit PluginLibrary(std::filesystem::path file);
-  /// Of an interpreter that embeds this program; `name` is for messages. It must outlive this.
+  /// Belongs to an interpreter that embeds this program. `name` is for messages; `given` must outlive this.
   PluginLibrary(std::string name, const assay_plugin& given);
 
   const std::filesystem::path& file() const { return file_; }
@@ -94,7 +94,7 @@ class PluginLibrary {
 
   /// A hash of all code and constants in the file; empty when it cannot be read.
   std::string code() const;
-  /// What it imports from elsewhere; nothing when it cannot be read.
+  /// The functions that it imports from elsewhere; nothing when it cannot be read.
   std::optional<std::vector<Calls>> calls() const;
 
  private:

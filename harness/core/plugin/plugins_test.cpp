@@ -60,7 +60,7 @@ int run(void*, const assay_problem*, const assay_tensor* t, size_t) {
 int fails(void*) { return 4; }
 const char* reason(void*) { return "the device is gone"; }
 
-/// What the library returns, with one of everything.
+/// A library with one of everything.
 struct Library {
   const char* corner_cases[1] = {"n=3"};
   assay_rule rules[2] = {{"n", 1, 100, 0, 0, 0}, {"mode", 0, 1, 1, 0, 0}};

@@ -13,7 +13,7 @@ namespace {
 /// Inputs that are hashed after every slice: it takes some ten microseconds.
 constexpr std::size_t small_input = std::size_t{1} << 18;
 
-/// Of all bytes, and of where they are.
+/// A hash of all bytes and their places.
 std::uint64_t digest(const BufferView& part) {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15U;
   constexpr std::size_t lanes = 8, block = lanes * sizeof(std::uint64_t);

@@ -206,8 +206,8 @@ void ErasedTimed::choose_part() {
       salting_.setting.rng.integer(0, static_cast<Index>(candidates.size()) - 1))];
 }
 
-/// What the output holds before a slice tells nothing: numbers that could be right, or what says that they
-/// were never written where the whole output is judged.
+/// Leaves nothing in the output that a kernel could use: numbers that could be right, or, where the whole
+/// output is judged, the poison of elements that were never written.
 void ErasedTimed::overwrite(const BufferView& part, bool in_units) {
   part.block->mend();
   if (!in_units || part.type != ElementType::f32) return poison(part, 0, part.size);

@@ -119,7 +119,7 @@ void compare_units(const BufferView& part, Index units, Rng& rng, int tries,
   for (int attempt = 0; attempt < tries && part.size > 0; ++attempt) {
     const Index at = rng.integer(0, part.size - 1);
     const float before = elements[at];
-    // What a right call does not write is no unit's.
+    // An element that a right call does not write belongs to no unit.
     if (!std::isfinite(before)) continue;
     elements[at] += 1 + std::abs(before);
     if (const Agreement wrong = whole(); !wrong.agrees) {

@@ -1,4 +1,4 @@
-/// What a program knows of its own machine code, put there by its build.
+/// A program's knowledge of its own machine code, put there by its build.
 #pragma once
 
 #include <optional>

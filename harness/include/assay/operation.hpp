@@ -69,8 +69,8 @@ struct Cost {
   double bytes_read = 0;
   double bytes_written = 0;
   bool f32 = true;  ///< the arithmetic is f32, the only kind whose roof is measured
-  /// What is counted in `flops` and `bytes_read` although a right kernel may do without, such as products
-  /// with padding. The others make a time that none can beat, see floor_of().
+  /// The work in `flops` and `bytes_read` that a right kernel may do without, such as products with padding.
+  /// The rest makes a time that no kernel can beat, see floor_of().
   double avoidable_flops = 0, avoidable_bytes = 0;
 };
 
@@ -79,7 +79,7 @@ struct Context {
   int threads = 1;
 };
 
-/// What happens to a part of an input between the calls of a prepared kernel.
+/// The change of a part of an input between the calls of a prepared kernel.
 enum class Role {
   changing,  ///< one element at a time gets another value
   permuted,  ///< two elements at a time are swapped
@@ -190,8 +190,8 @@ concept Contract = requires(const typename Op::Problem problem, const typename O
   { Op::cost(problem) } -> std::same_as<Cost>;
 };
 
-/// What is wanted of a variant: that it agrees with the oracle and is timed, or, for those that are kept to
-/// show what the harness rejects and what it does not, that it is rejected, or passes all the same.
+/// The demand on a variant. A sound variant agrees with the oracle and is timed; the others are kept to show
+/// that the harness rejects bad ones and cheats, and passes honest ones.
 enum class Kin { sound, known_bad, known_cheat, known_honest };
 
 /// One implementation of a contract. Exactly one of `run` and `prepare` is set.
@@ -219,8 +219,8 @@ struct Variant {
   /// Set for a kernel that does nothing wrong and looks as if it did: why. It stays apart as well, and the
   /// same command demands that it passes.
   std::string known_honest;
-  /// What it computes with where that is less than the contract's type, such as "products of bf16". Without
-  /// it errors may be no larger than 8 times those of naive (root mean square).
+  /// The arithmetic, where it is less precise than the contract's type, such as "products of bf16". Without
+  /// it, errors may be no larger than 8 times those of naive (root mean square).
   std::string precision;
   /// The libraries that this variant hands work to, by the names in core/code/calls.cpp (`openblas`), or, of
   /// others, by what stands before the first `_` or `::` of their functions. A variant that calls one that is
@@ -255,8 +255,8 @@ struct VariantInfo {
   /// A hash of the machine code of all that the file registers and of what that calls: equal in two programs
   /// only when they execute the same. Empty when it is not known, which is to be taken for a change.
   std::string code;
-  /// What the same code reaches beyond the C and C++ run-time: of the whole file, if it registers several
-  /// variants. Nothing when it is not known.
+  /// The functions that the same code calls beyond the C and C++ run-time: those of the whole file, if it
+  /// registers several variants. Nothing when they are not known.
   std::optional<std::vector<Calls>> calls;
 
   Kin kin() const {
@@ -265,7 +265,7 @@ struct VariantInfo {
            : !known_honest.empty() ? Kin::known_honest
                                    : Kin::sound;
   }
-  /// What sets it apart; empty for those that are planned.
+  /// The text that sets it apart; empty for variants that are planned.
   const std::string& set_apart_by() const {
     return !known_bad.empty() ? known_bad : !known_cheat.empty() ? known_cheat : known_honest;
   }
@@ -315,7 +315,7 @@ class Timed {
   virtual void arm(std::uint64_t /*seed*/, bool /*timed*/) {}
   /// Calls the kernel `calls` times in a row. Armed, it changes one element of the input before each call.
   virtual void repeat(Index calls) = 0;
-  /// What a kernel with a clock of its own says that the calls since it was last asked took.
+  /// Seconds of all calls since this was last asked, by the kernel's own clock where it has one.
   virtual std::optional<double> own_seconds() { return std::nullopt; }
   /// Time that Variant::prepare took; 0 where there is none.
   virtual double prepare_seconds() const { return 0; }
