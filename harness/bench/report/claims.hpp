@@ -176,7 +176,6 @@ PublishedClaims claims_from_json(const std::string& text, const std::string& whe
 
 /// One line per claim, and counts at the end.
 std::string to_text(const ClaimsReport& report);
-/// Through reports/templates/claims.md.
 std::string to_markdown(const ClaimsReport& report);
 /// Schema `assay.claims_report/1`.
 std::string to_json(const ClaimsReport& report);

@@ -2,7 +2,7 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/lint.hpp"
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -15,6 +15,9 @@
 
 namespace assay {
 namespace {
+
+using doc::code;
+using doc::Text;
 
 /// Keys that a document lists of one part; the JSON has all.
 constexpr std::size_t most_keys = 12;
@@ -87,27 +90,28 @@ std::string found_text(const ClaimPart& part, const PartRuling& ruling) {
   return ruling.value ? value_text(part.figure, *ruling.value) : "";
 }
 
-Json part_values(const ClaimPart& part, const PartRuling& ruling) {
+doc::List::Item part_item(const ClaimPart& part, const PartRuling& ruling) {
   // What is composed is decided by the speed-ups of its parts.
   const ClaimedFigure of_case = part.composed.empty() ? part.figure : ClaimedFigure::speedup;
-  Json keys = Json::array();
-  for (const DecidingCase& one : ruling.cases) {
-    if (keys.size() == most_keys) break;
-    keys.push_back(Json{{"key", one.key},
-                        {"against", one.against},
-                        {"text", value_text(of_case, one.value)},
-                        {"bound", one.bound ? value_text(of_case, *one.bound) : ""}});
+  const std::string found = found_text(part, ruling);
+  Text text = doc::strong(std::string(to_string(ruling.verdict))) +
+              fmt::format(", {}: {} claimed{}: {}.", part.what, claimed_text(part),
+                          found.empty() ? "" : ", " + found + " found", ruling.why);
+  if (ruling.bound) {
+    text += fmt::format(" At most {}: {}.", value_text(part.figure, ruling.bound->most), ruling.bound->why);
   }
-  const std::size_t more = ruling.cases.size() - keys.size();
-  return Json{{"what", part.what},
-              {"claimed", claimed_text(part)},
-              {"found", found_text(part, ruling)},
-              {"verdict", to_string(ruling.verdict)},
-              {"why", ruling.why},
-              {"bound", ruling.bound ? value_text(part.figure, ruling.bound->most) : ""},
-              {"bound_why", ruling.bound ? ruling.bound->why : ""},
-              {"keys", std::move(keys)},
-              {"more_keys", more > 0 ? fmt::format("{}", more) : ""}};
+  doc::List::Item out(std::move(text));
+  for (const DecidingCase& one : ruling.cases) {
+    if (out.below.size() == most_keys) {
+      out.below.push_back(fmt::format("and {} more", ruling.cases.size() - most_keys));
+      break;
+    }
+    Text line = code(one.key) + ": " + value_text(of_case, one.value);
+    if (!one.against.empty()) line += " against " + code(one.against);
+    if (one.bound) line += ", at most " + value_text(of_case, *one.bound);
+    out.below.push_back(std::move(line));
+  }
+  return out;
 }
 
 std::string counts_text(const ClaimsReport& report) {
@@ -155,42 +159,55 @@ std::string to_text(const ClaimsReport& report) {
 }
 
 std::string to_markdown(const ClaimsReport& report) {
-  Json claims = Json::array(), runs = Json::array(), files = Json::array();
+  doc::Table verdicts{.columns = doc::columns("claim; !figure; claimed; found; bound; !verdict")};
+  std::vector<doc::Section> claims;
   for (std::size_t i = 0; i < report.rulings.size(); ++i) {
     const PublishedClaim& claim = report.claims.claims[i];
     const ClaimRuling& ruling = report.rulings[i];
-    Json parts = Json::array();
+    doc::List parts;
     for (std::size_t p = 0; p < claim.parts.size(); ++p) {
-      Json part = part_values(claim.parts[p], ruling.parts[p]);
-      part["id"] = p == 0 ? claim.id : "";
-      parts.push_back(std::move(part));
+      const ClaimPart& part = claim.parts[p];
+      const PartRuling& own = ruling.parts[p];
+      verdicts.rows.push_back({p == 0 ? claim.id : "", part.what, claimed_text(part), found_text(part, own),
+                               own.bound ? value_text(part.figure, own.bound->most) : "",
+                               to_string(own.verdict)});
+      parts.items.push_back(part_item(part, own));
     }
-    claims.push_back(Json{{"id", claim.id},
-                          {"source", claim.source},
-                          {"scope", claim.scope},
-                          {"claim", claim.claim},
-                          {"known", claim.known},
-                          {"verdict", to_string(ruling.verdict)},
-                          {"parts", std::move(parts)}});
+    claims.push_back({.title = claim.id + ": " + std::string(to_string(ruling.verdict)),
+                      .blocks = {fmt::format("{} ({}; {}){}{}", claim.claim, claim.scope, claim.source,
+                                             claim.known.empty() ? "" : " ", claim.known),
+                                 std::move(parts)}});
   }
+  doc::List contradictions, runs;
+  for (const std::string& one : contradictions_in(report)) contradictions.items.push_back(Text(one));
   for (const ClaimsRun& run : report.runs) {
-    runs.push_back(Json{{"suite", run.suite},
-                        {"machine", run.machine},
-                        {"date", run.date},
-                        {"commit", run.commit},
-                        {"command", run.command},
-                        {"launches", fmt::format("{}", run.launches)},
-                        {"weather", weather_text(run.weather)}});
+    runs.items.push_back("Suite " + code(run.suite) + " on " + code(run.machine) + ", " + run.date +
+                         ", commit " + code(run.commit) + fmt::format(", {} process starts: ", run.launches) +
+                         code(run.command) + ". While trials were timed: " + weather_text(run.weather));
   }
-  for (const EvidenceFile& file : report.files) {
-    files.push_back(Json{{"name", file.name}, {"hash", file.hash}, {"what", file.what}});
+  doc::Document out{.title = "Claims of public write-ups",
+                    .outcome = counts_text(report) + ".",
+                    .sections = {{.blocks = {report.claims.about}}}};
+  if (!contradictions.items.empty()) {
+    out.sections[0].blocks.emplace_back("Figures of this report that cannot stand together:");
+    out.sections[0].blocks.push_back(std::move(contradictions));
   }
-  return document("claims.md", Json{{"about", report.claims.about},
-                                    {"counts", counts_text(report)},
-                                    {"contradictions", contradictions_in(report)},
-                                    {"claims", std::move(claims)},
-                                    {"runs", std::move(runs)},
-                                    {"files", std::move(files)}});
+  out.sections[0].blocks.push_back(std::move(verdicts));
+  out.sections[0].blocks.emplace_back(
+      "CONFIRMED and EXCEEDED: no part of the interval lies below the claim, or all of it lies above. SHORT: "
+      "all of it "
+      "lies below. WRONG: the code or the arithmetic as published is wrong. OVER BOUND: more is claimed than "
+      "can be. NOT "
+      "MEASURED: nothing was given that decides, or its interval reaches to both sides of the claim's lower "
+      "end. Of "
+      "several trials of a case the best counts; over cases the mean is geometric, and its interval is made "
+      "of the ends "
+      "of theirs, which is wider than needed. Gains of parts are composed by Amdahl's law and never added "
+      "up.");
+  std::ranges::move(claims, std::back_inserter(out.sections));
+  out.sections.push_back(
+      {.title = "What it rests on", .blocks = {std::move(runs), files_table(report.files)}});
+  return to_markdown(out);
 }
 
 }  // namespace assay
