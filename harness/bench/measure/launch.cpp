@@ -60,7 +60,7 @@ Variables quiet_thread_pools() {
   return {{"OPENBLAS_THREAD_TIMEOUT", "18"}};
 }
 
-/// What one process of a launch found: by key, and how it failed.
+/// The findings of one process of a launch: samples by key, and how it failed.
 struct LaunchPart {
   std::map<std::string, TrialSample> samples;
   std::optional<FailedStep> failed;

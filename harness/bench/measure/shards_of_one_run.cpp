@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// What stands around the index in the name of a shard's file.
+/// The text around the index in the name of a shard's file.
 struct NamePattern {
   std::string before, behind;
   bool operator==(const NamePattern&) const = default;

@@ -213,7 +213,7 @@ std::vector<std::string> risks_of_run(const Results& results) {
   return out;
 }
 
-/// What each finding is seen beside.
+/// The whole that each finding is compared with.
 struct WholeRun {
   NaiveTrials naive;
   std::vector<BeatenRoof> beaten;

@@ -138,7 +138,7 @@ std::string to_text(const AuditReport& report) {
   };
   const std::vector<SummaryLine> lines = summary_lines(report);
   add(lines[1]);
-  // What matters most stands right above the outcome.
+  // The lines that matter most stand right above the outcome.
   for (std::size_t i = lines.size(); i-- > 2;) add(lines[i]);
   add({"", "AUDITED: " + lines.front().text});
   return out;

@@ -27,7 +27,7 @@ double bytes_needed(const TrialResult& trial) {
 /// Bounds are of medians that have an interval themselves.
 constexpr double believed_bound = 1.05;
 
-/// Of processor time, used by others: above it a team loses a core for milliseconds at a time.
+/// Share of processor time used by others: above it a team loses a core for milliseconds at a time.
 constexpr double most_busy_beside = 0.1;
 
 /// A quantity that falls where its argument rises turns the ends around.
@@ -42,7 +42,7 @@ Interval mapped(const Interval& from, const std::function<double(double)>& map) 
 
 double saved_of(double speedup) { return 1 - 1 / speedup; }
 
-/// What a ratio of times is in terms of the figure.
+/// Returns a ratio of times in terms of the figure.
 double figure_of_speedup(ClaimedFigure figure, double speedup) {
   switch (figure) {
     case ClaimedFigure::time_saved:
@@ -68,7 +68,7 @@ void decide_value(const ClaimPart& part, PartRuling& ruling) {
     ruling.verdict = ClaimVerdict::shortfall;
     ruling.why = "the whole interval lies below the claim";
   } else if (value.low >= part.from) {
-    // What is only a part of the whole can gain less there.
+    // A part of the whole can gain less there.
     if (part.part_of_whole) {
       ruling.why = "as much or more of what was timed, which is only a part of the whole";
     } else if (value.low > part.to) {
@@ -241,7 +241,7 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   }
   if (out.cases.empty()) return out;
   out.value = mean_of(part.figure, out.cases);
-  // What a hundredth of a roof says of a graph or a search is nothing worth showing.
+  // A hundredth of a roof says nothing about a graph or a search.
   const auto says_something = [&](double most) {
     return part.from > most ||
            (part.figure == ClaimedFigure::speedup ? most < 10 * out.value->high : most < 0.9);

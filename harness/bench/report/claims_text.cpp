@@ -91,7 +91,7 @@ std::string found_text(const ClaimPart& part, const PartRuling& ruling) {
 }
 
 doc::List::Item part_item(const ClaimPart& part, const PartRuling& ruling) {
-  // What is composed is decided by the speed-ups of its parts.
+  // The speed-ups of its parts decide a composed claim.
   const ClaimedFigure of_case = part.composed.empty() ? part.figure : ClaimedFigure::speedup;
   const std::string found = found_text(part, ruling);
   Text text = doc::strong(std::string(to_string(ruling.verdict))) +

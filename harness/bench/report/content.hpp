@@ -16,7 +16,7 @@ std::size_t sampled_launches(const TrialResult& trial);
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
-/// What to_table() says of the trials that disagree, fail or are faster than any kernel can be, by their
+/// The lines of to_table() on the trials that disagree, fail or are faster than any kernel can be, by their
 /// keys; empty without any.
 std::string faults_text(const Results& results);
 
@@ -48,7 +48,7 @@ struct EvidenceFile;
 /// The files that a document rests on, with the hashes of their content.
 doc::Table files_table(const std::vector<EvidenceFile>& files);
 
-/// What else the machine did while trials were timed, as a sentence.
+/// Says in a sentence how the machine was disturbed while trials were timed.
 std::string weather_text(const Weather& weather);
 
 /// The naive trials of all cases, where these were measured. Refers to the results.

@@ -21,7 +21,7 @@ struct HistoryRun {
 struct HistoryRow {
   std::string key;
   std::vector<std::optional<Interval>> seconds;  ///< as the runs; nothing where it was not measured
-  /// Of the last run beside the first one since the machine changed, where there are two.
+  /// Compares the last run with the first one since the machine changed, where there are two.
   std::optional<ComparedRow> verdict;
   std::string trend;     ///< the verdict in words, or why there is none
   std::string accepted;  ///< the slow-down that the ledger accepts, with reason and last day
@@ -54,7 +54,7 @@ std::string to_json(const History& history);
 std::string history_csv(const History& history);
 /// Metric format of Bencher: nanoseconds of the last run with both ends of their interval.
 std::string history_bencher(const History& history);
-/// What github-action-benchmark calls customSmallerIsBetter: nanoseconds of the last run.
+/// The form customSmallerIsBetter of github-action-benchmark: nanoseconds of the last run.
 std::string history_github_action_benchmark(const History& history);
 /// OpenMetrics 1.0: a gauge of seconds with a sample per trial and run.
 std::string history_openmetrics(const History& history);

@@ -1,4 +1,4 @@
-// What each idea gains over the one before, from naive to the fastest.
+// The gain of each idea over the one before, from naive to the fastest.
 #include "bench/report/content.hpp"
 
 #include <algorithm>

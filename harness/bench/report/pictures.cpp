@@ -74,7 +74,7 @@ Json roofline(const Report& report) {
     if (has_seconds(row) && row.flops_per_second > 0 && row.bytes_per_second > 0) rows.push_back(&row);
   }
   if (rows.empty()) return {};
-  // Those near the roof last, so that they lie on top and stay where there are too many.
+  // Rates near the roof come last, so that they lie on top and stay where there are too many.
   std::ranges::stable_sort(rows, {}, &TimeRow::flops_per_second);
   const std::size_t more = rows.size() - std::min(rows.size(), most_rates);
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(more));

@@ -47,7 +47,7 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .remark = remark_on(trial.operation->variants()[trial.variant].site)};
 }
 
-/// What is known of the calls of each variant in the plan, once.
+/// Returns the known calls of each variant in the plan, once.
 std::vector<VariantCalls> calls_of(const std::vector<Trial>& plan) {
   std::vector<VariantCalls> out;
   for (const Trial& trial : plan) {
@@ -59,7 +59,7 @@ std::vector<VariantCalls> calls_of(const std::vector<Trial>& plan) {
   return out;
 }
 
-/// What each variant in the plan takes further, once.
+/// Returns the step that each variant in the plan takes further, once.
 std::vector<VariantStep> steps_of(const std::vector<Trial>& plan) {
   std::vector<VariantStep> out;
   for (const Trial& trial : plan) {

@@ -36,7 +36,8 @@ Json forest_plot(const std::string& label, const std::string& axis, const std::v
                  PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {},
                  std::size_t more = 0);
 
-/// What no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes per second where it is `sloped`.
+/// A limit that no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes per second where it is
+/// `sloped`.
 struct PlottedRoof {
   std::string name;
   double rate = 0;
