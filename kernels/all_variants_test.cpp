@@ -106,7 +106,7 @@ std::vector<std::string> operation_names() {
   return out;
 }
 
-// What a processor lacks is told, since a sweep does not tell which variants it left out.
+// Names the variants that this processor lacks, since a sweep does not tell which it left out.
 class EveryOperation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryOperation, HasNoVariantThatCannotRunHere) {

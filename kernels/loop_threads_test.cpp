@@ -1,5 +1,5 @@
-// Variants that hand work to threads in the operations around the kernels, on problems that have every thread
-// busy and on numbers of threads that divide nothing evenly. The names let thread sanitizers find them.
+// Variants that hand work to threads in the operations around the kernels, on problems that keep every thread
+// busy and with numbers of threads that divide nothing evenly. Runs of thread sanitizers select them by name.
 
 #include "assay/registry.hpp"
 

@@ -1,5 +1,4 @@
-// Owners of oneDNN's handles, and a primitive that runs on the arrays of a call: what the variants `onednn`
-// share.
+// Owners of oneDNN's handles, and a primitive that runs on the arrays of a call, for the variants `onednn`.
 #pragma once
 
 #include "gemm/blocked.hpp"
@@ -39,7 +38,7 @@ inline void demand(dnnl_status_t status) {
   if (status != dnnl_success) throw Refused(status);
 }
 
-/// Calls create(&handle) and owns what it makes.
+/// Calls create(&handle) and owns the new handle.
 template <class Owner, class Create>
 Owner make(const Create& create) {
   typename Owner::pointer handle = nullptr;
@@ -56,8 +55,8 @@ inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_f
   return out;
 }
 
-/// oneDNN takes as many threads as OpenMP would, a number of the thread that calls: a primitive when it is
-/// made, and runs with as many, a product when it is called.
+/// Sets the number of threads. oneDNN takes as many threads as OpenMP would, a setting of the calling thread:
+/// a primitive reads it when it is made and again when it runs, a product when it is called.
 inline void use_threads(int threads) {
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
 }
@@ -69,7 +68,7 @@ inline void multiply(const blocked::Product& p, int threads) {
                     p.lda, p.b, p.ldb, p.beta, p.c, p.ldc));
 }
 
-/// Why oneDNN does not do what plan() asks it for, or nothing.
+/// The reason why oneDNN refuses plan(), or nothing.
 template <class MakePlan>
 std::optional<std::string> refusal(const MakePlan& plan) {
   const int threads = omp_get_max_threads();
@@ -83,7 +82,7 @@ std::optional<std::string> refusal(const MakePlan& plan) {
   return reason;
 }
 
-/// One primitive on arrays in the layouts of the contract.
+/// A primitive on arrays in the layouts of the contract.
 class Plan {
  public:
   explicit Plan(int threads) : threads_(threads) {
@@ -93,7 +92,7 @@ class Plan {
         [&](auto* to) { return dnnl_stream_create(to, engine_.get(), dnnl_stream_default_flags); });
   }
 
-  /// Of a backward pass `forward` is the description of the pass before it.
+  /// A backward pass needs `forward`, the description of its forward pass.
   template <class Operation>
   Description describe(const Operation& operation, const_dnnl_primitive_desc_t forward = nullptr) const {
     return make<Description>([&](auto* to) {
@@ -109,7 +108,7 @@ class Plan {
     arguments_.push_back({argument, memories_.back().get()});
   }
 
-  /// The arrays in the order in which they were added.
+  /// Takes the arrays in the order of add().
   void run(std::initializer_list<const float*> data) const {
     assert(data.size() == memories_.size());
     use_threads(threads_);

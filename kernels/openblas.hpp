@@ -1,4 +1,4 @@
-// What the variants `openblas` share.
+// Threads and products of OpenBLAS, for the variants `openblas`.
 #pragma once
 
 #include "gemm/blocked.hpp"
@@ -7,7 +7,7 @@
 
 namespace assay::openblas {
 
-/// The number is global to the library, so a trial with another number may have run in between.
+/// Sets the number of threads. It is global to the library, so another trial may have changed it.
 inline void use_threads(int threads) {
   if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
 }

@@ -1,5 +1,4 @@
-// For tests of the tiers of `simd` where corner cases do not reach: agreement on one problem by each that
-// runs here.
+// For tests of the tiers of `simd` on problems beyond the corner cases: every tier that runs here must agree.
 #pragma once
 
 #include "assay/registry.hpp"

@@ -1,5 +1,4 @@
-// For tests of threaded variants: agreement on one problem with numbers of threads that divide nothing
-// evenly.
+// For tests of threaded variants: agreement on a problem with numbers of threads that divide nothing evenly.
 #pragma once
 
 #include "assay/registry.hpp"

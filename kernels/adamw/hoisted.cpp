@@ -1,5 +1,5 @@
-// The idea: everything that does not depend on the parameter leaves the loop. The corrections go into two
-// constants (see step.hpp), which leaves one division of three.
+// The idea: everything that does not depend on the parameter leaves the loop. The corrections become two
+// constants (step.hpp), which leaves one division of three.
 
 #include "adamw/step.hpp"
 

@@ -1,9 +1,10 @@
-// The idea: the widest vectors the processor has, with fused products and sums. Divisions and square roots
-// are those of the hardware, correctly rounded, because estimates are outside the contract's bound; two
-// vectors to a turn let one compute its moments while the other divides.
+// The idea: the widest vectors of the processor, with fused products and sums. Divisions and square roots are
+// those of the hardware, correctly rounded, since estimates exceed the contract's bound. With two vectors per
+// iteration, one computes its moments while the other divides.
 //
-// One source for all SIMD targets; tiers() hands them to the variants `threaded` and `streaming`. Stores are
-// ordinary for the others: p, m and v are read before they are written, so that their lines are in the cache.
+// One source for all SIMD targets; `threaded` and `streaming` run the same code by tiers(). All but
+// `streaming` store through the caches: p, m and v are read before they are written, so their lines are in
+// the cache.
 
 #include "adamw/step.hpp"
 #include "tiers.hpp"
@@ -50,7 +51,7 @@ HWY_INLINE void vector(D d, const StepConstants& k, const Arrays& at, Index i) {
 }
 
 void steps(const StepConstants& constants, const Arrays& arrays, Index first, Index last) {
-  // Copies, which no store through a pointer to float can change.
+  // Local copies, which no store through a pointer to float can change.
   const StepConstants k = constants;
   const Arrays at = arrays;
   const hn::ScalableTag<float> d;
@@ -64,11 +65,11 @@ void steps(const StepConstants& constants, const Arrays& arrays, Index first, In
     vector<false>(d, k, at, i);
     i += lanes;
   }
-  // One by one: unlike reading an operand twice, a step may not be taken twice by overlapping vectors.
+  // One by one: overlapping vectors would take a step twice.
   for (; i < last; ++i) vector<false>(hn::CappedTag<float, 1>(), k, at, i);
 }
 
-/// Parameters up to the next address that is a multiple of a vector.
+/// The number of parameters up to the next address that is a multiple of a vector.
 Index up_to_boundary(const float* at) {
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   const auto past = static_cast<Index>(reinterpret_cast<std::uintptr_t>(at) / sizeof(float)) % lanes;

@@ -1,4 +1,4 @@
-// The loop and the SIMD tiers that all AdamW variants share: one loop serves all forms, and `simd`,
+// The constants and the SIMD tiers that all AdamW variants share: one loop serves all forms, and `simd`,
 // `streaming` and `threaded` run the same machine code.
 #pragma once
 
@@ -53,7 +53,7 @@ Arrays arrays(const Input& in, Output& out) {
   return {in.g.data(), out.p.data(), out.m.data(), out.v.data()};
 }
 
-/// Parameters below which one thread does it all. Chosen, not measured: half of the elements at which the
+/// Parameters below which one thread computes all. Chosen, not measured: half of the elements at which the
 /// element-wise variants divide, since a parameter costs more than an element.
 inline constexpr Index break_even = 32768;
 
@@ -64,7 +64,7 @@ using Tier = assay::Tier<StepFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
-/// Calls visit(formula) with a value of each formula: how a variant registers for all operations.
+/// Calls visit(formula) with a value of each formula, so that a variant registers for all operations.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
   visit(Paper{});

@@ -1,7 +1,6 @@
 // The idea: results go past the caches, so that a step over more parameters than the caches hold does not
-// evict what it will read next. It is here to be measured: what is written has just been read, so that its
-// lines are in the cache already, and a store past them saves no read, as it does where the output is another
-// array.
+// evict its next operands. It exists to be measured: p, m and v have just been read, so their lines are in
+// the cache, and a store past the caches saves no read, unlike where the output is another array.
 
 #include "adamw/step.hpp"
 

@@ -1,5 +1,5 @@
-// The idea: one call for all tensors. Constants are computed once, and what a tensor costs is the walk to its
-// first parameter, where a call per tensor pays powers, dispatch and a cold start for a few parameters each.
+// The idea: one call for all tensors. Constants are computed once, and a further tensor costs the jump to its
+// first parameter. A call per tensor pays powers, dispatch and a cold start for a few parameters each.
 
 #include "adamw/step.hpp"
 

@@ -1,5 +1,5 @@
-// Blocks of more than one, which corner cases are too short for, and scores that grow or fall from block to
-// block, so that sums are rescaled often, once or never.
+// Problems of several blocks, for which corner cases are too short, and scores that grow or fall from block
+// to block, so that sums are rescaled often, once or never.
 
 #include "attention/tiles.hpp"
 

@@ -33,7 +33,7 @@ TEST_P(ColdRetrieval, EndsWithNoPageOfTheFileInMemory) {
   const std::string problem = "records=400,bytes=1000,batch=300,cache=cold";
   if (const auto reason = operation.unfit(variant, problem, {})) GTEST_SKIP() << *reason;
   const auto workload = operation.open(problem, {.fill = Fill::uniform, .file = file});
-  // The first call drops what was there before, unless another mapping held it.
+  // The first call drops earlier pages, unless another mapping holds them.
   workload->timed(variant, {})->repeat(2);
   EXPECT_EQ(watched.mapping().resident(), 0);
   fs::remove(file);

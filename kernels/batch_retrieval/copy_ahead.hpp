@@ -1,4 +1,4 @@
-// Copies of records at random places of a mapping whose cache lines were asked for ahead of time.
+// Copies records at random places of a mapping, with prefetches of their cache lines.
 #pragma once
 
 #include "assay/ops/record_file.hpp"
@@ -12,18 +12,18 @@ namespace detail {
 
 constexpr Index line_bytes = 64;
 
-/// Bytes that are asked for ahead of the copy. Chosen among powers of two by time on 64 and 1,024 byte
-/// records; kernels/README.md says where.
+/// Bytes that are prefetched ahead of the copy. Chosen among powers of two by time on 64 and 1,024 byte
+/// records (kernels/README.md, Data loading).
 constexpr Index ahead_bytes = 2048;
 
 inline void ask_for(const std::byte* record, Index bytes) {
   for (Index at = 0; at < bytes; at += line_bytes) __builtin_prefetch(record + at);
 }
 
-/// A copy of a size known to the compiler is a few moves; of another one it is a call.
+/// A copy of a known size compiles to a few moves, of an unknown size to a call.
 template <Index fixed>
 void copy_ahead(const std::byte* records, Index size, std::span<const Index> indices, std::byte* to) {
-  // Values, not members: what is stored through `to` may be anything, as far as the compiler knows.
+  // Local values, not members: for the compiler, a store through `to` may change any member.
   const Index bytes = fixed > 0 ? fixed : size;
   const Index* const index = indices.data();
   const auto count = static_cast<Index>(indices.size());

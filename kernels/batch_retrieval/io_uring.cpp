@@ -1,6 +1,5 @@
-// The idea: reads around the mapping, many at once, straight into the batch. A missing page stops the thread
-// that touches it; a read that was submitted does not, and the kernel needs one call for a whole queue of
-// them.
+// The idea: reads that bypass the mapping, many at once, straight into the batch. A missing page stops the
+// thread that touches it; a submitted read does not, and a whole queue of reads takes one system call.
 
 #include "assay/error.hpp"
 #include "assay/ops/batch_retrieval.hpp"
@@ -26,7 +25,7 @@ namespace {
 
 using Problem = BatchRetrieval::Problem;
 
-/// Reads on their way at once. More gained nothing where it was tried; kernels/README.md says where.
+/// Reads in flight at once. More gained nothing (kernels/README.md, Data loading).
 constexpr unsigned queue_depth = 128;
 
 std::string message(int code) { return std::generic_category().message(code); }
@@ -35,7 +34,7 @@ int setup(unsigned entries, io_uring_params& params) {
   return static_cast<int>(::syscall(SYS_io_uring_setup, entries, &params));
 }
 
-/// A mapping of the ring that kernel and program share.
+/// A mapping of the ring that the kernel and the program share.
 struct Shared {
   Shared(int ring, std::size_t bytes, Index offset)
       : at(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring, offset)),
@@ -54,7 +53,7 @@ struct Shared {
   std::size_t size;
 };
 
-/// A submission and a completion queue. One thread uses it.
+/// A submission and a completion queue, for one thread.
 class Ring {
  public:
   explicit Ring(unsigned entries) {
@@ -98,7 +97,7 @@ class Ring {
     ++added_;
   }
 
-  /// Gives the kernel what was added and returns once something is complete. 0, or the error.
+  /// Submits the added reads and returns once one is complete. Returns 0 or the error.
   int submit_and_wait() {
     const long taken =
         ::syscall(SYS_io_uring_enter, descriptor_, added_, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
@@ -107,7 +106,7 @@ class Ring {
     return 0;
   }
 
-  /// Calls done(tag, result) for each completion there is.
+  /// Calls done(tag, result) for each completion.
   template <class Done>
   void reap(const Done& done) {
     const auto& p = params_;
@@ -134,10 +133,10 @@ class Ring {
   std::unique_ptr<Shared> submissions_, completions_, entries_;
 };
 
-/// One read on its way.
+/// A read in flight.
 struct Pending {
-  Index place = 0;  ///< in the batch
-  Index done = 0;   ///< bytes that an earlier, shorter read brought
+  Index place = 0;  ///< place in the batch
+  Index done = 0;   ///< bytes of earlier, shorter reads
 };
 
 class Reader {
@@ -147,7 +146,7 @@ class Reader {
         file_(file.again(RecordFile::Pages::at_random)),
         ring_(std::bit_ceil(static_cast<unsigned>(std::min<Index>(queue_depth, p.batch)))),
         pending_(ring_.size()) {
-    // A read without this advice asks for more than it needs, as a missing page of a mapping does.
+    // Without this advice a read fetches more than it needs, as a missing page of a mapping does.
     ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
     free_.reserve(ring_.size());
     for (unsigned slot = 0; slot < ring_.size(); ++slot) free_.push_back(slot);
@@ -165,7 +164,7 @@ class Reader {
         pending_[slot] = {.place = next++};
         add(slot, indices, batch);
       }
-      // After a failure the reads on their way still write into the batch: they are waited for.
+      // After a failure, waits for the reads in flight, since they still write into the batch.
       if (free_.size() == pending_.size()) break;
       const int code = ring_.submit_and_wait();
       if (code != 0 && code != EINTR && code != EAGAIN && code != EBUSY) {
@@ -185,7 +184,7 @@ class Reader {
         }
       });
     }
-    // A file that ends early was truncated: the caller's look at its size says so, in better words.
+    // A file that ends early was truncated; the caller checks the size and reports that better.
     if (failure != 0) {
       throw Error(file_.name(), "cannot read: " + message(failure), "check the disk");
     }
@@ -223,7 +222,7 @@ std::optional<std::string> unfit(const Problem& p, const Context&) {
            "; kernel.io_uring_disabled or a filter of system calls may forbid it";
   }
   ::close(ring);
-  // Linux 5.6 brought both this and IORING_OP_READ.
+  // Linux 5.6 introduced both this and IORING_OP_READ.
   if ((params.features & IORING_FEAT_RW_CUR_POS) == 0) return "the kernel's io_uring is older than Linux 5.6";
   return std::nullopt;
 }

@@ -19,8 +19,7 @@ std::pair<Index, Index> pages_of(const RecordFile& file, Index record) {
 }
 
 void will_need(const RecordFile& file, Index first, Index end) {
-  // The mapping starts with the header, at the start of a page. An advice that is refused changes nothing but
-  // time.
+  // The mapping starts with the header, at the start of a page. A refused advice costs time only.
   std::byte* const start = const_cast<std::byte*>(file.mapping().data());
   ::madvise(start + first * page_bytes(), static_cast<std::size_t>((end - first) * page_bytes()),
             MADV_WILLNEED);

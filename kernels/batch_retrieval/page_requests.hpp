@@ -1,5 +1,5 @@
-// Pages of a mapped record file that are asked for before they are read, so that the disk has many to serve
-// at once: one missing page at a time is what makes cold reads slow.
+// Requests pages of a mapped record file before they are read, so that the disk serves many at once: cold
+// reads are slow because they miss one page at a time.
 #pragma once
 
 #include "assay/ops/record_file.hpp"
@@ -10,20 +10,20 @@
 
 namespace assay {
 
-/// Requests for the pages of whole batches. Holds its own memory.
+/// Requests for the pages of whole batches. It owns its memory.
 class PageRequests {
  public:
-  /// Batches of at most `batch` indices.
+  /// For batches of at most `batch` indices.
   explicit PageRequests(Index batch);
-  /// MADV_WILLNEED for all pages of the records at `indices`, those that touch in one request. Returns when
-  /// the disk has been asked, not when it has answered.
+  /// Calls madvise(MADV_WILLNEED) for all pages of the records at `indices`, once for pages that touch.
+  /// Returns when the disk has been asked, not when it has answered.
   void ask(const RecordFile& file, std::span<const Index> indices);
 
  private:
-  std::vector<std::pair<Index, Index>> pages_;  ///< first and one past the last, of a record
+  std::vector<std::pair<Index, Index>> pages_;  ///< first page of a record, and one past the last
 };
 
-/// Asks for the pages of one record.
+/// Requests the pages of one record.
 void ask_for_pages(const RecordFile& file, Index record);
 
 }  // namespace assay

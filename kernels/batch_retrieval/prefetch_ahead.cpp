@@ -1,5 +1,5 @@
-// The idea: while a record is copied, the lines of the next ones are already on their way. A copy at a random
-// place waits for memory, and the processor looks only as far ahead as its window of instructions reaches.
+// The idea: while a record is copied, the cache lines of the next records are already in flight. A copy at a
+// random place waits for memory, and the processor looks ahead only as far as its window of instructions.
 
 #include "batch_retrieval/copy_ahead.hpp"
 

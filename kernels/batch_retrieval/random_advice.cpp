@@ -1,5 +1,5 @@
-// The idea: MADV_RANDOM on the mapping. By default the kernel reads what lies around a page that is missing,
-// as much as the disk's read-ahead says, and for records at random nearly all of that is never used.
+// The idea: MADV_RANDOM on the mapping. By default the kernel reads the surroundings of a missing page, as
+// much as the disk's read-ahead says; for random records nearly all of that is never used.
 
 #include "assay/ops/batch_retrieval.hpp"
 #include "assay/registry.hpp"
@@ -13,7 +13,7 @@ namespace {
 using Problem = BatchRetrieval::Problem;
 
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
-  // A mapping of its own, since the advice would hold for every variant that reads the input's.
+  // A mapping of its own: on the input's mapping, the advice would hold for every variant.
   const auto file = std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random));
   return [p, file](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     std::byte* to = out.batch.data();

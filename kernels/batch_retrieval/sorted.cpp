@@ -1,6 +1,6 @@
 // The idea: the file is read in ascending order, and each record goes to its place in the batch at once.
-// Neighbours share pages, and repeated records are in a cache the second time. The sort remembers where each
-// index stood, so that there is no order to restore afterwards, and repeated indices need no care.
+// Neighbours share pages, and repeated records are in a cache the second time. The sort keeps the place of
+// each index, so no order has to be restored afterwards, and repeated indices need no care.
 
 #include "assay/ops/batch_retrieval.hpp"
 #include "assay/registry.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using Problem = BatchRetrieval::Problem;
 
-/// A request as one number: numbers sort in half the time of pairs. Both parts are below 2^31, the largest
+/// A request as one number, which sorts in half the time of a pair. Both parts are below 2^31, the largest
 /// extent.
 constexpr int place_bits = 32;
 
@@ -28,7 +28,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input&, const Context&) {
       (*requests)[place] = static_cast<std::uint64_t>(i) << place_bits | place;
       ++place;
     }
-    // Places are different, so that equal indices stay in their order: a stable sort without its memory.
+    // Places are different, so equal indices keep their order: a stable sort without extra memory.
     std::ranges::sort(*requests);
     for (const std::uint64_t request : *requests) {
       const auto i = static_cast<Index>(request >> place_bits);

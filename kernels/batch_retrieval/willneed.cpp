@@ -1,5 +1,6 @@
-// The idea: all pages of the batch are asked for before the first record is copied, so that the disk serves
-// many requests at once and not one missing page after the other. Sorted, pages that touch are one request.
+// The idea: all pages of the batch are requested before the first record is copied, so the disk serves many
+// requests at once in place of one missing page after the other. Requests are sorted: pages that touch are
+// one request.
 
 #include "batch_retrieval/page_requests.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 using Problem = BatchRetrieval::Problem;
 
 struct Plan {
-  std::optional<RecordFile> own;  ///< of a cold file: nothing is to be read around a page besides
+  std::optional<RecordFile> own;  ///< mapping of a cold file without read-ahead
   PageRequests requests;
 };
 

@@ -1,5 +1,5 @@
-// The peer: the matmul primitive of the linked oneDNN, whose code is made for the shape before the first call
-// and which divides the batch among its threads.
+// The peer: the matmul primitive of the linked oneDNN. It generates code for the shape before the first call
+// and divides the batch among its threads.
 
 #include "onednn.hpp"
 

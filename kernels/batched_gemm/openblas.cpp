@@ -1,5 +1,5 @@
-// The peer: cblas_sgemm for each pair. OpenBLAS 0.3.21 has no batched product; above a size of its own it
-// divides each pair among its threads.
+// The peer: cblas_sgemm for each pair. OpenBLAS 0.3.21 has no batched product; it divides each pair among its
+// threads above a size of its own.
 
 #include "openblas.hpp"
 

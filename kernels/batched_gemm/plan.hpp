@@ -1,4 +1,4 @@
-// The product of one pair of a batch, planned once: what `simd` and `threaded` call for each pair.
+// The product of one pair of a batch, planned once. `simd` and `threaded` call it for each pair.
 #pragma once
 
 #include "gemm/products.hpp"
@@ -11,7 +11,7 @@ using Problem = BatchedGemm::Problem;
 
 struct Plan {
   Problem problem;
-  blocked::Product first;  ///< of the batch, without addresses
+  blocked::Product first;  ///< the product of a pair, without addresses
   void (*multiply)(const blocked::Product& product, float* space) = nullptr;
   Index space_floats = 0;
 

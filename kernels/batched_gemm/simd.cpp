@@ -1,5 +1,5 @@
-// The idea: all pairs have one shape, so that how to multiply them is decided once. A pair is multiplied by
-// the register tiles of `gemm`, small ones without blocks or copies.
+// The idea: all pairs have one shape, so the way to multiply them is decided once. The register tiles of
+// `gemm` multiply a pair, a small one without blocks or copies.
 
 #include "batched_gemm/plan.hpp"
 

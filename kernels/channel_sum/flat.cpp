@@ -1,5 +1,5 @@
-// The idea: planes in the order of memory, and sixteen independent sums per plane, of which the compiler
-// makes vectors: a single sum would wait for each addition, and may not be reordered.
+// The idea: planes in memory order, and sixteen independent sums per plane, which the compiler vectorises. A
+// single sum would wait for each addition and may not be reordered.
 
 #include "channel_sum/planes.hpp"
 

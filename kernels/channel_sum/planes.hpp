@@ -1,4 +1,4 @@
-// The SIMD tiers of the bias gradient, by which `simd` and `threaded` run the same machine code.
+// The SIMD tiers of the bias gradient. `simd` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"
@@ -20,7 +20,7 @@ Arrays arrays(const ElementwiseChannelBiasBackward::Problem& p, const Input& in,
   return {in.dz.data(), out.db.data(), p.n, p.c, p.plane()};
 }
 
-/// One tier's code: the channels [first, last), in the order of memory.
+/// One tier's code: the channels [first, last), in memory order.
 using ChannelsFunction = void(const Arrays&, Index first, Index last);
 
 using Tier = assay::Tier<ChannelsFunction>;

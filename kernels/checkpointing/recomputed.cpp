@@ -1,6 +1,7 @@
-// The idea: of a chain of L layers the activations before every sqrt(L)-th are kept, and those between are
-// made again, segment by segment from the last: about 2 sqrt(L) activations in memory in place of L, for
-// nearly a forward pass more. It is faster as well only where the activations kept would not stay in a cache.
+// The idea: in a chain of L layers, keep the activation before every sqrt(L)-th layer and recompute those
+// between, segment by segment from the last. This takes about 2 sqrt(L) activations in memory in place of L,
+// for nearly another forward pass. It is faster only if the activations of a full pass would not stay in a
+// cache.
 
 #include "checkpointing/segments.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Checkpointing::Problem& p, const auto&, const Context&) {
     const Segments segments(p.layers);
-    // First what is before the segments, but for x, then what is inside of one.
+    // First the activations before the segments, without x, then those inside a segment.
     const auto kept = std::make_shared<Buffer<float>>(segments.kept() * p.n);
     return [=](const Checkpointing::Input& in, Checkpointing::Output& out) {
       float* const inside = kept->data() + (segments.count() - 1) * p.n;
@@ -27,8 +28,8 @@ const Register registered{[](Registry& r) {
       for (Index segment = 0; segment + 1 < segments.count(); ++segment) {
         const float* from = before(segment);
         for (Index step = 0; step < segments.length; ++step) {
-          // The last step goes to where it is kept; the others, by turns, to two rows of dw, which is written
-          // later.
+          // The last step writes to its kept place. The others alternate between two rows of dw, which is
+          // written later.
           float* const to =
               step + 1 == segments.length ? kept->data() + segment * p.n : out.dw.data() + step % 2 * p.n;
           forward(w(segment * segments.length + step), from, p.n, to);

@@ -1,4 +1,4 @@
-// How the layers of a chain are divided into segments whose first activations are kept.
+// Divides the layers of a chain into segments, whose first activations are kept.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -13,9 +13,9 @@ struct Segments {
     while (length * length < layers) ++length;
   }
   constexpr Index count() const { return (layers + length - 1) / length; }
-  /// Activations in memory at once: those before the segments, without x, and those inside of one.
+  /// Activations in memory at once: those before the segments, without x, and those inside a segment.
   constexpr Index kept() const { return count() - 1 + length - 1; }
-  /// Forward steps of one call: up to the last segment's start, and inside each segment.
+  /// Forward steps of a call: up to the last segment's start, and inside each segment.
   constexpr Index forward_steps() const { return (count() - 1) * length + layers - count(); }
 };
 

@@ -7,9 +7,9 @@
 namespace assay::checkpointing::segments_test {
 namespace {
 
-// Of nine layers in three segments the activations before layers 3 and 6 are kept, and two inside of a
-// segment. Six forward steps lead to the last segment, and two make the inside of each again: 12, where
-// keeping all takes 8.
+// Nine layers make three segments: the activations before layers 3 and 6 are kept, and two inside a segment.
+// Six forward steps lead to the last segment, and two recompute the inside of each: 12 steps, where keeping
+// all takes 8.
 TEST(Segments, OfNineLayersKeepFourActivationsAndTakeTwelveSteps) {
   EXPECT_EQ(Segments(9).length, 3);
   EXPECT_EQ(Segments(9).count(), 3);
@@ -22,7 +22,7 @@ TEST(Segments, OfOneLayerKeepAndMakeNothing) {
   EXPECT_EQ(Segments(1).forward_steps(), 0);
 }
 
-// Memory is traded for time: what is saved costs less than another forward pass, and is not had for nothing.
+// Memory is traded for time: the saving costs more than nothing and less than another forward pass.
 TEST(Segments, TradeMemoryForLessThanAForwardPass) {
   for (Index layers = 4; layers <= 64; ++layers) {
     const Segments segments(layers);

@@ -1,6 +1,6 @@
-// The idea: shares of equal counts to begin with, each taken from its front by its owner; a thread that has
-// none left takes the rear half of another one's. Both ends of a share are one word, so that a task is taken
-// once. Nor is a thread waited for that does not come: its share is taken as well.
+// The idea: shares of equal counts at first. The owner takes tasks from the front of its share; a thread
+// without tasks takes the rear half of another share. Both ends of a share are one word, so each task is
+// taken once. No thread waits for a thread that does not come: its share is taken as well.
 
 #include "task_graph/crew.hpp"
 
@@ -33,8 +33,8 @@ Index take(Share& share) {
   return -1;
 }
 
-/// Moves the rear half of a share, at least one task, to one that is empty. A task on its way is seen by
-/// nobody, and runs on the thread that moves it.
+/// Moves the rear half of a share, at least one task, to an empty share. No other thread sees a task while it
+/// moves; it runs on the thread that moves it.
 bool steal(Share& from, Share& to) {
   std::uint64_t ends = from.ends.load();
   while (begin_of(ends) < end_of(ends)) {

@@ -1,6 +1,6 @@
-// The idea: runs instead of elements, as in row_copy of im2col. Where a tap enters and leaves the image is
-// worked out once per row of taps; what lies between is added without a test, and by channels the compiler
-// makes vectors of it when the stride is 1.
+// The idea: runs instead of elements, as in row_copy of im2col. The places where a tap enters and leaves the
+// image are computed once per row of taps, and the pixels between are added without a test. By channels the
+// compiler vectorises this if the stride is 1.
 
 #include "im2col/runs.hpp"
 

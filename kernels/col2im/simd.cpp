@@ -1,9 +1,9 @@
-// The idea: sum before writing. Pixels are gathered into vectors, and each is stored once or a few times
-// instead of once per tap. In flat planes (see plan.hpp) all taps are added up in registers, under masks.
-// Else a row of the image is summed as a split row that stays in the first-level cache, where every tap is a
-// contiguous run whatever the stride. By patch, patches are transposed into rows of taps first.
+// The idea: sum before writing. Pixels are summed in vectors, and each is stored once or a few times instead
+// of once per tap. In flat planes (plan.hpp) all taps are added up in registers, under masks. Otherwise a row
+// of the image is summed as a split row that stays in the first-level cache, where every tap is a contiguous
+// run for any stride. By patch, patches are first transposed into rows of taps.
 //
-// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+// One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/plan.hpp"
 #include "tiers.hpp"
@@ -22,7 +22,7 @@ namespace assay::im2col {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Pixels that one share of a flat plane is a multiple of; 64 vectors of the widest kind.
+/// A share of a flat plane is a multiple of this many pixels: 64 vectors of the widest kind.
 constexpr Index chunk = 1024;
 
 HWY_INLINE void fill_zero(float* to, Index count) {
@@ -33,7 +33,7 @@ HWY_INLINE void fill_zero(float* to, Index count) {
 }
 
 /// Sums all taps of up to four vectors of pixels of a flat plane, from pixel `at` on. Stores `count` pixels,
-/// or whole vectors as long as that stays before `end`.
+/// or whole vectors as long as those end before `end`.
 template <int vectors>
 HWY_INLINE void sum_taps(const View& v, const float* col, Index at, Index count, float* image,
                          const float* end) {
@@ -70,7 +70,7 @@ HWY_INLINE void sum_taps(const View& v, const float* col, Index at, Index count,
   }
 }
 
-/// Pixels [first, last) of one flat plane.
+/// Sums pixels [first, last) of one flat plane.
 HWY_INLINE void sum_plane(const View& v, const float* col, Index first, Index last, float* image,
                           const float* end) {
   Index i = first;
@@ -98,7 +98,7 @@ HWY_INLINE void flat_planes(const View& v, const float* col, float* image, Index
   }
 }
 
-/// to += the sum of `rows` runs, whose distances from the first are `offset`.
+/// to += the sum of `rows` runs at from + offset[].
 template <int rows>
 HWY_INLINE void add_runs(const float* from, const Index* offset, Index width, float* to) {
   const auto add = [&](auto d, Index i) HWY_ATTR {
@@ -119,7 +119,7 @@ HWY_INLINE void add_runs(const float* from, const Index* offset, Index width, fl
   for (; i < width; ++i) add(hn::CappedTag<float, 1>(), i);
 }
 
-/// All tap columns of up to four tap rows, at once, into a split row.
+/// Adds all tap columns of up to four tap rows at once to a split row.
 HWY_INLINE void add_tap_rows(const View& v, const float* col, const Index* offset, int rows, float* split) {
   for (Index kw = 0; kw < v.window.kernel_w; ++kw, col += v.pixels()) {
     float* to = split + v.tap(kw);
@@ -130,7 +130,7 @@ HWY_INLINE void add_tap_rows(const View& v, const float* col, const Index* offse
   }
 }
 
-/// A split row back into a row of the image; what no tap meets is zero.
+/// Merges a split row into a row of the image. Pixels that no tap meets become zero.
 HWY_INLINE void merge_row(const View& v, const float* split, float* to) {
   const D d;
   const Index stride = v.window.stride, left = v.window.left;
@@ -188,7 +188,7 @@ HWY_INLINE void by_channel(const View& v, const float* col, float* image, float*
   }
 }
 
-/// One tap row of one channel: split row += its rows of taps, each shifted to its start.
+/// Adds one tap row of one channel to a split row: its rows of taps, each shifted to its start.
 HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
   const D d;
   const Index step = v.tap_row(), length = v.out_w + v.reach;
@@ -206,7 +206,7 @@ HWY_INLINE void add_taps(const View& v, const float* taps, float* split) {
   }
 }
 
-/// Channels [first, last) of one image.
+/// Sums channels [first, last) of one image.
 HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
                                   float* ring) {
   const Window& window = v.window;
@@ -248,8 +248,7 @@ HWY_INLINE void channels_by_patch(const View& v, const float* col, Index first, 
   }
 }
 
-/// Does the same for small flat planes: their patches become planes of taps, which fill vectors better than
-/// rows do.
+/// The same for small flat planes: patches become planes of taps, which fill vectors better than rows do.
 HWY_INLINE void flat_channels_by_patch(const View& v, const float* col, Index first, Index last, float* image,
                                        float* taps) {
   const Index size = v.window.h * v.window.w, taps_of_plane = v.window.taps();

@@ -1,5 +1,5 @@
-// The idea: the result is there from the start, and each piece goes to its place in it: every number is
-// copied once.
+// The idea: the result has its full size from the start and each piece is copied to its place, so every
+// number is copied once.
 
 #include "assay/ops/concatenate.hpp"
 #include "assay/registry.hpp"

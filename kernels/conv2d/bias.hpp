@@ -1,18 +1,18 @@
-// The bias around a product of matrices: what y starts from, and its gradient.
+// The bias beside a product of matrices: the start of y, and the gradient of the bias.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"
 
 namespace assay::conv2d {
 
-/// to[row, 0 .. columns) = from[row], with rows of `to` that are `distance` floats apart.
+/// to[row, 0 .. columns) = from[row], where rows of `to` are `distance` floats apart.
 inline void set_rows(const float* from, Index rows, Index columns, float* to, Index distance) {
   for (Index row = 0; row < rows; ++row, to += distance) {
     for (Index q = 0; q < columns; ++q) to[q] = from[row];
   }
 }
 
-/// Sum of `count` numbers in eight parts, of which the compiler makes vectors.
+/// The sum of `count` numbers in eight parts, which the compiler vectorises.
 inline float sum_in_parts(const float* from, Index count) {
   constexpr Index parts = 8;
   float sums[parts] = {};

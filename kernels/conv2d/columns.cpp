@@ -5,7 +5,7 @@
 namespace assay::conv2d {
 namespace {
 
-/// Places [begin, end) of a row of the window, of those in [first, last), whose pixel lies in the image.
+/// The places [begin, end) in [first, last) of a row of the window whose pixel lies in the image.
 struct Inside {
   Index begin, end;
 };
@@ -50,7 +50,7 @@ void gather(const ColumnMap& map, const float* source, Index row, Index rows, In
       const Index copied = in.end - in.begin;
       if (map.stride == 1) {
         for (Index q = 0; q < copied; ++q) out[q] = from[q];
-      } else if (map.stride == 2) {  // known to the compiler, which makes shuffles of it
+      } else if (map.stride == 2) {  // with a known stride the compiler uses shuffles
         for (Index q = 0; q < copied; ++q) out[q] = from[q * 2];
       } else {
         for (Index q = 0; q < copied; ++q) out[q] = from[q * map.stride];

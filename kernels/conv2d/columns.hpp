@@ -1,5 +1,5 @@
-// Columns of an image: what im2col writes, in whole or in blocks. Row k of the columns is a channel under a
-// tap, column p a place of the window.
+// Columns of an image as im2col writes them, all or in blocks. Row k of the columns is a channel under a tap,
+// column p a place of the window.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"
@@ -19,15 +19,15 @@ struct ColumnMap {
   Index pixels() const { return out_h * out_w; }
 };
 
-/// x as y sees it.
+/// The columns of x for y.
 ColumnMap columns_of_x(const Layer& p);
-/// Rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r, first +
-/// q), zero outside the image.
+/// Copies rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r,
+/// first + q), zero outside the image.
 void gather(const ColumnMap& map, const float* source, Index row, Index rows, Index first, Index count,
             float* to, Index ld);
 
-/// The transpose of a gather of whole rows of places: adds columns[r * ld + q], those of the rows [row, row +
-/// rows) under the window's rows [i, i + count), to the pixels that they were gathered from.
+/// The transpose of gathering whole rows of places: adds columns[r * ld + q], the rows [row, row + rows) at
+/// the window's rows [i, i + count), to the pixels from which they were gathered.
 void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
                  Index count, float* source);
 

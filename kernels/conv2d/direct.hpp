@@ -1,4 +1,4 @@
-// The work of one thread of `direct`, a share of y, dx or dw, so that `threaded` runs the same machine code.
+// The work of one thread of `direct`, a share of y, dx or dw. `threaded` runs the same machine code.
 #pragma once
 
 #include "conv2d/pixel_sum.hpp"
@@ -16,32 +16,32 @@ struct DirectTier {
 /// Every target that was built, best first.
 std::vector<DirectTier> direct_tiers();
 
-/// Zeros, of which a call overwrites only what holds pixels.
+/// Space filled with zeros. A call overwrites only the places of pixels.
 Buffer<float> zeroed_space(Index floats);
 
-/// y from x, or dx from dy: both are sums over taps and channels of a source.
+/// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
-/// Of the two ways to compute them the plan takes the one that costs less by its estimate: pixel_sum.hpp, or
-/// tap_sum.hpp where rows of the result are few or do not fill vectors, or where weights outweigh pixels.
+/// There are two ways, and the plan takes the cheaper by its estimate: pixel_sum.hpp, or tap_sum.hpp where
+/// rows of the result are few or do not fill vectors, or where weights outweigh pixels.
 class SumPlan {
  public:
   static SumPlan of_y(const Layer& p, const DirectTier& tier);
   static SumPlan of_dx(const Layer& p, const DirectTier& tier);
 
-  /// Images [image, image + images), of each the channels [row, row + rows), and of those the places of part
-  /// `part` of `parts`.
+  /// Images [image, image + images); in each image the channels [row, row + rows), and part `part` of `parts`
+  /// of their places.
   struct Share {
     Index image = 0, images = 0, row = 0, rows = 0;
     Index part = 0, parts = 1;
   };
   Share all() const { return {.images = images_, .rows = rows_}; }
-  /// Multiply-adds of a vector that would take as long.
+  /// The estimated cost, in multiply-adds of a vector.
   double cost() const { return cost_; }
-  /// Returns how many vectors hold so many numbers.
+  /// Returns the number of vectors that hold `numbers` numbers.
   Index vectors(Index numbers) const;
   /// Shares of about the same work, at most `most`.
   std::vector<Share> shares(Index most) const;
-  /// For zeroed_space(), one for each share that is computed at the same time.
+  /// The size for zeroed_space(), which each share needs for itself if shares run at the same time.
   Index space_floats() const;
   void run(const Share& share, const float* source, const float* w, const float* start, float* result,
            float* space) const;
@@ -55,7 +55,7 @@ class SumPlan {
         places_(std::move(places)) {}
   void choose();
   bool divides_places(Index parts) const;
-  /// Rows whose weights are turned at once.
+  /// Rows whose weights are transposed at once.
   Index rows_at_once() const;
   void sum_taps(const Share& share, const float* source, const float* w, const float* start, float* result,
                 float* space) const;
@@ -68,18 +68,18 @@ class SumPlan {
   std::vector<PlaceClass> places_;
   double cost_ = 0;
   bool on_pixels_ = false;           ///< whether pixel_sum.hpp computes it
-  Index channels_ = 0, rows_ = 0;    ///< of the source and of the result
+  Index channels_ = 0, rows_ = 0;    ///< channels of the source and of the result
   Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels
   Index result_h_ = 0, result_w_ = 0;
 };
 
-/// dw and dbias from x and dy.
+/// Computes dw and dbias from x and dy.
 class WeightPlan {
  public:
   explicit WeightPlan(const Layer& p);
 
   /// Filters [filter, filter + filters) and channels [channel, channel + channels), over the whole batch: no
-  /// two shares add to the same weight, and none needs an accumulator of its own.
+  /// two shares add to the same weight, so none needs an accumulator of its own.
   struct Share {
     Index filter = 0, filters = 0, channel = 0, channels = 0;
   };
@@ -89,7 +89,7 @@ class WeightPlan {
            float* dbias, float* space) const;
 
  private:
-  /// dy is turned some rows or some images at a time.
+  /// Rows and images of dy that are transposed at a time.
   Index rows_at_once() const;
   Index images_at_once(const Share& share) const;
   Index panel_pixels(Index images) const;

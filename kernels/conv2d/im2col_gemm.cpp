@@ -1,6 +1,6 @@
-// The idea: a buffer of columns turns the layer into one product of matrices per image, which the best
-// product of the project computes. The price is the buffer: kernel_h x kernel_w times the pixels of y for
-// each channel, written and read once per image.
+// The idea: a buffer of columns makes the layer one product of matrices per image, for the project's best
+// product. The price is the buffer: kernel_h x kernel_w times the pixels of y for each channel, written and
+// read once per image.
 
 #include "conv2d/bias.hpp"
 #include "conv2d/columns.hpp"
@@ -21,7 +21,7 @@ struct Plan {
   Buffer<float> columns, space;
 };
 
-/// `product` with the columns of one image in place of the operand or result that is null.
+/// A plan for `product`. The columns of one image take the place of an operand or of the result.
 std::shared_ptr<Plan> plan_of(const Layer& p, const blocked::Product& product) {
   const blocked::Tier tier = best_of(blocked::tiers());
   auto plan = std::make_shared<Plan>(Plan{.tier = tier,

@@ -1,5 +1,4 @@
-// The work of one thread of `implicit_gemm`, a share of y or dx, so that `threaded` runs the same machine
-// code.
+// The work of one thread of `implicit_gemm`, a share of y or dx. `threaded` runs the same machine code.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"
@@ -8,9 +7,8 @@
 
 namespace assay::conv2d {
 
-/// Images [image, image + images), of each the channels [row, row + rows) of y or dx, and of those the places
-/// [place, place + places). A share of dx names none, and has all: those of one window reach pixels of
-/// others.
+/// Images [image, image + images); in each image the channels [row, row + rows) of y or dx, and the places
+/// [place, place + places). A share of dx has all places and names none, since windows overlap.
 struct ColumnShare {
   Index image = 0, images = 0, row = 0, rows = 0, place = 0, places = 0;
 };
@@ -32,7 +30,7 @@ class ColumnSumY {
   Buffer<float> columns_, space_;
 };
 
-/// dx: columns = w^T dy, added to the pixels that columns of x are gathered from.
+/// dx: columns = w^T dy, added to the pixels from which columns of x are gathered.
 class ColumnSumDx {
  public:
   ColumnSumDx(const blocked::Tier& tier, const DataProblem& p, const ColumnShare& share);
@@ -49,7 +47,7 @@ class ColumnSumDx {
   Buffer<float> columns_, space_;
 };
 
-/// All of it.
+/// The share that is the whole result.
 inline ColumnShare whole_y(const Layer& p) { return {.images = p.n, .rows = p.f, .places = p.out_pixels()}; }
 inline ColumnShare whole_dx(const Layer& p) { return {.images = p.n, .rows = p.c}; }
 

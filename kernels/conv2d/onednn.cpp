@@ -1,7 +1,6 @@
 // The peer: direct convolution of oneDNN, or its Winograd algorithm, on the layouts that it prefers. Arrays
-// of the contract are NCHW, so that the conversions to and from those layouts are part of a call, as they are
-// in a framework that keeps NCHW tensors. Weights that are constant are converted once, which transforms
-// them.
+// of the contract are NCHW, so a call includes the conversions to and from those layouts, as in a framework
+// that keeps NCHW tensors. Constant weights are converted once, which transforms them.
 
 #include "onednn.hpp"
 
@@ -18,7 +17,7 @@ namespace {
 
 enum class Direction { forward, data, weights };
 
-/// An array of the contract, and the same array in the layout of the primitive if that is another.
+/// An array of the contract, and its copy in the layout of the primitive if that differs.
 class Array {
  public:
   Array(dnnl_engine_t engine, const dnnl_memory_desc_t& plain, const dnnl_memory_desc_t& preferred,
@@ -40,7 +39,7 @@ class Array {
   dnnl_memory_t memory() const { return preferred_ ? preferred_.get() : plain_.get(); }
   bool is_result() const { return is_result_; }
   bool is_kept() const { return is_kept_; }
-  /// What was converted stays as it is from now on.
+  /// Keeps the converted copy from now on.
   void keep() { is_kept_ = true; }
   void place(const float* data) {
     dnnl_memory_set_data_handle(plain_.get(), const_cast<float*>(data));  // the C interface knows no const
@@ -78,7 +77,7 @@ class Plan {
     const dnnl_dims_t strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
     const dnnl_dims_t before{w.top, w.left}, after{w.bottom, w.right};
 
-    // Only for inference are weights of Winograd's algorithm in a layout that has them transformed.
+    // Only the primitive for inference takes transformed weights.
     const bool transforms = direction == Direction::forward && algorithm == dnnl_convolution_winograd;
     dnnl_convolution_desc_t forward, wanted;
     onednn::demand(dnnl_dilated_convolution_forward_desc_init(
@@ -141,7 +140,7 @@ class Plan {
     arrays_[second].keep();
   }
 
-  /// The arrays in the order of the direction, the bias last.
+  /// Takes the arrays in the order of the direction, the bias last.
   void run(std::initializer_list<const float*> data) {
     onednn::use_threads(threads_);
     auto array = arrays_.begin();
@@ -199,7 +198,7 @@ std::optional<std::string> unfit(const typename Op::Problem& p, const Context& c
   return reason;
 }
 
-/// `arrays(in, out)` are those of the contract in the order of the direction.
+/// `arrays(in, out)` returns the arrays of the contract in the order of the direction.
 template <class Op, Direction direction, class Arrays>
 void add(Registry& r, const Arrays& arrays) {
   r.add<Op>({.name = "onednn",

@@ -1,9 +1,9 @@
-// The machine code of `direct` for y and dx where rows of the result fill vectors: pixels are broadcast from
-// where they lie in the image against vectors of rows, compiled for every SIMD target.
+// The machine code of `direct` for y and dx where rows of the result fill vectors, compiled for every SIMD
+// target: pixels are read where they lie in the image, broadcast, and multiplied with vectors of rows.
 //
-// Against tap_sum.hpp, whose vectors are pixels side by side: the image needs no copy, vectors never lie
-// across cache lines, and neither borders nor the ends of rows cost a product. Weights are turned once per
-// call instead, and rows that do not fill a vector are computed and thrown away.
+// Vectors of tap_sum.hpp are pixels side by side. Here, in contrast, the image needs no copy, vectors never
+// cross cache lines, and neither borders nor the ends of rows cost a product. In return, weights are
+// transposed once per call, and rows that do not fill a vector are computed and dropped.
 #pragma once
 
 #include "conv2d/places.hpp"
@@ -18,7 +18,7 @@ namespace assay::conv2d {
 /// for the places [first, first + count) of `images` images, an image's after those of the one before it.
 struct PixelSum {
   Index rows = 0, channels = 0, kernel_taps = 1;
-  /// Of a PlaceClass. Plain pointers, as in TapSum.
+  /// The arrays of a PlaceClass. Plain pointers, as in TapSum.
   const ReachingTap* taps = nullptr;
   const Place* place_rows = nullptr;
   const Place* place_columns = nullptr;
@@ -34,8 +34,8 @@ struct PixelSum {
   Index out_plane = 0, out_image = 0;
 };
 
-/// Weights of `rows` rows in panels of panel_rows(), one after the other, each [channel, tap, row] with rows
-/// up to the next vector filled with zeros.
+/// Transposes the weights of `rows` rows into panels of panel_rows(), one after the other, each [channel,
+/// tap, row], padded with zeros to a whole vector of rows.
 struct TurnWeights {
   Index rows = 0, channels = 0, taps = 0;
   const float* weights = nullptr;
@@ -47,9 +47,9 @@ struct PixelSumTier {
   std::string name;
   void (*sum)(const PixelSum&) = nullptr;
   void (*turn)(const TurnWeights&) = nullptr;
-  /// Rows of the next panel when `left` are left.
+  /// Rows of the next panel when `left` remain.
   Index (*panel_rows)(Index left) = nullptr;
-  /// Rows of a vector.
+  /// The rows in a vector.
   Index (*lanes)() = nullptr;
 };
 

@@ -5,8 +5,8 @@
 namespace assay::conv2d {
 namespace {
 
-/// One axis of a convolution: place i of the result is reached from pixel (i ahead - lead + k dilation) /
-/// step of `pixels`, of taps k that leave no rest.
+/// One axis of a convolution. Place i of the result is reached from pixel (i ahead - lead + k dilation) /
+/// step of `pixels`, by the taps k for which that is a whole number.
 struct Axis {
   Index places = 0, pixels = 0, kernel = 0;
   Index ahead = 1, lead = 0, dilation = 1, step = 1;
@@ -55,7 +55,7 @@ Place step_of(const std::vector<Place>& columns) {
 std::vector<PlaceClass> combine(const Axis& rows, const Axis& columns) {
   std::vector<PlaceClass> out;
   const std::vector<AxisClass> column_classes = classes_of(columns);
-  // Without a tap along one axis the other does not matter.
+  // Without a tap along one axis, the other axis does not matter.
   const std::vector<AxisClass> all_columns = classes_of({.places = columns.places, .kernel = 0});
   for (const AxisClass& row : classes_of(rows)) {
     for (const AxisClass& column : row.taps.empty() ? all_columns : column_classes) {

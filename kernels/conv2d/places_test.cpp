@@ -37,7 +37,7 @@ std::vector<Index> results_of(const std::vector<Place>& places) {
 }
 
 TEST(ForwardPlaces, LeaveOutTheTapsThatReadTheBorder) {
-  // Of four rows the first is not reached from above, the last not from below.
+  // Four rows: no tap reaches the first from above and the last from below.
   const auto classes = forward_places(window("n=1,c=1,f=1,h=4,w=1,kernel=3,kernel_w=1,pad=1,left=0,right=0"));
   ASSERT_THAT(classes, SizeIs(3));
   EXPECT_THAT(taps_of(classes[0]), ElementsAre(1, 2));

@@ -1,4 +1,4 @@
-// The idea: a 1 x 1 layer needs no columns, since x already is them: channels by pixels, of which y is one
+// The idea: a 1 x 1 layer needs no columns, since x[channels, pixels] already has that layout. y is one
 // product per image.
 
 #include "conv2d/pointwise.hpp"
@@ -22,7 +22,7 @@ struct Plan {
   Buffer<float> space;
 };
 
-/// Makes a plan with space for each of `products`: a smaller one may need more of it.
+/// Makes a plan with space for each of `products`: a smaller product may need more space.
 std::shared_ptr<Plan> plan_of(std::initializer_list<blocked::Product> products) {
   const blocked::Tier tier = best_of(blocked::tiers());
   Index space = 0;

@@ -1,4 +1,4 @@
-// A 1 x 1 layer as the products of matrices that it is, for the variants `pointwise` and `threaded`.
+// A 1 x 1 layer as products of matrices, for the variants `pointwise` and `threaded`.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"
@@ -8,7 +8,7 @@
 
 namespace assay::conv2d {
 
-/// Whether x is a matrix of channels by pixels of which y is a product: a single tap, no border, no stride.
+/// Whether y is a product of w and the matrix x[channels, pixels]: a single tap, no border, no stride.
 inline bool is_pointwise(const Layer& p) {
   const Window w = p.window();
   return w.taps() == 1 && w.stride == 1 && w.top + w.bottom + w.left + w.right == 0;
@@ -65,7 +65,7 @@ inline blocked::Product product_dw(const Layer& p, const Block& at, const float*
           .beta = beta};
 }
 
-/// Rows of y that are set to their bias right before the product adds to them: half of a second-level cache.
+/// Rows of y that get their bias right before the product adds to them: half of a second-level cache.
 inline Index rows_with_bias(const Layer& p) { return std::max<Index>(14, 128 * 1024 / p.pixels()); }
 
 }  // namespace assay::conv2d

@@ -1,5 +1,5 @@
-// The machine code of `direct` for dw: taps of images that are laid out by layout.hpp against columns of dy,
-// compiled for every SIMD target.
+// The machine code of `direct` for dw, compiled for every SIMD target: taps of images in the layout of
+// layout.hpp, multiplied with columns of dy.
 #pragma once
 
 #include "conv2d/layout.hpp"
@@ -10,12 +10,12 @@
 
 namespace assay::conv2d {
 
-/// Filters side by side in a panel of turned dy: the widest tile of any target.
+/// Filters side by side in a panel of transposed dy: the widest tile of any target.
 inline constexpr Index panel_filters = 32;
 
 /// out[filter, k] (+)= sum over images and places (i, j) of
 ///   a[image a_image + row_offset[k] + i pitch + j] b[filter / 32 b_panel + (image, i, j) 32 + filter % 32].
-/// Beyond the last filter b holds numbers that do not count.
+/// Numbers of b beyond the last filter do not count.
 struct TapGradient {
   Index rows = 0;  ///< k: pairs of channel and tap
   const Index* row_offset = nullptr;
@@ -27,11 +27,11 @@ struct TapGradient {
   Index filters = 0;
   float* out = nullptr;
   Index out_filter = 0;  ///< floats from filter to filter
-  bool add = false;      ///< to what out holds, or overwrite it
+  bool add = false;      ///< adds to out; otherwise overwrites it
 };
 
-/// dy of one image and `filters` filters, `pixels` each that are `plane` apart, into b of TapGradient from
-/// `to` on, where panels are `panel` floats apart.
+/// Transposes dy of one image and `filters` filters, which have `pixels` pixels each and are `plane` apart,
+/// into b of TapGradient from `to` on. Panels are `panel` floats apart.
 struct TurnDy {
   const float* dy = nullptr;
   Index plane = 0, pixels = 0, filters = 0;
@@ -43,7 +43,7 @@ struct TapGradientTier {
   std::string name;
   void (*gradient)(const TapGradient&) = nullptr;
   void (*turn)(const TurnDy&) = nullptr;
-  /// sum of `count` numbers.
+  /// The sum of `count` numbers.
   float (*sum)(const float* from, Index count) = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// The machine code of `direct` for y and dx: sums over taps and channels of images that are laid out by
-// layout.hpp, compiled for every SIMD target.
+// The machine code of `direct` for y and dx, compiled for every SIMD target: sums over taps and channels of
+// images in the layout of layout.hpp.
 #pragma once
 
 #include "conv2d/layout.hpp"
@@ -14,7 +14,7 @@ namespace assay::conv2d {
 /// out[r, i, j] = start[r] + sum over channels and taps of
 ///   a[r a_row + channel a_channel + in_weights[tap]] b[channel b_channel + in_channel[tap] + i pitch + j]
 /// for the places (i, j) of a sweep. Plain pointers, since code of a SIMD target must not instantiate
-/// functions of the standard library.
+/// functions of the standard library (tiers.hpp).
 struct TapSum {
   Index rows = 0, channels = 0, taps = 0;
   const Index* in_weights = nullptr;
@@ -42,7 +42,7 @@ struct PlaneCopy {
 
   const Plane* planes;
   Index count, source_w, source_plane, step, pitch, plane_floats;
-  /// Of each plane, those that are copied.
+  /// Rows of each plane that are copied.
   Index first_row = 0, last_row = std::numeric_limits<Index>::max();
 };
 
@@ -50,7 +50,7 @@ struct TapSumTier {
   std::string name;
   std::optional<std::string> unfit;
   void (*sum)(const TapSum&) = nullptr;
-  /// Copies `channels` images into `space`, whose zeros are there already.
+  /// Copies `channels` channels into `space`, whose borders are zero already.
   void (*fill)(const PlaneCopy&, const float* image, Index channels, float* space) = nullptr;
 };
 

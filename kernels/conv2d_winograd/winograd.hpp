@@ -1,4 +1,4 @@
-// The work of one thread of `winograd`, a share of y or dx, so that `threaded` runs the same machine code.
+// The work of one thread of `winograd`, a share of y or dx. `threaded` runs the same machine code.
 #pragma once
 
 #include "conv2d_winograd/tiles.hpp"
@@ -7,16 +7,17 @@
 
 namespace assay::conv2d::winograd {
 
-/// The precision of the variants: where channels are few, errors are more than 8 times those of a direct sum.
+/// The precision of the variants: with few channels, errors are more than 8 times those of a direct sum.
 inline constexpr auto lost_digits = "sums of transformed tiles";
 
-/// y from x, or dx from dy, which is the same sum over channels and taps with weights turned by half a turn.
+/// Computes y from x, or dx from dy. Both are the same sum over channels and taps; for dx the taps are
+/// reversed.
 class Plan {
  public:
   static Plan of_y(const Layer& p, const Tier& tier);
   static Plan of_dx(const Layer& p, const Tier& tier);
 
-  /// Vectors of rows of the result, that is of filters of y or channels of dx, and tiles of all images.
+  /// Vectors of rows of the result (filters of y, channels of dx), and tiles of all images.
   struct Share {
     Index first_vector = 0, vectors = 0, first_tile = 0, tiles = 0;
   };
@@ -25,7 +26,7 @@ class Plan {
   std::vector<Share> shares(Index most) const;
 
   Index vectors() const;
-  /// Floats of the transformed weights, and of what run() and transform() need besides.
+  /// Floats of the transformed weights, and of the space for run() and transform().
   Index weights_floats() const { return all_points * point_; }
   Index space_floats(const Share& share) const;
   /// Transforms the weights of some vectors of rows.

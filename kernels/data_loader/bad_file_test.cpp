@@ -1,4 +1,4 @@
-// Record files that are damaged, or changed under the loaders: every variant refuses them before anything is
+// Record files that are damaged or change under the loaders. Every variant refuses them before anything is
 // timed, or throws from its call, with worker threads and without.
 
 #include "assay/error.hpp"
@@ -40,7 +40,7 @@ class LoaderThreadsOnABadFile : public ::testing::TestWithParam<std::string> {
   }
   ~LoaderThreadsOnABadFile() override { fs::remove(file_); }
 
-  /// Given a time in the past, so that a later write shows whatever the clock's grain.
+  /// Has a time in the past, so that a later write shows at any grain of the clock.
   void write() const {
     write_record_file(file_, {.records = 40, .bytes = 1000}, [](Index first, std::span<std::byte> block) {
       for (std::size_t at = 0; at < block.size(); ++at) {

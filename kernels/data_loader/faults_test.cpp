@@ -1,5 +1,5 @@
 // Tests workers that throw, are late or cannot be started: the error reaches the caller, nothing hangs, and
-// no sample is lost or comes twice. What happens first is arranged with doors, never with time.
+// no sample is lost or comes twice. Doors arrange the order of events, never time.
 
 #include "assay/error.hpp"
 #include "assay/ops/shuffle.hpp"
@@ -27,7 +27,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Opened once; whoever comes before waits.
+/// Opened once. Earlier threads wait.
 class Door {
  public:
   void open() {
@@ -52,7 +52,7 @@ class Door {
 class Roster {
  public:
   explicit Roster(Index threads) : threads_(threads) {}
-  /// The number of this thread, once all threads have come: each of them then has work in its hands.
+  /// Returns the number of this thread once all threads have come: each then has work.
   Index number() {
     const Index mine = enter();
     complete_.pass();

@@ -15,8 +15,8 @@ namespace {
 using Problem = DataLoader::Problem;
 using Input = DataLoader::Input;
 
-/// Records of the first pass, for the passes after it. A pass meets each sample once, so that no two workers
-/// write the same place.
+/// The records of the first pass, for later passes. A pass meets each sample once, so no two workers write to
+/// one place.
 class Held {
  public:
   explicit Held(const Problem& p)
@@ -102,7 +102,7 @@ class Loader {
   std::optional<Held> held_;
   std::optional<RecordFile> own_;
   std::vector<PageRequests> requests_;  ///< one per slot
-  Pipeline pipeline_;                   ///< last: its threads are gone before what they read
+  Pipeline pipeline_;                   ///< last member: its threads end before their data
 };
 
 }  // namespace

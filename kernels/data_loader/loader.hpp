@@ -1,4 +1,4 @@
-// The pipeline that the variants of data_loader share: its workers read records in one of two ways.
+// The pipeline that the variants of data_loader share. Its workers read records in one of two ways.
 #pragma once
 
 #include "assay/ops/data_loader.hpp"
@@ -7,7 +7,7 @@ namespace assay {
 
 enum class Reading {
   plain,  ///< one copy per record from the input's mapping
-  ahead   ///< hot: lines asked for ahead of the copy; cold: all pages of the batch asked for first
+  ahead   ///< hot: prefetches ahead of the copy; cold: requests for all pages of the batch first
 };
 
 Variant<DataLoader>::Kernel prepare_loader(const DataLoader::Problem& problem, const DataLoader::Input& input,

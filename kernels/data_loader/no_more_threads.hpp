@@ -1,4 +1,4 @@
-// A planted fault for tests: threads that the system does not start.
+// A planted fault for tests: the system starts no more threads.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// While it lives, threads are to have stacks that no address space holds, so that starting one fails.
+/// While it lives, threads ask for stacks that no address space holds, so starting a thread fails.
 class NoMoreThreads {
  public:
   NoMoreThreads() {

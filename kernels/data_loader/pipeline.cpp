@@ -7,11 +7,11 @@
 namespace assay {
 namespace {
 
-/// Slots start on lines of their own, so that workers do not write to each other's.
+/// Slots start on cache lines of their own, so that no two workers write to one line.
 constexpr Index line_bytes = 64;
 
-/// Times that a thread offers its processor to others before it sleeps. Chosen by time on 8-byte batches, the
-/// smallest there are; kernels/README.md says where.
+/// The number of yields before a thread sleeps. Chosen by time on 8-byte batches, the smallest
+/// (kernels/README.md, Data loading).
 constexpr int yields = 40;
 
 template <class Condition>
@@ -23,7 +23,7 @@ void yield_until(std::unique_lock<std::mutex>& lock, const Condition& condition)
   }
 }
 
-/// A worker that waits for a place naps, first for this long, and at most for that long.
+/// The first and the longest nap of a worker that waits for a place.
 constexpr std::chrono::microseconds first_nap{50}, longest_nap{5000};
 
 }  // namespace
@@ -49,7 +49,7 @@ void Pipeline::spawn() {
   try {
     for (Index w = 0; w < plan_.workers; ++w) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& failure) {
-    // Threads that did start may be loading already.
+    // Threads that started may be loading already.
     come_to_rest();
     join();
     throw cannot_start_workers(failure);
@@ -131,7 +131,7 @@ void Pipeline::work() {
     ++busy_;
     const Loading& loading = *loading_;
     lock.unlock();
-    // Announces the batch before, outside the lock, or the thread that wakes up would wait for the lock.
+    // Announces the previous batch outside the lock: otherwise the woken thread would wait for the lock.
     if (unsaid) deliverable_.notify_one();
     std::exception_ptr failure;
     try {
@@ -146,7 +146,7 @@ void Pipeline::work() {
     } else if (failure_ == nullptr) {
       failure_ = std::move(failure);
     }
-    unsaid = may_claim();  // then it is said once the next batch is claimed
+    unsaid = may_claim();  // then it is announced once the next batch is claimed
     if (!unsaid) deliverable_.notify_one();
   }
 }
@@ -168,7 +168,7 @@ auto Pipeline::next(std::optional<Index> done) -> std::optional<Filled> {
   if (taken_ == plan_.batches) return std::nullopt;
   const auto deliverable = [this] { return failure_ != nullptr || due().has_value(); };
   if (!deliverable()) {
-    // Nothing is lost by waking a worker now: there is no batch to take, and a place may just have come free.
+    // Waking a worker now costs nothing: there is no batch to take, and a place may have come free.
     if (idle_ > 0 && may_claim()) claimable_.notify_one();
     yield_until(lock, deliverable);
     deliverable_.wait(lock, deliverable);

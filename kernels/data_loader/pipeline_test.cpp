@@ -48,7 +48,7 @@ std::vector<Index> taken(Pipeline& pipeline) {
   return out;
 }
 
-/// Every combination that the loader may be asked for, small.
+/// Every combination of the loader's options, small.
 class WorkerThreads : public ::testing::TestWithParam<std::tuple<Index, Index, bool, bool>> {
  protected:
   static Plan plan(Index batches) {
@@ -125,7 +125,7 @@ TEST_P(WorkerThreads, KeepWithinWorkersTimesPrefetchBatchesAhead) {
         }
       },
       [&](Index, const std::byte*) { ++taken_so_far; });
-  // The one that has been handed over and not yet counted is not ahead any more.
+  // The batch that was handed over and not yet counted is no longer ahead.
   EXPECT_LE(most, workers == 0 ? 1 : workers * prefetch + 1);
 }
 

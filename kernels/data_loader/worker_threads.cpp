@@ -1,6 +1,5 @@
-// The idea: threads load batches ahead into a bounded number of slots while the caller computes on the one
-// before. Where loading takes less than the step, it then costs nothing but the processor that the threads
-// need.
+// The idea: threads load batches ahead into a bounded number of slots while the caller computes on the
+// previous batch. If loading takes less time than the step, it costs only the processors of the threads.
 
 #include "data_loader/loader.hpp"
 

@@ -1,5 +1,5 @@
-// The idea: workers that do not wait record by record. Hot, each asks for the lines of the records that it
-// copies next; cold, for all pages of its batch, so that the disk has workers x batch requests to serve at
+// The idea: workers do not wait record by record. On a hot file each prefetches the records that it copies
+// next; on a cold file each requests all pages of its batch, so the disk has workers x batch requests at
 // once.
 
 #include "data_loader/loader.hpp"

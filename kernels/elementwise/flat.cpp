@@ -1,5 +1,5 @@
-// The idea: collapse the four loops and three index maps into rows with fixed strides, mostly a single row,
-// so that the inner loop is a plain one over arrays, which the compiler vectorises for the plain ABI.
+// The idea: collapse the four loops and three index maps into rows with fixed strides, mostly a single row.
+// The inner loop is then a plain loop over arrays, which the compiler vectorises for the plain ABI.
 
 #include "elementwise/loop_nest.hpp"
 
@@ -8,7 +8,7 @@
 namespace assay::elementwise {
 namespace {
 
-/// Strides are template arguments where they have their usual values: the compiler vectorises only those.
+/// Usual strides are template arguments, since the compiler vectorises only loops with known strides.
 template <class Formula, bool reads_z>
 void row(Index count, const float* x, Index x_step, const float* y, Index y_step, float* z, float alpha,
          float beta) {

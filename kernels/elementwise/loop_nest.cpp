@@ -13,7 +13,7 @@ struct Axis {
   Index x = 0, y = 0, z = 0;
 };
 
-/// Whether walking `inner` and then stepping `outer` is one longer walk for every operand.
+/// Whether `inner` and `outer` together are one longer walk for every operand.
 bool one_walk(const Axis& outer, const Axis& inner) {
   return outer.x == inner.x * inner.extent && outer.y == inner.y * inner.extent &&
          outer.z == inner.z * inner.extent;
@@ -28,7 +28,7 @@ LoopNest collapse(const Axes& extents, const Views& views, bool unary) {
   }
   std::ranges::stable_sort(axes, std::greater{}, &Axis::z);
 
-  std::array<Axis, LoopNest::axes> merged{};  // fastest last, as in the nest
+  std::array<Axis, LoopNest::axes> merged{};  // the fastest axis is the last, as in the nest
   std::size_t used = 0;
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (axes[i].extent == 1) continue;
@@ -42,7 +42,7 @@ LoopNest collapse(const Axes& extents, const Views& views, bool unary) {
   }
 
   if (merged.back().extent > 1 && merged.back().z != 1) {
-    // Columns of a bordered image one pixel wide: rows of one element, since a row has stride 1 in z.
+    // A bordered image one pixel wide has rows of one element, since a row has stride 1 in z.
     std::rotate(merged.begin(), merged.begin() + 1, merged.end());
     merged.back() = {};
   }
@@ -59,7 +59,7 @@ LoopNest collapse(const Axes& extents, const Views& views, bool unary) {
 
 Share share(const LoopNest& nest, Index part, Index parts) {
   const Index rows = nest.rows(), length = nest.row_length();
-  // No thread has over an eighth more than the others with eight rows per thread and more.
+  // With eight rows per thread or more, no thread has over an eighth more than another.
   if (rows >= 8 * parts) return {rows * part / parts, rows * (part + 1) / parts, 0, length};
   constexpr Index line = 64 / sizeof(float);
   const Index lines = (length + line - 1) / line;
@@ -68,17 +68,17 @@ Share share(const LoopNest& nest, Index part, Index parts) {
 }
 
 bool streaming_pays(double bytes, Index row_length, int threads) {
-  // Streaming z saves reading it, and loses z for the next reader, so that it pays once the operands do not
-  // stay in the cache anyway. Measured for z = x y on a Zen 5 with 32 MiB: on one thread it took 0.97 of the
+  // Streaming z saves reading it and takes z from the cache of the next reader, so it pays once the operands
+  // do not stay in the cache. Measured for z = x y on a Zen 5 with 32 MiB: on one thread it took 0.97 of the
   // time at 16 MiB, 0.71 at 24 and 0.69 at 48; on two 1.39 at 16, 1.16 at 24, 0.98 at 32 and 0.73 at 64.
   const double cache = caches().last;
-  // A streamed row begins and ends with ordinary stores up to a cache line: 1,024 elements are 64 lines.
+  // A streamed row begins and ends with ordinary stores of up to a cache line; 1,024 elements are 64 lines.
   return bytes > cache * (threads > 1 ? 1.0 : 0.75) && row_length >= 1024;
 }
 
 bool fetching_ahead_pays(double bytes, Index row_length) {
-  // Just past the first-level cache each call is over before the hardware's prefetchers have caught up with
-  // its streams. Measured on a Zen 5 with 48 KiB, at 64 KiB: 0.88 of the time for z = x y, 0.9 for z = x + y.
+  // Just past the first-level cache, a call ends before the hardware's prefetchers have caught up with its
+  // streams. Measured on a Zen 5 with 48 KiB, at 64 KiB: 0.88 of the time for z = x y, 0.9 for z = x + y.
   // From 128 KiB on it made no difference, and inside the cache it only costs.
   const double cache = caches().first;
   return bytes > cache && bytes < 2 * cache && row_length >= 2 * fetch_distance;

@@ -1,6 +1,6 @@
-// The loops over all elements that the element-wise variants share, in the memory order of z and with as few
-// axes as the layout allows, and their division among threads. A dense problem is one row, whatever its four
-// extents; a bordered one has a row per image row.
+// The loops over all elements that the element-wise variants share, and their division among threads. The
+// loops run in the memory order of z, with as few axes as the layout allows: a dense problem is one row for
+// any extents, a bordered one has a row per image row.
 #pragma once
 
 #include "tiers.hpp"
@@ -12,8 +12,7 @@
 namespace assay::elementwise {
 
 /// Extents and strides, slowest axis of z first. The last axis is the row: the inner loop, with stride 1 in
-/// z. Plain arrays, because code compiled for one SIMD target must not instantiate the
-/// standard library (see tiers.hpp).
+/// z. Plain arrays, since code of a SIMD target must not instantiate the standard library (tiers.hpp).
 struct LoopNest {
   static constexpr int axes = 4;
   Index extent[axes] = {1, 1, 1, 1};
@@ -25,10 +24,10 @@ struct LoopNest {
 };
 
 /// Sorts axes by the stride of z, drops those of extent 1, and merges neighbours that every operand walks as
-/// one. Without y (`unary`) its view does not count.
+/// one. Ignores the view of y if the formula is `unary`.
 LoopNest collapse(const Axes& extents, const Views& views, bool unary);
 
-/// Rows [first_row, last_row), and of each the elements [first, last).
+/// Rows [first_row, last_row), and in each row the elements [first, last).
 struct Share {
   Index first_row = 0, last_row = 0, first = 0, last = 0;
 };
@@ -37,18 +36,18 @@ struct Share {
 /// end at multiples of a cache line, so that no two threads write one line of a dense aligned z.
 Share share(const LoopNest& nest, Index part, Index parts);
 
-/// Walks rows in order and knows where each operand's row begins.
+/// Walks rows in order and holds the offset of each operand's row.
 class RowCursor {
  public:
   RowCursor(const LoopNest& nest, Index row) : nest_(nest), x(nest.x_offset), z(nest.z_offset) {
-    // Divisions cost more than a whole call on a small dense problem, whose only row is 0.
+    // On a small dense problem, whose only row is 0, divisions would cost more than the whole call.
     for (int axis = LoopNest::axes - 2; axis >= 0 && row > 0; --axis) {
       at_[axis] = row % nest.extent[axis];
       row /= nest.extent[axis];
       advance(axis, at_[axis]);
     }
   }
-  /// Rows from here on that follow each other at the strides of the third axis.
+  /// The number of rows from here on at the strides of the third axis.
   Index run() const { return nest_.extent[2] - at_[2]; }
   /// Moves on by `rows` <= run().
   void next(Index rows = 1) {
@@ -88,11 +87,11 @@ struct Operands {
 using RowFunction = void(const LoopNest&, const Share&, const Operands&);
 
 using Tier = assay::Tier<RowFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Formula>
 std::vector<Tier> tiers();
 
-/// Everything about a call that the problem decides.
+/// All properties of a call that depend on the problem alone.
 struct Plan {
   LoopNest nest;
   float alpha = 1, beta = 0;
@@ -101,7 +100,7 @@ struct Plan {
 
   template <class Input, class Output>
   Operands operands(const Input& in, Output& out) const {
-    // Relu has no y; x in its place keeps pointers and strides valid.
+    // Relu has no y; x takes its place, so that pointers and strides are valid.
     const float* y = in.y.size() > 0 ? in.y.data() : in.x.data();
     return {in.x.data(), y, out.z.data(), alpha, beta, stream, fetch_ahead};
   }
@@ -111,7 +110,7 @@ struct Plan {
 /// Whether stores past the caches pay for a call that moves `bytes` in rows of `row_length`.
 bool streaming_pays(double bytes, Index row_length, int threads);
 
-/// Elements between a load and the software prefetch beside it: 4 KiB, a page.
+/// The distance in elements of a software prefetch from the load beside it: 4 KiB, a page.
 inline constexpr Index fetch_distance = 1024;
 
 /// Whether software prefetches pay for such a call.
@@ -129,7 +128,7 @@ Plan plan(const typename Elementwise<Formula>::Problem& p, int threads) {
           .fetch_ahead = fetching_ahead_pays(bytes, nest.row_length())};
 }
 
-/// Calls visit(formula) with a value of each formula: how a variant registers for all three operations.
+/// Calls visit(formula) with a value of each formula, so that a variant registers for all three operations.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
   visit(Multiply{});

@@ -1,6 +1,6 @@
-// The idea: stores that go past the caches, from the best SIMD tier. An ordinary store reads the line that it
-// is about to overwrite, a quarter of the traffic of z = x y; where z would not stay in a cache anyway that
-// is for nothing. Where it would, streaming loses it.
+// The idea: the best SIMD tier, with stores past the caches. An ordinary store reads the line that it
+// overwrites, a quarter of the traffic of z = x y. That is wasted if z does not stay in a cache. If z would
+// stay, streaming loses it.
 
 #include "elementwise/loop_nest.hpp"
 

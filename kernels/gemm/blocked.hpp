@@ -1,8 +1,8 @@
-// The products behind `simd`, `small`, `threaded` and the operations that are made of products:
-// one part of C per call.
+// The products behind `simd`, `small`, `threaded` and the operations that consist of products. A call
+// computes one part of C.
 //
-// A header in kernels/, against the habit, because what one thread runs and what many run must be the same
-// machine code: else their comparison would measure two compilations.
+// These declarations are in a header, although a variant usually is a single file: one thread and many
+// threads must run the same machine code. Otherwise a comparison would measure two compilations.
 #pragma once
 
 #include "assay/ops/gemm.hpp"
@@ -26,17 +26,18 @@ struct Product {
       false;  ///< whether rows of C are followed by room for a vector, which any numbers may fill
 };
 
-/// Holds up to 128^3 multiply-adds: operands of about that size fit a second-level cache, and one block holds
-/// them.
+/// Whether a product has at most 128^3 multiply-adds. Its operands fit a second-level cache, and one block
+/// holds them.
 inline bool is_small(Index m, Index n, Index k) {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
 }
 
-/// Whether C^T = op(B)^T op(A)^T is better computed, and turned. With B alone transposed, where fewer
-/// elements are turned: A and C, and not B. Weights are stored [outputs, inputs] by most frameworks, so that
-/// a layer with fewer rows than inputs and outputs is such a product. With both transposed, where B is then
-/// read as it lies and C turned. With A alone transposed, where columns are few: then long rows of A fill
-/// vectors, and are not copied into slices. Few steps do not make up for C being written twice.
+/// Whether C^T = op(B)^T op(A)^T is computed faster and then transposed. If B alone is transposed, this pays
+/// where it transposes fewer elements: A and C in place of B. Most frameworks store weights as [outputs,
+/// inputs], so a layer with fewer rows than inputs and outputs is such a product. If both are transposed, B
+/// is read where it lies and C is transposed. If A alone is transposed, it pays where columns are few: long
+/// rows of A fill vectors and need no copy in slices. With few steps the second write of C costs more than it
+/// saves.
 inline bool is_better_turned(const Product& p) {
   if (p.k < 64) return false;
   if (!p.b_transposed) {
@@ -46,8 +47,8 @@ inline bool is_better_turned(const Product& p) {
   return p.a_transposed ? k >= m : n * k > m * n + m * k;
 }
 
-/// Returns first + offset. An operand without elements has no first, nor has one where only the shape of a
-/// product is asked for, and nullptr must not be moved.
+/// Returns first + offset, or null for null: an operand without elements has no address, nor has a product of
+/// which only the shape is needed.
 template <class T>
 T* moved(T* first, Index offset) {
   return first == nullptr ? nullptr : first + offset;
@@ -76,11 +77,11 @@ inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, 
 struct Tier {
   std::string name;
   std::optional<std::string> unfit;  ///< why this processor cannot run it
-  /// `space` holds at least space_floats(product) floats, whatever its alpha and beta were, and starts at a
-  /// multiple of 64 bytes.
+  /// `space` has at least space_floats(product) floats, which do not depend on alpha and beta, and starts at
+  /// a multiple of 64 bytes.
   void (*multiply)(const Product& product, float* space) = nullptr;
   Index (*space_floats)(const Product& product) = nullptr;
-  /// Multiplies without blocks, for products that is_small() holds for.
+  /// Multiplies without blocks. For products that are is_small().
   void (*multiply_small)(const Product& product, float* space) = nullptr;
   Index (*small_space_floats)(const Product& product) = nullptr;
 };

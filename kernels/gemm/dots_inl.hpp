@@ -1,6 +1,6 @@
 // The product of few rows of A with a transposed B, compiled once per SIMD target. Rows of A and stored rows
-// of B both run along k. So vectors lie along k too, a tile is R rows by four columns of vectors of partial
-// sums, and nothing of B is turned: what turning costs is made up for only by many rows of A.
+// of B both run along k, so vectors lie along k too. A tile is R rows by four columns of vectors of partial
+// sums. B is not transposed, which would pay only for many rows of A.
 
 #if defined(ASSAY_GEMM_DOTS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_DOTS_INL
@@ -16,31 +16,30 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Sums, four vectors of B and one of A in 32 or in 16 registers.
+// The sums, four vectors of B and one of A take 32 or 16 registers.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index dot_rows = 6;
 #else
 constexpr Index dot_rows = 2;
 #endif
 constexpr Index dot_columns = 4;
-// Four columns of B of 512 steps are 8 KiB, 16 rows of A 32 KiB: both stay in a first-level cache of 48 KiB.
-// With 1024 steps 16 x 768 x 3072 took 1.05 times as long. Shorter blocks add up the parts of a sum more
-// often.
+// Four columns of B of 512 steps take 8 KiB, 16 rows of A 32 KiB: both stay in a first-level cache of 48 KiB.
+// With 1024 steps, 16 x 768 x 3072 took 1.05 times as long. Shorter blocks add partial sums more often.
 constexpr Index dot_k = 512;
 
 struct Dots {
-  Index steps = 0;           // of a vector each
+  Index steps = 0;           // in vectors
   const float* a = nullptr;  // a[step][row] of whole vectors
   const float* b[dot_columns] = {};
-  const float* b_tail = nullptr;  // of each column a vector filled up with zeros, or null
-  Index next_b = 0;               // distance to the columns that come next
+  const float* b_tail = nullptr;  // the rest of each column, padded with zeros to a vector; or null
+  Index next_b = 0;               // distance to the next columns
   float* c = nullptr;
   Index ldc = 0, columns = 0;
   float alpha = 1, beta = 0;
 };
 
 #if HWY_TARGET == HWY_SCALAR
-// A vector of one number has nothing to gain here.
+// A vector of one number gains nothing here.
 inline bool multiplies_by_dots(const Product&) { return false; }
 inline Index dots_space(const Product&) { return 0; }
 inline void multiply_by_dots(const Product&, float*) {}
@@ -126,9 +125,10 @@ DotTile dot_tile_of(Index rows, std::index_sequence<i...>) {
   return table[rows - 1];
 }
 
-// Whether to do it this way. With AVX-512, up to two tiles of rows are too few to make up for what is turned.
-// With AVX2 more than one is done better as the transpose (turned_inl.hpp): on a Zen 3 this way took 0.4 to
-// 0.6 of the time at two to four rows, 0.8 to 1.2 at six, and 1.1 to 1.8 times the time at 7 to 12.
+// Whether the product is computed this way. With AVX-512, up to two tiles of rows are too few to pay for
+// transposing B. With AVX2, more than one tile is faster as the transpose (turned_inl.hpp): on a Zen 3 this
+// way took 0.4 to 0.6 of the time at two to four rows, 0.8 to 1.2 at six, and 1.1 to 1.8 times the time at 7
+// to 12.
 inline bool multiplies_by_dots(const Product& p) {
 #if HWY_TARGET == HWY_AVX3
   constexpr Index most = 2 * tile_rows;
@@ -138,12 +138,12 @@ inline bool multiplies_by_dots(const Product& p) {
   return p.b_transposed && p.m <= most && p.k >= 256;
 }
 
-// Rows of A that make the next tile when `left` are to be divided evenly.
+// Rows of the next tile when the tiles share `left` rows evenly.
 inline Index dot_height(Index left) { return pieces(left, pieces(left, dot_rows)); }
 
 inline Index dots_space(const Product& p) { return p.m * pieces(smaller(p.k, dot_k), lanes) * lanes; }
 
-// Blocks of a step and the rows of a tile, filled up with zeros.
+// Copies A in blocks of one vector of steps by the rows of a tile, padded with zeros.
 inline void pack_for_dots(const Product& p, Index l0, Index k, float* to) {
   const Index row = p.a_transposed ? 1 : p.lda, column = p.a_transposed ? p.lda : 1;
   for (Index i0 = 0; i0 < p.m;) {
@@ -170,7 +170,7 @@ inline void multiply_by_dots(const Product& p, float* space) {
     for (Index j = 0; j < p.n; j += dot_columns) {
       o.columns = smaller(p.n - j, dot_columns);
       for (Index i = 0; i < dot_columns; ++i) {
-        // Columns that are none repeat the last.
+        // Missing columns repeat the last one.
         o.b[i] = p.b + (j + smaller(i, o.columns - 1)) * p.ldb + l0;
         for (Index l = whole; l < k; ++l) tail[i * lanes + l - whole] = o.b[i][l];
         for (Index l = k; l < whole + lanes; ++l) tail[i * lanes + l - whole] = 0;

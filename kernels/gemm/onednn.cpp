@@ -1,5 +1,5 @@
-// The peer: dnnl_sgemm of the oneDNN the program is linked with, which makes its code for the processor and
-// the shape when it is first called.
+// The peer: dnnl_sgemm of the linked oneDNN, which generates code for the processor and the shape at its
+// first call.
 
 #include "onednn.hpp"
 

@@ -1,5 +1,5 @@
-// The peer: cblas_sgemm of the OpenBLAS the program is linked with. OpenBLAS picks its kernels by processor
-// when it is loaded, and not always the best: OPENBLAS_CORETYPE in the environment overrides the choice.
+// The peer: cblas_sgemm of the linked OpenBLAS. OpenBLAS picks its kernels by processor when it is loaded,
+// and not always the best; the environment variable OPENBLAS_CORETYPE overrides the choice.
 
 #include "openblas.hpp"
 

@@ -20,9 +20,9 @@ inline void copy(const float* from, Index count, float* to) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
-// Rows of B cut into panels as wide as a tile: to[j0 * k + l * width + j] = from[l * ldb + j0 + j] for the
-// panel at j0, whose width is filled up to whole vectors with zeros. Eight rows of all panels at a time, so
-// that the rows are read in the order in which they lie.
+// Cuts rows of B into panels as wide as a tile: to[j0 * k + l * width + j] = from[l * ldb + j0 + j] for the
+// panel at j0, whose width is padded to whole vectors with zeros. Copies eight rows of all panels at a time,
+// so that rows are read in memory order.
 inline void pack_rows(const float* from, Index ldb, Index k, Index columns, float* to) {
   const Floats d;
   for (Index l0 = 0; l0 < k; l0 += 8) {
@@ -50,7 +50,7 @@ inline void pack_rows(const float* from, Index ldb, Index k, Index columns, floa
 template <Index width>
 using FixedFloats = hn::FixedTag<float, static_cast<std::size_t>(width)>;
 
-// Four floats from each of width / 4 places that are `stride` floats apart.
+// Loads four floats from each of width / 4 places, `stride` floats apart.
 template <Index width>
 hn::Vec<FixedFloats<width>> fours(const float* from, Index stride) {
   const FixedFloats<width> d;
@@ -62,8 +62,9 @@ hn::Vec<FixedFloats<width>> fours(const float* from, Index stride) {
   }
 }
 
-// Four steps of k of a vector of columns of a transposed B. Each 128-bit block of `row` holds four steps of
-// one column; the blocks are four columns apart, so that transposing inside the blocks puts all in order.
+// Transposes four steps of k of a vector of columns of a transposed B. Each 128-bit block of `row` holds four
+// steps of one column. The blocks are four columns apart, so transposing inside the blocks puts all numbers
+// in order.
 inline void transpose_four(const float* from, Index ldb, Index width, float* to) {
   const Floats d;
   const hn::Repartition<double, Floats> d64;

@@ -1,5 +1,5 @@
-// How one thread multiplies products, small ones without blocks: what `auto` picks for gemm, and what the
-// operations that are made of products run.
+// How one thread multiplies products, small ones without blocks. `auto` picks by the same rule for gemm, and
+// operations that consist of products run it.
 #pragma once
 
 #include "gemm/blocked.hpp"
@@ -10,12 +10,12 @@
 namespace assay::blocked {
 
 struct Way {
-  std::string_view variant;  ///< of gemm
+  std::string_view variant;  ///< the variant of gemm
   void (*multiply)(const Product& product, float* space) = nullptr;
   Index (*space_floats)(const Product& product) = nullptr;
 };
 
-/// Neither addresses nor alpha and beta count. `small` turns each transposed B.
+/// Looks at the shape alone, not at addresses, alpha and beta. `small` transposes each transposed B.
 inline Way way_of(const Tier& tier, const Product& shape) {
   if (is_small(shape.m, shape.n, shape.k) && !is_better_turned(shape)) {
     return {"small", tier.multiply_small, tier.small_space_floats};
@@ -27,7 +27,7 @@ inline Way way_of(const Tier& tier, const Product& shape) {
 class Products {
  public:
   explicit Products(const Tier& tier = best_of(tiers())) : tier_(tier) {}
-  /// Makes room for products like this one, whose addresses do not count.
+  /// Makes room for products of this shape; addresses do not matter.
   void plan(const Product& shape) {
     const Index floats = way_of(tier_, shape).space_floats(shape);
     if (floats > space_.size()) space_ = Buffer<float>(floats);

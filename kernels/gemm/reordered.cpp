@@ -1,6 +1,7 @@
 // The idea: put the loop over columns innermost, so that rows of B and C are walked with stride one and the
-// compiler vectorises the update. Helps while a row of B stays in cache. Columns of op(B) = B^T lie along k
-// instead: there, eight dot products run side by side, since one alone waits for its own last addition.
+// compiler vectorises the update. This helps while a row of B stays in a cache. Columns of op(B) = B^T lie
+// along k instead: there, eight dot products run side by side, since a single one waits for its own last
+// addition.
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"

@@ -38,7 +38,7 @@ const std::string problems[] = {
     "m=96,n=179,k=1024,trans=nt",        // the same of an even number of rows, over rows that collide
     "m=49,n=70,k=65,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
     "m=1024,n=33,k=1030,trans=tt",       // the same, the turned result kept apart from its own lines
-    "m=30,n=87,k=517,trans=nt,beta=2",   // what is added to C is not turned
+    "m=30,n=87,k=517,trans=nt,beta=2",   // a product that is added to C is not transposed
     "m=301,n=21,k=513,trans=tn",         // the transpose where A alone is transposed, two blocks of steps
     "m=1024,n=33,k=130,trans=tn",        // the same over rows that collide, a row beside whole vectors
     "m=20,n=1024,k=521",                 // with small caches: panels of B copied before, two blocks each way

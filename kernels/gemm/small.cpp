@@ -1,6 +1,6 @@
 // The idea: leave out what only large products need. `simd` cuts into blocks and decides for each operand
-// whether to copy it; here tiles follow each other over operands where they lie. Only a transposed B is
-// turned, once.
+// whether to copy it. Here tiles follow each other over operands where they lie; only a transposed B is
+// transposed, once.
 
 #include "gemm/blocked.hpp"
 

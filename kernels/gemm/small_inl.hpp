@@ -1,5 +1,5 @@
-// The product without blocks, compiled once per SIMD target: tile after tile over operands where they lie.
-// For products that the caches hold whole, where deciding what to copy costs more than not to copy.
+// The product without blocks, compiled once per SIMD target: tile after tile over operands where they lie. It
+// is for products that the caches hold whole: deciding what to copy would cost more than copying saves.
 
 #if defined(ASSAY_GEMM_SMALL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_SMALL_INL
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Columns of B that are read in place: not those of a transposed B, nor those of a last partial vector, since
+// Columns of B that are read in place: none of a transposed B, and not those of a last partial vector, since
 // vectors are read whole.
 inline Index small_columns_in_place(const Product& p) {
   if (p.b_transposed) return 0;

@@ -1,9 +1,9 @@
-// The idea: cut C into one rectangle per thread and let each thread compute its own as `auto` does on one
-// thread, by `simd` or, where it is small, by `small`, with space of its own. Threads meet once, at the end:
-// no packed panel is shared, so nothing waits for a panel. The price is that threads in a row of the grid
-// copy the same part of A, and those in a column the same part of B; the grid is chosen to copy least. Where
-// C is a row, a column or a few rows, and parts of it would have short runs of the matrix each, the steps are
-// divided instead, and sums added at the end.
+// The idea: cut C into one rectangle per thread. Each thread computes its own as `auto` does on one thread,
+// by `simd` or, where it is small, by `small`, with space of its own. Threads meet once, at the end, and
+// nothing waits for a shared panel. The price: threads in a row of the grid copy the same part of A, those in
+// a column the same part of B. The grid is chosen to copy least. Where C is a row, a column or a few rows,
+// its parts would have short runs of the matrix: there threads divide the steps, and their sums are added at
+// the end.
 
 #include "gemm/grid.hpp"
 #include "gemm/products.hpp"
@@ -17,15 +17,15 @@
 namespace assay {
 namespace {
 
-// Numbers of a matrix beside each other that a thread should read, two pages of them: less is fetched ahead
-// badly, and parts of rows that are a power of two long fall into some sets of the caches only.
+// Least contiguous numbers of a matrix that a thread should read, two pages of them. Shorter runs are fetched
+// ahead badly, and parts of rows that are a power of two long use some sets of the caches only.
 constexpr Index least_run = 2048;
-// Steps of a thread, so that what it takes to add its sums to C is little.
+// Least steps of a thread, so that adding its sums to C costs little.
 constexpr Index least_steps = 64;
 
-/// Into how many parts, at most so many, to cut k: 1 unless C is a row, a column or a few rows, of a matrix
-/// whose rows would be cut into short runs by cutting C. Not where terms are added to what C holds, which
-/// needs all digits there.
+/// The number of parts of k, at most `parts`: 1 unless C is a row, a column or a few rows of a matrix whose
+/// rows would be cut into short runs by cutting C. Always 1 where the product is added to C, which needs all
+/// digits there.
 Index parts_of_steps(const Gemm::Problem& p, Index parts) {
   const bool rows = p.m <= 4 && !p.b_transposed(), column = p.n == 1 && p.a_transposed();
   if ((!rows && !column) || p.beta != 0) return 1;
@@ -40,7 +40,7 @@ struct Plan {
   blocked::Grid grid;
   Index steps_parts = 1;
   std::vector<Buffer<float>> spaces;
-  std::vector<Buffer<float>> sums;  // of all parts of k but the first, which is written to C
+  std::vector<Buffer<float>> sums;  // all parts of k but the first, which is written to C
 
   Index parts() const { return steps_parts > 1 ? steps_parts : grid.parts(); }
 

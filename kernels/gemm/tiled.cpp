@@ -1,7 +1,7 @@
-// The idea: what `reordered` loads and stores again for every k, a tile of C, is kept in registers while k
-// runs, so that a step of k loads 4 + 8 operands for 32 multiply-adds; the columns of B that all tiles below
-// each other read stay in a cache. Operands are read where they lie, which is as far as this gets: of a large
-// B each row is in a page of its own, where they evict each other, and `packed` copies them together.
+// The idea: a tile of C stays in registers while k runs, where `reordered` loads and stores C again for every
+// k. A step of k loads 4 + 8 operands for 32 multiply-adds, and the columns of B that all tiles of a column
+// read stay in a cache. Operands are read where they lie. In a large B each row is on a page of its own and
+// rows evict each other; `packed` copies them together.
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -15,7 +15,7 @@ namespace {
 constexpr Index tile_rows = 4;
 constexpr Index tile_columns = 8;
 
-/// Where an operand lies: element (i, l) of op(A), or (l, i) of op(B), is at[i * distance + l * step].
+/// An operand in memory: element (i, l) of op(A), or (l, i) of op(B), is at[i * distance + l * step].
 struct Operand {
   const float* at;
   Index distance, step;
@@ -26,7 +26,7 @@ struct Sums {
   float at[tile_rows][tile_columns] = {};
 };
 
-/// A whole tile. Where columns of op(B) lie side by side, the compiler makes vectors of them.
+/// A whole tile. The compiler vectorises columns of op(B) that lie side by side.
 template <bool side_by_side>
 Sums whole_tile(Operand a, Operand b, Index k) {
   Sums sums;

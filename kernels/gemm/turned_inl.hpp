@@ -1,8 +1,7 @@
-// C^T = op(B)^T op(A)^T in place of C = op(A) op(B), compiled once per SIMD target. Tiles read one operand
-// row by row along k and the other column by column, and need of the one what they have in the other: of a
-// product with a transposed B, all of B would be turned, and of one with a transposed A, all of A cut into
-// slices. Computed as its transpose each is read where it lies, and what is copied or turned instead are the
-// smaller operand and the result (is_better_turned).
+// Computes C^T = op(B)^T op(A)^T in place of C = op(A) op(B), compiled once per SIMD target. A tile reads one
+// operand row by row along k and the other column by column. A product with a transposed B would have to
+// transpose all of B; one with a transposed A would have to cut all of A into slices. As a transpose, each is
+// read where it lies. The smaller operand and the result are copied or transposed instead (is_better_turned).
 
 #if defined(ASSAY_GEMM_TURNED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_TURNED_INL
@@ -21,13 +20,14 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Rows of the turned result are this far apart.
+// The distance of rows of the transposed result.
 inline Index turned_distance(const Product& p) {
   const Index distance = pieces(p.m, line) * line;
   return rows_collide(distance) ? distance + line : distance;
 }
 
-// Rows of the turned result that are computed before they are turned back: a quarter of the last-level cache.
+// Rows of the transposed result that are computed before they are transposed back: a quarter of the
+// last-level cache.
 inline Index turned_rows(const Product& p) {
   const auto floats = static_cast<Index>(caches().last / 4) / static_cast<Index>(sizeof(float));
   return smaller(p.n, pieces(floats / turned_distance(p), line) * line + line);
@@ -51,7 +51,7 @@ inline Product turned(const Product& p, Index first, Index rows, float* c) {
           .filled_rows = true};
 }
 
-// to[i * to_distance + j] = from[j * distance + i] for i < rows and j < columns. A line of a row of `to` at a
+// to[i * to_distance + j] = from[j * distance + i] for i < rows and j < columns, a line of a row of `to` at a
 // time.
 inline void turn(const float* from, Index distance, Index rows, Index columns, float* to, Index to_distance) {
   for (Index j0 = 0; j0 < columns; j0 += line) {

@@ -1,6 +1,6 @@
-// The product whose A or B is a vector, that is C of one row or of one column, or whose A has few rows,
-// compiled once per SIMD target. Each element of the matrix is used once, or few times, so that nothing is
-// copied but the vector, and the matrix is read in the order in which it lies.
+// Products with a vector, compiled once per SIMD target: C is one row or one column, or A has few rows. Each
+// element of the matrix is used once or few times, so only the vector is copied and the matrix is read in
+// memory order.
 
 #if defined(ASSAY_GEMM_VECTOR_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_VECTOR_INL
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-/// c = alpha M x + beta c or alpha M^T x + beta c: a product of which one operand is the vector x.
+/// c = alpha M x + beta c or alpha M^T x + beta c, where the vector x is one operand of the product.
 struct VectorProduct {
   gemv::HWY_NAMESPACE::Matrix matrix;
   bool adds_rows = false;  // M^T x
@@ -43,7 +43,7 @@ inline VectorProduct vector_product(const Product& p) {
       .c_step = p.ldc};
 }
 
-/// c = alpha M x + beta c. Rows of M are dotted with x, of which a copy is made where it has a step.
+/// c = alpha M x + beta c. Takes dot products of rows of M with x, and copies x where it has a step.
 inline void multiply_by_column(const Product& p, const VectorProduct& v) {
   constexpr Index most = 512;
   HWY_ALIGN float copied[most];
@@ -64,7 +64,7 @@ inline void multiply_by_column(const Product& p, const VectorProduct& v) {
   }
 }
 
-/// c = alpha M^T x + beta c. Scaled rows of M are added to c, or to a block of it where c has a step.
+/// c = alpha M^T x + beta c. Adds scaled rows of M to c, or to a copied block of it where c has a step.
 inline void multiply_by_row(const Product& p, const VectorProduct& v) {
   constexpr Index most = 512;
   HWY_ALIGN float copied[most];
@@ -93,22 +93,22 @@ inline void multiply_by_vector(const Product& p) {
   }
 }
 
-/// A vector of C of `rows` rows gets `steps` rows of B at a time: their factors, the sums and a vector of B
-/// in 32 or in 16 registers.
+/// Rows of B that are added at a time to a vector of columns of C with `rows` rows: their factors, the sums
+/// and a vector of B take 32 or 16 registers.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index few_rows_steps(Index rows) { return rows <= 3 ? 8 : 4; }
 #else
 constexpr Index few_rows_steps(Index rows) { return rows == 2 ? 4 : rows == 3 ? 3 : 2; }
 #endif
-// Five to eight rows took 1.5 times as long as tiles did with AVX-512.
+// With AVX-512, five to eight rows took 1.5 times as long as tiles.
 constexpr Index most_few_rows = 4;
-// Columns up to which tiles take three and four rows all the same: 4 x 32 x 2000 took 0.5 of the time and
-// 4 x 64 x 1000 took 0.9 with tiles of AVX2 on a Zen 3, 3 x 100 x 3000 took 1.3 times the time.
+// Columns up to which tiles compute three and four rows all the same. With tiles of AVX2 on a Zen 3, 4 x 32 x
+// 2000 took 0.5 of the time and 4 x 64 x 1000 took 0.9; 3 x 100 x 3000 took 1.3 times the time.
 constexpr Index few_columns = HWY_TARGET == HWY_AVX2 ? 4 * tile_columns : 0;
 
-/// Whether A has so few rows that tiles would wait for their own sums, and lines of B that are ldb apart
-/// would be read one at a time. Only where C is overwritten: terms that are added to what it holds one after
-/// the other are rounded as often as there are terms to the digits of that.
+/// Whether A has so few rows that tiles would wait for their own sums and would read lines of B, ldb apart,
+/// one at a time. Only where C is overwritten: terms added one by one to what C holds are each rounded to its
+/// digits.
 inline bool has_few_rows(const Product& p) {
   const bool narrow = p.m > 2 && p.n <= few_columns;
   return p.m > 1 && p.m <= most_few_rows && !narrow && !p.b_transposed && p.beta == 0;
@@ -119,7 +119,7 @@ template <Index rows, Index steps>
 HWY_INLINE void add_steps(const Product& p, Index l, Index begin, Index end) {
   const Floats d;
   const Index a_row = p.a_transposed ? 1 : p.lda, a_step = p.a_transposed ? p.lda : 1;
-  const bool first = l == 0;  // what C held before may be no number
+  const bool first = l == 0;  // C may have held NaN before
   Vector factors[static_cast<std::size_t>(rows)][static_cast<std::size_t>(steps)];
   unrolled<rows>([&](auto r) HWY_ATTR {
     unrolled<steps>([&](auto s) HWY_ATTR {
@@ -169,7 +169,7 @@ HWY_INLINE void add_steps(const Product& p, Index l, Index begin, Index end) {
 
 template <Index rows>
 void multiply_rows(const Product& p) {
-  // Columns of C that are kept in the first-level cache, in half of 32 KiB.
+  // Columns of C that stay in the first-level cache: half of 32 KiB.
   constexpr Index block = 4096 / rows / line * line;
   constexpr Index steps = few_rows_steps(rows);
   for (Index begin = 0; begin < p.n; begin += block) {
@@ -189,8 +189,8 @@ inline void multiply_few_rows(const Product& p) {
   multiply_few_rows(p, std::make_index_sequence<static_cast<std::size_t>(most_few_rows) - 1>());
 }
 
-/// Whether one column is left beside whole vectors of columns, as much as a vector of which it would cost.
-/// Only where C is overwritten, as above.
+/// Whether one column is left beside whole vectors of columns; as a tile it would cost a vector. Only where C
+/// is overwritten, as above.
 inline bool leaves_a_column(const Product& p) {
   return lanes >= 8 && p.n > lanes && p.n % lanes == 1 && p.beta == 0;
 }

@@ -1,4 +1,4 @@
-// The products behind the variants of gemm_bf16: one part of C per call.
+// The products behind the variants of gemm_bf16. A call computes one part of C.
 #pragma once
 
 #include "assay/ops/gemm_bf16.hpp"

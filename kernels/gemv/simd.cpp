@@ -1,6 +1,6 @@
-// The idea: read A once, in the order in which it lies, with enough sums under way that memory is the limit.
-// For A x, rows are dotted with x. For A^T x, eight rows at a time are added to y, scaled by eight elements
-// of x, so that y is read and written once per eight rows.
+// The idea: read A once, in memory order, with enough sums in flight that memory is the limit. For A x, rows
+// are dotted with x. For A^T x, eight rows at a time are scaled by eight elements of x and added to y, so y
+// is read and written once per eight rows.
 
 #include "gemv/part.hpp"
 #include "tiers.hpp"

@@ -1,5 +1,5 @@
-// The idea: the first micro-batch is written, not added. That saves the pass that writes zeros and the read
-// of them: of the 4 + 12 count bytes per parameter of `naive`, 8.
+// The idea: the first micro-batch is written, not added. This saves writing zeros and reading them: 8 of the
+// 4 + 12 count bytes per parameter of `naive`.
 
 #include "gradient_accumulation/sweeps.hpp"
 

@@ -1,5 +1,5 @@
 // The idea: the widest vectors with fused products and sums; the first micro-batch is written, as in
-// `assigned`. One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+// `assigned`. One source for all SIMD targets; `threaded` runs the same code by tiers().
 
 #include "gradient_accumulation/sweeps.hpp"
 #include "tiers.hpp"

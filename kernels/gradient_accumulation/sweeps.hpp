@@ -1,5 +1,5 @@
-// The sweeps that the variants of gradient_accumulation share: one micro-batch is added to the sum, or put in
-// its place.
+// The sweeps that the variants of gradient_accumulation share. A sweep adds one micro-batch to the sum, or
+// writes it there.
 #pragma once
 
 #include "tiers.hpp"
@@ -10,14 +10,14 @@
 
 namespace assay::gradient_accumulation {
 
-/// sum[first, last) = weight g, or += where it is not the first micro-batch.
+/// sum[first, last) = weight g for the first micro-batch, else sum += weight g.
 using SweepFunction = void(float weight, bool is_first, const float* g, float* sum, Index first, Index last);
 
 using Tier = assay::Tier<SweepFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
-/// The weights as the kernels use them.
+/// The weights, rounded to f32.
 inline std::vector<float> rounded_weights(const GradientAccumulation::Problem& problem) {
   const auto weights = GradientAccumulation::weights(problem);
   return {weights.begin(), weights.end()};

@@ -1,6 +1,6 @@
 // The idea: sixteen independent sums, which the compiler may keep in vectors, each of 64 squares in f32
-// before it goes into a sum in double. One running sum in double, as in `naive`, has a fixed order that
-// forbids it.
+// before it is added to a sum in double. A single running sum in double, as in `naive`, has a fixed order
+// that forbids it.
 
 #include "gradient_clip/passes.hpp"
 

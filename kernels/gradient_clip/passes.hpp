@@ -1,4 +1,4 @@
-// The two passes of a tier and the rule between them, which the variants of gradient_clip share.
+// The two passes of a tier, and the rule between them, which the variants of gradient_clip share.
 #pragma once
 
 #include "assay/ops/batch_gradient.hpp"
@@ -11,7 +11,7 @@
 
 namespace assay::gradient_clip {
 
-/// The sum of the squares of g[first, last). Sums in f32 have at most 64 terms.
+/// The sum of the squares of g[first, last). Partial sums in f32 have at most 64 terms.
 using SquaresFunction = double(const float* g, Index first, Index last);
 /// y[first, last) = kept g.
 using ScaleFunction = void(float kept, const float* g, float* y, Index first, Index last);
@@ -25,7 +25,7 @@ struct Tier {
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
-/// Returns the factor by which a gradient is kept; 1 exactly where the norm is below the limit.
+/// Returns the factor for a gradient: exactly 1 if the norm is below the limit.
 inline float kept_of(float norm) {
   constexpr auto limit = static_cast<float>(GradientClip::limit),
                  floor = static_cast<float>(GradientClip::floor);

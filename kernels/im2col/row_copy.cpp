@@ -1,6 +1,6 @@
-// The idea: runs instead of elements. Where a tap enters and leaves the image is worked out once per row of
-// taps, and what lies between is copied without a test; by channels such a run is as long as the output is
-// wide, and contiguous when the stride is 1.
+// The idea: runs instead of elements. The places where a tap enters and leaves the image are computed once
+// per row of taps, and the pixels between are copied without a test. By channels such a run is as long as the
+// output is wide, and contiguous if the stride is 1.
 
 #include "im2col/runs.hpp"
 
@@ -12,7 +12,7 @@
 namespace assay::im2col {
 namespace {
 
-/// Columns [0, width) of one tap at one output row; `pixels` is where column 0 would be read.
+/// Copies columns [0, width) of one tap at one output row. `pixels` is the address of column 0.
 void copy_run(const float* pixels, Index stride, const Run& run, Index width, float* col) {
   std::fill_n(col, run.first, 0.0F);
   if (stride == 1) {
@@ -55,7 +55,7 @@ void by_patch(const Problem& p, const Window& window, const float* image, float*
             const bool inside = y >= 0 && y < p.h;
             const Run run = inside ? taps : Run{kernel_w, kernel_w};
             const float* pixels = image + ((n * p.c + c) * p.h + y) * p.w + window.column(ow, 0);
-            // Loops, since a kernel's width is a few floats and less than what a call of memcpy costs.
+            // Loops: a kernel's width is a few floats, for which a call of memcpy costs more.
             for (Index kw = 0; kw < run.first; ++kw) col[kw] = 0;
             for (Index kw = run.first; kw < run.last; ++kw) col[kw] = pixels[kw * window.dilation];
             for (Index kw = run.last; kw < kernel_w; ++kw) col[kw] = 0;

@@ -12,8 +12,8 @@ struct Run {
   Index length() const { return last - first; }
 };
 
-/// Returns the run of those positions whose pixel, position * stride + offset, lies in [0, extent); an empty
-/// run starts and ends inside the positions too.
+/// Returns the run of positions whose pixel, position * stride + offset, lies in [0, extent). An empty run
+/// lies inside the positions too.
 inline Run inside_run(Index positions, Index stride, Index offset, Index extent) {
   Run run{.first = offset >= 0 ? 0 : (stride - 1 - offset) / stride,
           .last = offset >= extent ? 0 : (extent - 1 - offset) / stride + 1};

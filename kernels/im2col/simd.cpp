@@ -1,9 +1,9 @@
-// The idea: no test and no gather in the inner loop, whatever the window. The image is copied once into split
-// rows (see plan.hpp), a fraction of the size of col; every tap then is a contiguous run, copied by channels
-// and transposed in registers by patch. Flat planes need not even that: they are copied from the image itself
-// under masks, so that images of 7 x 7 fill vectors too.
+// The idea: no test and no gather in the inner loop, for any window. The image is copied once into split rows
+// (plan.hpp), a fraction of the size of col. Every tap then is a contiguous run, copied by channels and
+// transposed in registers by patch. Flat planes need no split rows: they are copied from the image itself
+// under masks, so images of 7 x 7 fill vectors too.
 //
-// One source for all SIMD targets; tiers() hands them to the variant `threaded`.
+// One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/plan.hpp"
 #include "tiers.hpp"
@@ -25,15 +25,15 @@ namespace {
 /// Floats of split rows that are copied for all taps in turn: 16 KiB, half of a small first-level cache.
 constexpr Index block_floats = 4096;
 
-/// Small flat planes that take turns with each tap: at 7 x 7 and 3 x 3 taps, 14 KiB of col.
+/// Small flat planes that are copied together, tap by tap: with 7 x 7 pixels and 3 x 3 taps, 14 KiB of col.
 constexpr Index planes_together = 8;
 
-/// A mask costs more to make than a row to copy without AVX-512, unless rows are short.
+/// Without AVX-512 a mask costs more than the copy of a row, unless rows are short.
 HWY_INLINE bool flat_pays(const View& v) {
   return v.flat && (HWY_TARGET == HWY_AVX3 || (has_masks && v.out_w < 2 * lanes));
 }
 
-/// The pixels of one phase that lie inside the image, `stride` columns apart.
+/// Copies the pixels of one phase inside the image, `stride` columns apart.
 HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index readable, float* to) {
   const D d;
   Index i = 0;
@@ -45,7 +45,7 @@ HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index r
       return hn::BlendedStore(hn::MaskedLoad(left, d, from + i), left, d, to + i);
     }
   } else if (stride == 2) {
-    // A pair of vectors reaches one column past the last that is wanted.
+    // A pair of vectors reads one column past the last pixel.
     for (; i + lanes <= count && 2 * (i + lanes) <= readable; i += lanes) {
       auto even = hn::Zero(d), odd = hn::Zero(d);
       hn::LoadInterleaved2(d, from + 2 * i, even, odd);
@@ -55,7 +55,7 @@ HWY_INLINE void copy_phase(const float* from, Index stride, Index count, Index r
   for (; i < count; ++i) to[i] = from[i * stride];
 }
 
-/// Row y of a plane into a split row.
+/// Copies row y of a plane into a split row.
 HWY_INLINE void split_row(const View& v, const float* plane, Index y, float* to) {
   const D d;
   for (Index i = 0; i < v.row; i += lanes) hn::StoreU(hn::Zero(d), d, to + i);
@@ -78,8 +78,8 @@ HWY_INLINE bool is_met(const View& v, Index r) {
   return false;
 }
 
-/// Output rows of one tap, each `width` floats that lie `step` apart in split rows. A row is written in whole
-/// vectors, whose surplus the next one overwrites, as long as that stays before `end`.
+/// Copies output rows of one tap, each `width` floats, `step` apart in split rows. A row is written in whole
+/// vectors as long as that stays before `end`: the next row overwrites the surplus lanes.
 template <class DN>
 HWY_INLINE void copy_rows(DN d, const float* from, Index step, Index rows, Index width, float* to,
                           const float* end) {
@@ -107,7 +107,7 @@ HWY_INLINE void copy_rows(const float* from, Index step, Index rows, Index width
   copy_rows(D(), from, step, rows, width, to, end);
 }
 
-/// A flat plane: `size` elements at that shift, and zeros where the mask says so.
+/// Copies a flat plane: `size` shifted elements, with zeros where the mask is clear.
 HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index size, float* to) {
   const D d;
   Index i = 0;
@@ -119,7 +119,7 @@ HWY_INLINE void copy_masked(const float* from, const std::uint8_t* mask, Index s
   hn::BlendedStore(last, hn::FirstN(d, static_cast<std::size_t>(size - i)), d, to + i);
 }
 
-/// Does the same for one tap of several planes of at most `vectors` vectors, whose masks stay in registers.
+/// The same for one tap of several planes of at most `vectors` vectors. Their masks stay in registers.
 template <int vectors>
 HWY_INLINE void copy_masked_planes(const float* from, Index from_step, const std::uint8_t* mask, Index planes,
                                    Index size, float* to, Index to_step) {
@@ -138,7 +138,7 @@ HWY_INLINE void copy_masked_planes(const float* from, Index from_step, const std
   }
 }
 
-/// Tap rows [first, last) of some flat planes.
+/// Copies tap rows [first, last) of some flat planes.
 HWY_INLINE void flat_planes(const View& v, const float* image, Index planes, Index first, Index last,
                             float* col) {
   const Window& window = v.window;
@@ -165,7 +165,7 @@ HWY_INLINE void flat_planes(const View& v, const float* image, Index planes, Ind
   }
 }
 
-/// Tap rows [first, last) of one plane.
+/// Copies tap rows [first, last) of one plane.
 HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first, Index last, float* col,
                                  const float* end, float* split) {
   const Window& window = v.window;
@@ -173,14 +173,14 @@ HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first,
   for (Index r = first * window.dilation; r < below; ++r) {
     if (is_met(v, r)) split_row(v, plane, r - window.top, split + r * v.row);
   }
-  // All taps of a few rows at a time, so that these are read from the first-level cache but once.
+  // Copies all taps of a few rows at a time, which then stay in the first-level cache.
   const Index step = window.stride * v.row, block = smaller(v.out_h, larger(1, block_floats / step));
   for (Index kh = first; kh < last; ++kh, col += window.kernel_w * v.pixels()) {
     for (Index oh = 0; oh < v.out_h; oh += block) {
       const float* rows = split + kh * window.dilation * v.row + oh * step;
       const Index count = smaller(block, v.out_h - oh);
       for (Index kw = 0; kw < window.kernel_w; ++kw) {
-        // The next tap is not overwritten later where its first rows are there already.
+        // If the next tap has its first rows already, whole vectors must not reach into them.
         const float* tap_end = block == v.out_h ? end : col + (kw + 1) * v.pixels();
         copy_rows(rows + v.tap(kw), step, count, v.out_w, col + kw * v.pixels() + oh * v.out_w, tap_end);
       }
@@ -190,14 +190,14 @@ HWY_INLINE void plane_by_channel(const View& v, const float* plane, Index first,
 
 HWY_INLINE void by_channel(const View& v, const float* image, float* col, float* split, Index part,
                            Index parts) {
-  // Tap rows are shared out, not planes, since the first layer of a network has three planes.
+  // Shares are tap rows, not planes, since the first layer of a network has three planes.
   const Index rows = v.window.kernel_h, all = v.planes() * rows, size = v.window.kernel_w * v.pixels();
   const Index last = all * (part + 1) / parts;
   for (Index at = all * part / parts; at < last;) {
     const Index plane = at / rows, row = at % rows;
     const float* from = image + plane * v.window.h * v.window.w;
     if (flat_pays(v)) {
-      // Takes whole planes together where there are some, else what is left of one.
+      // Takes whole planes together if there are any, else the rest of a plane.
       const Index together = v.pixels() <= 4 * lanes ? planes_together : 1;
       const Index planes = row > 0 ? 0 : smaller(together, (last - at) / rows);
       const Index next = planes > 0 ? at + planes * rows : smaller(last, at - row + rows);
@@ -211,8 +211,8 @@ HWY_INLINE void by_channel(const View& v, const float* image, float* col, float*
   }
 }
 
-/// Patches [0, width), `size` apart, and `count` elements of each: element j of patch i is
-/// split[offsets[j] + i].
+/// Writes `count` elements of the patches [0, width), `size` apart: element j of patch i is split[offsets[j]
+/// + i].
 HWY_INLINE void transpose_plainly(const float* split, const Index* offsets, Index count, Index width,
                                   float* col, Index size) {
   for (Index i = 0; i < width; ++i) {
@@ -226,7 +226,7 @@ HWY_INLINE void transpose(const float* split, const Index* offsets, Index count,
   transpose_plainly(split, offsets, count, width, col, size);
 }
 #else
-/// Stores part b of a vector, `elements` long, to patch b `apart`; those from `width` on are not there.
+/// Stores part b of a vector, `elements` long, to patch b `apart`. Patches from `width` on do not exist.
 template <int elements, class DN, class V>
 HWY_INLINE void store_parts(DN d, V value, Index apart, Index width, float* col, Index size) {
   if constexpr (hn::MaxLanes(DN()) > elements) {
@@ -240,7 +240,7 @@ HWY_INLINE void store_parts(DN d, V value, Index apart, Index width, float* col,
   }
 }
 
-/// Four elements of as many patches as there are lanes: block b of row k is of patch 4 b + k.
+/// Four elements of as many patches as there are lanes: block b of row k belongs to patch 4 b + k.
 template <class DN>
 HWY_INLINE Turned<DN> turned_patches(DN d, const float* split, const Index* offsets) {
   return turn(d, hn::LoadU(d, split + offsets[0]), hn::LoadU(d, split + offsets[1]),
@@ -257,7 +257,7 @@ HWY_INLINE void transpose_four(DN d, const float* split, const Index* offsets, I
   store_parts<4>(d, x.row3, 4, width - 3, col + 3 * size, size);
 }
 
-/// Eight elements of them, which halves the stores: these and not the turning take the time.
+/// The same for eight elements, which halves the stores: stores take the time, not the transposition.
 template <class DN>
 HWY_INLINE void transpose_eight(DN d, const float* split, const Index* offsets, Index size, Index width,
                                 float* col) {
@@ -280,13 +280,13 @@ HWY_INLINE void transpose(DN d, const float* split, const Index* offsets, Index 
     const Index left = width - i;
     Index j = 0;
     if constexpr (patches >= 8) {
-      if (left >= patches) {  // said with a constant, so that no store is tested
+      if (left >= patches) {  // with a constant width the compiler drops the tests of the stores
         for (; j + 8 <= count; j += 8) transpose_eight(d, split, offsets + j, size, patches, col + j);
       }
       for (; j + 8 <= count; j += 8) transpose_eight(d, split, offsets + j, size, left, col + j);
     }
     for (; j + 4 <= count; j += 4) transpose_four(d, split, offsets + j, size, left, col + j);
-    // The last four overlap those before.
+    // The last four overlap the four before.
     if (j < count) transpose_four(d, split, offsets + count - 4, size, left, col + count - 4);
   }
 }
@@ -302,7 +302,7 @@ HWY_INLINE void transpose(const float* split, const Index* offsets, Index count,
 }
 #endif
 
-/// Small flat planes become planes of taps first, whose patches fill vectors better than those of a row do.
+/// Makes planes of taps from small flat planes first. Their patches fill vectors better than those of a row.
 HWY_INLINE void flat_by_patch(const View& v, const float* image, float* col, float* taps, Index part,
                               Index parts) {
   const Index last = v.planes() * (part + 1) / parts, taps_of_plane = v.window.taps();

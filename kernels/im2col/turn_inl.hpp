@@ -1,5 +1,5 @@
-// Vectors of the SIMD target that a file is being compiled for, and blocks of four by four turned in them:
-// what im2col and col2im share above the instructions. Included once per target, after hwy/highway.h.
+// Blocks of four by four transposed in vectors, for im2col and col2im. Included once per SIMD target, after
+// hwy/highway.h.
 
 #if defined(ASSAY_IM2COL_TURN_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_IM2COL_TURN_INL
@@ -21,14 +21,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
 
-// Masked loads and stores elsewhere touch the elements that they leave out.
+// Masked loads and stores of other targets touch the lanes that the mask leaves out.
 constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
 HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Blocks of four by four: element l of block b of `row k` was element k of block b of vector l.
+/// Transposed blocks of four by four: element l of block b of `row k` was element k of block b of vector l.
 template <class DN>
 struct Turned {
   hn::Vec<DN> row0, row1, row2, row3;
@@ -51,7 +51,7 @@ HWY_INLINE V odd_blocks(V even, V odd) {
   return hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even));
 }
 
-/// Four elements of as many patches as there are lanes; block b of a vector holds those of patch 4 b.
+/// Loads four elements of as many patches as there are lanes: block b of a vector holds patch 4 b.
 template <class DN>
 HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
   if constexpr (hn::MaxLanes(DN()) > 4) {
@@ -63,7 +63,7 @@ HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
   }
 }
 
-/// Blocks of four patches by four elements, turned and stored as four rows.
+/// Transposes blocks of four patches by four elements and stores them as four rows.
 template <class DN, class V>
 HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
   const auto x = turn(d, x0, x1, x2, x3);
@@ -79,7 +79,7 @@ HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, In
                load_blocks(d, col + 2 * size, size), load_blocks(d, col + 3 * size, size), to, step);
 }
 
-/// Eight elements of patches 0, 8, …, as many as the vector takes.
+/// Loads eight elements of patches 0, 8, …, as many as the vector takes.
 template <class DN>
 HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
   if constexpr (hn::MaxLanes(DN()) > 8) {
@@ -91,7 +91,7 @@ HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
   }
 }
 
-/// Eight elements of as many patches as there are lanes, by loads of twice the length.
+/// Transposes eight elements of as many patches as there are lanes, with loads of twice the length.
 template <class DN>
 HWY_INLINE void transpose_eight(DN d, const float* col, Index size, float* to, Index step) {
   const auto even0 = load_pairs(d, col, size), odd0 = load_pairs(d, col + 4 * size, size);
@@ -120,7 +120,7 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
           }
         }
         for (; j < count; j += 4) {
-          // The last four overlap those before.
+          // The last four overlap the four before.
           const Index from = smaller(j, count - 4);
           transpose_four(d, col + i * size + from, size, to + from * step + i, step);
         }

@@ -1,7 +1,7 @@
 // The idea: the corrected two-pass variance, one row after another. Deviations from the rounded mean do not
-// quite add up to 0; subtracting the square of their sum over n takes the error of the mean out of the
-// variance. Chan, Golub and LeVeque, The American Statistician 37(3), 1983, section 1. It costs a
-// walk over the row, and the variance is better where the mean is large beside the spread.
+// add up to 0; subtracting the square of their sum over n removes the error of the mean from the variance.
+// Chan, Golub and LeVeque, The American Statistician 37(3), 1983, section 1. It costs another walk over the
+// row, and the variance is better if the mean is large beside the spread.
 
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"
@@ -14,12 +14,12 @@
 namespace assay::layernorm {
 namespace {
 
-/// The variance around a mean that is off.
+/// The variance around an inexact mean.
 float variance_around(float mean, const float* x, Index cols) {
   const auto n = static_cast<float>(cols);
   const float left = sum(x, cols, [mean](float v) { return v - mean; });
   const float squares = sum(x, cols, [mean](float v) { return (v - mean) * (v - mean); });
-  // Rounding can leave less than nothing of a row that hardly varies.
+  // If a row hardly varies, rounding can make the difference negative.
   return std::max(squares - left * left / n, 0.0F) / n;
 }
 

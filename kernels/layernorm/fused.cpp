@@ -1,5 +1,5 @@
 // The idea: all steps of one row before the next, sums in sixteen independent parts. x is read from memory
-// once, if its row stays in a cache.
+// once if its row stays in a cache.
 
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"

@@ -1,5 +1,5 @@
-// The peer: layer normalization of oneDNN. It writes variances, which are made reciprocal roots here, in the
-// same call. Version 2 has no normalization by the root mean square.
+// The peer: layer normalization of oneDNN. It writes variances; the call includes turning them into
+// reciprocal roots. Version 2 has no normalization by the root mean square.
 
 #include "onednn.hpp"
 

@@ -1,5 +1,5 @@
-// The arrays of a call and the tiers that the variants of layernorm, rmsnorm and their residual forms share,
-// so that `simd`, `streaming` and `threaded` run the same machine code.
+// The arrays of a call and the tiers that the variants of layernorm, rmsnorm and their residual forms share:
+// `simd`, `streaming` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"
@@ -12,7 +12,7 @@
 
 namespace assay::layernorm {
 
-/// The arrays of one call. Without beta and mean it is rmsnorm; with r and s, of x + r.
+/// The arrays of one call. rmsnorm has no beta and mean. Residual forms have r and s, and normalise x + r.
 struct Operands {
   const float* x = nullptr;
   const float* r = nullptr;
@@ -54,16 +54,16 @@ void for_each_norm(const Visit& visit) {
 using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// Whether y of a problem whose arrays take `bytes` is better written past the caches, because it would leave
-/// them before it is read. A last cache much larger than the second is shared by many cores, and hardly
+/// them before it is read. A last-level cache much larger than the second is shared by many cores, and hardly
 /// faster than memory. Time in units of that of ordinary stores, one thread: on a Zen 3 (512 KiB, 32 MiB;
 /// AVX2) 0.8 to 1.0 at 8 MiB, 0.5 to 0.8 from 16 on; on a Zen 5 (1 and 32 MiB; AVX-512) 1.1 at 8 MiB, 0.6 at
-/// 32; on a Xeon (2 and 300 MiB; AVX-512) 0.8 to 1.3 at 16 MiB, 0.6 from 32 on. On two threads of the Zen
-/// 3 1.0 at 8 MiB, 0.6 to 0.8 from 16 on.
+/// 32; on a Xeon (2 and 300 MiB; AVX-512) 0.8 to 1.3 at 16 MiB, 0.6 from 32 on. On two threads of the Zen 3:
+/// 1.0 at 8 MiB, 0.6 to 0.8 from 16 on.
 inline bool streams(double bytes) { return bytes > std::min(caches().last, 16 * caches().second); }
 
 /// `streaming` writes y past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
 

@@ -1,5 +1,5 @@
-// A sum in sixteen independent parts, which the compiler may keep in vectors. One running sum, as in `naive`,
-// has a fixed order that forbids it.
+// A sum in sixteen independent parts, which the compiler may keep in vectors. A single running sum, as in
+// `naive`, has a fixed order that forbids it.
 #pragma once
 
 #include "assay/problem.hpp"

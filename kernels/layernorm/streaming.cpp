@@ -1,7 +1,7 @@
-// The idea: the best SIMD tier with y written past the caches. An ordinary store reads the line it is about
-// to overwrite, a third of the traffic of x and y, which is lost where y leaves the caches before it is read.
-// Where the caches hold the working set the opposite is true, and this variant is slow. Rows that do not
-// start on a cache line are written through the caches.
+// The idea: the best SIMD tier with y written past the caches. An ordinary store reads the line that it
+// overwrites, a third of the traffic of x and y. That is wasted if y leaves the caches before it is read. If
+// the caches hold the working set, this variant is slow. Rows that do not start on a cache line are written
+// through the caches.
 
 #include "layernorm/rows.hpp"
 

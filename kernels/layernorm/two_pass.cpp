@@ -1,6 +1,5 @@
-// The idea: sums in sixteen independent parts. Each step, the means, the variances and the results, is taken
-// for all rows before the next, as by separate calls of a library; past the caches, x is read from memory for
-// each.
+// The idea: sums in sixteen independent parts. Each step (means, variances, results) is taken for all rows
+// before the next, as by separate calls of a library; past the caches, each step reads x from memory.
 
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"

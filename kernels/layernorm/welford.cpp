@@ -1,8 +1,8 @@
 // The idea: mean and variance in one walk, by Welford's updates (Technometrics 4(3), 1962) in eight
 // independent columns, which are merged by the formula of Chan, Golub and LeVeque, The American Statistician
-// 37(3), 1983, equation 2.1. In double precision: every update rounds the mean, and in single precision what
-// that costs is more than the contract allows where the mean is large beside the spread; see
-// known_bad/layernorm.cpp. Vectors hold half as many numbers for it.
+// 37(3), 1983, equation 2.1. In double precision, so vectors hold half as many numbers: every update rounds
+// the mean, and in single precision the error exceeds the contract's bound if the mean is large beside the
+// spread (known_bad/layernorm.cpp).
 
 #include "layernorm/rows.hpp"
 
@@ -32,7 +32,7 @@ Moments moments(const float* x, Index cols) {
   Index j = 0;
   double count = 0;
   for (; j + columns <= cols; j += columns) {
-    // One division for all columns, whose numbers are as many.
+    // One division for all columns, which have equal counts.
     const double share = 1 / ++count;
     double before[columns], after[columns];
     for (Index l = 0; l < columns; ++l) before[l] = static_cast<double>(x[j + l]) - mean[l];

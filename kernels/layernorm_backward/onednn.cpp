@@ -1,5 +1,5 @@
-// The peer: the gradients of oneDNN's layer normalization. It takes variances and an epsilon. 1 / rstd^2 is
-// their sum, so that epsilon is 0 here, and it is made in double, since oneDNN rounds twice on the way back.
+// The peer: the gradients of oneDNN's layer normalization. It takes variances and an epsilon. Here epsilon is
+// 0 and the variance is 1 / rstd^2, their sum, computed in double, since oneDNN rounds twice on the way back.
 
 #include "onednn.hpp"
 
@@ -46,7 +46,7 @@ Variant<Op>::Kernel prepare_onednn(const Problem& p, const Op::Input&, const Con
       const double root = rstd[i];
       to[i] = static_cast<float>(1 / (root * root));
     }
-    // oneDNN asks for beta, which no gradient depends on, and gets gamma.
+    // oneDNN asks for beta and gets gamma: no gradient depends on it.
     plan->run({in.dy.data(), in.x.data(), in.mean.data(), to, in.gamma.data(), in.gamma.data(), out.dx.data(),
                out.dgamma.data(), out.dbeta.data()});
   };

@@ -1,5 +1,5 @@
-// The arrays of a call and the tiers that the variants of layernorm_backward and rmsnorm_backward share, so
-// that `simd`, `streaming` and `threaded` run the same machine code.
+// The arrays of a call and the tiers that the variants of layernorm_backward and rmsnorm_backward share:
+// `simd`, `streaming` and `threaded` run the same machine code.
 #pragma once
 
 #include "tiers.hpp"
@@ -13,7 +13,7 @@ namespace assay::layernorm_backward {
 
 using layernorm::Problem;
 
-/// The arrays of one call. Without mean and dbeta it is rmsnorm.
+/// The arrays of one call. rmsnorm has no mean and dbeta.
 struct Operands {
   const float* dy = nullptr;
   const float* x = nullptr;
@@ -46,18 +46,18 @@ void for_each_norm(const Visit& visit) {
   visit.template operator()<RmsNormBackward>();
 }
 
-/// One tier's code for one operation: dx of the rows [first, last), dgamma and dbeta of these rows alone.
+/// One tier's code for one operation: dx of the rows [first, last), and dgamma and dbeta of these rows alone.
 using RowsFunction = void(const Operands&, Index first, Index last);
 
-/// Whether dx of a problem whose arrays take `bytes` is better written past the caches, by so many threads
-/// with second-level caches of their own. Time in units of that of ordinary stores, AVX2, on a Zen 3 with 512
+/// Whether `threads` threads, each with a second-level cache of its own, write dx faster past the caches if
+/// the arrays of a problem take `bytes`. Time in units of that of ordinary stores, AVX2, on a Zen 3 with 512
 /// KiB in the second level: on one thread 0.9 at 5 MiB, 0.6 to 0.8 from 12 on (a Xeon with 2 MiB: 0.9 and
 /// 0.8); on two 0.8 at 2 MiB, 0.9 at 5, 0.7 from 24 on.
 inline bool streams(double bytes, int threads) { return bytes > caches().second * threads; }
 
 /// `streaming` writes dx past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp, for use by other variants.
+/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
 

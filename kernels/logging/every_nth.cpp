@@ -1,6 +1,6 @@
-// The idea: only lines that are wanted are noted, a batch and its loss, and another thread formats them and
-// hands them to the system, 64 at a time. However the loop is left, the destructor of the log writes what is
-// noted, and the last batch's line, which nobody knew to be the last.
+// The idea: the loop notes only the wanted lines, a batch and its loss, and another thread formats and writes
+// them, 64 at a time. However the loop ends, the destructor of the log writes the remaining notes and the
+// line of the last batch, which no one knew to be the last.
 
 #include "assay/ops/logging.hpp"
 #include "assay/registry.hpp"
@@ -21,7 +21,7 @@ struct Note {
   float loss = 0;
 };
 
-/// Formats and writes on a thread of its own. An error of the file reaches who waits.
+/// Formats and writes on a thread of its own. finish() throws an error of the file.
 class Writer {
  public:
   explicit Writer(std::size_t most) {
@@ -39,7 +39,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Takes the notes, and leaves an empty list in their place. Waits while earlier ones are not written.
+  /// Takes the notes and leaves an empty list. Waits until earlier notes are written.
   void take(LogFile& file, std::vector<Note>& notes) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return notes_.empty(); });
@@ -89,7 +89,7 @@ class Writer {
   std::thread thread_;
 };
 
-/// One loop's notes.
+/// The notes of a loop.
 class Log {
  public:
   Log(Index every, Writer& writer, LogFile& file, std::vector<Note>& notes)
@@ -108,8 +108,7 @@ class Log {
     if (notes_.size() == most) writer_.take(file_, notes_);
   }
 
-  static constexpr std::size_t most =
-      64;  ///< two pages of lines: what one call to the system may as well take
+  static constexpr std::size_t most = 64;  ///< two pages of lines per system call
 
  private:
   Index every_;

@@ -1,7 +1,7 @@
-// The idea: s goes into the narrow product, X A or dY B^T with m r elements, and the product of that is added
-// to Y or dX while it is computed (beta = 1). So there is no temporary as large as Y, and no pass to scale
-// and to add: one m x r temporary remains, two in the backward pass. To have none X A would be computed again
-// for each part of Y. W + s A B is never formed: that alone is k n r multiply-adds.
+// The idea: s scales the narrow product, X A or dY B^T with m r elements, and the product of that is added to
+// Y or dX while it is computed (beta = 1). There is no temporary as large as Y, and no pass to scale or to
+// add. One m x r temporary remains, two in the backward pass; without it, X A would be computed again for
+// each part of Y. W + s A B is never formed: that alone is k n r multiply-adds.
 
 #include "lora/schedule.hpp"
 

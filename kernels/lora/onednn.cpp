@@ -1,4 +1,4 @@
-// The peer: the products of `fused` by dnnl_sgemm of the linked oneDNN, as `openblas` has them.
+// The peer: the products of `fused` by dnnl_sgemm of the linked oneDNN, composed as in `openblas`.
 
 #include "onednn.hpp"
 #include "lora/products.hpp"

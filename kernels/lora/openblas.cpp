@@ -1,5 +1,6 @@
-// The peer: the products of `fused` by cblas_sgemm of the linked OpenBLAS, s in the narrow ones and beta = 1
-// in those that are added. A framework composes an adapter likewise, most with s as a pass of its own.
+// The peer: the products of `fused` by cblas_sgemm of the linked OpenBLAS, with s in the narrow products and
+// beta = 1 in those that are added. Frameworks compose an adapter likewise; most apply s in a pass of its
+// own.
 
 #include "openblas.hpp"
 #include "lora/products.hpp"

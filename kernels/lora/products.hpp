@@ -1,4 +1,4 @@
-// The matrix products that a low-rank adapter is made of, in the order in which they depend on each other.
+// The matrix products of a low-rank adapter, in the order in which they depend on each other.
 #pragma once
 
 #include "gemm/blocked.hpp"
@@ -42,7 +42,7 @@ inline blocked::Product product(Operand a, Operand b, float* c, Index m, Index n
           .beta = beta};
 }
 
-/// A part of a product. It keeps no address where the whole has none.
+/// A part of a product; null addresses stay null.
 inline blocked::Product part_of(blocked::Product p, const blocked::Rectangle& r) {
   if (p.a != nullptr) p.a += p.a_transposed ? r.row : r.row * p.lda;
   if (p.b != nullptr) p.b += p.b_transposed ? r.column * p.ldb : r.column;
@@ -52,8 +52,8 @@ inline blocked::Product part_of(blocked::Product p, const blocked::Rectangle& r)
   return p;
 }
 
-/// Products that read nothing that another of the same phase writes, except that one with beta = 1 adds to
-/// the C of the one before: both are cut alike, so that each thread adds to its own part.
+/// Products of which none reads what another one writes, except that a product with beta = 1 adds to the C of
+/// the one before it: both are cut alike, so that each thread adds to its own part.
 struct Phase {
   std::array<blocked::Product, 4> products;
   std::size_t count = 0;
@@ -61,7 +61,7 @@ struct Phase {
     std::ranges::copy(list, products.begin());
   }
 };
-/// One after the other.
+/// The phases run one after the other.
 using Phases = std::array<Phase, 2>;
 
 /// Y = X W + (s X A) B. `thin` is [m, r].
@@ -73,8 +73,8 @@ inline Phases forward(const Problem& p, const float* x, const float* w, const fl
                 product({thin, p.r}, {b, p.n}, y, p.m, p.n, p.r, 1, 1)}};
 }
 
-/// The gradients. `thin_dy` is s dY B^T and `thin_x` is s X A, both [m, r]: of each gradient one factor is
-/// scaled while it is thin.
+/// The gradients. `thin_dy` is s dY B^T and `thin_x` is s X A, both [m, r]: each gradient has one factor that
+/// is scaled while it is thin.
 inline Phases backward(const Problem& p, const float* x, const float* w, const float* a, const float* b,
                        const float* dy, float* dx, float* da, float* db, float* thin_dy, float* thin_x) {
   const float s = static_cast<float>(p.scale);
@@ -99,7 +99,7 @@ inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBack
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
 inline Index thin_floats(const Problem& p, const LoraBackward::Input&) { return 2 * p.m * p.r; }
 
-/// Registers a peer for both contracts: multiply(product, threads), which `library` does, for each of the
+/// Registers the peer `library` for both contracts. It calls multiply(product, threads) for each of the
 /// products, one after the other.
 template <class Multiply>
 void add_peer(Registry& r, const std::string& library, const std::string& summary, Multiply multiply) {

@@ -1,5 +1,5 @@
-// The idea: the state stays with the queue, and is read when a line is printed. In between the loop's own
-// work runs beside the steps, and the next step is there before the last one is done.
+// The idea: the state stays with the queue and is read only when a line is printed. In between, the loop's
+// own work runs beside the steps, and the next step is queued before the last one is done.
 
 #include "assay/ops/loss_readback.hpp"
 #include "assay/registry.hpp"

@@ -1,5 +1,5 @@
-// The idea that helps little: both numbers are read at once, which halves the reads. The second one found the
-// queue dry and waited for nothing; the first one still waits in each step.
+// An idea that helps little: read both numbers at once, which halves the reads. The second read found the
+// queue empty and did not wait; the first one still waits in each step.
 
 #include "assay/ops/loss_readback.hpp"
 #include "assay/registry.hpp"

@@ -1,7 +1,7 @@
-// Free bytes of a pool that grows without end, with the lowest gap of a size found in O(log n).
+// The free bytes of an endless pool. Finds the lowest gap of a size in O(log n).
 //
-// A treap (Seidel and Aragon 1996) ordered by offset, in which every node knows the largest gap below it.
-// Nodes live in one array that is made beforehand.
+// A treap (Seidel and Aragon 1996) ordered by offset. Every node holds the largest gap in its subtree. Nodes
+// live in one array that is allocated beforehand.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -17,20 +17,20 @@ namespace assay::memory_pool {
 
 class Gaps {
  public:
-  /// For at most `blocks` blocks taken at a time: between and above them there is one gap more, and one is in
-  /// between while two are joined.
+  /// For at most `blocks` blocks at a time: there is one more gap than blocks, and one extra node while two
+  /// gaps are joined.
   explicit Gaps(Index blocks) : nodes_(static_cast<std::size_t>(blocks) + 3) {
     Rng rng(1);
     for (Node& node : nodes_) node.priority = rng.next();
   }
 
   void reset() {
-    free_ = 1;  // node 0 stands for none, and its largest gap is 0
+    free_ = 1;  // node 0 is the empty tree, whose largest gap is 0
     for (Link i = 1; i < nodes_.size(); ++i) nodes_[i].right = i + 1;
     root_ = made(0, endless);
   }
 
-  /// The offset of the lowest `bytes` > 0 that are free, which no longer are.
+  /// Takes the lowest `bytes` > 0 free bytes and returns their offset.
   Index take(Index bytes) { return take(root_, bytes); }
 
   void release(Index offset, Index bytes) {
@@ -43,7 +43,7 @@ class Gaps {
         below = without_rightmost(below);
       }
     }
-    // Above every block there is the endless gap.
+    // The endless gap is above every block.
     const Node& first = nodes_[leftmost(above)];
     if (first.offset == offset + bytes) {
       bytes = first.bytes == endless ? endless : bytes + first.bytes;
@@ -71,7 +71,7 @@ class Gaps {
     return i;
   }
 
-  /// The subtree without its root, which is free from now on.
+  /// Returns the subtree without its root, whose node becomes free.
   Link removed(Link i) {
     const Link rest = merge(nodes_[i].left, nodes_[i].right);
     nodes_[i].right = std::exchange(free_, i);
@@ -102,7 +102,7 @@ class Gaps {
     return offset;
   }
 
-  /// Splits a tree into the gaps below `offset` and the others.
+  /// Splits a tree into the gaps below `offset` and the rest.
   std::pair<Link, Link> split(Link i, Index offset) {
     if (i == none) return {none, none};
     Node& node = nodes_[i];
@@ -116,7 +116,7 @@ class Gaps {
     return {below, updated(i)};
   }
 
-  /// All of `low` is below all of `high`.
+  /// Joins two trees; all of `low` is below all of `high`.
   Link merge(Link low, Link high) {
     if (low == none || high == none) return low + high;
     if (nodes_[low].priority > nodes_[high].priority) {

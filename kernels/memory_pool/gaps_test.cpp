@@ -24,7 +24,7 @@ TEST(Gaps, GiveTheLowestThatIsLargeEnough) {
   EXPECT_EQ(gaps.take(100), 36);
 }
 
-/// Gives the same answers by looking at every gap.
+/// The same answers from a look at every gap.
 class PlainGaps {
  public:
   Index take(Index bytes) {

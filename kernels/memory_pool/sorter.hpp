@@ -1,5 +1,4 @@
-// Positions in order of a key, without a comparison and without an allocation: a radix sort over as many bits
-// as the keys have.
+// Sorts positions by a key without comparisons and allocations: a radix sort over the bits of the keys.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -15,8 +14,8 @@
 
 namespace assay::memory_pool {
 
-/// A key and the position it was found at. Number is std::uint32_t where keys fit, which halves what a sort
-/// moves, or std::uint64_t.
+/// A key and its position. Number is std::uint32_t if keys fit, which halves the bytes that a sort moves, or
+/// std::uint64_t.
 template <class Number>
 struct Item {
   Number key, position;
@@ -27,7 +26,8 @@ class Sorter {
  public:
   explicit Sorter(Index most) : items_(static_cast<std::size_t>(most)), others_(items_.size()) {}
 
-  /// Positions 0 <= i < count by key(i), equal keys in order of position. Valid until the next call.
+  /// Returns the positions 0 <= i < count in order of key(i), equal keys in order of position. Valid until
+  /// the next call.
   template <class Key>
   std::span<const Item<Number>> sorted(Index count, const Key& key) {
     Number all = 0;
@@ -60,7 +60,7 @@ class Sorter {
     }
   }
 
-  /// Digits of equal width, as few as make sense: the counters of one are not to outnumber the items.
+  /// The number of digits of equal width: as few as possible with no more counters per digit than items.
   void sort_many(Index count, int bits) {
     const int widest =
         std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count))) - 2, 6, widest_digit);

@@ -11,7 +11,7 @@
 namespace assay::memory_pool {
 namespace {
 
-/// Positions in the order of keys of `bits` random bits, and what the standard library makes of them.
+/// Positions sorted by keys of `bits` random bits, by the sorter and by the standard library.
 template <class Number>
 void expect_sorted(Index count, int bits, Rng& rng, Sorter<Number>& sorter) {
   std::vector<Number> keys(static_cast<std::size_t>(count));

@@ -1,4 +1,4 @@
-// For tests: a small trace on disk, gone with its object, and what variants make of it.
+// For tests: a small trace on disk that its object removes, and the results of variants on it.
 #pragma once
 
 #include "assay/check.hpp"
@@ -27,7 +27,7 @@ class TraceFile {
     static const Registry registry = Registry::linked();
     return check_file(registry, filter, path_, 42, {});
   }
-  /// The figures of the one that `filter` selects, in words, or why it has none.
+  /// The figures of the variant that `filter` selects, in words, or why it has none.
   std::string figures(const std::string& filter) const {
     const auto found = checks(filter);
     if (found.size() != 1) return filter + " selects " + std::to_string(found.size());

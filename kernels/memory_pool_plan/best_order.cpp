@@ -1,5 +1,5 @@
-// The idea: one pass over time in either direction, and from each of several orders little more than one try.
-// What is lowest counts, so that no list is planned badly because one order does not suit it.
+// The idea: one pass over time in each direction, then little more than one try from each of several orders.
+// The lowest plan counts, so no list is planned badly because a single order does not suit it.
 
 #include "memory_pool_plan/planner.hpp"
 

@@ -1,7 +1,7 @@
-// The idea: large blocks first, whenever they live, each in the lowest gap between those placed that overlap
-// it in time. Small ones then fill what is left, so that the pool is mostly lower than in order of start,
-// where a large block finds only gaps that small ones left. Blocks stand in one array in order of offset, and
-// the search stops at the first gap: quadratic, but without a sort per block.
+// The idea: large blocks first, each in the lowest gap between placed blocks that overlap it in time. Small
+// blocks fill the remaining gaps, so the pool is mostly lower than in order of start, where a large block
+// finds only the gaps that small ones left. Blocks are in one array in order of offset, and the search stops
+// at the first gap: quadratic, but without a sort per block.
 
 #include "memory_pool/sorter.hpp"
 
@@ -23,7 +23,7 @@ class BySize {
   void place(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
     Index height = 0;
     count_ = 0;
-    // Largest first: the least complement. Among equals the order is that of the list.
+    // Largest first: the least complement. Equal sizes keep the order of the list.
     const auto smallness = [&](Index i) {
       return static_cast<std::uint64_t>(largest_total - in.requests[i].bytes);
     };
@@ -64,7 +64,7 @@ class BySize {
   }
 
   Sorter<std::uint64_t> sizes_;
-  std::vector<Block> placed_;  ///< the first count_ of them, in order of offset
+  std::vector<Block> placed_;  ///< the first count_ blocks, in order of offset
   std::size_t count_ = 0;
 };
 

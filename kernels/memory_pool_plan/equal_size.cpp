@@ -1,6 +1,6 @@
-// The idea: a block that ended leaves its place to the next of the same size, rounded up to 64, and to no
-// other. There are no gaps to look for; the pool is as high as the sum over sizes of the most blocks of that
-// size alive at once, in the order of starts that is given.
+// The idea: a block that ended leaves its place to the next block of the same size, rounded up to 64, and to
+// no other. There are no gaps to search. For each size, the pool needs the most blocks of that size alive at
+// once, in the given order of starts; its height is the sum over sizes.
 
 #include "memory_pool/events.hpp"
 
@@ -48,7 +48,7 @@ class EqualSize {
 
   std::size_t group(Index i) const { return static_cast<std::size_t>(group_[static_cast<std::size_t>(i)]); }
 
-  /// Numbers the sizes that occur.
+  /// Numbers the sizes.
   void group_by_size(const MemoryPoolPlan::Input& in) {
     const auto units = [&](Index i) {
       return static_cast<std::uint64_t>(round_up(in.requests[i].bytes) / alignment);
@@ -64,9 +64,9 @@ class EqualSize {
 
   Events events_;
   Sorter<std::uint64_t> sizes_;
-  std::vector<Index> group_;  ///< of each request
+  std::vector<Index> group_;  ///< group of each request
   std::vector<Index> next_;   ///< the block of the same size that ended before
-  std::vector<Index> ended_;  ///< the last one of each group whose place is free
+  std::vector<Index> ended_;  ///< the last block of each group whose place is free
 };
 
 auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {

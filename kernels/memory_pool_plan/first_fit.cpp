@@ -1,6 +1,6 @@
-// The idea: the plan of `naive`, from what is free instead of from what was placed. Blocks give their bytes
-// back when they end, and the lowest gap that is large enough is found in a tree of gaps: O(n log n) instead
-// of O(n^2).
+// The idea: the plan of `naive`, made from the free bytes instead of the placed blocks. Blocks free their
+// bytes when they end, and a tree of gaps finds the lowest gap that is large enough: O(n log n) instead of
+// O(n^2).
 
 #include "memory_pool/events.hpp"
 #include "memory_pool/gaps.hpp"

@@ -18,7 +18,7 @@ void Parts::read(std::span<const Request> requests) {
   parts_.clear();
   std::size_t next = 0, alive = 0;
   std::int32_t section = 0;
-  bool started = false;  // something, since the last end
+  bool started = false;  // whether a block started since the last end
   const auto enter = [&](Index i) {
     if (alive++ == 0) {
       const std::size_t free = parts_.empty() ? 0 : parts_.back().section + parts_.back().sections + 1;
@@ -32,7 +32,7 @@ void Parts::read(std::span<const Request> requests) {
     started = true;
   };
   const auto leave = [&](Index i) {
-    // Those that end before another starts end together.
+    // Blocks that end before the next start end together.
     section += started ? 1 : 0;
     started = false;
     blocks_[position_[static_cast<std::size_t>(i)]].last = section;

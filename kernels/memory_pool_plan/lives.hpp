@@ -1,5 +1,5 @@
-// Requests as a search sees them: in order of start, in multiples of the alignment, and with time divided
-// into sections. A section is a set of blocks that live together, and no other set contains it.
+// Requests in the form for searches: in order of start, in multiples of the alignment, and with time divided
+// into sections. A section is a largest set of blocks that live together: no other set contains it.
 #pragma once
 
 #include "memory_pool/events.hpp"
@@ -24,8 +24,7 @@ struct Lives {
   std::span<const Index> live;
 };
 
-/// A list of requests divided into parts, of which no two have a step in common: each can be planned by
-/// itself.
+/// A list of requests divided into parts. No two parts share a step, so each can be planned by itself.
 class Parts {
  public:
   /// For lists of at most `most` requests.
@@ -35,14 +34,14 @@ class Parts {
 
   std::size_t count() const { return parts_.size(); }
   Lives lives(std::size_t part) const;
-  /// No plan of the part takes fewer units.
+  /// The lower bound: no plan of the part takes fewer units.
   Index least(std::size_t part) const { return parts_[part].least; }
-  /// The requests that its blocks were, by their place in the list.
+  /// The requests of the part's blocks, by their place in the list.
   std::span<const Index> requests(std::size_t part) const;
 
  private:
   struct Part {
-    std::size_t block = 0, section = 0;  ///< the first of each
+    std::size_t block = 0, section = 0;  ///< the first block and section
     std::size_t blocks = 0, sections = 0;
     Index least = 0;
   };
@@ -51,7 +50,7 @@ class Parts {
   Events events_;
   std::vector<Life> blocks_;
   std::vector<Index> requests_;
-  std::vector<std::size_t> position_;  ///< of each request among the blocks
+  std::vector<std::size_t> position_;  ///< position of each request among the blocks
   std::vector<Index> live_;
   std::vector<Part> parts_;
 };

@@ -32,7 +32,7 @@ TEST(Parts, HaveASectionForEachSetThatNoOtherContains) {
 }
 
 TEST(Parts, AreDividedWhereNothingLives) {
-  // A life ends before the step of its end, and so the first two parts touch.
+  // A life ends before the step of its end, so the first two parts touch.
   Parts parts = parts_of({{64, 5, 7}, {64, 0, 5}, {128, 2, 3}, {64, 90, 91}});
   ASSERT_EQ(parts.count(), 3U);
   EXPECT_THAT(parts.requests(0), ElementsAre(1, 2));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int32_t nowhere = -1;
 
-/// Gaps looked at for one block: training leaves a few, and a pass remains in O(n log n) when there are more.
+/// Gaps tried for one block: training leaves a few, and with more a pass stays in O(n log n).
 constexpr std::size_t most_gaps = 256;
 
 std::size_t at(std::int32_t position) { return static_cast<std::size_t>(position); }
@@ -39,7 +39,7 @@ void MatchedEnds::sort(const Lives& lives, Direction direction) {
   }
   std::iota(by_start_.begin(), by_start_.begin() + count, 0);
   std::iota(by_end_.begin(), by_end_.begin() + count, 0);
-  // Of those that start together the one that lives longest goes to the far end of a gap.
+  // Among blocks that start together, the one that lives longest goes to the far end of a gap.
   const auto starts = [&](Position i) {
     return std::tuple(start_[i], -end_[i], -lives.blocks[at(i)].units, i);
   };
@@ -128,7 +128,7 @@ Index MatchedEnds::place(const Lives& lives, Index target, Direction direction, 
   Position ended = 0;
   for (Position k = 0; k < count; ++k) {
     const Position block = by_start_[k];
-    // The last end is past every start, and stops this loop.
+    // The last end is past every start and stops this loop.
     for (; end_[by_end_[ended]] <= start_[block]; ++ended) remove(by_end_[ended]);
     const Index units = lives.blocks[at(block)].units;
     const Choice choice = best_gap(block, units, first);

@@ -1,8 +1,8 @@
-// A plan in one pass over time: each block goes into a gap beside the block that ends most nearly with it.
+// A plan in one pass over time: each block goes into a gap beside the block whose end is nearest to its own.
 //
-// Gaps are looked for below a target height, from both of their ends, and what ends together frees bytes that
-// lie together. With lives that are nested that is a stack, and gradients that wait for their global norm
-// hang from the top of the pool while activations go from below.
+// Gaps below a target height are filled from both of their ends, so blocks that end together free adjacent
+// bytes. For nested lives that is a stack, and gradients that wait for their global norm hang from the top of
+// the pool while activations grow from below.
 #pragma once
 
 #include "memory_pool_plan/lives.hpp"
@@ -23,11 +23,11 @@ class MatchedEnds {
   /// For lists of at most `most` blocks.
   explicit MatchedEnds(Index most);
 
-  /// Places every block, above the target where there is no gap below it, and returns the height in units. Of
-  /// gaps in which a block fits, the one that is best by `first` is taken, and of equal ones by the other.
+  /// Places every block, above the target if there is no gap below it, and returns the height in units. Among
+  /// gaps that fit, takes the best one by `first`, and among equal ones the best by the other criterion.
   Index place(const Lives& lives, Index target, Direction direction, First first);
 
-  /// Where each block starts.
+  /// The offset of each block.
   std::span<const Index> offsets() const { return {lower_.begin(), lower_.end()}; }
 
  private:
@@ -47,8 +47,8 @@ class MatchedEnds {
 
   Position bottom_ = 0, top_ = 0;  ///< stand for the ends of the pool
   Buffer<Position> by_start_, by_end_;
-  Buffer<Position> above_, below_;  ///< neighbours among those alive
-  Buffer<Position> place_;          ///< in gaps_
+  Buffer<Position> above_, below_;  ///< neighbours among the blocks alive
+  Buffer<Position> place_;          ///< position in gaps_
   Buffer<Index> lower_, upper_;
   Buffer<std::int32_t> start_, end_;
   std::vector<Position> gaps_;  ///< blocks with a gap above them, in no order

@@ -1,4 +1,4 @@
-// The idea: a plan is made once and used for hours, so that a second is well spent on it. Searches from many
+// The idea: a plan is made once and used for hours, so a second is well spent on it. Searches from many
 // orders go on until the lower bound is reached or the steps are used up.
 
 #include "memory_pool_plan/planner.hpp"

@@ -1,5 +1,5 @@
-// The idea: the searches of `offline` find most of what they find in their first tries, and a framework that
-// plans when it starts has a tenth of a second for it.
+// The idea: the searches of `offline` succeed mostly in their first tries, and a framework that plans at its
+// start has a tenth of a second.
 
 #include "memory_pool_plan/planner.hpp"
 

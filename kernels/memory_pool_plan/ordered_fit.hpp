@@ -1,7 +1,7 @@
 // A plan in a given order: each block in the lowest gap of its time.
 //
-// Those that live at the same time are looked for in classes of lives that are at most twice as long as one
-// another: of each class, only some of those that start before have not ended.
+// Finds blocks that live at the same time by classes of lives; lives in a class are at most twice as long as
+// one another. In each class, only some of the blocks that start before have not ended.
 #pragma once
 
 #include "memory_pool_plan/lives.hpp"
@@ -21,14 +21,14 @@ class OrderedFit {
   /// For lists of at most `most` blocks.
   explicit OrderedFit(Index most);
 
-  /// Returns the height in units, or nothing when it would be more than `target` or take more steps. A step
-  /// is a look at a block, and those placed in the time of another are looked at twice.
+  /// Returns the height in units, or nothing if it would exceed `target` or the steps. A step is a look at a
+  /// block; a block placed in the time of another is looked at twice.
   std::optional<Index> place(const Lives& lives, std::span<const std::size_t> order, Index target,
                              Index most_steps);
 
-  // Of the last call.
+  // The steps of the last call.
 
-  /// Where each block starts, if there was a plan.
+  /// The offset of each block, if there is a plan.
   std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
   Index steps() const { return steps_; }
 
@@ -43,7 +43,7 @@ class OrderedFit {
   Buffer<Index> offsets_;
   std::vector<std::size_t> members_;  ///< class by class, in order of start
   std::array<std::size_t, classes + 1> begins_{};
-  std::vector<std::pair<Index, Index>> beside_;  ///< both ends of what was placed in the time of a block
+  std::vector<std::pair<Index, Index>> beside_;  ///< both ends of blocks placed in the time of a block
 };
 
 }  // namespace assay::memory_pool

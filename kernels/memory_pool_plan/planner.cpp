@@ -15,8 +15,8 @@ using Order = Planner::Order;
 constexpr std::array orders{Order{By::area, false},  Order{By::area, true},  Order{By::length, false},
                             Order{By::length, true}, Order{By::size, false}, Order{By::size, true}};
 
-/// Targets of searches, as shares of the way from the lower bound to the best plan. All orders are tried for
-/// what is easy first, then they take turns. The bound itself is a good target: where there is no slack, a
+/// Targets of searches, as shares of the distance from the lower bound to the best plan. All orders try the
+/// easy targets first, then the targets take turns. The bound itself is a good target: without slack, a
 /// branch that leads nowhere ends soon.
 constexpr std::array first_rounds{0.5, 0.75};
 constexpr std::array in_turn{0.5, 0.0, 0.5, 0.25, 0.75};
@@ -24,14 +24,14 @@ constexpr std::array in_turn{0.5, 0.0, 0.5, 0.25, 0.75};
 /// Enough steps to place all blocks once and go back a little.
 Index first_patience(Index blocks) { return blocks * blocks * 7 / 10 + 100; }
 
-/// So many rounds of all orders have the same patience, and the next as many have twice of it.
+/// After this many rounds of all orders the patience doubles.
 constexpr std::size_t rounds_of_patience = 32;
 
-/// What a block weighs more, at most, when searches had no room in its time, and the share of that trouble
-/// which is remembered from one search to the next.
+/// The largest extra weight of a block in whose time searches had no room, and the share of that trouble that
+/// passes from one search to the next.
 constexpr double most_weight = 10, remembered = 0.95;
 
-/// Improving a plan is worth its time where it may save more than a thousandth.
+/// A plan is improved only if that may save more than a thousandth.
 constexpr Index least_gain = 1000;
 
 double worth(const Life& life, By by) {
@@ -61,7 +61,7 @@ void Planner::plan(std::span<const Request> requests, MemoryPoolPlan::Output& ou
   Index enough = 0;
   for (std::size_t part = 0; part < parts_.count(); ++part) enough = std::max(enough, parts_.least(part));
   for (std::size_t part = 0; part < parts_.count(); ++part) pass(part, enough);
-  // Whatever is below the highest part is low enough.
+  // A part below the highest one is low enough.
   Index steps = steps_;
   while (parts_.count() > 0) {
     const auto heights = std::span(heights_).first(parts_.count());
@@ -116,7 +116,7 @@ Index Planner::search(std::size_t part, Index enough, Index most_steps) {
         const auto above = static_cast<Index>(share * static_cast<double>(height - low));
         const Index target = std::min(low + above, height - 1);
         outcome = search_.run(lives, ranks_, target, std::min(patience, most_steps - steps));
-        // However little it looked at, it was set up for all blocks.
+        // Even a short search was set up for all blocks.
         steps += search_.steps() + blocks;
         if (outcome == Search::Outcome::found) keep(part, top(lives), search_.offsets());
         if (outcome == Search::Outcome::impossible) low = target + 1;
@@ -138,7 +138,7 @@ Index Planner::fit(std::size_t part, Index enough, Index most_steps) {
       rank(lives, order, round > 0);
       const auto sorted = std::span(order_).first(lives.blocks.size());
       const auto height = ordered_fit_.place(lives, sorted, heights_[part] - 1, (most_steps - steps) / 2);
-      steps += 2 * ordered_fit_.steps() + 1;  // each takes about twice the time of a search's
+      steps += 2 * ordered_fit_.steps() + 1;  // a step takes about twice the time of a search's
       if (height) keep(part, *height, ordered_fit_.offsets());
     }
   }

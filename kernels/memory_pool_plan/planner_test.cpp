@@ -28,8 +28,8 @@ Planned planned(const std::vector<Request>& requests, Index steps) {
   return made;
 }
 
-/// The pieces of a rectangle of `steps` steps and `units` units that is cut again and again: it can be put
-/// together.
+/// The pieces of a rectangle of `steps` steps and `units` units, cut again and again: a plan of `units` units
+/// exists.
 std::vector<Request> pieces(Index steps, Index units, std::size_t count, std::uint64_t seed) {
   struct Piece {
     Index start, end, low, high;

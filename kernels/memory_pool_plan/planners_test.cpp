@@ -1,4 +1,4 @@
-// Tests each planner on lists that were worked by hand, and on lists that break planners.
+// Tests each planner on hand-worked lists and on lists that break planners.
 
 #include "memory_pool/trace_file.hpp"
 
@@ -17,8 +17,8 @@ using ::testing::StartsWith;
 
 TEST(Planners, DifferAsWorkedByHand) {
   // a [0, 64) and b [64, 192) start together. a ends, and c of 128 bytes does not fit below b: in order of
-  // start it goes to [192, 320). Largest first, b is at 0, c at 128 and a at 128, which c uses later: 256.
-  // No two are of one size and not alive together, so that equal sizes share nothing: 64 + 128 + 128.
+  // start it goes to [192, 320). Largest first, b is at 0, c at 128 and a at 128, which c uses later: 256. No
+  // two blocks of one size live apart, so equal sizes share nothing: 64 + 128 + 128.
   const TraceFile trace("a,0,1,64\nb,0,3,128\nc,1,3,128\n");
   EXPECT_THAT(trace.figures("memory_pool_plan/naive"),
               StartsWith("height 320 bytes, lower bound 256 bytes, gap 25.00 %"));
@@ -31,7 +31,7 @@ TEST(Planners, DifferAsWorkedByHand) {
 }
 
 TEST(Planners, UseAPlaceAgainForAnEqualSize) {
-  // b and c fit where a was; only c is of its size, rounded up to 64.
+  // b and c fit in the place of a; only c has its size, rounded up to 64.
   const TraceFile trace("a,0,1,128\nb,1,2,64\nc,1,2,127\n");
   EXPECT_THAT(trace.figures("memory_pool_plan/equal_size"), StartsWith("height 192 bytes"));
   // b goes into the gap that a left, and c no longer fits there.

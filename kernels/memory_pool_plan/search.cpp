@@ -51,7 +51,7 @@ Search::Outcome Search::run(const Lives& lives, std::span<const std::int32_t> ra
 bool Search::solve(Position first, Position last, Level level) {
   const std::size_t before = parts_.size();
   bool possible = divide(first, last, level) && steps_ <= most_steps_;
-  // A part moves in memory when parts of a part are noted.
+  // Noting parts of a part may move it in memory.
   for (std::size_t k = before; possible && k < parts_.size(); ++k) possible = solve(Part(parts_[k]), level);
   parts_.resize(before);
   return possible;
@@ -83,7 +83,7 @@ bool Search::divide(Position first, Position last, Level level) {
 }
 
 bool Search::has_room(const Part& part, std::int32_t begin, std::int32_t end) {
-  // All wait for a block beneath them, and none is left that could come there.
+  // All blocks wait for another one beneath them, and no such block is left.
   if (part.ceiling == endless) return false;
   for (std::int32_t s = begin; s < end; ++s) {
     if (left_[s] == 0 || left_[s] <= target_ - lowest_[s]) continue;
@@ -128,7 +128,7 @@ bool Search::place(const Part& part, const Candidate& next) {
   for (; raised_.size() > raised; raised_.pop_back()) {
     offsets_[raised_.back().block] = raised_.back().before;
   }
-  // Blocks of parts that were found before another had no plan are here as well.
+  // These include blocks of parts that had a plan before another part had none.
   for (; placed_.size() > placed; placed_.pop_back()) relink(placed_.back());
   return false;
 }

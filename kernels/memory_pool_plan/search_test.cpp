@@ -16,8 +16,7 @@ namespace {
 
 constexpr Index many_steps = 1'000'000;
 
-/// Short lists that are connected in time, with sizes at which the least height is often above the bytes
-/// alive.
+/// Short lists that are connected in time. With their sizes the least height often exceeds the bytes alive.
 std::vector<Request> drawn(Rng& rng, Index blocks) {
   std::vector<Request> out{{64, 0, 9}};
   while (static_cast<Index>(out.size()) < blocks) {
@@ -27,8 +26,8 @@ std::vector<Request> drawn(Rng& rng, Index blocks) {
   return out;
 }
 
-/// The least height of all orders in which blocks are put on top of one another. In order of offset, that
-/// rebuilds any plan with each block where it was or lower.
+/// The least height over all orders of stacking blocks. In order of offset, stacking rebuilds any plan with
+/// each block where it was or lower.
 Index least_of_all_orders(const Lives& lives) {
   std::vector<std::size_t> order(lives.blocks.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -54,7 +53,7 @@ std::vector<std::int32_t> ranks_of(const Lives& lives, Rng& rng) {
   return out;
 }
 
-/// Expects a plan of the least height, and that none is lower.
+/// Expects a plan of the least height and no lower one.
 void expect_least(const std::vector<Request>& requests, Index least, std::span<const std::int32_t> ranks) {
   const auto count = static_cast<Index>(requests.size());
   Parts parts(count);

@@ -1,5 +1,5 @@
-// The first step of both exact validators: each block is looked at by itself, and numbers are made small
-// enough to be fast.
+// The first step of both exact validators: checks each block by itself and makes numbers small enough to be
+// fast.
 #pragma once
 
 #include "assay/ops/memory_pool.hpp"
@@ -12,12 +12,11 @@
 namespace assay::memory_pool {
 
 /// A plan whose blocks all lie in the pool at multiples of 64, in units of 64 bytes and in steps from the
-/// first. Units lose nothing: a block starts at one, so that it overlaps the last unit of another where it
-/// overlaps its last byte.
+/// first. Units lose nothing: a block starts at a unit, so it overlaps the last unit of another block exactly
+/// if it overlaps its last byte.
 class Compact {
  public:
-  /// `inside` is false when a block lies outside the pool or between two multiples of 64; the rest is then
-  /// void.
+  /// `inside` is false if a block lies outside the pool or not at a multiple of 64; the rest is then void.
   explicit Compact(const Plan& plan) : plan_(plan) {
     Index first = std::numeric_limits<Index>::max(), last = std::numeric_limits<Index>::min();
     std::uint64_t top = 0;
@@ -43,7 +42,7 @@ class Compact {
 
   Index blocks() const { return static_cast<Index>(plan_.offsets.size()); }
   std::uint64_t lower(Index i) const { return static_cast<std::uint64_t>(offset(i)) / alignment; }
-  /// Past the last unit that the block touches.
+  /// One past the last unit of the block.
   std::uint64_t upper(Index i) const {
     return (static_cast<std::uint64_t>(offset(i) + request(i).bytes) + alignment - 1) / alignment;
   }
@@ -60,8 +59,8 @@ class Compact {
   std::uint64_t first_step_ = 0;
 };
 
-/// Runs Validator<Number>(blocks).valid(compact) for each plan, on 32-bit numbers where they fit. Storage for
-/// 64-bit numbers is made only if some plan needs it.
+/// Runs Validator<Number>(blocks).valid(compact) for each plan, on 32-bit numbers if they fit. Allocates
+/// storage for 64-bit numbers only if a plan needs it.
 template <template <class Number> class Validator>
 auto prepare_validator(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input& in,
                        const Context&) {

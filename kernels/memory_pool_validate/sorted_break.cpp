@@ -1,5 +1,5 @@
-// The idea: blocks sorted by offset. Those that share bytes with a block and do not start before it then
-// stand right behind it, up to the first that starts past its end. Only their lives are compared, several at
+// The idea: blocks sorted by offset. The blocks that share bytes with a block and do not start before it
+// follow right behind it, up to the first that starts past its end. Only their lives are compared, several at
 // a time. The time stays quadratic in the number of blocks that use the same bytes one after the other.
 
 #include "memory_pool/sorter.hpp"
@@ -10,7 +10,7 @@
 namespace assay::memory_pool {
 namespace {
 
-/// The numbers in which lives are compared: signed ones of half the vectors' lanes each have an instruction.
+/// The numbers for comparing lives: signed ones, for which vectors have an instruction.
 template <class Number>
 using Signed = std::make_signed_t<Number>;
 
@@ -42,8 +42,8 @@ class SortedBreak {
   }
 
  private:
-  /// The first rank in [from, count) whose block starts at `top` or above. Mostly it is near: steps double
-  /// until one is too far, and halve from there.
+  /// The first rank in [from, count) whose block starts at `top` or above. It is mostly near: steps double
+  /// until one is too far, then halve.
   std::size_t first_past(Number top, std::size_t from, std::size_t count) const {
     std::size_t step = 1;
     while (from + step <= count && lower_[from + step - 1] < top) {
@@ -55,7 +55,7 @@ class SortedBreak {
     return static_cast<std::size_t>(std::lower_bound(begin, end, top) - lower_.begin());
   }
 
-  /// Has no branch inside, for the compiler to make vectors of.
+  /// The loop has no branch, so that the compiler vectorises it.
   bool any_alive(std::size_t from, std::size_t to, Signed<Number> start, Signed<Number> end) const {
     const Signed<Number>* starts = start_.data();
     const Signed<Number>* ends = end_.data();

@@ -1,7 +1,7 @@
-// The idea: a sweep over time with the blocks alive, ordered by offset. While those are disjoint, a block
-// that enters overlaps one of them only if it overlaps the next below or above, and so nothing is quadratic.
-// The ordered set is a bitmap over ranks by offset with a bitmap of its words that are not empty above it,
-// and so on: a neighbour is found in a word or two per level, and 64^4 blocks need four levels.
+// The idea: a sweep over time with the blocks alive, ordered by offset. While those are disjoint, a new block
+// can overlap one only if it overlaps the next below or above, so nothing is quadratic. The ordered set is a
+// bitmap over ranks by offset, with a bitmap of its nonempty words above it, and so on: a neighbour is found
+// in a word or two per level, and 64^4 blocks need four levels.
 
 #include "memory_pool/sorter.hpp"
 #include "memory_pool_validate/compact.hpp"
@@ -11,7 +11,7 @@
 namespace assay::memory_pool {
 namespace {
 
-/// A set of numbers below a limit, ordered.
+/// An ordered set of numbers below a limit.
 class RankSet {
  public:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -51,7 +51,7 @@ class RankSet {
     }
   }
 
-  /// The smallest above `rank`, or none.
+  /// The smallest member above `rank`, or none.
   std::size_t above(std::size_t rank) const {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       const std::uint64_t rest = levels_[level][rank / 64] & (~std::uint64_t{1} << rank % 64);
@@ -65,7 +65,7 @@ class RankSet {
     return none;
   }
 
-  /// The largest below `rank`, or none.
+  /// The largest member below `rank`, or none.
   std::size_t below(std::size_t rank) const {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       const std::uint64_t rest = levels_[level][rank / 64] & ((std::uint64_t{1} << rank % 64) - 1);
@@ -101,7 +101,7 @@ class TimeSweep {
   bool valid(const Compact& plan) {
     const auto order =
         by_offset_.sorted(plan.blocks(), [&](Index i) { return static_cast<Number>(plan.lower(i)); });
-    // All that is known of a block is fetched at once: in order of offset the list is read at random.
+    // Fetches all data of a block at once: in order of offset the list is read at random.
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
       const auto i = static_cast<Index>(order[rank].position);
       blocks_[rank] = {order[rank].key, static_cast<Number>(plan.upper(i))};
@@ -115,7 +115,7 @@ class TimeSweep {
     alive_.reset(order.size());
     std::size_t next_end = 0;
     for (const auto& [start, position] : starts) {
-      // A life ends before the step of its end. The last end is past every start, and stops this loop.
+      // A life ends before the step of its end. The last end is past every start and stops this loop.
       for (; ends[next_end].key <= start; ++next_end) {
         alive_.erase(static_cast<std::size_t>(ends[next_end].position));
       }
@@ -137,7 +137,7 @@ class TimeSweep {
   };
   Sorter<Number> by_offset_, by_start_, by_end_;
   std::vector<Extent> blocks_;  // in order of offset
-  std::vector<Life> lives_;     // as well
+  std::vector<Life> lives_;     // in order of offset
   RankSet alive_;
 };
 

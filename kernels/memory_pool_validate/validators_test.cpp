@@ -1,5 +1,5 @@
-// The exact validators beyond their corner cases: long lists, wide numbers, and many mutants. And the
-// published examples against those that are known to be bad.
+// The exact validators beyond their corner cases: long lists, wide numbers, and many mutants; and the
+// published examples that refute the variants known to be bad.
 
 #include "memory_pool/trace_file.hpp"
 

@@ -1,6 +1,6 @@
-// The idea: operands are rounded to bf16 once per step, which halves what products read, and where the
-// processor has VDPBF16PS each of its instructions does the work of two. Sums and weights stay f32. On other
-// processors operands are widened again inside the product, and the variant is no faster than `f32_products`.
+// The idea: operands are rounded to bf16 once per step, which halves the bytes that products read; with
+// VDPBF16PS each instruction does the work of two. Sums and weights stay f32. Processors without it widen
+// operands again inside the product, and the variant is no faster than `f32_products`.
 
 #include "gemm_bf16/blocked.hpp"
 #include "tiers.hpp"

@@ -1,4 +1,5 @@
-// The idea: the products of `gemm`, all in f32. What `bf16_master` is faster than this comes from bf16 alone.
+// The idea: the products of `gemm`, all in f32. The gain of `bf16_master` over this variant comes from bf16
+// alone.
 
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"

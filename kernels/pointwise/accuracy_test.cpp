@@ -1,5 +1,5 @@
-// The polynomials of the fast variants over the whole range of floats, where corner cases hold some
-// thousands.
+// The polynomials of the fast variants over the whole range of floats. Corner cases hold some thousands of
+// numbers.
 
 #include "pointwise/arrays.hpp"
 
@@ -13,9 +13,9 @@
 namespace assay::pointwise {
 namespace {
 
-/// Every `step`-th bit pattern that is a number, an infinity or a quiet NaN: a signalling one changes its
-/// bits. The step is odd, so that the last bits of the significands vary. Numbers near -10 and -13, where the
-/// exponentials of the GELU forms leave the normal range, are a small part of all: more of them come first.
+/// Every `step`-th bit pattern that is a number, an infinity or a quiet NaN; a signalling NaN would change
+/// its bits. The step is odd, so the last bits of the significands vary. More numbers near -10 and -13 come
+/// first, where the exponentials of the GELU forms leave the normal range.
 Buffer<float> bit_patterns(std::uint32_t step) {
   std::vector<float> kept;
   for (auto bits = std::bit_cast<std::uint32_t>(-9.5F); bits < std::bit_cast<std::uint32_t>(-15.0F);

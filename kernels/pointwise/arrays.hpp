@@ -1,5 +1,5 @@
-// The arrays of a call and the SIMD tiers that the variants of activations, gradients and chains share, so
-// that `simd`, `streaming`, `fused` and `threaded` run the same machine code.
+// The arrays of a call and the SIMD tiers that the variants of activations, gradients and chains share:
+// `simd`, `streaming`, `fused` and `threaded` run the same machine code.
 #pragma once
 
 #include "assay/ops/pointwise.hpp"
@@ -11,12 +11,11 @@
 
 namespace assay::pointwise {
 
-/// Plain arrays, because code compiled for one SIMD target must not instantiate the standard library (see
-/// tiers.hpp).
+/// Plain arrays, since code of a SIMD target must not instantiate the standard library (tiers.hpp).
 struct Operands {
   const float* in[3] = {};
   float* out[2] = {};
-  Index plane = 1, channels = 1;  ///< of inputs[1] where the formula is per channel
+  Index plane = 1, channels = 1;  ///< extents of in[1] where the formula is per channel
   float alpha = 1;
 };
 
@@ -34,7 +33,7 @@ Operands operands(const typename Pointwise<Formula>::Problem& p,
 /// One tier's code for one formula: the elements [first, last) of all arrays.
 using RangeFunction = void(const Operands&, Index first, Index last);
 
-/// Two functions of the same code: with ordinary stores, and with stores that go past the caches.
+/// The same code with ordinary stores and with stores past the caches.
 struct Functions {
   RangeFunction* plain = nullptr;
   RangeFunction* streaming = nullptr;
@@ -52,7 +51,7 @@ struct List {
     return at;
   }
 };
-/// Every formula that has machine code: those of the contracts, and the operations of the chains.
+/// Every formula with machine code: those of the contracts, and the operations of the chains.
 using Kernels =
     List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, SigmoidBackward, ReluBackward,
          MultiplyBackward, AddBackward, ChannelBias, BiasGelu, ScaleAddRelu, ScaledSum, PositivePart>;
@@ -70,9 +69,9 @@ struct Tier {
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 const std::vector<Tier>& tiers();
 
-/// Whether a formula costs so much that a thread pays sooner: those with the tail of the normal distribution,
-/// or with a slope beside an exponential. One exponential and a quotient, as in the sigmoid, are not among
-/// them.
+/// Whether a formula costs so much that a thread pays sooner: formulas with the tail of the normal
+/// distribution, or with a slope beside an exponential. The sigmoid, one exponential and a quotient, is not
+/// among them.
 template <class Formula>
 inline constexpr bool long_formula = List<Gelu, GeluBackward, GeluTanhBackward, BiasGelu>::index<Formula>() <
                                      4;

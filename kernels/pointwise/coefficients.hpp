@@ -1,6 +1,6 @@
-// The polynomials by which the fast variants compute exponentials and the normal distribution, in one place
-// for scalars and vectors. Each was fitted for the least relative error by Remez' exchange in 30 digits; the
-// error stated is that of the polynomial, before its coefficients and its evaluation are rounded.
+// The polynomials of the fast variants for exponentials and the normal distribution, for scalars and vectors.
+// Each was fitted for the least relative error by Remez' exchange in 30 digits. The stated error is that of
+// the polynomial, before its coefficients and its evaluation are rounded.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr float tail_terms[] = {0.139621313625F,  0.139863402573F,   0.11
                                        0.105549559499F,  -0.0232057088313F, 0.159310455798F,
                                        -0.255831246978F, 0.144027311943F,   -0.0291571718173F};
 
-/// Magnitudes from which on exp(-a^2 / 2), and exp(-v) of the argument v of the tanh form, are below 2^-128.
+/// Magnitudes from which on exp(-a^2 / 2), or exp(-v) for the argument v of the tanh form, is below 2^-128.
 inline constexpr float largest_normal = 13.4F, largest_tanh = 10.2F;
 
 inline constexpr float log2_e = 1.44269504089F;

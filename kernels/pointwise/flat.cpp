@@ -1,6 +1,6 @@
-// The idea: all outputs in one loop over arrays, and exponentials as a few products and sums without a branch
-// or a call, so that the compiler vectorises the loop for the plain ABI. Operations of a chain still follow
-// each other.
+// The idea: one loop over arrays for all outputs, and exponentials as a few products and sums without a
+// branch or a call, so that the compiler vectorises the loop for the plain ABI. Operations of a chain still
+// follow each other.
 
 #include "pointwise/arrays.hpp"
 #include "pointwise/coefficients.hpp"
@@ -22,10 +22,10 @@ float polynomial(float x, float first, const float (&terms)[count]) {
   return sum * x + first;
 }
 
-/// 2^w for w <= 0; 0 from -127 down. Below the normal range, from -126 down, only the magnitude is right.
+/// 2^w for w <= 0; 0 for w <= -127. Below the normal range, w <= -126, only the magnitude is right.
 float power_of_two(float w) {
   w = w > -127 ? w : -127;
-  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits, from where it moves to the exponent.
+  // Adding 1.5 2^23 leaves the nearest whole number in the lowest bits; a shift moves it to the exponent.
   constexpr float shift = 0x1.8p23F;
   const float shifted = w + shift;
   const float power = polynomial(w - (shifted - shift), 1, power_terms);
@@ -58,7 +58,7 @@ LogisticPair<float> logistic(float w) {
 
 float tanh_exponent(float a) { return a * (-log2_e * tanh_linear - log2_e * tanh_cubic * (a * a)); }
 
-/// The formula, with polynomials where the specification has functions of the C library.
+/// The formula, with polynomials in place of functions of the C library.
 template <class Formula, std::size_t count>
 auto fast(const std::array<float, count>& in, float alpha) {
   using One = std::array<float, 1>;
@@ -91,7 +91,7 @@ auto fast(const std::array<float, count>& in, float alpha) {
 template <class Formula, std::size_t inputs, std::size_t outputs>
 void row(const std::array<const float*, inputs>& in, float repeated, float alpha,
          const std::array<float*, outputs>& out, Index count) {
-  // Locals, so that no store seems to change them.
+  // Local copies: the compiler knows that no store changes them.
   const float* const x = in[0];
   const float* const y = inputs > 1 ? in[1 % inputs] : x;
   const float* const z = inputs > 2 ? in[2 % inputs] : x;
@@ -116,7 +116,7 @@ void pass(const Operands& on, Index size, std::array<const float*, inputs> in,
     const float repeated = Formula::per_channel ? in[1 % inputs][at % on.channels] : 0;
     auto from = in;
     auto to = out;
-    from[0] += begin;  // with channels, the second operand is `repeated`
+    from[0] += begin;  // per channel, the second operand is `repeated`
     if constexpr (!Formula::per_channel) {
       for (std::size_t k = 1; k < inputs; ++k) from[k] += begin;
     }

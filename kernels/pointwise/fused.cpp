@@ -1,5 +1,5 @@
-// The idea: a chain in one pass. The numbers between its operations stay in registers, which saves writing
-// and reading an array.
+// The idea: a chain in one pass. Numbers between its operations stay in registers, which saves writing and
+// reading an array.
 
 #include "pointwise/arrays.hpp"
 #include "tiers.hpp"

@@ -1,5 +1,5 @@
-// The peer: the logistic function of oneDNN. Its two forms of GELU are left out: in the left tail they are
-// off by 47 and 8 times the bounds of the contracts.
+// The peer: the logistic function of oneDNN. Its two forms of GELU are left out: in the left tail their
+// errors are 47 and 8 times the bounds of the contracts.
 
 #include "onednn.hpp"
 

@@ -1,6 +1,6 @@
-// The idea: stores that go past the caches, from the best SIMD tier. An ordinary store reads the line that it
-// is about to overwrite; where the outputs would not stay in a cache anyway that is traffic for nothing.
-// Where they would stay, this variant loses them. Chains run in one pass.
+// The idea: the best SIMD tier, with stores past the caches. An ordinary store reads the line that it
+// overwrites, which is wasted traffic if the outputs do not stay in a cache. If they would stay, this variant
+// loses them. Chains run in one pass.
 
 #include "pointwise/arrays.hpp"
 #include "tiers.hpp"

@@ -1,11 +1,10 @@
 // Each formula on packs of vectors. Included once per SIMD target by each file that needs it, after the
-// header that chooses the targets: by pointwise/simd.cpp for all of it, by softmax_cross_entropy and
-// attention for powers.
+// header that chooses the targets: pointwise/simd.cpp uses all formulas, softmax_cross_entropy and attention
+// use powers.
 //
-// GELU and its gradient are symmetric, gelu(x) = max(x, 0) - a Phi(-a) and gelu'(x) = 1 - gelu'(-x) with a =
-// |x|, so that one polynomial for the tail serves both signs, both and the tanh form alike, and nothing
-// cancels. Each exponential is of a number that was bounded first, so that there is no infinity to meet a
-// zero; a NaN comes in by x itself.
+// GELU and its gradient are symmetric: gelu(x) = max(x, 0) - a Phi(-a) and gelu'(x) = 1 - gelu'(-x) with a =
+// |x|. One polynomial for the tail serves both signs, and likewise in the tanh form; nothing cancels. Each
+// exponential is of a bounded number, so no infinity meets a zero. A NaN comes from x itself.
 
 #if defined(ASSAY_POINTWISE_VECTOR_FORMULAS) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_POINTWISE_VECTOR_FORMULAS
@@ -32,8 +31,8 @@ HWY_INLINE P polynomial(Tag d, P x, float first, const float (&terms)[count]) {
   return mul_add(sum, x, set(d, first));
 }
 
-/// 2^w for w <= 128; 0 from -127 down, infinity at 128, and any number for NaN. Below the normal range, from
-/// -126 down, only the magnitude is right.
+/// 2^w for w <= 128: 0 for w <= -127, infinity at 128, and any number for NaN. Below the normal range, w <=
+/// -126, only the magnitude is right.
 template <class Tag, class P>
 HWY_INLINE P power_of_two(Tag d, P w) {
   w = raised(w, -127.0F);
@@ -54,7 +53,7 @@ HWY_INLINE NormalTail<P> normal_tail_of(Tag d, P a) {
   return {power_of_two(d, mul(mul(a, a), set(d, -0.5F * log2_e))), polynomial(d, t, 0.0F, tail_terms)};
 }
 
-/// The logarithm to base 2 of exp(-v), v the argument of the logistic function in the tanh form.
+/// The logarithm to base 2 of exp(-v), where v is the argument of the logistic function in the tanh form.
 template <class Tag, class P>
 HWY_INLINE P tanh_exponent(Tag d, P square, P x) {
   return mul(x, mul_add(square, set(d, -log2_e * tanh_cubic), set(d, -log2_e * tanh_linear)));
@@ -66,20 +65,20 @@ HWY_INLINE P one_and_power(Tag d, P w) {
   return add(power_of_two(d, lowered(w, 128.0F)), set(d, 1.0F));
 }
 
-/// A slope of which `left` is the value at -|x|, times dz; NaN where x is.
+/// dz times a slope that is `left` at -|x|; NaN where x is NaN.
 template <class Tag, class P>
 HWY_INLINE P symmetric_slope(Tag d, P x, P dz, P left) {
   return nan_or(x, mul(dz, where_negative(x, left, sub(set(d, 1.0F), left))));
 }
 
-/// apply(d, in, alpha, out): `outputs` packs from `inputs` packs.
+/// apply(d, in, alpha, out) computes `outputs` packs from `inputs` packs.
 template <class Formula>
 struct Vector;
 
 template <std::size_t in, std::size_t out, bool is_long = false>
 struct Arity {
   static constexpr std::size_t inputs = in, outputs = out;
-  static constexpr bool waits = is_long;  ///< for its own steps: worth a pack
+  static constexpr bool waits = is_long;  ///< whether steps wait for each other, so that a pack pays
 };
 
 template <>
@@ -96,7 +95,7 @@ template <>
 struct Vector<GeluTanh> : Arity<1, 1, true> {
   template <class Tag, class P>
   static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
-    const P x = at_least(in[0], -largest_tanh);  // so that no infinity is divided by infinity
+    const P x = at_least(in[0], -largest_tanh);  // no infinity is divided by infinity
     out[0] = div(x, one_and_power(d, tanh_exponent(d, mul(x, x), x)));
   }
 };
@@ -193,7 +192,7 @@ struct Vector<PositivePart> : Arity<1, 1> {
   }
 };
 
-/// Does both operations while the numbers are in registers.
+/// Computes both operations while the numbers are in registers.
 template <Chain Formula>
 struct Vector<Formula> : Arity<2, 1, Vector<typename Formula::Second>::waits> {
   template <class Tag, class P>

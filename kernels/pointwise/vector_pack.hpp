@@ -1,5 +1,5 @@
-// Packs of vectors and what formulas are made of. Included once per SIMD target, by vector_formulas.hpp
-// alone.
+// Packs of vectors and the functions from which formulas are composed. Included once per SIMD target, by
+// vector_formulas.hpp alone.
 
 #if defined(ASSAY_POINTWISE_VECTOR_PACK) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_POINTWISE_VECTOR_PACK
@@ -17,13 +17,13 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// `count` vectors that are computed side by side. The steps of one formula wait for each other for some 100
-/// cycles, and the processor looks only some 100 instructions ahead: in the order of one vector after the
-/// other it would see three or four, and leave half of its cycles empty.
+/// cycles, and the processor looks only some 100 instructions ahead. With one vector after the other it would
+/// see three or four vectors, and half of its cycles would be empty.
 template <class D, std::size_t count>
 struct Pack {
   hn::Vec<D> v[count];
 };
-/// The tag that names the type of a pack, as D does for a vector.
+/// The tag for the type of a pack, as D is for a vector.
 template <class D, std::size_t count>
 struct PackTag {};
 

@@ -1,5 +1,5 @@
-// The idea: all samples meet the same weights, so that their rows are one matrix and one product serves them,
-// which packs the weights once and fills its register tiles; the mean stays with each sample.
+// The idea: all samples use the same weights, so their rows form one matrix and one product serves them. It
+// packs the weights once and fills its register tiles. The mean stays with each sample.
 
 #include "small_products/products.hpp"
 

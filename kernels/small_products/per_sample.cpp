@@ -1,5 +1,5 @@
-// The idea: the register tiles of `gemm` in the loop over samples. What `one_product` is faster than this
-// comes from batching alone.
+// The idea: the register tiles of `gemm` in the loop over samples. The gain of `one_product` over this
+// variant comes from batching alone.
 
 #include "small_products/products.hpp"
 

@@ -1,4 +1,5 @@
-// What the variants of small_products share: a product of some samples, and the centring of their rows.
+// The layer that the variants of small_products share: a product of some samples, and the centring of their
+// rows.
 #pragma once
 
 #include "gemm/products.hpp"

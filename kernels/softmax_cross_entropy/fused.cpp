@@ -1,5 +1,5 @@
-// The idea: a row stays in the first cache from its largest number to its gradient, and has one exponential
-// per element in place of two: softmax, loss and gradient are read off the same powers. The row after it is
+// The idea: a row stays in the first-level cache from its largest number to its gradient, and has one
+// exponential per element in place of two: softmax, loss and gradient use the same powers. The next row is
 // fetched meanwhile.
 
 #include "tiers.hpp"
@@ -24,7 +24,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace vec = pointwise::HWY_NAMESPACE;
 
-/// exp(x - largest), written to `to`.
+/// Writes exp(x - largest) to `to`.
 template <std::size_t count, class D>
 HWY_INLINE vec::Pack<D, count> powers(D d, const float* x, float largest, float* to) {
   const vec::PackTag<D, count> tag;
@@ -39,8 +39,8 @@ HWY_INLINE vec::Pack<D, count> powers(D d, const float* x, float largest, float*
   return power;
 }
 
-/// Writes the gradient of a row, and returns what its loss is made of: the largest of x, the sum of the
-/// powers, and, where every class has a part of the target, the sum of x - largest.
+/// Writes the gradient of a row and returns the terms of its loss: the largest of x, the sum of the powers
+/// and, if every class has a part of the target, the sum of x - largest.
 void row(const float* x, Index cols, float everywhere, float at_label, Index label, float share_of_rows,
          float* dx, float* largest, float* sum_of_powers, float* sum_of_distances) {
   const hn::ScalableTag<float> d;
@@ -60,11 +60,11 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   top = hn::GetLane(hn::MaxOfLanes(d, most));
   for (; j < cols; ++j) top = x[j] > top ? x[j] : top;
 
-  // Pairs of vectors in two sums, so that neither exponentials nor additions wait for each other.
+  // Pairs of vectors and two sums: neither exponentials nor additions wait for each other.
   auto sum = hn::Zero(d), other = hn::Zero(d);
   j = 0;
   for (; j + 2 * lanes <= cols; j += 2 * lanes) {
-    // Past the last row these name what is not there, which a prefetch may.
+    // A prefetch may name an address past the last row.
     for (Index line = 0; line < 2 * lanes; line += 16) {
       hwy::Prefetch(x + cols + j + line);
       hwy::Prefetch(dx + cols + j + line);

@@ -1,6 +1,6 @@
 // The idea: two staging areas. While one batch is worked on, a second thread copies the next one into the
-// other; if it does not get to it in time, this thread does. Where the copy is a small part of the work, as
-// where a batch is used many times, there is little to hide: the copy's share of both bounds the gain.
+// other area; if it is late, this thread copies. If a batch is used many times, the copy is a small part of
+// the work and there is little to hide: the share of the copy bounds the gain.
 
 #include "task_graph/crew.hpp"
 

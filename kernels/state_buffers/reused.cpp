@@ -1,5 +1,5 @@
-// The idea: one state for all batches, made before the first, and as many of its rows zeroed as the batch
-// has: no allocation, and no pages that the system has to zero as well.
+// The idea: one state for all batches, made before the first. Each batch clears only its own rows: no
+// allocation, and no pages that the system has to clear as well.
 
 #include "assay/ops/state_buffers.hpp"
 #include "assay/registry.hpp"

@@ -1,5 +1,5 @@
-// The idea: the derived table holds pointers to the columns of the original, and memory of its own for the
-// column that is added and the one that changes: two columns are written in place of all.
+// The idea: the derived table holds pointers to the columns of the original. It owns memory only for the
+// added and the changed column: two columns are written in place of all.
 
 #include "assay/ops/table_copy.hpp"
 #include "assay/registry.hpp"

@@ -18,14 +18,14 @@ Crew::~Crew() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-/// Keeps the threads off the processor of the caller. Where all processors are busy, Linux puts a thread that
-/// is woken on the processor of the one that woke it, behind the work that it was woken to share: on a loaded
-/// machine with two cores most calls of 1.4 ms were over before the second thread ran at all.
+/// Keeps the threads off the processor of the caller. If all processors are busy, Linux puts a woken thread
+/// on the processor of the thread that woke it, behind the work that it should share: on a loaded machine
+/// with two cores, most calls of 1.4 ms ended before the second thread ran at all.
 void Crew::step_aside() {
 #ifdef __linux__
   const int here = sched_getcpu();
   cpu_set_t others;
-  // The caller may run where it may: its mask, which the threads had when they were made.
+  // The caller's mask, which the threads inherited.
   if (here < 0 || here == kept_off_ || sched_getaffinity(0, sizeof others, &others) != 0) return;
   CPU_CLR(static_cast<std::size_t>(here), &others);
   if (CPU_COUNT(&others) == 0) return;
@@ -60,7 +60,7 @@ void Crew::serve(int member) {
     }
     if ((door & opened) == 0) continue;
     work_(context_, member);
-    // The last one out of a closed run tells who waits for that.
+    // The last thread out of a closed run wakes the caller.
     if (door_.fetch_sub(1, std::memory_order_seq_cst) == 1) left_.raise();
   }
 }

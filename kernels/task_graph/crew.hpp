@@ -1,4 +1,4 @@
-// Threads that wait for work: made once, used many times, asleep in between.
+// Threads that wait for work: started once, used many times, asleep in between.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,11 @@
 
 namespace assay::task_graph {
 
-/// Two cache lines, since processors fetch them in pairs: what different threads write lies this far apart.
+/// The distance between data that different threads write: two cache lines, since processors fetch them in
+/// pairs.
 inline constexpr std::size_t apart = 128;
 
-/// Tells the processor that this thread waits for another one.
+/// Tells the processor that this thread waits for another thread.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();
@@ -25,26 +26,26 @@ inline void relax() {
 #endif
 }
 
-/// The number of looks before a thread sleeps: 2,000 pauses are some 20 to 70 us. The kernel takes about as
-/// long to wake a thread that sleeps; a thread that spins longer than that disturbs what comes next.
+/// The number of polls before a thread sleeps: 2,000 pauses take some 20 to 70 us. The kernel takes about as
+/// long to wake a thread that sleeps; spinning longer would disturb the next work.
 inline constexpr int patience = 2000;
 
-/// A word that threads wait on: looked at for a while, then asleep. Nobody yields: a yield goes to whatever
-/// else the machine runs, and comes back when that is done.
+/// A word that threads wait on: they poll for a while, then sleep. No thread yields: a yield gives the
+/// processor to other work of the machine until that is done.
 class Signal {
  public:
   std::uint32_t load() const { return word_.load(std::memory_order_seq_cst); }
 
-  /// Wakes everybody who waits for another value than before. A system call only if somebody sleeps.
+  /// Wakes all threads that wait for a new value. Takes a system call only if a thread sleeps.
   void raise() {
     word_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) > 0) word_.notify_all();
   }
-  /// Whether raise() would have to wake somebody: those who produce much need to raise only then.
+  /// Whether raise() would have to wake a thread; frequent producers call raise() only then.
   bool has_sleepers() const { return sleepers_.load(std::memory_order_seq_cst) > 0; }
 
-  /// Returns once the word is not `old`, or earlier when `ready()` holds. Tests both before it sleeps, and
-  /// has announced itself as a sleeper by then.
+  /// Returns once the word is not `old`, or earlier if `ready()` holds. Announces itself as a sleeper, then
+  /// tests both again before it sleeps.
   template <class Ready>
   void wait(std::uint32_t old, const Ready& ready) {
     for (int look = 0; look < patience; ++look) {
@@ -61,12 +62,11 @@ class Signal {
   std::atomic<std::uint32_t> sleepers_{0};
 };
 
-/// `threads` threads, the calling one among them.
+/// `threads` threads, including the caller.
 ///
-/// A run is open to all threads that arrive in time. A thread that sleeps when it begins is woken, and takes
-/// part if the run is not over by then; the caller waits for those only that have entered. So a short run
-/// does not wait for the operating system, and the work must not be divided by the number of threads
-/// beforehand.
+/// A run is open to all threads that arrive in time. Its begin wakes sleeping threads, which take part if the
+/// run is not over by then; the caller waits only for threads that have entered. So a short run does not wait
+/// for the operating system, and the work must not be divided by the number of threads beforehand.
 class Crew {
  public:
   explicit Crew(int threads);
@@ -76,9 +76,9 @@ class Crew {
 
   int members() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Calls work(member) with member 0 on this thread and with others on theirs. Returns when work(0) has
-  /// returned and every other call that was begun. `work` must not throw and must end on every thread once
-  /// the work is done.
+  /// Calls work(member), with member 0 on this thread and other members on the other threads. Returns when
+  /// work(0) and every other call that was begun have returned. `work` must not throw, and must end on every
+  /// thread once the work is done.
   template <class Work>
   void run(const Work& work) {
     if (threads_.empty()) {
@@ -98,8 +98,8 @@ class Crew {
   void step_aside();
   void serve(int member);
 
-  // The door of a run: who is in, and whether it is open. Entering is one step, so that nobody enters a run
-  // that is over.
+  // The door of a run: how many threads are inside, and whether it is open. Entering is one atomic step, so
+  // no thread enters a run that is over.
   static constexpr std::uint32_t opened = 1U << 31;
   alignas(apart) std::atomic<std::uint32_t> door_{0};
   alignas(apart) Signal called_;

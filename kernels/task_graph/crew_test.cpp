@@ -23,7 +23,7 @@ TEST(ThreadedCrew, EndsWithoutEverHavingRun) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(Crew(4).members(), 4);
 }
 
-// The caller stays until the others are in, so that all of them have to be woken.
+// The caller stays until the others have entered, so all of them have to be woken.
 TEST(ThreadedCrew, BringsEveryMemberOnceWhileARunIsOpen) {
   Crew crew(3);
   for (int run = 0; run < 5; ++run) {

@@ -1,9 +1,9 @@
-// A list of tasks that its owner uses as a stack while others take from the other end.
+// A list of tasks. Its owner uses it as a stack; other threads take from the other end.
 //
-// Chase and Lev, Dynamic circular work-stealing deque, SPAA 2005, without the circle: what is pushed between
-// two resets is bounded by the number of tasks, so that positions only grow and no slot is used twice at
-// once. Where the usual form has fences the stores and loads are sequentially consistent, which
-// ThreadSanitizer understands and x86 pays the same for.
+// Chase and Lev, Dynamic circular work-stealing deque, SPAA 2005, without the circle: the number of tasks
+// bounds the pushes between two resets, so positions only grow and no slot is used twice at once. In place of
+// fences, the stores and loads are sequentially consistent, which ThreadSanitizer understands and which costs
+// the same on x86.
 #pragma once
 
 #include "task_graph/crew.hpp"
@@ -15,24 +15,24 @@
 
 namespace assay::task_graph {
 
-/// The threads that may call: `alone` promises that only the owner does, and saves the locked instructions.
+/// The threads that may call. `alone` promises that only the owner calls, and saves the locked instructions.
 enum class Sharing { shared, alone };
 
 class Deque {
  public:
   static constexpr TaskId none = -1;
 
-  /// Room for `tasks` pushes after each reset().
+  /// Has room for `tasks` pushes after each reset().
   explicit Deque(Index tasks)
       : slots_(std::make_unique_for_overwrite<std::atomic<TaskId>[]>(static_cast<std::size_t>(tasks))) {}
 
-  /// Empties it. While nobody else looks.
+  /// Empties it. No other thread may use it meanwhile.
   void reset() {
     top_.store(0, std::memory_order_relaxed);
     bottom_.store(0, std::memory_order_relaxed);
   }
 
-  /// Called by the owner.
+  /// For the owner.
   template <Sharing sharing>
   void push(TaskId task) {
     const Index bottom = bottom_.load(std::memory_order_relaxed);
@@ -41,11 +41,11 @@ class Deque {
                   sharing == Sharing::alone ? std::memory_order_relaxed : std::memory_order_seq_cst);
   }
 
-  /// The task that was pushed last, or none. By the owner.
+  /// Takes the task that was pushed last, or none. For the owner.
   template <Sharing sharing>
   TaskId pop() {
     const Index last = bottom_.load(std::memory_order_relaxed) - 1;
-    // The top only grows, so that an old one that is past the last task tells enough.
+    // The top only grows, so an old value past the last task is proof enough.
     if (top_.load(std::memory_order_relaxed) > last) return none;
     if constexpr (sharing == Sharing::alone) {
       bottom_.store(last, std::memory_order_relaxed);
@@ -56,13 +56,13 @@ class Deque {
     TaskId task = none;
     if (top <= last) task = slots_[static_cast<std::size_t>(last)].load(std::memory_order_relaxed);
     if (top < last) return task;
-    // The last one: whoever moves the top has it.
+    // The last task belongs to the thread that moves the top.
     if (top == last && !top_.compare_exchange_strong(top, last + 1, std::memory_order_seq_cst)) task = none;
     bottom_.store(last + 1, std::memory_order_release);
     return task;
   }
 
-  /// The task that was pushed first, or none, also when another thread was faster. By anybody.
+  /// Takes the task that was pushed first; none also if another thread was faster. For any thread.
   TaskId steal() {
     Index top = top_.load(std::memory_order_seq_cst);
     if (top >= bottom_.load(std::memory_order_seq_cst)) return none;

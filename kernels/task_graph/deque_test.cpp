@@ -36,7 +36,7 @@ TEST(Deque, IsAStackForItsOwnerAndAQueueForOthers) {
   expect_a_stack_with_two_ends<Sharing::alone>();
 }
 
-// The owner keeps it nearly empty, so that both often want the last one.
+// The owner keeps it nearly empty, so both threads often want the last task.
 TEST(ThreadedDeque, GivesEveryTaskToExactlyOneThread) {
   constexpr TaskId tasks = 20000;
   Deque deque(tasks);

@@ -1,5 +1,5 @@
-// Executors: functions that run the tasks of a graph, each once and after its predecessors. They know nothing
-// of the contract, so that what they do when a task throws can be tested.
+// Executors: functions that run the tasks of a graph, each once and after its predecessors. They do not know
+// the contract, so their behaviour can be tested when a task throws.
 #pragma once
 
 #include "assay/ops/task_graph.hpp"
@@ -11,7 +11,7 @@
 
 namespace assay::task_graph {
 
-/// The callable that is run for each task; refers to a callable that outlives it.
+/// The callable for each task. Refers to a callable that outlives it.
 class TaskBody {
  public:
   template <class Body>
@@ -25,32 +25,31 @@ class TaskBody {
   const void* context_;
 };
 
-/// Calls the body once for every task of the graph it was made for, after its calls for all predecessors.
-/// When a call throws, tasks that have not begun are left out, and the first exception is thrown to the
-/// caller once all threads are out. The executor can be used again, by one caller at a time. The graph must
-/// outlive it.
+/// Calls the body once for every task of its graph, after the calls for all predecessors. If a call throws,
+/// tasks that have not begun are left out, and the caller gets the first exception once all threads have
+/// left. The executor can be used again, by one caller at a time. The graph must outlive it.
 using Executor = std::function<void(TaskBody)>;
 
 Executor levels(const Dag& graph, int threads);
 Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads);
 Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads);
 Executor openmp_tasks(const Dag& graph, int threads);
-Executor tbb_tasks(const Dag& graph, int threads);  ///< where TBB was found
+Executor tbb_tasks(const Dag& graph, int threads);  ///< if TBB was found
 
 /// The first exception of many threads.
 class Failure {
  public:
-  /// Whether there was one: who asks before each task begins none in vain.
+  /// Whether there was an exception. Threads ask before each task, so none begins in vain.
   bool happened() const { return happened_.load(std::memory_order_relaxed); }
 
-  /// Keeps the exception that is being handled if it is the first.
+  /// Keeps the exception that is being handled, if it is the first.
   void keep() {
     if (claimed_.exchange(true, std::memory_order_acq_rel)) return;
     first_ = std::current_exception();
     happened_.store(true, std::memory_order_release);
   }
 
-  /// Throws what was kept and forgets it. Only after all threads that may call keep() are out.
+  /// Throws the kept exception and forgets it. Call it only after all threads that may call keep() have left.
   void rethrow() {
     if (!happened_.load(std::memory_order_acquire)) return;
     happened_.store(false, std::memory_order_relaxed);
@@ -69,7 +68,7 @@ inline std::vector<double> durations_of(const TaskGraph::Input& in) {
   return {in.rounds.begin(), in.rounds.end()};
 }
 
-/// The kernel that hands run_task() to an executor.
+/// The kernel that passes run_task() to an executor.
 inline Variant<TaskGraph>::Kernel kernel_of(Executor executor) {
   return [executor = std::move(executor)](const TaskGraph::Input& in, TaskGraph::Output& out) {
     const auto body = [&](TaskId task) { TaskGraph::run_task(in, out, task); };

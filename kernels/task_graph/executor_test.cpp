@@ -46,7 +46,7 @@ WeightedDag shape(DagShape shape, Index tasks) {
   return make_shape(shape, tasks, true, rng);
 }
 
-/// Runs that look at every task's predecessors, with what they found.
+/// Runs that check every task's predecessors, and their findings.
 class Watch {
  public:
   explicit Watch(const Dag& graph) : graph_(graph), runs_(graph.order.size()), done_(graph.order.size()) {}

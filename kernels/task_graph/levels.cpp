@@ -1,6 +1,6 @@
-// The idea: tasks at the same distance from the start do not wait for each other, so that threads share out
-// one level after the other. It pays with a meeting of all threads per level, and nobody begins the next
-// level before the slowest task of this one is done.
+// The idea: tasks at the same distance from the start do not wait for each other, so threads share out one
+// level after the other. The price is a meeting of all threads per level: no thread begins the next level
+// before the slowest task of this level is done.
 
 #include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
@@ -31,7 +31,7 @@ class Levels {
   }
 
  private:
-  /// All threads walk through all levels. Whoever comes late finds the first ones claimed and finished.
+  /// All threads walk through all levels. A late thread finds the first levels claimed and finished.
   void walk(TaskBody body) {
     Index begin = 0;
     for (const Index end : ends_) {
@@ -40,7 +40,7 @@ class Levels {
         const Index to = std::min(from + share, end);
         for (Index i = from; i < to && !failure_.happened(); ++i)
           call(body, order_[static_cast<std::size_t>(i)]);
-        // Counted also after a failure, so that nobody waits for what will not come.
+        // Counted after a failure too, so that no thread waits for ever.
         if (finished_.fetch_add(to - from, std::memory_order_acq_rel) + to - from == end &&
             crew_.members() > 1) {
           next_level_.raise();
@@ -51,7 +51,7 @@ class Levels {
     }
   }
 
-  /// The first of up to `share` tasks before `end` that are nobody else's, or `end`.
+  /// Claims up to `share` tasks before `end` and returns the first, or `end`.
   Index claim(Index end, Index share) {
     Index from = claimed_.load(std::memory_order_relaxed);
     while (from < end &&
@@ -75,8 +75,8 @@ class Levels {
     }
   }
 
-  std::vector<TaskId> order_;  ///< by level
-  std::vector<Index> ends_;    ///< of each level in order_
+  std::vector<TaskId> order_;  ///< tasks by level
+  std::vector<Index> ends_;    ///< end of each level in order_
   alignas(apart) std::atomic<Index> claimed_{0};
   alignas(apart) std::atomic<Index> finished_{0};
   alignas(apart) Signal next_level_;

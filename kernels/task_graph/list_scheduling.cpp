@@ -1,6 +1,6 @@
-// The idea: of all ready tasks run the one from which the longest path leads to the end, since what lies on
-// the critical path delays everything. One list for all threads: no thread takes a task while another one
-// knows of a more urgent one. It pays with a lock per task.
+// The idea: among all ready tasks, run the one with the longest path to the end, since a task on the critical
+// path delays everything. All threads share one list: no thread takes a task while another thread knows a
+// more urgent one. The price is a lock per task.
 
 #include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
@@ -13,7 +13,7 @@
 namespace assay::task_graph {
 namespace {
 
-/// A lock that is tried for a while before its thread sleeps. Held for some dozens of instructions.
+/// A lock whose thread spins for a while before it sleeps. It is held for some dozens of instructions.
 class BriefLock {
  public:
   void lock() {
@@ -24,7 +24,7 @@ class BriefLock {
       }
       relax();
     }
-    // The thread that holds the lock has been taken off its processor.
+    // The thread that holds the lock has lost its processor.
     while (state_.exchange(awaited, std::memory_order_acquire) != free) {
       state_.wait(awaited, std::memory_order_relaxed);
     }
@@ -90,7 +90,7 @@ class ListScheduling {
     }
   }
 
-  /// Enters `done`, unless it is none, as done and takes the most urgent ready task, if there is one.
+  /// Notes that `done` is done, unless it is none, and takes the most urgent ready task, if any.
   TaskId next(TaskId done) {
     lock_.lock();
     if (done != none) {
@@ -120,7 +120,7 @@ class ListScheduling {
   std::vector<TaskId> waits_for_;
   ReadySet ready_;
   Index left_ = 0;
-  alignas(apart) BriefLock lock_;                       ///< of waits_for_, ready_ and left_
+  alignas(apart) BriefLock lock_;                       ///< guards waits_for_, ready_ and left_
   alignas(apart) std::atomic<bool> some_ready_{false};  ///< ready_ as seen without the lock
   std::atomic<bool> over_{false};
   alignas(apart) Signal news_;

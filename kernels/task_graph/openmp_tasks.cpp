@@ -1,6 +1,6 @@
-// The peer of every compiler: OpenMP tasks. A thread that finishes a task counts down its successors, goes on
-// with one that became ready and makes an OpenMP task of each other one. Dependences on addresses would say
-// the same in one clause; but libgomp 12 loses memory over them with several threads.
+// The peer in every compiler: OpenMP tasks. A thread that finishes a task counts down its successors, goes on
+// with one that became ready and makes an OpenMP task of each other one. A `depend` clause on addresses would
+// say the same, but libgomp 12 leaks memory for it with several threads.
 
 #include "assay/registry.hpp"
 #include "task_graph/executor.hpp"
@@ -33,15 +33,15 @@ class OpenMpTasks {
   static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
   static constexpr TaskId none = -1;
 
-  // The run-time library reuses the memory in which it keeps tasks and their arguments, and ThreadSanitizer
-  // does not see how that passes from thread to thread.
+  // The run-time library reuses the memory of tasks and their arguments, and ThreadSanitizer does not see how
+  // that memory passes between threads.
   ASSAY_UNSEEN_BY_THREAD_SANITIZER void begin(TaskId task, TaskBody body) {
 #pragma omp task firstprivate(task, body)
     follow(task, body);
   }
 
   void follow(TaskId task, TaskBody body) {
-    // Says to ThreadSanitizer what the library ensures: all that was done before begin() is seen here.
+    // Tells ThreadSanitizer what the library ensures: everything before begin() is visible here.
     arrivals_[at(task)].load(std::memory_order_acquire);
     while (task != none && !failure_.happened()) {
       // No exception may leave an OpenMP task.

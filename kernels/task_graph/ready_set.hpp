@@ -1,5 +1,5 @@
-// The ready tasks in the order of their ranks: a bit per rank, and above every 64 bits one that says whether
-// any is set, up to a single word. Inserting and taking the first cost one word per storey, four for a
+// The ready tasks in the order of their ranks: a bit per rank, and above every 64 bits a bit that says
+// whether any is set, up to a single word. Inserting and taking the first cost one word per level, four for a
 // million tasks.
 #pragma once
 
@@ -33,7 +33,7 @@ class ReadySet {
     }
   }
 
-  /// The lowest rank, which leaves the set. Not of an empty set.
+  /// Removes and returns the lowest rank. The set must not be empty.
   TaskId take_first() {
     std::size_t at = 0;
     for (std::size_t s = storeys_.size(); s-- > 0;) {
@@ -42,7 +42,7 @@ class ReadySet {
     const auto rank = static_cast<TaskId>(at);
     for (std::vector<std::uint64_t>& storey : storeys_) {
       std::uint64_t& word = storey[at / 64];
-      word &= word - 1;  // the first of all is the lowest of its word on every storey
+      word &= word - 1;  // the first rank is the lowest of its word on every level
       if (word != 0) break;
       at /= 64;
     }

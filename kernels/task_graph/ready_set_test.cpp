@@ -22,7 +22,7 @@ TEST(ReadySet, TakesTheLowestOfWhatIsIn) {
   EXPECT_TRUE(ready.empty());
 }
 
-// 1, 2 and 4 storeys, each full and one more.
+// 1, 2 and 4 levels, each full and one more.
 TEST(ReadySet, DoesAsAnOrderedSetDoes) {
   for (const Index ranks : {1, 64, 65, 4096, 4097, 300000}) {
     ReadySet ready(ranks);

@@ -1,5 +1,5 @@
-// The peer: oneTBB. A task_group holds what is ready; who finishes a task counts down its successors, goes on
-// with one that became ready and gives the others to the group. Built when TBB is found.
+// The peer: oneTBB. A task_group holds the ready tasks. A thread that finishes a task counts down its
+// successors, goes on with one that became ready and gives the others to the group. Built if TBB is found.
 
 #include "assay/registry.hpp"
 #include "task_graph/executor.hpp"
@@ -37,7 +37,7 @@ class TbbTasks {
   static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
   static constexpr TaskId none = -1;
 
-  /// An exception ends the group: TBB begins none of its tasks then and throws it from wait().
+  /// An exception ends the group: TBB then begins no more of its tasks and throws it from wait().
   void follow(tbb::task_group& group, TaskBody body, TaskId task) {
     while (task != none) {
       body(task);

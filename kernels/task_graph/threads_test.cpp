@@ -1,4 +1,4 @@
-// Every threaded variant of task_graph with more and fewer threads than cores and than tasks that are ready.
+// Every threaded variant of task_graph, with more and with fewer threads than cores and than ready tasks.
 
 #include "assay/ops/task_graph.hpp"
 #include "assay/registry.hpp"

@@ -1,11 +1,11 @@
-// The idea: no list is shared. A thread that finishes a task counts down its successors, goes on with one of
-// those that became ready, and keeps the others on a stack of its own, of which a thread without work takes
-// the oldest. Threads touch each other's memory only where tasks of different threads depend on each other,
-// and to steal.
+// The idea: no shared list. A thread that finishes a task counts down its successors, goes on with one that
+// became ready, and keeps the others on a stack of its own; a thread without work takes the oldest task from
+// another stack. Threads touch each other's memory only to steal, and where tasks of different threads depend
+// on each other.
 //
-// State that is not shared is not atomic: a task with one predecessor has no counter, and the last to arrive
-// at a counter sees that it is 1 and need not count. Finished tasks are counted by each thread for itself and
-// entered when it runs out of work.
+// State that is not shared is not atomic: a task with one predecessor has no counter, and the last thread to
+// arrive at a counter sees that it is 1 and need not count. Each thread counts its finished tasks and reports
+// them when it runs out of work.
 
 #include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
@@ -86,7 +86,7 @@ class WorkStealing {
   }
 
   /// The most urgent task that became ready with `done`, or none. The others go to the stack, the least
-  /// urgent at its bottom, where thieves are.
+  /// urgent at the bottom, where other threads take.
   template <Sharing sharing>
   TaskId successor(TaskId done, Deque& stack) {
     TaskId next = none;
@@ -117,7 +117,7 @@ class WorkStealing {
     return arrivals.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  /// A task of another thread; none when something may have changed.
+  /// Takes a task of another thread; returns none if the state may have changed.
   TaskId steal_or_wait(int member) {
     const std::uint32_t seen = news_.load();
     const int members = crew_.members();
@@ -142,8 +142,7 @@ class WorkStealing {
     news_.raise();
   }
 
-  Adjacency
-      links_;  ///< successors, the most urgent first; complemented where the task is the only predecessor
+  Adjacency links_;  ///< successors, the most urgent first; complemented if the task is the only predecessor
   std::vector<TaskId> waits_for_;
   std::vector<TaskId> sources_;
   std::vector<std::atomic<TaskId>> arrivals_;  ///< still missing

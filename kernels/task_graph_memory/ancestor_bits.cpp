@@ -1,5 +1,5 @@
-// The idea: which tasks come after which is computed once for all, 64 of them per instruction, and a question
-// about a pair is a bit. Quadratic in the number of tasks, in memory too: 32 MiB at 16,384.
+// The idea: the order of all pairs of tasks is computed once, 64 tasks per instruction, and a question about
+// a pair reads a bit. Quadratic in the number of tasks, in memory too: 32 MiB at 16,384 tasks.
 
 #include "assay/ops/task_graph_memory.hpp"
 #include "assay/registry.hpp"
@@ -50,8 +50,8 @@ class AncestorBits {
   }
 
   std::size_t words_;
-  std::vector<std::uint64_t> after_;  ///< per task those that a path from it leads to
-  std::vector<std::uint64_t> frees_;  ///< per buffer the tasks that may write over it
+  std::vector<std::uint64_t> after_;  ///< per task, the tasks that a path from it reaches
+  std::vector<std::uint64_t> frees_;  ///< per buffer, the tasks that may overwrite it
   task_graph_memory::FirstFit fit_;
 };
 

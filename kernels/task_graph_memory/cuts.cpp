@@ -1,7 +1,7 @@
-// The idea: a task that is ordered with every other one, such as the concatenation at the end of an inception
-// module, cuts the graph in two that no schedule mixes. Between cuts nothing is shared, across them lives are
-// intervals. Linear but for the placing; safe, and higher than a plan that knows every path: on a graph
-// without cuts nothing is shared at all.
+// The idea: a task that is ordered with every other task, such as the concatenation at the end of an
+// inception module, cuts the graph in two parts that no schedule mixes. Between cuts nothing is shared;
+// across cuts lives are intervals. Linear except for the placing. The plan is safe, and higher than one that
+// knows every path: a graph without cuts shares nothing.
 
 #include "assay/ops/task_graph_memory.hpp"
 #include "assay/registry.hpp"
@@ -27,8 +27,8 @@ class Cuts {
  private:
   static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
 
-  /// Calls alone(task, passed) for each task that is the only ready one when `passed` tasks are over: all
-  /// that are left then come after it.
+  /// Calls alone(task, passed) for each task that is the only ready one after `passed` tasks: all remaining
+  /// tasks come after it.
   template <class Alone>
   void sweep(const Adjacency& from, const Adjacency& to, const Alone& alone) {
     ready_.clear();
@@ -45,20 +45,20 @@ class Cuts {
     }
   }
 
-  /// Numbers the times: 2 k at the k-th cut, odd between cuts. A cut has its own time, since it is ordered
-  /// with all others.
+  /// Numbers the times: 2 k at the k-th cut, odd between cuts. A cut has a time of its own, since it is
+  /// ordered with all other tasks.
   void find(const Dag& graph) {
     const auto tasks = static_cast<TaskId>(graph.tasks());
     std::ranges::fill(after_, TaskId{-1});
     sweep(graph.predecessors, graph.successors,
           [&](TaskId task, TaskId passed) { after_[at(task)] = tasks - 1 - passed; });
-    // Backwards, what is left when a task is alone comes before it. Ordered with all: those after and those
-    // before are all but itself.
+    // Backwards, the tasks that remain when a task is alone come before it. A cut is ordered with all: the
+    // tasks before it and after it are all but itself.
     sweep(graph.successors, graph.predecessors, [&](TaskId task, TaskId passed) {
       if (after_[at(task)] != passed) after_[at(task)] = -1;
       if (after_[at(task)] >= 0) after_[at(task)] = -2;
     });
-    // In a topological order the tasks between two cuts stand between them.
+    // In a topological order the tasks between two cuts lie between them.
     TaskId time = 1;
     for (const TaskId task : graph.order) {
       const bool cut = after_[at(task)] == -2;
@@ -74,7 +74,7 @@ class Cuts {
   }
 
   std::vector<TaskId> waits_for_, ready_;
-  std::vector<TaskId> after_;  ///< tasks after this one; -1 where some are unordered with it, -2 for a cut
+  std::vector<TaskId> after_;  ///< number of tasks after each; -1 if some are unordered with it, -2 for a cut
   task_graph_memory::Lives lives_;
   task_graph_memory::FirstFit fit_;
 };

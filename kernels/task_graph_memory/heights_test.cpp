@@ -1,4 +1,4 @@
-// Tests the heights of the variants' plans: those that know every path agree, and cuts pay where there are
+// Tests the heights of the variants' plans: variants that know every path agree, and cuts pay if there are
 // any.
 
 #include "assay/ops/task_graph_memory.hpp"
@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Returns the height of a variant's plan, which is the first of its figures; NaN where there is none.
+/// Returns the height of a variant's plan, its first figure; NaN if there is none.
 double height(const std::string& variant, const std::string& problem) {
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at("task_graph_memory");

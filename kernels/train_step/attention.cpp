@@ -53,7 +53,7 @@ void Attention::softmax(float* scores) const {
   }
 }
 
-/// Turns the gradient by the shares into that by the scores, in place.
+/// Turns the gradient of the shares into the gradient of the scores, in place.
 void Attention::softmax_gradient(const float* shares, float* gradient) const {
   for (Index i = 0; i < tokens_; ++i, shares += tokens_, gradient += tokens_) {
     float mean = 0;

@@ -1,4 +1,4 @@
-// Attention of small images: a product of matrices for each head, whose scores stay in the first-level cache.
+// Attention of small images: a product of matrices per head. Its scores stay in the first-level cache.
 #pragma once
 
 #include "train_step/dense.hpp"
@@ -19,7 +19,7 @@ class Attention {
   void backward(const float* qkv, const float* shares, const float* dy, float* d_qkv);
 
  private:
-  /// Visits (what a head starts with in qkv, in y and in shares).
+  /// Calls visit(offset in qkv, offset in y, offset in shares) for each head.
   template <class Visit>
   void for_each_head(const Visit& visit) const;
   void softmax(float* scores) const;
@@ -29,8 +29,8 @@ class Attention {
   Products* products_ = nullptr;
   Index images_ = 0, tokens_ = 0, width_ = 0, heads_ = 0;
   bool causal_ = false;
-  // For one head: of two sides of `width` numbers per token to scores, of scores with such a side, and the
-  // same with the scores transposed.
+  // The products of a head: from two sides of `width` numbers per token to scores, from scores and a side,
+  // and the latter with transposed scores.
   blocked::Product to_scores_, from_scores_, from_transposed_;
   Buffer<float> d_scores_;
 };

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
               "set TMPDIR to a folder with free space that can be written");
 }
 
-/// A file that is closed, and removed unless it was kept.
+/// Closes a file, and removes it unless it was kept.
 struct Unfinished {
   int descriptor = -1;
   fs::path file;

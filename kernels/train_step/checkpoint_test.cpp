@@ -89,7 +89,7 @@ TEST(Checkpoints, GoWithWhatWroteThem) {
   EXPECT_FALSE(fs::exists(folder));
 }
 
-/// While it lives, no file of this process grows beyond so many bytes: a disk that is full.
+/// While it lives, files of this process cannot grow beyond a limit, as on a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -15,7 +15,7 @@ namespace {
 using training::Batch;
 using training::Network;
 
-/// A convolution in all its directions, by `direct`.
+/// A convolution and its gradients, by `direct`.
 class Convolution {
  public:
   Convolution(const conv2d::Problem& layer, const conv2d::DirectTier& tier)
@@ -60,7 +60,8 @@ class Classifier final : public training::Model<float> {
     dense_ = Dense(n, second.y_size() / n, training::classes, products_);
     after1_ = Buffer<float>(first.y_size());
     after2_ = Buffer<float>(second.y_size());
-    // One array holds the input of relu and, on the way back, its gradient: never needed at the same time.
+    // One array holds the input of relu and, in the backward pass, its gradient: they are never needed at the
+    // same time.
     wide_ = Buffer<float>(std::max(first.y_size(), second.y_size()));
     wide_too_ = Buffer<float>(wide_.size());
     logits_ = Buffer<float>(n * training::classes);
@@ -96,7 +97,7 @@ class Classifier final : public training::Model<float> {
   void relu(const Buffer<float>& x, Buffer<float>& z) const {
     elements_.functions<pointwise::PositivePart>().plain({.in = {x.data()}, .out = {z.data()}}, 0, z.size());
   }
-  /// relu(x) is above zero where x is, so that x need not be kept.
+  /// relu(x) is positive exactly where x is, so x need not be kept.
   void relu_gradient(const Buffer<float>& z, const Buffer<float>& dz, Buffer<float>& dx) const {
     elements_.functions<pointwise::ReluBackward>().plain({.in = {z.data(), dz.data()}, .out = {dx.data()}}, 0,
                                                          z.size());

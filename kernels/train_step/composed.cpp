@@ -1,7 +1,6 @@
-// The idea: the best tiers of the other hot paths, one after the other, each on arrays that the one before it
-// left in the caches. A thread takes images through both passes alone, with a gradient of its own, so that
-// threads meet three times for the passes and the sum of the gradients, and three times for clipping and
-// AdamW.
+// The idea: the best tiers of the other hot paths, one after the other, on arrays that the one before left in
+// the caches. A thread takes its images through both passes alone, with a gradient of its own. Threads meet
+// three times for the passes and the sum of the gradients, and three times for clipping and AdamW.
 
 #include "train_step/trainer.hpp"
 

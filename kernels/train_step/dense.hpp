@@ -8,7 +8,7 @@ namespace assay::train_step {
 
 using blocked::Products;
 
-/// y[columns] = factor times the sum of the rows of a[rows, columns]: a gemv with a vector of `factor`.
+/// y[columns] = factor times the sum of the rows of a[rows, columns]: a gemv with a constant vector.
 class RowSum {
  public:
   RowSum() = default;
@@ -27,8 +27,8 @@ class Dense {
   Dense() = default;
   Dense(Index rows, Index inputs, Index outputs, Products& products);
 
-  /// Row i of y starts from row i modulo `starts` of start[starts, outputs]: one bias, or a position of its
-  /// own for each token. Without it from zero.
+  /// Row i of y starts from row i modulo `starts` of start[starts, outputs]: a bias, or a position for each
+  /// token. Without `start` it starts from zero.
   void forward(const float* x, const float* w, const float* start, Index starts, float* y) const;
   void data_gradient(const float* dy, const float* w, float* dx) const;
   void weight_gradient(const float* x, const float* dy, float* dw) const;

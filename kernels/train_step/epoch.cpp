@@ -1,5 +1,5 @@
-// Whole epochs of the networks of train_step: records from a file, batches from the loader's pipeline, steps
-// of a trainer, and a clock between the phases.
+// Trains whole epochs of the networks of train_step: records come from a file, batches from the loader's
+// pipeline, steps from a trainer, and a clock runs between the phases.
 
 #include "data_loader/pipeline.hpp"
 #include "train_step/checkpoint.hpp"
@@ -31,15 +31,15 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// The user asked for a stop in the middle of an epoch.
+/// Thrown if the user asks for a stop in the middle of an epoch.
 struct Stopped {};
 
-/// Seconds since a run began, and since the last phase ended.
+/// Measures seconds since a run began and since the last phase ended.
 class Stopwatch {
  public:
   void start() { start_ = last_ = Clock::now(); }
   double seconds() const { return seconds_between(start_, Clock::now()); }
-  /// Since the lap before.
+  /// Seconds since the lap before.
   double lap() {
     const auto now = Clock::now();
     return seconds_between(std::exchange(last_, now), now);
@@ -49,7 +49,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 
-/// Memory for one batch: as its records lie, and decoded.
+/// Memory for one batch: its records as stored, and decoded.
 struct BatchRoom {
   std::vector<std::byte> rows;
   ImageBatch images;
@@ -81,8 +81,8 @@ class ImageTraining final : public Training {
     plan.in_order = in_order;
     plan_ = usable(plan);
   }
-  /// Records that are not cold are hot: else the first runs would meet pages for the first time, and the
-  /// epoch would not. On a virtual machine a batch took 570 us then, and 28 us in the epoch.
+  /// Makes records hot unless they are cold: otherwise the first runs would meet unmapped pages, and the
+  /// epoch would not. On a virtual machine a batch then took 570 us, and 28 us in the epoch.
   void start_cold(bool cold) override {
     if (plan_.cold && !cold) file_.map_pages();
     plan_.cold = cold;
@@ -110,7 +110,7 @@ class ImageTraining final : public Training {
     }
     decode(rows, size, images);
   }
-  /// Loads batch k of validation, whose records lie one after the other behind those of the epoch.
+  /// Loads batch k of validation. Its records follow those of the epoch in the file.
   void load_validation(Index k, std::byte* rows, ImageBatch& images) const {
     const Index size = plan_.validation_size(k);
     std::memcpy(rows, file_.record(plan_.samples + k * plan_.batch),
@@ -118,7 +118,7 @@ class ImageTraining final : public Training {
     decode(rows, size, images);
   }
   void decode(const std::byte* rows, Index size, ImageBatch& images) const {
-    // Before anyone trains with the batch, and from the thread that knows first: a lost page reads as zeros.
+    // Checks before anyone trains with the batch, in the thread that knows first: a lost page reads as zeros.
     file_.require_unchanged();
     images.decode(rows, size);
   }
@@ -126,7 +126,7 @@ class ImageTraining final : public Training {
     Rng rng(plan_.seed);
     return {network_, rng};
   }
-  /// The phases of step t, counted from 1.
+  /// Runs the phases of step t, counted from 1.
   void step(const training::State& at, const training::Batch& batch, Index t, StepTimes& times) const {
     Stopwatch watch;
     trainer_->forward(at, batch);
@@ -140,7 +140,7 @@ class ImageTraining final : public Training {
     trainer_->optimize(at, t);
     times.optimize = watch.lap();
   }
-  /// Called between steps with the number of steps done and the time of the last; returns when the next one
+  /// Called between steps with the number of steps done and the time of the last. Returns when the next step
   /// begins. Throws Stopped to end the steps.
   using Between = std::function<double(Index done, double end)>;
   /// Starts the watch and trains these steps.
@@ -158,7 +158,7 @@ class ImageTraining final : public Training {
   Checkpoints checkpoints_;
 };
 
-/// Numbers the threads that call it, from 1; the one that made it is 0.
+/// Numbers the threads that call it from 1; its creator is 0.
 class Workers {
  public:
   int mine() {
@@ -183,7 +183,7 @@ void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, 
                               std::vector<StepTimes>& times, const Between& between) {
   const auto count = static_cast<std::size_t>(range.steps);
   times.assign(count, {});
-  std::vector<StepTimes> loaded(count);  // by batch; its worker alone writes to one
+  std::vector<StepTimes> loaded(count);  // by batch; only the batch's worker writes to an element
   std::vector<Index> slot_of(count);
   Workers workers;
   std::atomic<Index> made{0};
@@ -348,7 +348,7 @@ Training::Together ImageTraining::together(Index workers, Index steps) {
   };
   Together out;
   try {
-    std::vector<std::jthread> threads;  // asked to stop and waited for, whatever is thrown here
+    std::vector<std::jthread> threads;  // stop and join, whatever is thrown here
     for (Index w = 0; w < workers; ++w) {
       const auto mine = static_cast<std::size_t>(w);
       threads.emplace_back([&, w, mine](const std::stop_token& done) {

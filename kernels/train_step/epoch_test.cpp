@@ -1,5 +1,5 @@
-// Trainings of whole epochs with worker threads: which batches they train, and what they do with records that
-// are bad or change, with plans that cannot be used, and without threads to start.
+// Trainings of whole epochs with worker threads: which batches they train, and how they meet records that are
+// bad or change, unusable plans, and threads that do not start.
 
 #include "assay/error.hpp"
 #include "data_loader/no_more_threads.hpp"

@@ -1,4 +1,4 @@
-// A record file of images for tests, with a fault where one is asked for.
+// A record file of images for tests, with a fault on request.
 #pragma once
 
 #include "assay/ops/image_records.hpp"
@@ -39,11 +39,11 @@ inline Index sample_at(const TrainingPlan& plan, Index i) {
   return order[static_cast<std::size_t>(i)];
 }
 
-/// 71 records of images of small_plan(), in a file of this test alone that goes with it.
+/// 71 records of images of small_plan(), in a file of this test alone, which removes it.
 class ImageFile {
  public:
   static constexpr Index records = 71, bytes = 65;
-  /// Record i may be replaced by another of the good ones.
+  /// Record i may be replaced by another good one.
   using Source = std::function<Index(Index i)>;
 
   ImageFile() {
@@ -81,7 +81,7 @@ class ImageFile {
             if (first + i == bad) record[0] = std::byte{77};
           }
         });
-    // The time lies in the past, so that a later write shows whatever the clock's grain.
+    // The time lies in the past, so that a later write shows at any grain of the clock.
     std::filesystem::last_write_time(path_,
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }

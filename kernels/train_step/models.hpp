@@ -1,4 +1,4 @@
-// The networks of train_step composed of the best tiers of the other operations, on one thread.
+// The networks of train_step, composed from the best tiers of the other operations, on one thread.
 #pragma once
 
 #include "assay/ops/model.hpp"

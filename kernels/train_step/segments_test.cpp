@@ -1,5 +1,5 @@
-// Tests the parts of an epoch beside its steps: when checkpoints and validation come, what they read, and
-// that they leave the training as it is.
+// Tests the parts of an epoch beside its steps: checkpoints and validation come at the right steps, read the
+// right data, and leave the training as it is.
 
 #include "assay/error.hpp"
 #include "train_step/image_file.hpp"

@@ -1,5 +1,5 @@
-// A trainer made of the best tiers of the other operations: what `composed` times, and a driver of whole
-// epochs runs.
+// A trainer composed from the best tiers of the other operations. `composed` times it; a driver runs whole
+// epochs with it.
 #pragma once
 
 #include "assay/operation.hpp"
@@ -7,7 +7,7 @@
 
 namespace assay::train_step {
 
-/// Images of a batch are divided among Context::threads, as far as each has work for.
+/// Divides the images of a batch among Context::threads, as far as each thread has enough work.
 std::unique_ptr<training::Trainer> composed_trainer(const training::Network& network, const Context& context);
 
 }  // namespace assay::train_step

@@ -1,5 +1,4 @@
-// Agreement of training, not of one step: both trainers learn the same set of images and take the same
-// course.
+// Agreement over a whole training: both trainers learn the same set of images along the same curve.
 
 #include "assay/ops/image_records.hpp"
 #include "assay/ops/loss_curve.hpp"
@@ -115,7 +114,7 @@ Faulty::Fault scaled(std::string_view name, float factor) {
   };
 }
 
-// All of these still learn: agreement of training is more than a loss that falls.
+// All of these still learn: agreement means more than a falling loss.
 TEST(Training, DiffersWhereTheSmallestSegmentIsNotTrained) {
   EXPECT_GT(difference_of(classifier, scaled("conv1.bias", 0)), 100 * agreement);
   EXPECT_GT(difference_of(transformer, scaled("norm1.beta", 0)), 100 * agreement);

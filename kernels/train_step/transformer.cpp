@@ -102,7 +102,7 @@ class Transformer final : public training::Model<float> {
     spread();
 
     contract_.weight_gradient(activated_.data(), d_block_.data(), in(g, "contract.weight"));
-    // d_block is the same for all tokens of an image, over which its sum is d_pooled.
+    // d_block is the same for all tokens of an image; its sum over them is d_pooled.
     images_.run(d_pooled_.data(), in(g, "contract.bias"));
     contract_.data_gradient(d_block_.data(), in(p, "contract.weight"), d_activated_.data());
     elements_.functions<pointwise::GeluBackward>().plain(
@@ -130,7 +130,7 @@ class Transformer final : public training::Model<float> {
     return segments_.in(vector, name);
   }
 
-  /// Both terms of the last residual are summed over the tokens apart: their sum is never written.
+  /// Sums both terms of the last residual over the tokens separately: their sum is never written.
   void pool() {
     const Index d = network_.width, image = network_.tokens() * d;
     for (Index i = 0; i < batch_.n; ++i) {
@@ -141,7 +141,7 @@ class Transformer final : public training::Model<float> {
     }
   }
 
-  /// The gradient of the mean: the same for all tokens of an image.
+  /// The gradient of the mean is the same for all tokens of an image.
   void spread() {
     const Index d = network_.width, t = network_.tokens();
     const float share = 1 / static_cast<float>(t);
@@ -152,7 +152,7 @@ class Transformer final : public training::Model<float> {
     }
   }
 
-  /// Adds to d_block what comes back from d_rows through a LayerNorm of x.
+  /// Adds the gradient of a LayerNorm of x from d_rows to d_block.
   void through_norm(const Buffer<float>& x, const Buffer<float>& mean, const Buffer<float>& rstd,
                     const float* gamma, float* dgamma, float* dbeta) {
     norm_gradient_({.dy = d_rows_.data(),
