@@ -48,13 +48,13 @@ struct FigureRow {
   bool of_all = false;              ///< of its case
 };
 
-/// What was looked at while one variant was timed, in all its trials together.
+/// The checks of one variant while it was timed, in all its trials together.
 struct TrustRow {
   std::string variant;  ///< operation/variant
   Index slices = 0;     ///< timed
   Index judged = 0;     ///< of them, after their calls
   Index compared = 0;   ///< elements of outputs in those
-  /// What its code calls beyond run-times; nothing when it is not known.
+  /// The calls of its code beyond run-times; nothing when they are not known.
   std::optional<std::vector<Calls>> calls;
 };
 
@@ -123,7 +123,7 @@ struct PeerRow {
   std::vector<PeerRatio> ratios;  ///< one per case, the worst first; at least one
 };
 
-/// What a variant gains over the one that it takes further, over the cases that both ran.
+/// The gain of a variant over the variant that it takes further, over the cases that both ran.
 struct LadderStep {
   std::string operation, step, after;  ///< names without tiers: the fastest tier of each case counts
   int threads = 1;                     ///< of the step, the most that were measured; the one before has 1

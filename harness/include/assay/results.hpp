@@ -33,7 +33,7 @@ using Launch = std::vector<Slice>;
 /// Seconds per call of the slices of a launch.
 std::vector<double> seconds_of(const Launch& launch);
 
-/// What the remark on a trial begins with whose work another device does.
+/// Begins the remark on a trial whose work another device does.
 inline constexpr std::string_view works_elsewhere = "works elsewhere";
 
 /// Values of figures by their tags.
@@ -68,7 +68,7 @@ struct TrialResult {
   std::string impossible;
 };
 
-/// What the code of a variant calls beyond run-times: see VariantInfo.
+/// The calls of a variant's code beyond run-times: see VariantInfo.
 struct VariantCalls {
   std::string variant;  ///< operation/variant
   std::vector<Calls> calls;
