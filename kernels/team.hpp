@@ -1,11 +1,11 @@
-// One fork and join over OpenMP's pool of threads, in a form that ThreadSanitizer understands.
+// A fork and join over OpenMP's pool of threads, in a form that ThreadSanitizer understands.
 //
-// ThreadSanitizer sees what instrumented code does. libgomp is not instrumented, so its fork and its join
-// order nothing in ThreadSanitizer's eyes, and every parallel region looks like a race with the code around
-// it. The two atomics below state the same order a second time where it is seen; suppressions would hide real
-// races too. The few compiler-made instructions that pass arguments into the region come before them, hence
-// no_sanitize on fork_and_join, which GCC passes on to the region's body. Clang's OpenMP runtime tells
-// ThreadSanitizer itself when its tool libarcher is loaded.
+// ThreadSanitizer sees only instrumented code. libgomp is not instrumented, so its fork and join order
+// nothing for ThreadSanitizer, and every parallel region looks like a race with the code around it. The two
+// atomics below state the same order again, visibly; suppressions would hide real races too. A few
+// compiler-made instructions pass arguments into the region before the atomics; no_sanitize on fork_and_join,
+// which GCC applies to the region's body, hides them. Clang's OpenMP run-time informs ThreadSanitizer itself
+// if its tool libarcher is loaded.
 #pragma once
 
 #include "assay/problem.hpp"

@@ -1,8 +1,9 @@
-// One variant per SIMD target: for_each_tier() walks the entries of a Highway dispatch table, tiers_in()
-// lists them for variants that run the same machine code, and best_of() is the tier that those run.
+// One variant per SIMD target. for_each_tier() walks the entries of a Highway dispatch table, tiers_in()
+// lists them for variants that run the same machine code, and best_of() returns the tier that such variants
+// run.
 //
-// Highway calls the best target a machine has. A benchmark wants each of them, as `simd@avx512`,
-// `simd@avx2`, … . A kernel file includes this header before Highway, whose targets it chooses:
+// Highway calls the best target of a machine. A benchmark needs each of them, as `simd@avx512`, `simd@avx2`,
+// … . A kernel file includes this header before Highway, since it chooses Highway's targets:
 //
 //   #include "tiers.hpp"
 //   #undef HWY_TARGET_INCLUDE
@@ -20,8 +21,9 @@
 //                                                   const auto& unfit) {
 //       r.add<Gemm>({.name = "simd@" + tier, …
 //
-// Everything above HWY_ONCE is compiled once per target with that target's instructions. Use no templates or
-// inline functions of the standard library there: the linker may keep the AVX-512 copy of one for everybody.
+// Everything above HWY_ONCE is compiled once per target with that target's instructions. It must not use
+// templates or inline functions of the standard library: the linker may keep the AVX-512 copy of such a
+// function for all callers.
 #pragma once
 
 #ifdef HWY_TARGETS
@@ -30,10 +32,10 @@
 
 #include "hwy/detect_compiler_arch.h"
 
-// AVX-512, AVX2 and the fallback, which are the tiers that people have, unless ASSAY_ALL_TIERS asks for those
-// of older processors, too. Highway's bits are ordered best first: those below AVX3 add integer and bf16
-// instructions to it and nothing to float kernels, which would be measured twice. Kernels size their register
-// tiles at compile time, so targets whose vector length is known at run time only (SVE, RVV) are left out.
+// AVX-512, AVX2 and the fallback are the tiers of processors in use; ASSAY_ALL_TIERS adds those of older
+// processors. Highway's bits are ordered best first. Targets below AVX3 add integer and bf16 instructions,
+// which float kernels do not use, so they would be measured twice. Targets whose vector length is known only
+// at run time (SVE, RVV) are left out, since kernels size their register tiles at compile time.
 #if HWY_ARCH_X86 && defined(ASSAY_ALL_TIERS)
 #define HWY_DISABLED_TARGETS (HWY_AVX3 - 1)
 #elif HWY_ARCH_X86
@@ -41,8 +43,8 @@
 #else
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
-// Highway drops the fallback where the compiler's baseline has vectors. As the tier that runs everywhere it
-// is kept.
+// Highway drops the fallback if the compiler's baseline has vectors. Here it is kept, as the tier that runs
+// everywhere.
 #define HWY_COMPILE_ALL_ATTAINABLE
 
 #include "hwy/detect_targets.h"
@@ -74,9 +76,9 @@ inline constexpr auto assay_usual_targets = HWY_TARGETS;
 
 namespace assay {
 
-/// Returns the name of a tier, as its variants carry it and files store it: Highway's in lower case, but what
-/// processors call AVX-512 and Highway AVX3 is `avx512`, and the fallback, `scalar` or `emu128` depending on
-/// compiler and version, is `portable`.
+/// Returns the name of a tier, as variants and stored files have it: Highway's name in lower case, except
+/// that AVX3 is `avx512`, as processors call it, and the fallback (`scalar` or `emu128` depending on compiler
+/// and version) is `portable`.
 inline std::string tier_name(std::int64_t target) {
   if (target == HWY_SCALAR || target == HWY_EMU128) return "portable";
   if (target == HWY_AVX3) return "avx512";
@@ -85,8 +87,8 @@ inline std::string tier_name(std::int64_t target) {
   return name;
 }
 
-/// The targets that this processor can run. It is asked once: kernels look for their best tier whenever they
-/// are prepared, and where a hypervisor answers for the processor each question takes it some microseconds.
+/// The targets that this processor can run, queried once: kernels look for their best tier whenever they are
+/// prepared, and a query takes some microseconds if a hypervisor answers it.
 inline std::int64_t supported_targets() {
   static const std::int64_t targets = hwy::SupportedTargets();
   return targets;
@@ -123,7 +125,7 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
       std::invoke(visit, tier_name(target), none, std::optional(tier_unfit(target).value_or(not_built)));
       continue;
     }
-    // A local ChosenTarget: narrowing the process-wide one would change what dynamic dispatch calls.
+    // A local ChosenTarget: narrowing the process-wide one would change dynamic dispatch.
     hwy::ChosenTarget one;
     one.Update(target);
     Function* const function = table[entries == 1 ? 0 : one.GetIndex()];
@@ -131,7 +133,7 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
   }
 }
 
-/// The tier of an operation whose variants share one function. Others have a structure of their own.
+/// The tier of an operation whose variants share one function. Other operations define their own structure.
 template <class Function>
 struct Tier {
   std::string name;

@@ -1,5 +1,5 @@
-// The idea: the best SIMD tier on every thread. Helps where the arrays of one thread's share fit the caches
-// that it has for itself, or where one core cannot draw all the bandwidth of memory.
+// The idea: the best SIMD tier on every thread. This helps if a thread's share fits caches of its own, or if
+// one core cannot use all the bandwidth of memory.
 
 #include "adamw/step.hpp"
 #include "team.hpp"

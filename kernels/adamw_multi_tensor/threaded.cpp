@@ -1,5 +1,5 @@
-// The idea: parameters are divided among threads, not tensors, so that one large tensor among small ones
-// leaves no thread without work. Each thread's share is a list of pieces, made once.
+// The idea: threads divide parameters, not tensors, so one large tensor among small ones leaves no thread
+// without work. Each thread's share is a list of pieces, made once.
 
 #include "adamw/step.hpp"
 #include "team.hpp"
@@ -14,11 +14,11 @@ namespace {
 
 using Span = AdamWMultiTensor::Span;
 
-/// Parameters below which one thread does it all: that of `adamw`.
+/// Parameters below which one thread computes all, as in `adamw`.
 constexpr Index break_even = 32768;
 
-/// The parameters [first, last) of all tensors, counted without gaps, as pieces of tensors. Borders inside a
-/// tensor lie at multiples of a cache line from its start.
+/// The parameters [first, last), counted through all tensors without gaps, as pieces of tensors. Borders
+/// inside a tensor are multiples of a cache line from its start.
 std::vector<Span> pieces(const std::vector<Span>& spans, Index first, Index last) {
   constexpr Index line = 64 / sizeof(float);
   std::vector<Span> out;

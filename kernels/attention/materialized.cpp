@@ -1,5 +1,5 @@
 // The idea: the products of `gemm` and the softmax of `online`, by the same machine code, with all scores of
-// a head in memory. What `online` is faster than this comes from its blocks alone.
+// a head in memory. The gain of `online` over this variant comes from its blocks alone.
 
 #include "attention/tiles.hpp"
 #include "gemm/products.hpp"
@@ -19,7 +19,7 @@ class Materialized {
         tier_(tier),
         products_(tier.products),
         width_((p.tokens + row_unit - 1) / row_unit * row_unit),
-        // One line more, or a column of scores would be left few sets of the caches.
+        // One line more: otherwise a column of scores would use few sets of the caches.
         row_(width_ + 16),
         scores_(p.tokens * row_) {
     products_.plan(to_scores());

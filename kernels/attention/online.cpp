@@ -1,7 +1,7 @@
-// The idea: scores are made in blocks that stay in the caches of a core, in the register tiles of `gemm`, and
-// the largest score and the sum of a row are corrected from block to block. Keys are turned once per head;
-// the scale and the change to powers of two go into the queries; sums are rescaled only when the largest
-// score grows by much. What the mask hides is left out tile by tile, about half of it under the causal mask.
+// The idea: scores are computed in blocks that stay in the caches of a core, in the register tiles of `gemm`;
+// the largest score and the sum of a row are corrected from block to block. Keys are transposed once per
+// head. The queries include the scale and the change to powers of two. Sums are rescaled only when the
+// largest score grows by much. Tiles that the mask hides are left out, about half under the causal mask.
 
 #include "attention/tiles.hpp"
 
@@ -40,7 +40,7 @@ using blocked::HWY_NAMESPACE::Vector;
 
 constexpr float hidden = -std::numeric_limits<float>::infinity();
 
-// Keys of a block: as many as a sum in the tiles of `gemm` has terms.
+// Keys of a block: the terms of a sum in the tiles of `gemm`.
 constexpr Index most_keys = 512 / tile_columns * tile_columns;
 
 // Vectors side by side in a step of the exponentials.
@@ -48,12 +48,12 @@ constexpr std::size_t together = 2;
 constexpr Index turn = static_cast<Index>(together) * lanes;
 static_assert(row_unit % turn == 0);
 
-// Floats from one row of a block of scores to the next: not a multiple of 4,096 bytes, which would leave a
-// column of them few sets of the caches.
+// The distance of rows of a block of scores: not a multiple of 4,096 bytes, with which a column of scores
+// would use few sets of the caches.
 constexpr Index score_stride = 512 + line;
 
-// A row is rescaled when a score exceeds the one that is subtracted by more than this power of two, which
-// leaves a sum of powers far from infinity and costs no digits.
+// A row is rescaled if a score exceeds the subtracted one by more than this power of two. A sum of powers
+// then stays far below infinity, at no cost of digits.
 constexpr float slack = 8;
 
 HWY_INLINE float power(float exponent) {
@@ -62,7 +62,7 @@ HWY_INLINE float power(float exponent) {
   return hn::GetLane(vec::power_of_two(vec::PackTag<One, 1>(), w).v[0]);
 }
 
-/// The largest of `width` scores in each lane; `width` is a multiple of turn.
+/// The largest of `width` scores in each lane. `width` is a multiple of `turn`.
 HWY_INLINE Vector largest_of(const float* scores, Index width) {
   const Floats d;
   Vector most[together];
@@ -76,7 +76,7 @@ HWY_INLINE Vector largest_of(const float* scores, Index width) {
   return most[0];
 }
 
-/// Turns scores into 2^(score - top), and returns their sum in each lane; `width` is a multiple of turn.
+/// Replaces scores by 2^(score - top) and returns their sum in each lane. `width` is a multiple of `turn`.
 HWY_INLINE Vector to_powers(float* scores, Index width, float top) {
   const Floats d;
   const Vector most = hn::Set(d, top);
@@ -109,17 +109,17 @@ HWY_INLINE void fill(float* from, float* to, float value) {
   for (; from < to; ++from) *from = value;
 }
 
-/// Where the workspace of a head lies. Each part starts on a cache line.
+/// The workspace of a head. Each part starts on a cache line.
 struct Space {
   Index group;  ///< tiles of rows in a block
   float *keys, *values, *queries, *scores, *sums, *top;
   Index floats = 0;
 
   Space(const Head& h, float* start) {
-    // The scores of a block take a quarter of the second-level cache, so that keys and values, where that
-    // cache does not hold those of a head, come from the next one once for many rows. From 14 to 112 rows
-    // made no difference with AVX-512 on a Zen 5 up to 2,048 tokens; 112 took 0.94 of the time of 14 at
-    // 4,096, where a cache of 1 MiB holds half.
+    // The scores of a block take a quarter of the second-level cache. If that cache does not hold keys and
+    // values of a head, they come from the next one once for many rows. On a Zen 5 with AVX-512, 14 to 112
+    // rows made no difference up to 2,048 tokens; 112 took 0.94 of the time of 14 at 4,096 tokens, where a
+    // cache of 1 MiB holds half of them.
     const auto rows = static_cast<Index>(h.cache / 4) / (score_stride * static_cast<Index>(sizeof(float)));
     group = smaller(rows < tile_rows ? 1 : rows / tile_rows, pieces(h.tokens, tile_rows));
     const auto next = [&](Index count) {
@@ -138,21 +138,21 @@ struct Space {
 
 Index space_floats(const Head& h) { return Space(h, nullptr).floats; }
 
-/// The tiles of rows [first, last) of `tiles` that share `rows` rows evenly.
+/// The tiles [first, last) of `tiles`, which share `rows` rows evenly.
 struct Rows {
   Index rows = 0, tiles = 0, first = 0, last = 0;
   HWY_INLINE Index begin(Index tile) const { return rows * tile / tiles; }
 };
 
-/// The rows of some tiles against a block of keys.
+/// The rows of some tiles, and a block of keys.
 struct Block {
   const Head& h;
   const Space& at;
   Rows rows;
-  Index first_row;  // of y
-  Index key, keys;  // the first of the block and how many, counted from the first that is seen
+  Index first_row;  // the first row of y
+  Index key, keys;  // the first key of the block and their number, counted from the first key that is seen
 
-  /// Keys of this block that a row sees, rows counted from the first that sees any.
+  /// Keys of this block that a row sees. Rows are counted from the first row that sees a key.
   HWY_INLINE Index width(Index row) const {
     if (!h.causal) return keys;
     const Index end = row + 1 - key;
@@ -162,7 +162,7 @@ struct Block {
 
   void make_scores() const {
     for (Index j = 0; j < keys; j += tile_columns) {
-      // Panels end where the keys of the head do, not where this block does.
+      // Panels end at the last key of the head, not of this block.
       const Index vectors = pieces(smaller(h.seen() - key - j, tile_columns), lanes);
       Operands o{.k = h.d,
                  .a_row = h.d,
@@ -250,7 +250,7 @@ void head(const Head& h, float* space) {
   for (rows.first = 0; rows.first < rows.tiles; rows.first = rows.last) {
     rows.last = smaller(rows.first + at.group, rows.tiles);
     const Index begin = rows.begin(rows.first), end = rows.begin(rows.last);
-    // A rounding for each term of a score in place of one for the score, which the bound has room for.
+    // This rounds each term of a score instead of the score; the bound allows it.
     scale_to(h.q + (first_row + begin) * h.d, (end - begin) * h.d, h.to_power, at.queries);
     const Index keys = h.causal ? end : seen;
     for (Index key = 0; key < keys; key += most_keys) {

@@ -1,6 +1,6 @@
-// The idea: each thread copies a part of the batch. Hot, one thread cannot keep enough lines of memory on
-// their way to use all of it, even when it asks ahead. Cold, each thread asks for the pages of a few records
-// ahead, so that the disk has a bounded number of requests at any time, however large the batch is.
+// The idea: each thread copies a part of the batch. On a hot file, one thread cannot keep enough cache lines
+// in flight to use all of memory, even with prefetches. On a cold file, each thread requests the pages of a
+// few records ahead, so that the disk has a bounded number of requests for any batch.
 
 #include "batch_retrieval/copy_ahead.hpp"
 #include "batch_retrieval/page_requests.hpp"
@@ -18,11 +18,10 @@ namespace {
 
 using Problem = BatchRetrieval::Problem;
 
-/// Bytes of a hot batch below which one thread does it all. On two cores that others used as well, the best
-/// of 16 calls took 5 times as long on two threads as on one with 64 KiB, and 0.7 times with 1 MiB.
+/// Bytes of a hot batch below which one thread copies all. On two cores beside other work, the best of 16
+/// calls took 5 times as long on two threads as on one with 64 KiB, and 0.7 times as long with 1 MiB.
 constexpr Index break_even_bytes = Index{1} << 20;
-/// Records whose pages are asked for ahead of the copy, in all threads together: what the disk is given to
-/// do.
+/// Records whose pages are requested ahead of the copy, in all threads together: the queue of the disk.
 constexpr Index queue_depth = 128;
 
 void copy_with_requests(const RecordFile& file, std::span<const Index> indices, Index depth, std::byte* to) {
@@ -41,7 +40,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.batch));
   // The first fork of a process starts the threads, which must not happen inside a timed call.
   on_team(threads, threads, [](int) {});
-  // Reads a hot file through the input's mapping, whose pages are all mapped.
+  // A hot file is read through the input's mapping, whose pages are all mapped.
   const auto own =
       cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;
   return [p, threads, own](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {

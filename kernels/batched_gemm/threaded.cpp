@@ -1,5 +1,5 @@
-// The idea: pairs do not depend on each other, so that each thread takes an equal share of the batch. Limit:
-// a batch of fewer pairs than threads leaves threads idle.
+// The idea: pairs do not depend on each other, so each thread takes an equal share of the batch. Limit: with
+// fewer pairs than threads some threads are idle.
 
 #include "batched_gemm/plan.hpp"
 #include "team.hpp"

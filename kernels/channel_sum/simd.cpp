@@ -1,5 +1,5 @@
-// The idea: the widest vectors the processor has, eight sums to a plane. An addition takes two to four cycles
-// and two start in each, so that fewer sums would wait for each other while dz is in a cache.
+// The idea: the widest vectors of the processor, eight sums per plane. An addition takes two to four cycles
+// and two start in each, so fewer sums would wait for each other while dz is in a cache.
 
 #include "channel_sum/planes.hpp"
 #include "tiers.hpp"

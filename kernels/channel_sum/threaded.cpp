@@ -1,6 +1,6 @@
 // The idea: the best SIMD tier on every thread, channels divided among them. No two threads add to one
-// number, so that the result does not depend on how many there are. Threads beyond the channels have nothing
-// to do.
+// number, so the result does not depend on the number of threads. Limit: threads beyond the channels are
+// idle.
 
 #include "channel_sum/planes.hpp"
 #include "team.hpp"
@@ -10,9 +10,9 @@
 namespace assay::channel_sum {
 namespace {
 
-/// Elements below which one thread does it all, because a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two (see README.md for the conditions): 0.7 at 65,536
-/// elements, 0.9 at 131,072, 1.4 at 262,144.
+/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
+/// two cores of a Zen 5, one thread in units of two (conditions: README.md): 0.7 at 65,536 elements, 0.9 at
+/// 131,072, 1.4 at 262,144.
 constexpr Index break_even = 262144;
 
 const Register registered{[](Registry& r) {

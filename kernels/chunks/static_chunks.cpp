@@ -1,4 +1,4 @@
-// The idea: as many tasks for each thread, in order. Right where all are of one length.
+// The idea: equally many tasks for each thread, in order. This is right if all tasks take equally long.
 
 #include "team.hpp"
 

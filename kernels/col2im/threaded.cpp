@@ -1,5 +1,5 @@
-// The idea: the best SIMD tier on threads that are already running. They share out the image, in rows, in
-// pieces of flat planes or by patch in channels, so that each pixel is summed by one of them.
+// The idea: the best SIMD tier on threads that are already running. They share out the image: rows, pieces of
+// flat planes, or by patch channels, so that one thread sums each pixel.
 
 #include "im2col/plan.hpp"
 #include "team.hpp"
@@ -9,11 +9,11 @@
 namespace assay::im2col {
 namespace {
 
-/// Elements of col below which one thread does it all, because a fork and join costs more than it saves.
+/// Elements of col below which one thread computes all, since a fork and join costs more than it saves.
 /// Measured by channels on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest
-/// tenth of 90 slices, one thread in units of two: 0.61 at 25,600 elements, 0.93 at 51,200, 1.21 at
-/// 102,400, 1.8 at 204,800. By patch the work per element is larger in general and smaller for small planes;
-/// its own break-even is not measured.
+/// tenth of 90 slices, one thread in units of two: 0.61 at 25,600 elements, 0.93 at 51,200, 1.21 at 102,400,
+/// 1.8 at 204,800. By patch an element costs more, but less in small planes; the break-even by patch is not
+/// measured.
 constexpr Index break_even = 65536;
 
 auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {

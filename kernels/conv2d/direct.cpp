@@ -1,10 +1,9 @@
-// The idea: no columns at all. A register tile walks the image itself, channel by channel and tap by tap;
-// what a tap sees is the image at a constant distance, read where it lies. The workspace is one image with
-// its border, or the weights turned, against kernel_h x kernel_w images of a column buffer, and nothing is
-// packed per tap.
+// The idea: no columns at all. A register tile walks the image itself, channel by channel and tap by tap; a
+// tap reads the image at a constant distance. The workspace is one image with its border, or the transposed
+// weights, where a column buffer takes kernel_h x kernel_w images. Nothing is packed per tap.
 //
-// For dw the pixels are the sum: elements of the image are broadcast against vectors of filters, of a dy that
-// was turned once.
+// The sum of dw runs over pixels: elements of the image are broadcast and multiplied with vectors of filters
+// of dy, which is transposed once.
 
 #include "conv2d/direct.hpp"
 
@@ -60,22 +59,22 @@ namespace {
 
 Index rounded_up(Index a, Index unit) { return (a + unit - 1) / unit * unit; }
 
-// What results, pixels and weights cost beside the multiply-adds, in multiply-adds of a vector, two of which
-// are a cycle: what was left of the time of layers with few steps and of small images on a Zen 5. Only the
-// choice between two ways depends on it.
+// The cost of results, pixels and weights beside the multiply-adds, in multiply-adds of a vector, two of
+// which take a cycle. Derived from the remaining time of layers with few steps and of small images on a Zen
+// 5. Only the choice between two ways depends on it.
 constexpr double per_result = 18;   // storing a vector of results, and starting its sum
-constexpr double per_pixel = 1;     // copying one of the image
-constexpr double per_weight = 2.4;  // turning a weight, or copying it where rows lie side by side
+constexpr double per_pixel = 1;     // copying a pixel of the image
+constexpr double per_weight = 2.4;  // transposing a weight, or copying it where rows lie side by side
 constexpr double per_copied_weight = 0.5;
-constexpr double unaligned = 1.06;  // vectors of pixels that lie across two cache lines
+constexpr double unaligned = 1.06;  // vectors of pixels across two cache lines
 // A tile of a single vector waits for its loads and for the latency of its sums.
 constexpr double single_vector = 1.6;
 
 // Rows of a vector and of a panel of any target.
 constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
-// Pixels of the places for which a panel of weights is read again, as a part of the second-level cache: half
-// of it where weights come from beyond it each time. A multiple of all numbers of places that are stored
-// together.
+// The share of the second-level cache that pixels take while a panel of weights is walked over their places:
+// half where each panel comes from beyond that cache. A strip is a multiple of all numbers of places that are
+// stored together.
 constexpr double strip_share(bool weights_fit) { return weights_fit ? 0.25 : 0.5; }
 constexpr Index strip_unit = 48;
 
@@ -101,8 +100,8 @@ void SumPlan::choose() {
   }
   const double results = number(vectors(rows_)) * number(images_);
   const double slowed = vectors(rows_) == 1 ? single_vector : 1;
-  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. While a result would
-  // stay in the second level, that costs about two more per float with AVX-512.
+  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. If a result would
+  // otherwise stay in the second level, that costs about two more per float with AVX-512.
   const Index plane = result_h_ * result_w_;
   const bool collides = plane % 1024 == 0 && rows_ * plane <= part_of_second_level(0.5, 1);
   const double colliding = collides ? 2 * number(tier_.pixels.lanes()) : 0;
@@ -138,10 +137,10 @@ bool SumPlan::divides_places(Index parts) const {
 }
 
 std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
-  // Images share nothing but weights. Rows, in whole vectors, share the image; places share the weights,
-  // which each turns for itself.
+  // Images share only weights. Rows, in whole vectors, share the image. Places share the weights, which each
+  // part transposes for itself.
   Index by_image = std::gcd(most, images_);
-  // An image of which each thread takes rows is copied by each.
+  // If threads divide the rows of an image, each thread copies the image.
   if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
   const Index left = most / by_image;
   Index by_row = 1, by_place = 1, unit = 1;
@@ -187,10 +186,10 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
   const PixelSumTier& tier = tier_.pixels;
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
   const Index source_image = channels_ * source_plane;
-  // Weights that stay in the second-level cache are turned once and read again for each strip of places,
-  // whose pixels stay there, too. So are those of large images, since weights arrive in the order in which
-  // they lie and are fetched ahead, and pixels do not. Others are turned a panel at a time, which is used up
-  // for as many images as fit.
+  // Weights that stay in the second-level cache are transposed once and read again for each strip of places,
+  // whose pixels stay there too. So are the weights of large images: they are contiguous and fetched ahead,
+  // and pixels are not. Other weights are transposed a panel at a time, and a panel serves as many images as
+  // fit.
   const bool at_once = share.rows <= rows_at_once();
   const bool fits = share.rows <= part_of_second_level(0.5, channels_ * taps_);
   const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
@@ -251,7 +250,7 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
   }
   for (Index image = share.image; image < share.image + share.images; ++image) {
     tier.fill(copy, source + image * source_floats, channels_, space);
-    // Pixels between those that any tap reaches.
+    // Clears pixels that no tap reaches.
     if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
       std::fill_n(result + (image * rows_ + share.row) * plane, share.rows * plane, 0.0F);
     }
@@ -283,10 +282,10 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
 
 namespace {
 
-// Pixels of a panel of turned dy: a quarter of the second-level cache, so that they stay there while rows of
-// dw are walked.
+// Pixels of a panel of transposed dy: a quarter of the second-level cache, so that they stay there while rows
+// of dw are walked.
 Index most_pixels() { return std::max<Index>(1, part_of_second_level(0.25, panel_filters)); }
-// Floats of x and turned dy at a time: an eighth of the last cache.
+// Floats of x and transposed dy at a time: an eighth of the last-level cache.
 Index most_floats() { return static_cast<Index>(caches().last / 8 / sizeof(float)); }
 
 Index panels(Index filters) { return (filters + panel_filters - 1) / panel_filters; }

@@ -1,7 +1,7 @@
-// The idea: the columns of im2col_gemm, but never more of them than one block of the product. A block is
-// gathered from the image right before it is multiplied, while it is in a cache, and then overwritten by the
-// next; for dx, a block of columns is added to the image right after. The workspace does not grow with the
-// layer.
+// The idea: never more columns than one block of the product. A block is gathered from the image right before
+// it is multiplied, while it is in a cache, and the next block overwrites it. For dx, a block of columns is
+// added to the image right after the product. Unlike that of `im2col_gemm`, the workspace does not grow with
+// the layer.
 
 #include "conv2d/implicit_gemm.hpp"
 
@@ -18,12 +18,12 @@
 namespace assay::conv2d {
 namespace {
 
-// A block of columns is 256 x 256, its rows no multiple of 4096 bytes apart: 272 KiB, a quarter of the
-// second-level cache it was tried with, where the product reads it in place.
+// A block of columns is 256 x 256, and its rows are not a multiple of 4096 bytes apart: 272 KiB, a quarter of
+// the second-level cache of the machine where it was chosen. The product reads it in place.
 constexpr Index most_rows = 256;
 constexpr Index most_pixels = 256;
 constexpr Index ld = most_pixels + 16;
-// For dw the pixels are the sum, and rows of dw are read and written once per block of them.
+// The sum of dw runs over pixels, and rows of dw are read and written once per block of pixels.
 constexpr Index most_pixels_of_dw = 1024;
 constexpr Index ld_of_dw = most_pixels_of_dw + 16;
 constexpr Index most_rows_of_dw = 96;
@@ -35,8 +35,8 @@ Index next_block(Index left, Index most, Index unit) {
   return std::min(most, (even + unit - 1) / unit * unit);
 }
 
-/// Space for every product that `for_each_product(visit)` calls visit(product, …) with. Products of less than
-/// a block may need more of it than those of a whole one.
+/// Space for every product of `for_each_product(visit)`, which calls visit(product, …). A product of less
+/// than a block may need more space than a whole one.
 template <class Products>
 Buffer<float> space_for(const blocked::Tier& tier, const Products& for_each_product) {
   Index space = 0;
@@ -46,7 +46,7 @@ Buffer<float> space_for(const blocked::Tier& tier, const Products& for_each_prod
   return Buffer<float>(space);
 }
 
-/// Rows of columns apart, for blocks that are whole rows of the window.
+/// The distance of rows of columns, for blocks that are whole rows of the window.
 Index ld_of_dx(const Window& w) {
   return (std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w() + 15) / 16 * 16 + 16;
 }

@@ -5,9 +5,9 @@
 namespace assay::conv2d {
 namespace {
 
-/// A tap along one axis: the phase it reads and how far in.
+/// A tap along one axis: the phase it reads, and the offset in the phase.
 struct Tap {
-  Index index = 0;  ///< in the kernel
+  Index index = 0;  ///< index in the kernel
   Index phase = 0;
   Index offset = 0;
 };
@@ -19,14 +19,14 @@ struct AxisPhase {
   Index begin = 0, count = 0, pixel = 0;
 };
 struct Axis {
-  Index extent = 0;  ///< of a plane
+  Index extent = 0;  ///< extent of a plane
   std::vector<AxisPhase> phases;
   std::vector<AxisSweep> sweeps;
 };
 
 Index rounded_up(Index a, Index b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
-/// The part of a plane that holds pixels, where its position `a` is pixel a step - lead of `pixels`.
+/// The part of a plane that holds pixels. Its position `a` is pixel a step - lead of `pixels`.
 AxisPhase phase(Index lead, Index step, Index pixels, Index extent) {
   const Index begin = std::min(extent, rounded_up(lead, step));
   const Index end = std::min(extent, rounded_up(pixels + lead, step));
@@ -73,7 +73,7 @@ Axis data_axis(Index pixels, Index lead, Index kernel, Index places, Index strid
   return axis;
 }
 
-/// Zeros that a row may share with the next one: no more than both ends of it have.
+/// Zeros that a row may share with the next: the fewer of the zeros at its two ends.
 Index shared_zeros(const Axis& columns) {
   Index shared = columns.extent;
   for (const AxisPhase& phase : columns.phases) {

@@ -25,12 +25,12 @@ using blocked::HWY_NAMESPACE::lanes;
 using blocked::HWY_NAMESPACE::unrolled;
 using blocked::HWY_NAMESPACE::Vector;
 
-// The tile: places by vectors of rows, as many sums as the registers hold beside the vectors of a step and a
-// broadcast pixel. A place has a pointer of its own, of which general registers hold eight beside the rest.
+// The tile is places by vectors of rows. It has as many sums as the registers hold beside the vectors of a
+// step and a broadcast pixel. Each place has a pointer, and the general registers hold eight of them.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index registers = 32, most_places = 8, usual_vectors = 4;
 #elif HWY_TARGET == HWY_SCALAR
-// Four scalars side by side, of which the compiler makes a vector.
+// Four scalars side by side, which the compiler vectorises.
 constexpr Index registers = 40, most_places = 8, usual_vectors = 4;
 #else
 constexpr Index registers = 16, most_places = 8, usual_vectors = 2;
@@ -49,8 +49,8 @@ Index next_block(Index left, Index most) {
 
 Index vectors_of(Index rows) { return (rows + lanes - 1) / lanes; }
 
-// A single vector that is left after whole panels goes with the last of them, since its sums alone would be
-// too few to hide the latency of an addition.
+// A single vector after whole panels joins the last of them: its sums alone are too few to hide the latency
+// of an addition.
 Index panel_rows(Index left) {
   if (vectors_of(left) <= most_vectors) return left;
   return usual_vectors * lanes;
@@ -63,7 +63,7 @@ HWY_INLINE Vector read_once(Vector x) {
   return x;
 }
 
-// Sums of `places` places and the rows of `vectors` vectors, into to[place][vectors * lanes].
+// Computes the sums of `places` places and `vectors` vectors of rows: to[place][vectors * lanes].
 template <Index places, Index vectors>
 void tile(const PixelSum& s, const float* const* source, const float* start, const float* weights,
           float* to) {
@@ -93,7 +93,7 @@ void tile(const PixelSum& s, const float* const* source, const float* start, con
           sums[p.value][v.value] = hn::MulAdd(from_x, from_w[v.value], sums[p.value][v.value]);
         });
       });
-      // The same pixels four channels on. Past the end the address names nothing, which a prefetch may.
+      // Fetches the same pixels four channels ahead. A prefetch may name an address past the end.
       hwy::Prefetch(pixel[places - 1] + offset + 4 * source_channel);
     }
     weights += weights_channel;
@@ -127,8 +127,8 @@ Tile tile_of(Index places, Index vectors) {
                  std::make_index_sequence<static_cast<std::size_t>(most_places * most_vectors)>());
 }
 
-// Results that wait until they make whole vectors of each plane: those of a few tiles, so that they are still
-// in the first-level cache.
+// Results that wait until they fill whole vectors of each plane. Those of a few tiles are still in the
+// first-level cache.
 constexpr Index most_waiting = 48;
 
 struct Waiting {
@@ -140,7 +140,7 @@ struct Waiting {
   Run run[static_cast<std::size_t>(most_waiting)];
   HWY_ALIGN float at[static_cast<std::size_t>(most_waiting * most_vectors * lanes)];
 
-  // Results of `places` more places, the first of which belongs to `result`.
+  // Notes the results of `places` more places; the first belongs to `result`.
   HWY_INLINE void add(Index places, Index result, Index step) {
     count += places;
     if (runs > 0) {
@@ -156,10 +156,10 @@ struct Waiting {
   }
 };
 
-// Stores the results of places, `width` apart, to `rows` planes: four planes at a time, along each of them.
+// Stores the results of places, `width` apart, to `rows` planes, along four planes at a time.
 void store(Waiting& waiting, Index width, Index rows, float* out, Index plane) {
-  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. If a panel has many of
-  // them, each is written as a whole: 1.07 times as fast with panels of 64, and no gain with panels of 16.
+  // Planes a multiple of 4096 bytes apart fall into the same few sets of the caches. If a panel has many such
+  // planes, each is written as a whole: 1.07 times as fast with panels of 64, and no gain with panels of 16.
   const bool planes_collide = plane % 1024 == 0 && rows >= 32;
   HWY_ALIGN float turned[static_cast<std::size_t>(4 * most_waiting)];
   const float* first = waiting.at;
@@ -196,8 +196,8 @@ struct Cursor {
   Index image, row, column;
 };
 
-// Writes where the pixels of `places` places from `at` on are, notes where their results belong, and moves
-// `at` past them.
+// Writes the addresses of the pixels of `places` places from `at` on, notes the places of their results, and
+// moves `at` past them.
 HWY_INLINE void next_places(const PixelSum& s, Cursor& at, Index places, const float** pixels,
                             Waiting& waiting) {
   const auto pixel = [&] {
@@ -225,7 +225,7 @@ HWY_INLINE void next_places(const PixelSum& s, Cursor& at, Index places, const f
   }
 }
 
-// Sums of rows [row, row + rows), a panel of weights, at `count` places from `at` on.
+// Computes the rows [row, row + rows), a panel of weights, at `count` places from `at` on.
 void sum_panel(const PixelSum& s, Cursor at, Index count, Index row, Index rows, const float* weights) {
   const Floats d;
   Waiting waiting;
@@ -237,7 +237,7 @@ void sum_panel(const PixelSum& s, Cursor at, Index count, Index row, Index rows,
   }
   float* const out = s.out + row * s.out_plane;
   for (Index done = 0, places = 0; done < count; done += places) {
-    // From so many on all tiles are full or lack one place, whatever the first has.
+    // With at least this many places left, all tiles are full or lack one place, even if the first is full.
     places = count - done >= most * most ? most : next_block(count - done, most);
     if (waiting.count + places > most_waiting) store(waiting, width, rows, out, s.out_plane);
     const float* pixels[static_cast<std::size_t>(most_places)];
@@ -269,11 +269,11 @@ void turn_weights(const TurnWeights& t) {
     const Index rows = panel_rows(t.rows - row);
     const Index width = vectors_of(rows) * lanes;
     const float* const from = t.weights + row * t.row;
-    const bool in_one = t.channel == t.taps;  // weights of a row lie one after the other
+    const bool in_one = t.channel == t.taps;  // weights of a row are contiguous
     const Index parts = in_one ? 1 : t.channels, columns = in_one ? t.channels * t.taps : t.taps;
     for (Index part = 0; part < parts; ++part) {
       if (!in_one) {
-        // Parts are too short and too far apart for the processor to fetch them ahead.
+        // Parts are too short and too far apart for the hardware's prefetchers.
         const float* const ahead = from + (part + 4) * t.channel;
         for (Index i = 0; i < rows * t.taps; i += blocked::HWY_NAMESPACE::line) hwy::Prefetch(ahead + i);
       }

@@ -24,9 +24,9 @@ using blocked::HWY_NAMESPACE::lanes;
 using blocked::HWY_NAMESPACE::unrolled;
 using blocked::HWY_NAMESPACE::Vector;
 
-// The tile: rows of (channel, tap) by vectors of filters. Where rows are so few that each has a pointer in a
-// register, a pixel is one addition for all of them. The rows of AVX-512 are too many: their offsets are read
-// again, for two pixels at a time, so that they are read half as often.
+// The tile is rows of (channel, tap) by vectors of filters. If rows are few enough for a pointer each in
+// registers, moving to the next pixel is one addition for all of them. AVX-512 has too many rows: their
+// offsets are read again, for two pixels at a time, so half as often.
 #if HWY_TARGET == HWY_AVX3
 constexpr Index tile_rows = 12, tile_vectors = 2, pixels_at_once = 2;
 #elif HWY_TARGET == HWY_AVX2
@@ -60,7 +60,7 @@ HWY_INLINE void step(const float* a, const Index* offset, const float* b,
   }
 }
 
-// Sums of `rows` rows and the filters of `vectors` vectors, into to[row][vectors * lanes].
+// Computes the sums of `rows` rows and `vectors` vectors of filters: to[row][vectors * lanes].
 template <Index rows, Index vectors>
 void tile(const TapGradient& g, Index row, const float* b, float* to) {
   const Floats d;
@@ -120,7 +120,7 @@ Tile tile_of(Index rows, Index vectors) {
                  std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
 }
 
-// Tiles whose results are turned together: so many rows are a few whole cache lines of each filter of dw.
+// Rows whose results are transposed together: a few whole cache lines of each filter of dw.
 constexpr Index rows_together = 48 / tile_rows * tile_rows;
 
 void gradient(const TapGradient& g) {
@@ -132,7 +132,7 @@ void gradient(const TapGradient& g) {
     for (Index first = 0; first < g.rows; first += rows_together) {
       const Index together = smaller(g.rows - first, rows_together);
       float* const out = g.out + filter * g.out_filter + first;
-      // They arrive while the tiles are computed.
+      // These lines arrive while the tiles are computed.
       for (Index f = 0; f < columns; ++f) {
         for (Index row = 0; row < together; row += 16) hwy::Prefetch(out + f * g.out_filter + row);
       }

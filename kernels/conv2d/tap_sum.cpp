@@ -23,9 +23,10 @@ using Vector = hn::Vec<Floats>;
 
 constexpr Index lanes = HWY_LANES(float);
 
-// The tile: rows by vectors of positions, as many sums as the registers hold beside the pixels of a step and
-// a broadcast weight (two-operand SSE needs a product as well). The tallest are those of gemm/simd.cpp; fewer
-// rows take more vectors, up to six, so that a layer with few filters has as many sums in flight.
+// The tile is rows by vectors of positions. It has as many sums as the registers hold beside the pixels of a
+// step and a broadcast weight; two-operand SSE needs a register for a product as well. The tallest tiles are
+// those of gemm/simd.cpp. Fewer rows take more vectors, up to six, so that a layer with few filters has as
+// many sums in flight.
 #if HWY_TARGET == HWY_AVX3
 constexpr Index registers = 32, tile_rows = 14;
 #elif HWY_TARGET == HWY_AVX2
@@ -45,7 +46,7 @@ constexpr Index vectors_of(Index rows) {
 // Masked stores elsewhere touch the elements that they leave out.
 constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
-// Weights up to this many bytes stay in the second-level cache while positions are walked.
+// Weights of at most this many bytes stay in the second-level cache while positions are walked.
 constexpr Index most_resident = 512 * 1024;
 
 Index smaller(Index x, Index y) { return x < y ? x : y; }
@@ -56,7 +57,7 @@ Index next_block(Index left, Index most) {
   return (left + blocks - 1) / blocks;
 }
 
-// Lanes [lane, lane + count) of one vector of a tile, and where they belong.
+// Lanes [lane, lane + count) of one vector of a tile, and the place of their results.
 struct Run {
   Index vector, lane, count, to;
 };
@@ -95,7 +96,7 @@ HWY_INLINE Vector read_once(Vector x) {
   return x;
 }
 
-// Sums of `rows` rows at positions from q on, into tile[row][vectors * lanes].
+// Computes the sums of `rows` rows at positions from q on: to[row][vectors * lanes].
 template <Index rows, Index vectors>
 void tile(const TapSum& s, Index row, Index q, float* to) {
   const Floats d;
@@ -122,8 +123,8 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
         const Vector from_a = hn::Set(d, a[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
         for (Index v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(from_a, from_b[v], sums[r][v]);
       }
-      // Prefetches the same pixels of the channel after the next. Past the end the address names nothing,
-      // which a prefetch may.
+      // Prefetches the same pixels of the channel after the next. A prefetch may name an address past the
+      // end.
       for (Index v = 0; v < vectors; v += vectors_per_line) hwy::Prefetch(b + 2 * s.b_channel + v * lanes);
     }
     a_channel += s.a_channel;
@@ -197,7 +198,7 @@ void sum(const TapSum& given) {
   }
   const Index positions = (s.out_h - 1) * s.pitch + s.out_w;
   const Index columns = (positions + lanes - 1) / lanes;  // in vectors
-  // Either all weights stay in the cache while positions are walked, or those of one tile do.
+  // Either all weights stay in the cache while positions are walked, or the weights of one tile do.
   if (s.rows * s.channels * s.taps * 4 <= most_resident) {
     const Index vectors = vectors_of(next_block(s.rows, tile_rows));
     for (Index column = 0; column < columns; column += vectors) {

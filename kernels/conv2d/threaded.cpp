@@ -1,8 +1,7 @@
-// The idea: the tiles of `direct` on every thread, or products where a layer is 1 x 1 and its pixels fill
-// vectors: those of `pointwise`, or with a stride those of `implicit_gemm`. Images are divided first, since
-// they share nothing but weights; then filters, or channels of dx, or places. dw is divided by filters and
-// channels and never by images: a weight is summed over the batch by one thread, so that there are no
-// accumulators to add up.
+// The idea: the tiles of `direct` on every thread; or products where a layer is 1 x 1 and its pixels fill
+// vectors: those of `pointwise`, or with a stride those of `implicit_gemm`. Threads divide images first,
+// since images share only weights; then filters, channels of dx, or places. They divide dw by filters and
+// channels, never by images: one thread sums a weight over the batch, so there are no accumulators to add up.
 
 #include "conv2d/bias.hpp"
 #include "conv2d/direct.hpp"
@@ -21,7 +20,8 @@
 namespace assay::conv2d {
 namespace {
 
-// Fewer threads than asked for where a part would be smaller than a fork and join is worth.
+// Multiply-adds below which another thread costs more for its fork and join than it saves. As in gemm, not
+// measured here.
 constexpr double least_multiply_adds = 0x1p18;
 
 Index useful_threads(const Layer& p, const Context& context) {
@@ -29,7 +29,7 @@ Index useful_threads(const Layer& p, const Context& context) {
   return std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, context.threads);
 }
 
-/// Part `i` of `parts` of `extent`, in multiples of `unit` but for the last.
+/// Part `i` of `parts` of `extent`. All parts but the last are multiples of `unit`.
 struct Range {
   Index first = 0, count = 0;
 };
@@ -39,13 +39,13 @@ Range range(Index extent, Index unit, Index i, Index parts) {
   return {first, std::min(extent, units * (i + 1) / parts * unit) - first};
 }
 
-/// Divisions of a range of two kinds, one inside the other.
+/// A division inside a division.
 struct Grid {
   Index outer = 1, inner = 1;
   int parts() const { return static_cast<int>(outer * inner); }
 };
 
-/// Puts as many threads on images as divide both evenly, the others on rows of the result.
+/// Puts threads on images as far as images divide evenly, the others on rows of the result.
 Grid images_and_rows(Index threads, Index images, Index rows) {
   const Index outer = std::gcd(threads, images);
   if (outer == 1 && images >= 4 * threads) return {threads, 1};
@@ -90,7 +90,7 @@ struct Products {
   std::vector<Block> blocks;
   std::vector<Buffer<float>> spaces;
 
-  /// product_of(image, block) for every image and block.
+  /// Multiplies product_of(image, block) for every image and block.
   template <class ProductOf>
   void run(const ProductOf& product_of) {
     on_team(threads, static_cast<int>(blocks.size()), [&](int i) {
@@ -102,8 +102,8 @@ struct Products {
   }
 };
 
-/// The blocks of a result, by rows where `rows` are many, else by columns; with images divided before if the
-/// result is one per image.
+/// The blocks of a result: by rows where `rows` are many, else by columns. If the result is one per image,
+/// images are divided first.
 template <class ProductOf>
 std::shared_ptr<Products> divided_products(const Layer& p, const Context& context, Index rows, Index columns,
                                            bool one_per_image, const ProductOf& product_of) {
@@ -126,10 +126,10 @@ std::shared_ptr<Products> divided_products(const Layer& p, const Context& contex
   return products;
 }
 
-/// Whether a 1 x 1 layer is better computed as products, one per image, than by the plan. The plan's cost is
-/// what arithmetic takes; beside it, weights that are used for one tap are turned and read from afar. A Zen 3
-/// took 0.5 to 0.9 of the time as products of 16 pixels and more, 0.95 to 1.05 where they were 16 beside some
-/// 2,048 channels, and 2 times the time of single pixels, of which a vector is mostly empty.
+/// Whether products, one per image, compute a 1 x 1 layer faster than the plan. The plan's cost counts
+/// arithmetic; in addition, it transposes weights that serve a single tap and reads them from far away. On a
+/// Zen 3, products of 16 pixels and more took 0.5 to 0.9 of the time, 0.95 to 1.05 with 16 pixels and some
+/// 2,048 channels, and 2 times the time with single pixels, which leave most of a vector empty.
 bool pays_as_products(const Layer& p, Index places, Index rows, Index channels, const SumPlan& plan) {
   constexpr double beside = 1.25;
   if (p.window().taps() > 1) return false;
@@ -149,8 +149,8 @@ struct ColumnSums {
   }
 };
 
-/// Images first, then places where each thread has whole vectors of them, or rows of the result: columns are
-/// gathered by each thread that has some of their rows.
+/// Divides images first; then places if each thread gets whole vectors of them, else rows of the result. Each
+/// thread gathers the columns for its rows.
 template <class Sum, class Problem>
 std::shared_ptr<ColumnSums<Sum>> divided_columns(const Problem& p, const Context& context,
                                                  const ColumnShare& whole) {
@@ -228,7 +228,7 @@ struct Weights {
   std::vector<Buffer<float>> spaces;
 };
 
-/// Divides the weights by filters, in whole panels, and then by channels.
+/// Divides the weights by filters, in whole panels, then by channels.
 std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context) {
   const Index threads = useful_threads(p, context);
   const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);

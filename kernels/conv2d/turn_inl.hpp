@@ -1,4 +1,4 @@
-// The transposition of small matrices, compiled once per SIMD target.
+// Transposes small matrices, compiled once per SIMD target.
 
 #if defined(ASSAY_CONV2D_TURN_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_CONV2D_TURN_INL

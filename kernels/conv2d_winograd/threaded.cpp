@@ -1,6 +1,6 @@
-// The idea: the tiles of `winograd` on every thread. Threads divide tiles where there are enough for whole
-// blocks, and share the weights; else panels of filters or, of dx, of channels, so that each reads weights of
-// its own and transforms all pixels. Weights that are no constants are transformed by all threads before.
+// The idea: the tiles of `winograd` on every thread. If tiles suffice for whole blocks, threads divide tiles
+// and share the weights. Otherwise they divide panels of filters or, for dx, of channels: each thread reads
+// weights of its own and transforms all pixels. All threads first transform weights that are not constant.
 
 #include "conv2d_winograd/winograd.hpp"
 
@@ -14,8 +14,8 @@
 namespace assay::conv2d::winograd {
 namespace {
 
-// Fewer threads than asked for where a part would be smaller than a fork and join is worth, as for other
-// products. A quarter of those of the sum are left.
+// Multiply-adds of the direct sum below which another thread costs more than it saves, as for other products;
+// Winograd's algorithm computes a quarter of them.
 constexpr double least_multiply_adds = 4 * 0x1p18;
 
 struct Team {

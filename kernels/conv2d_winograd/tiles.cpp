@@ -28,14 +28,14 @@ using blocked::HWY_NAMESPACE::unrolled;
 using blocked::HWY_NAMESPACE::Vector;
 
 constexpr float single(double x) { return static_cast<float>(x); }
-// Numbers and not the array of them, whose functions no code of a target may call.
+// Plain numbers: code of a SIMD target may not call functions of std::array.
 constexpr Matrices matrix = matrices();
 constexpr float at_0 = single(matrix.g[0][0]);
 constexpr float at_inner[] = {single(matrix.g[1][0]), single(matrix.g[1][1]), single(matrix.g[1][2])};
 constexpr float at_outer[] = {single(matrix.g[3][0]), single(matrix.g[3][1]), single(matrix.g[3][2])};
 
-// The products of B^T with six numbers, G with three, and A^T with six. Rows of a point and its negative
-// differ in the signs of odd powers, so that they share their sums.
+// The products of B^T with six numbers, G with three, and A^T with six. The rows of a point and of its
+// negative differ in the signs of odd powers, so they share their sums.
 HWY_INLINE void pixels_to_points(const Vector* d, Vector* v) {
   const Floats f;
   const auto inner2 = hn::Set(f, single(inner * inner)), outer2 = hn::Set(f, single(outer * outer));
@@ -78,7 +78,7 @@ HWY_INLINE void points_to_results(const Vector* m, Vector* y) {
                     hn::MulAdd(hn::Set(f, single(outer * outer * outer)), odd_outer, m[5]));
 }
 
-// Channels whose weights are turned at a time.
+// Channels whose weights are transposed at a time.
 constexpr Index turned_channels = 8;
 constexpr Index all_taps = taps * taps;
 
@@ -97,7 +97,7 @@ void transform_weights(const WeightTransform& t) {
     for (Index first = 0; first < t.channels; first += turned_channels) {
       const Index channels = smaller(turned_channels, t.channels - first);
       const float* const from = t.weights + row * t.row + first * t.channel;
-      if (t.channel == all_taps) {  // weights of a row lie one after the other
+      if (t.channel == all_taps) {  // weights of a row are contiguous
         conv2d::HWY_NAMESPACE::turn_block<false>(from, t.row, rows, channels * all_taps, t.space, lanes);
       } else {
         for (Index c = 0; c < channels; ++c) {
@@ -129,7 +129,7 @@ void transform_weights(const WeightTransform& t) {
   }
 }
 
-// The arrays of a block of tiles, and the floats of each.
+// The sizes of the arrays of a block of tiles, in floats.
 struct Block {
   Index tile_channels, pixels_point, tile_rows, results_point, staging;
   Block(Index tiles, Index channels, Index vectors)
@@ -145,7 +145,7 @@ Index space_floats(Index tiles, Index channels, Index vectors) {
   return Block(tiles, channels, vectors).floats();
 }
 
-// Tiles side by side: of an image, of a row of tiles, from a column of tiles on.
+// Tiles side by side in an image: their row, the first column, and their number.
 struct Run {
   Index image, down, across, count;
 };
@@ -163,7 +163,7 @@ HWY_INLINE void set_zeros(float* to, Index vectors) {
   for (Index i = 0; i < vectors; ++i) hn::Store(hn::Zero(f), f, to + i * lanes);
 }
 
-// to[j][c] = from[c * plane + j] for `count` pixels of a vector of channels, of which there are `channels`.
+// to[j][c] = from[c * plane + j] for `count` pixels of a vector of channels, of which `channels` exist.
 HWY_INLINE void turn_pixels(const float* from, Index plane, Index channels, Index count, float* to) {
   Index j = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -171,7 +171,7 @@ HWY_INLINE void turn_pixels(const float* from, Index plane, Index channels, Inde
     for (; j + 4 <= count; j += 4) {
       blocked::HWY_NAMESPACE::transpose_four(from + j, plane, lanes, to + j * lanes);
     }
-    if (j < count && count >= 4) {  // the last four, some of them again
+    if (j < count && count >= 4) {  // the last four pixels, some of them twice
       blocked::HWY_NAMESPACE::transpose_four(from + count - 4, plane, lanes, to + (count - 4) * lanes);
       return;
     }
@@ -181,7 +181,7 @@ HWY_INLINE void turn_pixels(const float* from, Index plane, Index channels, Inde
   conv2d::HWY_NAMESPACE::turn_block<false>(from + j, plane, channels, count - j, to + j * lanes, lanes);
 }
 
-// Transforms a vector of channels of a run of tiles, the first of which is tile `place` of the block.
+// Transforms a vector of channels of a run of tiles. The first is tile `place` of the block.
 void transform_pixels(const TileSum& s, const Block& block, const Run& run, Index channel, Index place,
                       float* staging, float* pixels) {
   const Floats f;
@@ -203,7 +203,7 @@ void transform_pixels(const TileSum& s, const Block& block, const Run& run, Inde
                 to + before * lanes);
     set_zeros(to + (before + inside) * lanes, columns - before - inside);
   }
-  // Down each column in place: neighbours share two of them.
+  // Transforms down each column in place: neighbouring tiles share two columns.
   for (Index j = 0; j < columns; ++j) {
     float* const at = staging + j * lanes;
     Vector d[static_cast<std::size_t>(points)], v[static_cast<std::size_t>(points)];
@@ -251,7 +251,7 @@ void multiply(const TileSum& s, const Block& block, Index tiles, const float* pi
   }
 }
 
-// Transforms a vector of rows of the results of a run of tiles and stores those that there are.
+// Transforms a vector of rows of the results of a run of tiles, and stores the rows that exist.
 void transform_results(const TileSum& s, const Block& block, const Run& run, Index vector, Index place,
                        const float* sums, float* staging) {
   const Floats f;

@@ -1,8 +1,8 @@
 // The idea: F(4 x 4, 3 x 3) computes a tile of 4 x 4 results with 36 products per channel where direct sums
-// take 144. Pixels and weights are transformed, the channels of each of 36 points are summed up by a product
-// of matrices, and its results are transformed back. Tiles go through in blocks, so that what is transformed
-// stays in the second-level cache. Weights of conv2d_winograd are constant and transformed when it is
-// prepared, those of its gradient in each call.
+// take 144. Pixels and weights are transformed, a product of matrices sums the channels of each of 36 points,
+// and the results are transformed back. Tiles go through in blocks, so that transformed pixels and results
+// stay in the second-level cache. Weights of conv2d_winograd are constant and transformed once, when the
+// variant is prepared; those of its gradient in each call.
 
 #include "conv2d_winograd/winograd.hpp"
 
@@ -59,10 +59,10 @@ Index Plan::block(const Share& share) const {
     const Index count = std::max<Index>(1, static_cast<Index>(tiles));
     return std::min(share.tiles, count > height ? count / height * height : count);
   };
-  // Tiles in half of the second-level cache. Each block reads all weights, so that those which do not fit
-  // beside it come from beyond for each block. Where that is more than the tiles themselves are when they
-  // are written there and read again, a block is as large as twice the weights, after which less of them
-  // would hardly be seen, but within half of the last cache.
+  // By default a block takes half of the second-level cache. Each block reads all weights, and weights that
+  // do not fit beside it come from beyond that cache for each block. If that costs more than writing the
+  // tiles there and reading them again, a block takes twice the bytes of the weights, but at most half of the
+  // last-level cache: beyond that, fewer blocks gain little.
   const double in_second = caches().second / 2 / tile, twice = 2 * weights / tile;
   if (weights <= caches().second / 2) return whole(std::max(in_second, static_cast<double>(height)));
   const double large = std::max(in_second, std::min(twice, caches().last / 2 / tile));
@@ -74,7 +74,7 @@ Index Plan::block(const Share& share) const {
 
 std::vector<Plan::Share> Plan::shares(Index most) const {
   const Index panel = tier_.panel_vectors(), panels = (vectors() + panel - 1) / panel;
-  // Tiles share weights, and rows share pixels, which each thread transforms for itself.
+  // Tiles share weights. Rows share pixels, which each thread transforms for itself.
   const bool by_tiles = all_tiles_ >= most * block(all()) || panels < most;
   const Index parts = std::min(most, by_tiles ? all_tiles_ : panels);
   std::vector<Share> out;

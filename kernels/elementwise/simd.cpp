@@ -1,8 +1,8 @@
-// The idea: the widest vectors the processor has, four to a turn, with stores through the caches at all
+// The idea: the widest vectors of the processor, four per iteration, with stores through the caches at all
 // sizes.
 //
-// One source for all SIMD targets; tiers() hands them to the variants `streaming` and `threaded`, with which
-// stores go past the caches.
+// One source for all SIMD targets. `streaming` and `threaded` run the same code by tiers(), with stores past
+// the caches.
 
 #include "elementwise/loop_nest.hpp"
 #include "tiers.hpp"
@@ -44,8 +44,8 @@ struct VectorRelu {
   }
 };
 
-/// The ways to reach the elements of a row. `transposes`: along a row x jumps, but the elements of
-/// neighbouring rows are neighbours in x. `scattered`: any other strides.
+/// How the elements of a row are reached. `transposes`: x jumps along a row, but the elements of neighbouring
+/// rows are neighbours in x. `scattered`: any other strides.
 enum class Walk { dense, y_repeats, transposes, scattered };
 enum class Store { reads_z, plain, plain_fetching_ahead, stream };
 
@@ -82,7 +82,7 @@ struct Row {
     }
   }
 
-  /// The first `count` of them.
+  /// The first `count` elements of a vector.
   template <class D>
   HWY_INLINE void part_of_vector(D d, Index i, Index count) const {
     const auto mask = hn::FirstN(d, static_cast<std::size_t>(count));
@@ -98,21 +98,21 @@ struct Row {
     hn::BlendedStore(value, mask, d, z + i);
   }
 
-  /// z[i] whatever the strides.
+  /// z[i] with any strides.
   HWY_INLINE void one(Index i) const {
     const hn::CappedTag<float, 1> d;
     const auto a = hn::LoadU(d, x + i * x_step);
     hn::StoreU(fresh(d, a, Formula::unary ? a : hn::LoadU(d, y + i * y_step), i), d, z + i);
   }
 
-  /// Goes on from i while a whole vector fits before `last`; returns where it stopped.
+  /// Computes whole vectors from i on while they fit before `last`. Returns the first element left.
   template <class D>
   HWY_INLINE Index vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
-    // Four to a turn: loads and stores outnumber the loop's own instructions.
+    // Four per iteration: loads and stores then outnumber the loop's own instructions.
     for (; i + 4 * lanes <= last; i += 4 * lanes) {
       if constexpr (store == Store::plain_fetching_ahead) {
-        // Past the end of a row these touch what is not there, which a prefetch may.
+        // A prefetch may name an address past the end of a row.
         for (Index ahead = i + fetch_distance; ahead < i + fetch_distance + 4 * lanes; ahead += 16) {
           hwy::Prefetch(x + ahead);
           if constexpr (!Formula::unary) hwy::Prefetch(y + ahead);
@@ -131,15 +131,15 @@ struct Row {
     const hn::ScalableTag<float> d;
     if constexpr (walk == Walk::dense || walk == Walk::y_repeats) {
       if constexpr (store == Store::stream) {
-        // Streams of whole lines only: a line written in parts is read from memory after all.
+        // Streams whole lines only: a line written in parts is read from memory after all.
         while (i < last && reinterpret_cast<std::uintptr_t>(z + i) % 64 != 0) one(i++);
         i = vectors(d, i, last - (last - i) % 16);
         return Row<Formula, walk, Store::plain>{x, y, z, x_step, y_step, alpha, beta}.run(i, last);
       }
       i = vectors(d, i, last);
       if constexpr (has_masked_stores) {
-        // The rest goes into the narrowest vector that holds it. Rows of 7, bordered, took 0.75 of the time
-        // that masked vectors of 16 took on a Zen 5.
+        // The rest goes into the narrowest vector that holds it. On a Zen 5, bordered rows of 7 took 0.75 of
+        // the time of masked vectors of 16.
         if (last - i > 8) return part_of_vector(d, i, last - i);
         if (last - i > 4) return part_of_vector(hn::CappedTag<float, 8>(), i, last - i);
         if (i < last) part_of_vector(hn::CappedTag<float, 4>(), i, last - i);
@@ -162,7 +162,7 @@ constexpr bool transposing = false;
 #else
 constexpr bool transposing = true;
 
-/// Four rows by four elements: x is read along the rows' axis and turned in registers.
+/// Four rows by four elements: x is read along the rows' axis and transposed in registers.
 template <class AnyRow>
 HWY_INLINE void tile(AnyRow row, const LoopNest& nest, Index i) {
   const hn::CappedTag<float, 4> d;
@@ -183,8 +183,8 @@ HWY_INLINE void tile(AnyRow row, const LoopNest& nest, Index i) {
   finish(hn::InterleaveUpper(d, upper02, upper13));
 }
 
-/// A cache line of x holds elements of 16 rows. Blocks of 16 rows by 64 elements read 64 such lines, which
-/// stay in the first-level cache even where their distance maps them to a sixteenth of its sets.
+/// A cache line of x holds elements of 16 rows. Blocks of 16 rows by 64 elements read 64 such lines. They
+/// stay in the first-level cache even if their distance maps them to a sixteenth of its sets.
 template <class AnyRow>
 HWY_INLINE void transpose_rows(const AnyRow& top, const LoopNest& nest, Index rows, Index first, Index last) {
   constexpr Index row_block = 16, block = 64;

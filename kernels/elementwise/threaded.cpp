@@ -1,5 +1,5 @@
-// The idea: the rows of the best SIMD tier, divided evenly among threads that are already running. Helps
-// where one core cannot draw all the bandwidth of the caches or of memory.
+// The idea: the rows of the best SIMD tier, divided evenly among threads that are already running. This helps
+// if one core cannot use all the bandwidth of the caches or of memory.
 
 #include "elementwise/loop_nest.hpp"
 #include "team.hpp"
@@ -9,7 +9,7 @@
 namespace assay::elementwise {
 namespace {
 
-/// Elements below which one thread does it all, because a fork and join costs more than it saves. Measured on
+/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
 /// two cores of a Zen 5, one thread in units of two, multiply and relu: 0.80 and 0.65 at 32,768 elements,
 /// 0.90 and 0.79 at 65,536, 1.57 and 1.17 at 73,728, 2.4 and 2.1 at 131,072.
 constexpr Index break_even = 65536;

@@ -7,8 +7,8 @@
 
 namespace assay::blocked {
 
-// Rectangles begin at multiples of these, so that inner ones hold whole tiles and, where C is aligned, whole
-// cache lines. 16 columns are a cache line and the widest vector.
+// Rectangles begin at multiples of these: inner ones hold whole tiles and, where C is aligned, whole cache
+// lines. 16 columns are a cache line and the widest vector.
 inline constexpr Index row_unit = 8;
 inline constexpr Index column_unit = 16;
 
@@ -18,15 +18,15 @@ struct Grid {
   int parts() const { return static_cast<int>(rows * columns); }
 };
 
-// Multiply-adds per thread below which a fork and join is worth more than a thread saves. Measured for f32 on
-// two cores of a Zen 5: 96^3 is 1.3 times as fast on two threads, and half of it per thread is 1.7 times
-// this.
+// Multiply-adds per thread below which a fork and join costs more than a thread saves. Measured for f32 on
+// two cores of a Zen 5: 96^3 is 1.3 times as fast on two threads, and half of its work is 1.7 times this
+// threshold.
 inline constexpr double least_multiply_adds = 0x1p18;
 
-/// The grid with the most parts, at most one per thread, that copies least of A and B.
+/// The grid with the most parts, at most one per thread; among those, the grid that copies least of A and B.
 inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = least_multiply_adds) {
-  // A row or a column is worth a thread with half of that, since each multiply-add waits for an element of the
-  // matrix: 512 x 512 is faster on two threads (gemv/threaded.cpp).
+  // For a row or a column half of that is enough, since each multiply-add waits for an element of the matrix:
+  // 512 x 512 is faster on two threads (gemv/threaded.cpp).
   if (m == 1 || n == 1) least /= 2;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const Index worth = std::max<Index>(1, static_cast<Index>(work / least));

@@ -1,6 +1,5 @@
-// The idea: the tile of `tiled`, and both operands are copied into panels that it reads with stride one, in
-// blocks that stay in the caches. Plain C++: the compiler makes vectors of the loop over columns, of the
-// width that the plain ABI has.
+// The idea: the tile of `tiled` reads both operands with stride one, from panels that are copied in blocks
+// and stay in the caches. Plain C++: the compiler vectorises the loop over columns for the plain ABI.
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -14,15 +13,15 @@ namespace {
 // 4 x 8 sums fill 8 of the 16 vector registers of SSE2, with room for operands and products.
 constexpr Index tile_rows = 4;
 constexpr Index tile_columns = 8;
-// A panel of B of 256 steps is 8 KiB, one of A 4 KiB: both fit the first-level cache. 64 rows of A make 64
-// KiB, and 256 columns of B make 256 KiB, for the second level.
+// A panel of B of 256 steps takes 8 KiB and one of A 4 KiB: both fit the first-level cache. 64 rows of A take
+// 64 KiB and 256 columns of B 256 KiB, for the second level.
 constexpr Index most_k = 256;
 constexpr Index most_rows = 64;
 constexpr Index most_columns = 256;
 
 Index whole(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
 
-// `extent` rows of op(A) or columns of op(B), in panels as wide as the tile and padded with zeros:
+// Copies `extent` rows of op(A) or columns of op(B) into panels as wide as the tile, padded with zeros:
 // to[panel][l][i] = from[i * distance + l * step].
 template <Index width>
 void pack(const float* from, Index distance, Index step, Index extent, Index k, float* to) {

@@ -1,9 +1,9 @@
 // The idea: a tile of C sized for the vector registers of each SIMD target. Per step of k, a tile of R rows
-// and V vectors loads R + V operands for R V multiply-adds, so that arithmetic, not loads, is the limit.
-// Operands are read where they lie, and copied only where their layout defeats the tile or the caches: unlike
-// `packed`, which copies always, and pays for it where an operand is reused little.
+// and V vectors loads R + V operands for R V multiply-adds, so arithmetic is the limit, not loads. Operands
+// are copied only where their layout defeats the tile or the caches. `packed` copies always, which costs time
+// where an operand is reused little.
 //
-// One source for all SIMD targets; it also feeds the variant `threaded` (see blocked.hpp).
+// One source for all SIMD targets; the variant `threaded` runs the same code (blocked.hpp).
 
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
@@ -29,17 +29,17 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-// Steps of k in a block. 512 write C half as often as 256. A panel of B, 32 KiB with AVX2 and 64 KiB with
-// AVX-512, then fills or exceeds a first-level cache of 48 KiB, which the prefetch in the tile covers: on a
-// Zen 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
+// Steps of k in a block. 512 write C half as often as 256. A panel of B takes 32 KiB with AVX2 and 64 KiB
+// with AVX-512, about a first-level cache of 48 KiB or more; the prefetch in the tile covers that. On a Zen
+// 5, 256 and 384 steps were as fast or up to 3 % slower with either, squares of 256 to 2048.
 constexpr Index most_k = 512;
-// Columns of a transposed B that are turned at a time.
+// Columns of a transposed B that are transposed at a time.
 constexpr Index most_columns = 512 / tile_columns * tile_columns;
-// Rows of a copied A are this far apart, not a multiple of 4096 bytes (see rows_collide).
+// The distance of rows of a copied A, not a multiple of 4096 bytes (rows_collide).
 constexpr Index a_row_stride = most_k + 16;
 
-// Rows of A in a block: as many as take two thirds of the second-level cache, through which the panels of B
-// and C pass meanwhile.
+// Rows of A in a block: they take two thirds of the second-level cache. Panels of B and C pass through the
+// rest.
 Index most_rows() {
   const auto rows =
       static_cast<Index>(caches().second * 2 / 3) / (most_k * static_cast<Index>(sizeof(float)));
@@ -62,10 +62,10 @@ void pack_b(const Product& p, Index l0, Index k, Index j0, Index columns, float*
   }
 }
 
-// Slices of tile_rows rows, or fewer, of a transposed A, as `multiply_block` divides a block into tiles: the
-// slice from row i on lies at to + i * k and has one step after the other. Some steps of all slices at a
-// time, so that the rows are read in the order in which they lie: `readable` numbers of each. Whole vectors
-// are copied where what they have too much is written over by later steps of the slice.
+// Copies a transposed A in slices of tile_rows rows or fewer, as `multiply_block` divides a block into tiles.
+// The slice from row i on lies at to + i * k and has one step after the other. Copies some steps of all
+// slices at a time, so that rows are read in memory order. `readable` is how many numbers of a row may be
+// read. Copies whole vectors if later steps of the slice overwrite the surplus lanes.
 void pack_slices(const float* from, Index lda, Index k, Index rows, Index readable, float* to) {
   constexpr Index together = 32;
   const Floats d;
@@ -96,37 +96,37 @@ void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, float* to
   }
 }
 
-// Copying A pays only when many columns of C reuse it. A transposed A is copied then, since each step of a
-// tile is a line of its own. For few columns it pays where those lines push each other out before the tiles
-// beside have used the rest of them: 4096 x 16 x 1024, whose rows are 16 KiB apart, took 0.71 of the time on
-// a Zen 3 with 512 KiB of second-level cache, and 1.19 times the time on an Intel Xeon with 2 MiB.
+// Copying A pays only if many columns of C reuse it. A transposed A is copied then, since each step of a tile
+// is a line of its own. With few columns it pays if those lines evict each other before neighbouring tiles
+// have used the rest of them: 4096 x 16 x 1024, whose rows are 16 KiB apart, took 0.71 of the time on a Zen 3
+// with 512 KiB of second-level cache, and 1.19 times the time on an Intel Xeon with 2 MiB.
 bool reads_a_in_place(const Product& p) {
   if (!p.a_transposed) return p.n <= 128 || !rows_collide(p.lda);
   const double row = static_cast<double>(p.lda) * sizeof(float);
   return p.n <= 128 && (!rows_collide(p.lda) || caches().second / row >= 64);
 }
 
-// Whether C is walked along its rows: with few steps a tile of C takes longer to fetch than to compute, and
-// lines of a row, unlike those of a column of tiles, are fetched ahead.
+// Whether C is walked along its rows: with few steps, fetching a tile of C takes longer than computing it,
+// and the processor fetches lines of a row ahead, unlike those of a column of tiles.
 bool walks_rows(const Product& p) { return p.k <= 64 && p.n > tile_columns; }
 
-// Whether the copies of panels of B are kept for further blocks of A. Where they lie, their lines are as far
-// apart as rows of B, each on a page of its own.
+// Whether the copies of panels of B are kept for further blocks of A. In B itself their lines are ldb apart,
+// each on a page of its own.
 bool keeps_panels(const Product& p) { return !p.b_transposed && p.m > most_rows(); }
 
-// Whether panels of B are copied before they are multiplied. Those of another B are read where they lie, by a
-// tile that copies what it reads for the others. Where rows are few, collide and come from afar, that tile
-// waits for lines that neither are fetched ahead nor stay: on a Zen 3 with 32 MiB of last-level cache,
-// 5 x 2048 x 2048 took 0.55 of the time with the copies and 16 x 4096 x 1024 took 0.6; 24 x 4096 x 256, whose
-// B is 4 MiB, took 1.2 times the time, as did rows that do not collide.
+// Whether panels of B are copied before they are multiplied. Otherwise a tile reads B where it lies and
+// copies what it reads for the other tiles. Where rows are few, collide and come from far away, that tile
+// waits for lines that are neither fetched ahead nor stay in the cache. On a Zen 3 with 32 MiB of last-level
+// cache, 5 x 2048 x 2048 took 0.55 of the time with the copies and 16 x 4096 x 1024 took 0.6; 24 x 4096 x
+// 256, whose B is 4 MiB, took 1.2 times the time, as did rows that do not collide.
 bool packs_b(const Product& p) {
   if (p.b_transposed) return true;
   const double bytes = static_cast<double>(p.k) * static_cast<double>(p.ldb) * sizeof(float);
   return rows_collide(p.ldb) && p.m <= 4 * tile_rows && p.n > 2 * tile_columns && bytes >= caches().last / 4;
 }
 
-// Columns of B that are multiplied at a time. Those that are walked along rows and those that are copied
-// before are half a second-level cache, and those whose copies are kept a quarter of the last-level cache.
+// Columns of B that are multiplied at a time: half a second-level cache where C is walked along rows or
+// panels are copied before, a quarter of the last-level cache where the copies are kept.
 Index together(const Product& p) {
   if (p.b_transposed) return most_columns;
   const auto columns_of = [&](double bytes, Index k) {
@@ -148,7 +148,8 @@ Index a_space(const Product& p) {
 }
 
 Index space_as_it_is(const Product& p) {
-  // Of a transposed B the panels of a block, of another the last panel, where partial, and those in use.
+  // Space for B: if it is transposed, the panels of a block; otherwise the last panel, where partial, and the
+  // panels in use.
   const Index block = smaller(pieces(p.n, lanes) * lanes, together(p));
   const bool keeps = walks_rows(p) || keeps_panels(p);
   const Index columns = packs_b(p) ? block : tile_columns + (keeps ? block : tile_columns);
@@ -160,16 +161,16 @@ Index space_floats(const Product& p) {
   if (multiplies_by_dots(p)) return dots_space(p);
   const Index as_it_is = space_as_it_is(p);
   if (!is_better_turned(p)) return as_it_is;
-  // Both, as what is added to C is not turned, and space is for products with any beta.
+  // The larger of both: with beta the product is not transposed, and space is for any beta.
   const Product transpose = turned(p, 0, turned_rows(p), nullptr);
   const Index as_turned = transpose.m * transpose.ldc + space_floats(transpose);
   return as_turned > as_it_is ? as_turned : as_it_is;
 }
 
-// One block of A against the panels of one block of B, which is read at `b_in_place` unless that is null.
-// Panels there are lines that are ldb apart and may share few sets of the caches, so that the first tile to
-// read one copies it to `panels` for the others: a store for each load among the multiply-adds costs less
-// than a pass for it.
+// Multiplies one block of A with the panels of one block of B, which is read at `b_in_place` unless that is
+// null. The lines of panels there are ldb apart and may share few sets of the caches. The first tile that
+// reads a panel copies it to `panels` for the others: a store for each load among the multiply-adds costs
+// less than a pass of its own.
 void multiply_block(const Product& p, const float* a, Operands o, Index i0, Index rows, Index j0,
                     Index columns, const float* packed_b, const float* b_in_place, float* panels) {
   const bool by_rows = walks_rows(p), slices = p.a_transposed && !reads_a_in_place(p);
@@ -215,8 +216,7 @@ void multiply_block(const Product& p, const float* a, Operands o, Index i0, Inde
   }
   for (Index j = 0; j < columns; j += tile_columns) {
     const Index vectors = pieces(smaller(columns - j, tile_columns), lanes);
-    // Rows that collide must not outnumber the ways of the first-level cache, of which there are eight or
-    // more.
+    // Rows that collide must not outnumber the ways of the first-level cache, which has eight or more.
     const Index most = slices                                  ? tile_rows
                        : vectors == 1 && rows_collide(o.a_row) ? 8
                                                                : most_tile_rows(vectors);
@@ -259,7 +259,8 @@ void multiply(const Product& p, float* space) {
     for (Index l0 = 0; l0 < p.k;) {
       o.k = next_block(p.k - l0, most_k, 4);
       o.beta = l0 == 0 ? p.beta : 1;
-      // The panel of a last partial vector is copied even where B is read in place: vectors are read whole.
+      // The panel of a last partial vector is copied even where B is read in place, since vectors are read
+      // whole.
       const Index in_place = !b_in_place            ? 0
                              : columns % lanes == 0 ? columns
                                                     : columns / tile_columns * tile_columns;
@@ -301,7 +302,7 @@ HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
   std::vector<Tier> all;
-  caches();  // asks the system now, not within the first product
+  caches();  // queries the system now, not during the first product
   for_each_tier(HWY_DISPATCH_TABLE(multiply),
                 [&](const std::string& name, auto* multiply, const auto& unfit) {
                   all.push_back({.name = name, .unfit = unfit, .multiply = multiply});

@@ -1,9 +1,8 @@
-// The register tile of the matrix products, compiled once per SIMD target: what fits the registers, and the
-// function that updates one tile of C. Included by the files that foreach_target.h reads again for each
-// target.
+// The register tile of the matrix products, compiled once per SIMD target: its size, and the function that
+// updates one tile of C. The files that foreach_target.h reads again for each target include it.
 //
-// Per step of k, a tile of R rows and V vectors loads R + V operands for R V multiply-adds, so that
-// arithmetic, not loads, is the limit.
+// Per step of k, a tile of R rows and V vectors loads R + V operands for R V multiply-adds, so arithmetic is
+// the limit, not loads.
 
 #if defined(ASSAY_GEMM_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_TILE_INL
@@ -31,10 +30,10 @@ using Vector = hn::Vec<Floats>;
 constexpr Index lanes = HWY_LANES(float);
 constexpr Index line = 16;  // floats in a cache line
 
-// The tile: as many sums as the registers hold beside one row of B and a broadcast of A (two-operand SSE
-// needs a product as well). Of 14x2, 12x2 and 8x3 with AVX-512, and of 6x2, 4x2, 4x3 and 3x3 with SSE4, the
-// ones below were the fastest or even with it, products of 64 to 768 on a Zen 5. NEON's 32 registers hold
-// 8x3: not measured.
+// The tile has as many sums as the registers hold beside one row of B and a broadcast of A; two-operand SSE
+// needs a register for a product as well. Measured with products of 64 to 768 on a Zen 5: of 14x2, 12x2 and
+// 8x3 with AVX-512, and of 6x2, 4x2, 4x3 and 3x3 with SSE4, the tiles below were the fastest or equal to it.
+// NEON's 32 registers hold 8x3: not measured.
 #if HWY_TARGET == HWY_AVX3
 constexpr Index tile_rows = 14, tile_vectors = 2;
 #elif HWY_TARGET == HWY_AVX2
@@ -47,11 +46,11 @@ constexpr Index tile_rows = 4, tile_vectors = 4;
 constexpr Index tile_rows = 4, tile_vectors = 3;
 #endif
 constexpr Index tile_columns = tile_vectors * lanes;
-// Rows of a tile of one vector. Six sums are too few to hide the latency of an addition on two units.
+// Rows of a tile of one vector. Six sums do not hide the latency of an addition on two units.
 constexpr Index narrow_rows = tile_rows < 8 ? 2 * tile_rows : tile_rows;
 constexpr Index most_tile_rows(Index vectors) { return vectors == 1 ? narrow_rows : tile_rows; }
 
-// Rows a multiple of 4096 bytes apart fall into the same few sets of the caches and push each other out.
+// Rows a multiple of 4096 bytes apart fall into few sets of the caches and evict each other.
 constexpr bool rows_collide(Index distance) { return distance % 1024 == 0; }
 
 constexpr Index smaller(Index x, Index y) { return x < y ? x : y; }
@@ -65,24 +64,24 @@ template <class Body, std::size_t... i>
 HWY_INLINE void each(const Body& body, std::index_sequence<i...>) {
   (body(At<static_cast<Index>(i)>()), ...);
 }
-// body(At<0>()), … body(At<count - 1>()). A loop would be unrolled too, but after GCC has decided which
+// Calls body(At<0>()), …, body(At<count - 1>()). GCC unrolls a loop too, but after it has decided which
 // arrays are registers: sums then went through the stack before and after the steps of k.
 template <Index count, class Body>
 HWY_INLINE void unrolled(const Body& body) {
   each(body, std::make_index_sequence<static_cast<std::size_t>(count)>());
 }
 
-// The operands of a tile, which reads a[r * a_row + l * a_step] and the vectors at b[l * b_step].
+// The operands of a tile. It reads a[r * a_row + l * a_step] and the vectors at b[l * b_step].
 struct Operands {
   Index k = 0;
   const float* a = nullptr;
   Index a_row = 0, a_step = 0;
   const float* b = nullptr;
   Index b_step = 0;
-  float* copy = nullptr;  // where a tile that copies puts the vectors of B, one step after the other
+  float* copy = nullptr;  // a tile that copies puts the vectors of B here, one step after the other
   float* c = nullptr;
   Index ldc = 0;
-  Index columns = 0;  // of C, at most the tile's
+  Index columns = 0;  // columns of C, at most the tile's
   float alpha = 1, beta = 0;
 };
 
@@ -93,7 +92,7 @@ HWY_INLINE void update_floats(D d, const Operands& o, const float* sums, float* 
   hn::StoreU(o.beta == 0 ? scaled : hn::MulAdd(hn::Set(d, o.beta), hn::LoadU(d, c), scaled), d, c);
 }
 
-// Makes the same update of C where the last vector has fewer columns.
+// The same update of C where the last vector has fewer columns.
 template <Index rows, Index vectors>
 HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
   const Floats d;
@@ -109,26 +108,25 @@ HWY_NOINLINE void update_part(const Operands& o, const float* sums) {
   }
 }
 
-// Updates one tile of C. Whole vectors of B are read, only existing columns of C are touched.
+// Updates one tile of C. It reads whole vectors of B and touches existing columns of C only.
 template <Index rows, Index vectors, bool copies>
 void tile(const Operands& o) {
   const Floats d;
   constexpr Index panel_lines = pieces(vectors * lanes, line);
-  // Steps of k that the prefetch of B runs ahead: 16 steps of 14 x 2 sums, and as long where steps are
-  // shorter.
-  // Where the rows of B collide, lines of eight steps are as many as stay in a set of the first-level cache.
+  // Steps of k by which the prefetch of B runs ahead: 16 steps of 14 x 2 sums, and as long where steps are
+  // shorter. Where the rows of B collide, a set of the first-level cache holds the lines of eight steps.
   constexpr Index far_ahead = 16 * tile_rows * tile_vectors / (rows * vectors);
   const Index ahead = far_ahead > 8 && rows_collide(o.b_step) ? 8 : far_ahead;
   Vector sums[static_cast<std::size_t>(rows)][static_cast<std::size_t>(vectors)];
   float* next_c = o.c;
   unrolled<rows>([&](auto r) HWY_ATTR {
     unrolled<vectors>([&](auto v) HWY_ATTR { sums[r.value][v.value] = hn::Zero(d); });
-    // No lambda: GCC takes one that only prefetches for one without effect.
+    // No lambda: GCC drops a lambda that only prefetches.
     for (Index i = 0; i < panel_lines; ++i) hwy::Prefetch(next_c + i * line);
     next_c += o.ldc;
   });
-  // One pointer per four rows: with the distances of one, two and three rows as offsets, all rows are
-  // addressed from few registers.
+  // One pointer per four rows: with the distances of one, two and three rows as offsets, few registers
+  // address all rows.
   constexpr Index groups = (rows + 3) / 4;
   const float* a[static_cast<std::size_t>(groups)];
   const Index row = o.a_row, three_rows = 3 * o.a_row, a_step = o.a_step, b_step = o.b_step;
@@ -155,7 +153,7 @@ void tile(const Operands& o) {
       copy += vectors * lanes;
     }
     unrolled<groups>([&](auto g) HWY_ATTR { a[g.value] += a_step; });
-    // Past the end of B it names no operand, which a prefetch may.
+    // A prefetch may name an address past the end of B.
     for (Index i = 0; i < panel_lines; ++i) hwy::Prefetch(b + ahead * b_step + i * line);
     b += b_step;
   }
@@ -190,7 +188,7 @@ void tile(const Operands& o) {
 
 using Tile = void (*)(const Operands&);
 
-// The tile function of every number of rows and vectors, so that no edge of C computes rows it has not got.
+// The tile function of every number of rows and vectors: an edge of C computes no rows that do not exist.
 template <bool copies, std::size_t... i>
 Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
   static constexpr Tile table[] = {tile<smaller(static_cast<Index>(i) % narrow_rows + 1,

@@ -1,7 +1,7 @@
 // The idea: VDPBF16PS multiplies two neighbouring terms of 16 columns at once and adds both to 16 sums, twice
-// what an f32 FMA does. It wants pairs along k side by side: rows of A hold them already, as do the columns
-// of a transposed B; other operands are interleaved while they are copied into panels. Apart from that it is
-// the register tile of `gemm` with a pair in place of a number, and its blocks.
+// the work of an f32 FMA. It needs pairs along k side by side. Rows of A hold such pairs, as do the columns
+// of a transposed B; other operands are interleaved while they are copied into panels. Otherwise this is the
+// register tile of `gemm`, with pairs in place of numbers, and its blocks.
 //
 // Highway 1.0.3 has no target with this instruction, hence intrinsics.
 
@@ -33,11 +33,11 @@ constexpr Index lanes = 16;
 constexpr Index tile_rows = 14, tile_vectors = 2;
 constexpr Index tile_columns = tile_vectors * lanes;
 
-// Blocks as of gemm/simd.cpp, in pairs: the same bytes.
+// The blocks of gemm/simd.cpp, counted in pairs: the same bytes.
 constexpr Index most_pairs = 512;
 constexpr Index most_rows = 336;
 constexpr Index most_columns = 512;
-// Rows of a copied A are this many pairs apart, not a multiple of 4096 bytes.
+// The distance of rows of a copied A in pairs, not a multiple of 4096 bytes.
 constexpr Index a_row_stride = most_pairs + 16;
 
 Index smaller(Index x, Index y) { return x < y ? x : y; }
@@ -51,21 +51,22 @@ template <class Body, std::size_t... i>
 HWY_INLINE void each(const Body& body, std::index_sequence<i...>) {
   (body(At<static_cast<Index>(i)>()), ...);
 }
-// As in gemm/tile_inl.hpp, for the reason given there.
+// As in gemm/tile_inl.hpp, for the same reason. It is repeated since its code must have the target of this
+// file.
 template <Index count, class Body>
 HWY_INLINE void unrolled(const Body& body) {
   each(body, std::make_index_sequence<static_cast<std::size_t>(count)>());
 }
 
-// Pairs lie in memory as two bf16 that may start at any even address: they are read and written as bytes.
+// A pair in memory is two bf16 and may start at any even address, so pairs are read and written as bytes.
 HWY_INLINE __m512i pair_everywhere(const std::uint16_t* from) {
   int pair;
   std::memcpy(&pair, from, sizeof pair);
   return _mm512_set1_epi32(pair);
 }
 
-// The operands of a tile in bf16, which reads pairs at a[r * a_row + l * a_step] and vectors of pairs at b[l
-// * b_step].
+// The operands of a tile in bf16. It reads pairs at a[r * a_row + l * a_step] and vectors of pairs at b[l *
+// b_step].
 struct Operands {
   Index pairs = 0;
   const std::uint16_t* a = nullptr;
@@ -75,7 +76,7 @@ struct Operands {
   float* c = nullptr;
   Index ldc = 0;
   Index columns = 0;
-  bool add = false;  // to what C holds
+  bool add = false;  // adds to C
 };
 
 template <Index rows, Index vectors>
@@ -132,8 +133,8 @@ Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
   return table[(vectors - 1) * tile_rows + rows - 1];
 }
 
-// Two rows of `count` elements, interleaved: to[2 j] = first[j], to[2 j + 1] = second[j]. `second` may be
-// null and stands for zeros then.
+// Interleaves two rows of `count` elements: to[2 j] = first[j], to[2 j + 1] = second[j]. A null `second`
+// stands for zeros.
 void interleave(const std::uint16_t* first, const std::uint16_t* second, Index count, std::uint16_t* to) {
   alignas(64) static constexpr std::uint16_t order[] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
                                                         37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
@@ -150,7 +151,7 @@ void interleave(const std::uint16_t* first, const std::uint16_t* second, Index c
   }
 }
 
-// Columns of a plain B: to[panel][l][column] of pairs, whole vectors, filled up with zeros.
+// Copies columns of a plain B: to[panel][l][column] of pairs, padded to whole vectors with zeros.
 void pack_rows(const std::uint16_t* from, Index ldb, Index k, Index columns, std::uint16_t* to) {
   const Index pairs = pieces(k, 2);
   for (Index l = 0; l < pairs; ++l) {
@@ -172,7 +173,7 @@ HWY_INLINE __m512i four_blocks(const std::uint16_t* from, Index distance) {
   return _mm512_inserti32x4(_mm512_inserti32x4(two, block(2), 2), block(3), 3);
 }
 
-// Columns of a transposed B, which hold pairs already: as transpose_four() in gemm/panels_inl.hpp.
+// Copies columns of a transposed B, which hold pairs already, as transpose_four() in gemm/panels_inl.hpp.
 void pack_columns(const std::uint16_t* from, Index ldb, Index k, Index columns, std::uint16_t* to) {
   const Index pairs = pieces(k, 2);
   for (Index j = 0; j < columns; j += lanes) {
@@ -205,8 +206,8 @@ void pack_columns(const std::uint16_t* from, Index ldb, Index k, Index columns, 
   }
 }
 
-// Rows of A of an odd k, whose last pair reaches into the next row, are copied; so are a transposed A, whose
-// pairs have to be made, and rows that fall into the same sets of the caches.
+// A is copied if k is odd, since the last pair of a row reaches into the next row; if it is transposed, since
+// its pairs have to be made; and if its rows fall into few sets of the caches.
 bool reads_a_in_place(const Product& p) { return !p.a_transposed && p.k % 2 == 0 && p.lda % 2048 != 0; }
 
 void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, std::uint16_t* to) {
@@ -224,7 +225,7 @@ void pack_a(const Product& p, Index i0, Index rows, Index l0, Index k, std::uint
   }
 }
 
-// Counts floats, of which each has room for a pair.
+// Counts floats; each has room for a pair.
 Index a_space(const Product& p) {
   if (reads_a_in_place(p)) return 0;
   const Index pairs = smaller(pieces(p.k, 2), most_pairs);
@@ -244,7 +245,7 @@ Index next_block(Index left, Index most, Index unit) {
 }
 
 void multiply(const Product& p, float* space) {
-  // Space of floats, used as bytes that hold bf16.
+  // The space of floats holds bf16.
   std::uint16_t* const a = reinterpret_cast<std::uint16_t*>(space);
   std::uint16_t* const b = reinterpret_cast<std::uint16_t*>(space + a_space(p));
   const bool a_in_place = reads_a_in_place(p);

@@ -1,6 +1,6 @@
-// The idea: bf16 is the upper half of an f32, so that operands are widened once, and the f32 tiles of `gemm`
-// do the rest. The widened operands, m k + k n elements, are little beside m n k multiply-adds, but take as
-// much memory as f32 operands would. avx512_bf16.cpp has a tier of its own for processors that multiply bf16.
+// The idea: bf16 is the upper half of an f32, so operands are widened once and the f32 tiles of `gemm` do the
+// rest. The widened operands, m k + k n elements, are few beside m n k multiply-adds, but take as much memory
+// as f32 operands. avx512_bf16.cpp has a tier for processors that multiply bf16.
 
 #include "gemm_bf16/blocked.hpp"
 
@@ -22,7 +22,7 @@ void widen(const std::uint16_t* from, Index distance, Index rows, Index columns,
 
 Index whole_lines(Index floats) { return (floats + 15) / 16 * 16; }
 
-// The product in f32, with operands that lie in `space`.
+// The product in f32, with its operands in `space`.
 blocked::Product widened(const Product& p, float* space) {
   return {.m = p.m,
           .n = p.n,

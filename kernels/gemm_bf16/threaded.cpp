@@ -1,4 +1,4 @@
-// The idea: one rectangle of C per thread, each computed by the best tier of `simd`, as of gemm/threaded.cpp.
+// The idea: one rectangle of C per thread, as in gemm/threaded.cpp, each computed by the best tier of `simd`.
 
 #include "gemm/grid.hpp"
 #include "gemm_bf16/blocked.hpp"
@@ -13,8 +13,8 @@ namespace assay::gemm_bf16 {
 namespace {
 
 // Multiply-adds per thread below which fewer threads are faster. Measured on two cores of a Zen 5 with
-// VDPBF16PS: 96^3 takes 1.2 times as long on two threads as on one, 128^3 about as long. Widened operands
-// would allow for less.
+// VDPBF16PS: 96^3 takes 1.2 times as long on two threads as on one, 128^3 about as long. With widened
+// operands a lower threshold would do.
 constexpr double least_multiply_adds = 0x1p20;
 
 struct Plan {

@@ -1,5 +1,5 @@
-// Rows of a matrix as the operands of a product with a vector, compiled once per SIMD target: dotted with x,
-// or scaled and added to y. Either way the matrix is read once, in the order in which it lies.
+// Products of a matrix with a vector, compiled once per SIMD target: rows are dotted with x, or scaled and
+// added to y. Either way the matrix is read once, in memory order.
 
 #if defined(ASSAY_GEMV_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMV_ROWS_INL
@@ -31,7 +31,7 @@ struct Matrix {
   Index m = 0, n = 0, lda = 0;
 };
 
-/// store(r, sum_j a[r * lda + j] x[j]) for `rows` rows, with `parts` vectors of sums for each.
+/// Calls store(r, sum_j a[r * lda + j] x[j]) for `rows` rows, each with `parts` vectors of sums.
 template <Index rows, Index parts, class Store>
 HWY_INLINE void dot_rows(const float* a, Index lda, const float* x, Index n, const Store& store) {
   const Floats d;
@@ -63,9 +63,9 @@ HWY_INLINE void dot_rows(const float* a, Index lda, const float* x, Index n, con
 }
 
 /// Calls store(i, sum_j A[i, j] x[j]) for the rows i in [begin, end). Short rows go in fours, which share
-/// each vector of x and wait together for the sums across a vector. Long rows go one by one: a single stream,
-/// which the prefetchers follow from row to row, and that was 1.06 to 1.2 times as fast from the third-level
-/// cache as four streams, on a Zen 5 with either width of vectors. At 16 vectors both took the same time.
+/// each vector of x and wait together for the sums across a vector. Long rows go one by one: the prefetchers
+/// follow a single stream from row to row. From the third-level cache that was 1.06 to 1.2 times as fast as
+/// four streams, on a Zen 5 with either width of vectors. At 16 vectors both took the same time.
 template <class Store>
 HWY_INLINE void dot_all_rows(const Matrix& of, const float* x, Index begin, Index end, const Store& store) {
   Index i = begin;
@@ -99,7 +99,7 @@ HWY_INLINE void add_rows(const Matrix& of, const Scales& x, Index i, Index begin
   for (Index r = 0; r < rows; ++r) scale[r] = x.at(i + r);
   Index j = begin;
   for (; j + lanes <= end; j += lanes) {
-    // Two sums, since one alone waits for each of its eight additions.
+    // Two sums, since a single sum waits for each of its eight additions.
     Vector even = first ? hn::Zero(d) : hn::LoadU(d, y + j), odd = hn::Zero(d);
     for (Index r = 0; r < rows; ++r) {
       Vector& sum = r % 2 == 0 ? even : odd;
@@ -129,13 +129,13 @@ HWY_INLINE void add_columns(const Matrix& of, const Scales& x, Index j, bool add
   for (Index v = 0; v < vectors; ++v) hn::StoreU(sums[v], d, y + j + v * lanes);
 }
 
-/// y[j] = sum_i A[i, j] x[i] for j in [begin, end), or added to what y holds. Eight rows at a time, so that
+/// y[j] = sum_i A[i, j] x[i] for j in [begin, end), or y[j] += … if it `adds`. Takes eight rows at a time, so
 /// y is read and written once per eight rows.
 HWY_INLINE void add_all_rows(const Matrix& of, const Scales& x, Index begin, Index end, bool adds, float* y) {
 #if HWY_TARGET == HWY_AVX3
-  // Where half of the registers hold y, and the second-level cache A, a row after the other took 0.69 of the
-  // time at 256 x 256 and 0.94 at 384 x 384; from further away it took up to 1.08. Twelve registers of AVX2
-  // gained nothing.
+  // With half of the registers for y and A in the second-level cache, taking one row after the other took
+  // 0.69 of the time at 256 x 256 and 0.94 at 384 x 384; with A further away it took up to 1.08. Twelve
+  // registers of AVX2 gained nothing.
   constexpr Index wide = 16;
   if (static_cast<double>(of.m * of.n) * sizeof(float) <= caches().second) {
     for (; begin + wide * lanes <= end; begin += wide * lanes) add_columns<wide>(of, x, begin, adds, y);

@@ -1,5 +1,5 @@
-// The idea: each thread computes its own part of y, rows of A for A x and columns for A^T x, so that nothing
-// is summed across threads. Past the caches it helps as far as two cores draw more from memory than one.
+// The idea: each thread computes its own part of y, from rows of A for A x and from columns for A^T x, so no
+// sum crosses threads. Past the caches it gains as far as two cores draw more from memory than one.
 
 #include "gemv/part.hpp"
 #include "team.hpp"
@@ -11,10 +11,10 @@
 namespace assay::gemv {
 namespace {
 
-// Elements of A below which one thread does it all. Measured on two cores of a Zen 5: 512 x 512 is 1.5 times
+// Elements of A below which one thread computes all. Measured on two cores of a Zen 5: 512 x 512 is 1.5 times
 // as fast on two threads, and 256 x 256 took 1.7 times as long.
 constexpr double break_even = 0x1p18;
-// Parts of y begin at cache lines, as far as y does.
+// Parts of y begin at cache lines if y does.
 constexpr Index unit = 16;
 
 auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {

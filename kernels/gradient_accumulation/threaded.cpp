@@ -1,4 +1,5 @@
-// The idea: the best SIMD tier on every thread. A fork and join per micro-batch, since they come one by one.
+// The idea: the best SIMD tier on every thread, with a fork and join per micro-batch, since they come one by
+// one.
 
 #include "gradient_accumulation/sweeps.hpp"
 #include "team.hpp"
@@ -8,7 +9,7 @@
 namespace assay::gradient_accumulation {
 namespace {
 
-/// Parameters below which one thread does it all.
+/// Parameters below which one thread computes all, as in elementwise/threaded.cpp.
 constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {

@@ -1,5 +1,6 @@
 // The idea: the widest vectors, four sums at a time so that none waits for the one before, each of 64 squares
-// before it goes into a sum in double. One source for all SIMD targets; tiers() hands them to `threaded`.
+// before it is added to a sum in double. One source for all SIMD targets; `threaded` runs the same code by
+// tiers().
 
 #include "gradient_clip/passes.hpp"
 #include "tiers.hpp"
@@ -21,7 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 double squares(const float* g, Index first, Index last) {
   const hn::ScalableTag<float> d;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
-  // One sum takes 16 steps, and then three others are added to it lane by lane: 18 sums, and the lanes' own.
+  // Each lane of a sum takes 16 squares. Adding the other three sums makes 64 squares per lane, before the
+  // lanes are added up.
   constexpr Index steps = 16, block = 4 * lanes * steps;
   double total = 0;
   Index i = first;

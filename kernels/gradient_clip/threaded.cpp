@@ -1,6 +1,6 @@
-// The idea: the best SIMD tier on every thread. Two forks and joins, since nobody can scale before all are
-// summed; the sums are added in the order of the parts, so that the result does not depend on who finishes
-// first.
+// The idea: the best SIMD tier on every thread. It takes two forks and joins, since no thread can scale
+// before all squares are summed. Sums are added in the order of the parts, so the result does not depend on
+// which thread finishes first.
 
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
@@ -13,7 +13,7 @@
 namespace assay::gradient_clip {
 namespace {
 
-/// Parameters below which one thread does it all.
+/// Parameters below which one thread computes all, as in elementwise/threaded.cpp.
 constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {

@@ -8,11 +8,11 @@ namespace {
 /// Lanes of the widest vector of floats.
 constexpr Index widest = 16;
 
-/// Floats of split rows that are kept at once: 256 KiB, a part of a second-level cache beside col.
+/// Floats of split rows that are kept at once: 256 KiB, a part of a second-level cache that also holds col.
 constexpr Index slab_floats = 65536;
 
-/// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB, and all of it
-/// for flat planes, of which at least four are wanted.
+/// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB. Flat planes
+/// take all of it, since groups need at least four planes.
 constexpr Index group_floats = 4096, flat_group_floats = 8192;
 
 Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -62,7 +62,7 @@ void Plan::split_columns(Direction direction) {
   }
   numbers_.phases = static_cast<Index>(remainder_.size());
   numbers_.reach = start_.back();
-  // Sums are stored in whole vectors, copies are only read that way.
+  // Sums are stored in whole vectors; copies are only read in whole vectors.
   numbers_.pitch = round_up(length, widest);
   if (direction == Direction::to_image) numbers_.pitch = round_up(length + widest - 1, widest);
   numbers_.row = numbers_.phases * numbers_.pitch;
@@ -98,9 +98,9 @@ void Plan::group_flat_planes(Direction direction) {
   View& v = numbers_;
   const Index plane = v.window.taps() * v.pixels();
   if (v.window.stride != 1 || v.out_w != v.window.w || 4 * plane > flat_group_floats) return;
-  // In patches, the elements of a few channels are a few cache lines in part, which costs im2col more than
-  // half empty vectors: on a Zen 5, 512 images of 7 x 7 took 25 us as planes and 35 us as rows, 256 of 14 x
-  // 14 took 60 and 44 us.
+  // The elements of a few channels fill cache lines of a patch in part. That costs im2col more than half
+  // empty vectors: on a Zen 5, 512 images of 7 x 7 took 25 us as planes and 35 us as rows, 256 of 14 x 14
+  // took 60 and 44 us.
   if (direction == Direction::to_col && v.out_w >= 8) return;
   mask_planes(direction);
   v.flat_group = std::min(v.c, flat_group_floats / plane / 4 * 4);
@@ -111,7 +111,7 @@ void Plan::group_flat_planes(Direction direction) {
 void Plan::mask_planes(Direction direction) {
   const Window& window = numbers_.window;
   const Index rows = direction == Direction::to_col ? numbers_.out_h : window.h;
-  // Bits of one tap fill whole vectors; eight bytes are read for each.
+  // The bits of a tap fill whole vectors. Each vector reads eight bytes of them.
   numbers_.flat = true;
   numbers_.mask_bytes = round_up(rows * window.w, widest) / 8;
   mask_.resize(static_cast<std::size_t>(numbers_.mask_bytes * window.taps() + 8));
@@ -120,7 +120,8 @@ void Plan::mask_planes(Direction direction) {
     const Index right = tap % window.kernel_w * window.dilation - window.left;
     for (Index y = 0; y < rows; ++y) {
       for (Index x = 0; x < window.w; ++x) {
-        // A tap takes part from the pixel at that shift to an element of col, or from the element to a pixel.
+        // A tap takes part where the shifted pixel exists (to_col), or where the element of col exists
+        // (to_image).
         const bool takes_part =
             direction == Direction::to_col
                 ? window.inside(y + down, x + right)

@@ -1,5 +1,5 @@
 // The idea: the best SIMD tier on threads that are already running. They share out tap rows by channels and
-// rows of patches by patch, whichever lie one after another in col, and each splits the rows that it needs.
+// rows of patches by patch, in the order of col, and each thread splits the rows that it needs.
 
 #include "im2col/plan.hpp"
 #include "team.hpp"
@@ -9,10 +9,10 @@
 namespace assay::im2col {
 namespace {
 
-/// Elements of col below which one thread does it all, because a fork and join costs more than it saves.
+/// Elements of col below which one thread computes all, since a fork and join costs more than it saves.
 /// Measured by channels on two cores of a Zen 5 beside other load, images of 14 x 14, 3 x 3 taps, fastest
-/// tenth of 90 slices, one thread in units of two: 0.67 at 28,224 elements, 1.07 at 56,448, 1.38 at
-/// 112,896, 1.6 at 225,792.
+/// tenth of 90 slices, one thread in units of two: 0.67 at 28,224 elements, 1.07 at 56,448, 1.38 at 112,896,
+/// 1.6 at 225,792.
 constexpr Index break_even = 65536;
 
 auto prepare(const Problem& p, const Im2col::Input&, const Context& context) {

@@ -1,10 +1,10 @@
-// The idea: the widest vectors the processor has, and rows in pairs that overlap. Each pair is walked three
-// times, for its means, its variances and its results. Between the second walk of a pair and the third comes
-// the first walk of the next, so that no walk waits for the sums across a vector, the root and the division
-// that end the one before. The rows after those are fetched meanwhile, or memory would idle during two walks
-// of three.
+// The idea: the widest vectors of the processor, and rows in pairs that overlap. Each pair is walked three
+// times, for its means, its variances and its results. Between the second and the third walk of a pair comes
+// the first walk of the next pair, so no walk waits for the sums across a vector, the root and the division
+// at the end of the one before. Further rows are fetched meanwhile; otherwise memory would idle during two
+// walks of three.
 //
-// One source for all SIMD targets; tiers() hands them to the variants `streaming` and `threaded`.
+// One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm/rows.hpp"
 #include "tiers.hpp"
@@ -35,11 +35,11 @@ constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 enum class Store { cached, past_caches };
 
-/// The kind of work, and the rows at a time; fixed at compile time, so that sums stay in registers.
+/// The kind of work and the rows at a time, fixed at compile time so that sums stay in registers.
 template <bool centred_, bool adds_, Store store_, int rows_>
 struct Kind {
-  static constexpr bool centred = centred_;  // around the mean, with beta
-  static constexpr bool adds = adds_;        // rows of x + r
+  static constexpr bool centred = centred_;  // subtracts the mean, adds beta
+  static constexpr bool adds = adds_;        // normalises x + r
   static constexpr Store store = store_;
   static constexpr int rows = rows_;
 };
@@ -68,11 +68,11 @@ HWY_INLINE void store_some(V value, D d, float* p, Index count) {
   for (Index l = 0; l < count; ++l) p[l] = copy[l];
 }
 
-/// Vectors of a row to a turn: four sums in flight nearly hide the latency of an addition.
+/// Vectors of a row per iteration: four sums in flight nearly hide the latency of an addition.
 template <int rows>
 constexpr int unrolled = 4 / rows;
 
-/// Sums in the making, and step.column(k, j): the vectors at column j of all rows into part k.
+/// Partial sums. step.column(k, j) adds the vectors at column j of all rows to part k.
 template <int rows>
 struct Parts {
   V part[std::size_t{rows}][std::size_t{unrolled<rows>}];
@@ -102,7 +102,7 @@ HWY_INLINE void walk(Index cols, Step& step) {
   }
 }
 
-/// The numbers that a walk over `rows` rows prefetches: half a number or one for each that it reads.
+/// The prefetches of a walk over `rows` rows: half a number or one number for each that it reads.
 struct Ahead {
   const float* from;
   Index share_of_two;  // 1: half as many as are read, 2: as many
@@ -124,7 +124,7 @@ struct Sum {
   Parts<Kind::rows> sums = {};
 
   HWY_INLINE void ahead(Index j, Index columns) const {
-    // A variant with a mean has a second walk to do it.
+    // With a mean, the second walk prefetches instead.
     if constexpr (!Kind::centred) next.fetch<Kind::rows>(j, columns);
   }
   HWY_INLINE void column(int k, Index j) {
@@ -151,7 +151,7 @@ struct Sum {
   }
   HWY_INLINE void add(int i, int k, V value) {
     V& sum = sums.part[i][k];
-    // Squares need no mean and are summed in this walk.
+    // Squares without a mean are summed in this walk.
     sum = Kind::centred ? hn::Add(sum, value) : hn::MulAdd(value, value, sum);
   }
 };
@@ -171,7 +171,7 @@ struct Squares {
   }
   HWY_INLINE void part_of_vector(int i, Index j, Index count) {
     const D d;
-    // Lanes past the end hold zeros, which are not at the mean and must not be added.
+    // Lanes past the end hold zeros, whose deviation from the mean must not be added.
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(count));
     add(i, 1, hn::IfThenElseZero(inside, hn::Sub(load_some(d, x + i * cols + j, count), mean[i])));
   }
@@ -195,7 +195,7 @@ struct Write {
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<rows>(j, columns); }
   HWY_INLINE void column(int, Index j) const {
     const D d;
-    // Loaded before the first store, which might change them for all that the compiler knows.
+    // Loaded before the first store: for the compiler, a store might change them.
     const V scale = hn::LoadU(d, gamma + j), shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
     for (int i = 0; i < rows; ++i) {
       const V value = result(i, hn::LoadU(d, x + i * cols + j), scale, shift);
@@ -224,10 +224,10 @@ HWY_INLINE float reciprocal_root(float spread) {
   return hn::GetLane(hn::Div(hn::Set(one, 1.0F), root));
 }
 
-/// Rows beyond the next pair that are fetched: more while y goes past the caches, since memory takes longer
-/// than the third cache. Of a trial loop with the same walks on a Zen 5: cached, 0.96 to 0.98 of the time
-/// with 1 and with 2 at 512 columns, 1.0 at 768; past the caches, gigabytes per second at 8,192 x 1,024: 45
-/// with 0, 55 with 2, 53 with 4 and with 8; at 4,096 x 1,024: 79, 78, 82, 81.
+/// Rows beyond the next pair that are fetched; more if y goes past the caches, since memory takes longer than
+/// the third-level cache. Measured in a trial loop with the same walks on a Zen 5. Cached: 0.96 to 0.98 of
+/// the time with 1 and with 2 at 512 columns, 1.0 at 768. Past the caches, gigabytes per second at 8,192 x
+/// 1,024: 45 with 0, 55 with 2, 53 with 4 and with 8; at 4,096 x 1,024: 79, 78, 82, 81.
 template <Store store>
 constexpr Index further = store == Store::past_caches ? 4 : 1;
 
@@ -236,11 +236,10 @@ template <class Kind>
 struct Walks {
   static constexpr int rows = Kind::rows;
   const Operands on;
-  const float share =
-      1.0F / static_cast<float>(on.cols);  // a product is cheaper than a division for each row
+  const float share = 1.0F / static_cast<float>(on.cols);  // cheaper than a division for each row
 
-  /// Returns the numbers of the next first walk that the walk before (0) and the walk after it (1) prefetch.
-  /// Past the last row these lie outside the array, which a prefetch may name.
+  /// Returns the numbers of the next first walk to prefetch, in the walk before it (`which` 0) or after that
+  /// (1). They may lie past the array, which a prefetch may name.
   HWY_INLINE Ahead ahead(Index first, Index which) const {
     const Index at = (first + rows + further<Kind::store>)*on.cols;
     if (Kind::adds) return {(which == 0 ? on.x : on.r) + at, 2};
@@ -272,7 +271,7 @@ struct Walks {
   HWY_INLINE void third_walk(Index first) const {
     const Ahead next = ahead(first + rows, 0);
     if constexpr (Kind::store == Store::past_caches) {
-      // One row after the other: of lines written in turns, some leave for memory before they are whole.
+      // One row after the other: if rows alternate, some lines leave for memory before they are whole.
       for (int i = 0; i < rows; ++i)
         write<1>(first + i, {next.from + i * on.cols * next.share_of_two / 2, next.share_of_two});
     } else {

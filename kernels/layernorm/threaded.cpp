@@ -1,5 +1,5 @@
 // The idea: the rows of the best SIMD tier, divided evenly among threads that are already running. Rows do
-// not depend on each other, and threads meet once, at the end.
+// not depend on each other; threads meet once, at the end.
 
 #include "layernorm/rows.hpp"
 #include "team.hpp"
@@ -11,7 +11,7 @@
 namespace assay::layernorm {
 namespace {
 
-/// Elements below which one thread does it all, because a fork and join costs more than it saves. Measured on
+/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
 /// two cores of a Zen 5, one thread in units of two, layernorm: 0.79 at 64 x 768, 0.97 at 97 x 768, 1.08 at
 /// 128 x 768, 1.24 at 171 x 768; 0.91 at 384 x 256, 1.12 at 512 x 256.
 constexpr Index break_even = 98304;

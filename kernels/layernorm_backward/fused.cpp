@@ -1,5 +1,5 @@
 // The idea: both sums of a row in sixteen independent parts, which the compiler may keep in vectors, and the
-// gradients of gamma and beta in the same walk. One running sum, as in `naive`, has a fixed order that
+// gradients of gamma and beta in the same walk. A single running sum, as in `naive`, has a fixed order that
 // forbids it. The second walk finds the row in a cache.
 
 #include "layernorm_backward/rows.hpp"

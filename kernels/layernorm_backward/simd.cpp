@@ -1,12 +1,12 @@
-// The idea: the widest vectors the processor has, and rows in pairs that overlap. Each pair is walked twice:
-// once for the two sums of each row, and what both rows add to dgamma and dbeta, which are loaded and stored
-// once for both; and once for dx. Between the two comes the first walk of the next pair, so that no walk
-// waits for the sums across a vector that end the one before, and the pair after that is fetched.
+// The idea: the widest vectors of the processor, and rows in pairs that overlap. Each pair is walked twice:
+// first for the two sums of each row and its part of dgamma and dbeta, which are loaded and stored once per
+// pair; then for dx. Between the two comes the first walk of the next pair, so no walk waits for the sums
+// across a vector at the end of the one before. The pair after that is fetched meanwhile.
 //
 // With d = x - mean, dx = rstd w + (d k + c), where k = -rstd^2 mean(w xhat) and c = -rstd mean(w) are
-// numbers of a row. d is the difference that the contract demands to be formed first.
+// numbers of a row. The contract demands that d is computed first.
 //
-// One source for all SIMD targets; tiers() hands them to the variants `streaming` and `threaded`.
+// One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm_backward/rows.hpp"
 #include "tiers.hpp"
@@ -37,10 +37,10 @@ constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 enum class Store { cached, past_caches };
 
-/// The kind of work, and the rows at a time; fixed at compile time, so that sums stay in registers.
+/// The kind of work and the rows at a time, fixed at compile time so that sums stay in registers.
 template <bool centred_, Store store_, int rows_>
 struct Kind {
-  static constexpr bool centred = centred_;  // around the mean, with dbeta
+  static constexpr bool centred = centred_;  // subtracts the mean, computes dbeta
   static constexpr Store store = store_;
   static constexpr int rows = rows_;
 };
@@ -61,7 +61,7 @@ HWY_INLINE void store_some(V value, D d, float* p, Index count) {
   for (Index l = 0; l < count; ++l) p[l] = copy[l];
 }
 
-/// `count` whole vectors, or the part of one if `count` is less than that, by the same code.
+/// Access to a whole vector or to a part of one, so that the same code serves both.
 struct Whole {
   HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
   HWY_INLINE void store(V value, float* p) const { hn::StoreU(value, D(), p); }
@@ -74,7 +74,7 @@ struct Some {
   HWY_INLINE void stream(V value, float* p) const { store(value, p); }
 };
 
-/// Calls step.column(k, j, access) for all vectors of a row: k is 0 and 1 in turn.
+/// Calls step.column(k, j, access) for all vectors of a row. k alternates between 0 and 1.
 template <class Step>
 HWY_INLINE void walk(Index cols, Step& step) {
   Index j = 0;
@@ -92,7 +92,7 @@ HWY_INLINE void fetch(const float* from, Index j, Index columns) {
   for (Index line = 0; line < columns * rows; line += 16) hwy::Prefetch(from + j * rows + line);
 }
 
-/// The sums of rows, and what they add to those over rows.
+/// The sums of rows, and their parts of dgamma and dbeta.
 template <class Kind>
 struct Sums {
   static constexpr int rows = Kind::rows;
@@ -113,7 +113,7 @@ struct Sums {
     V of_dgamma = access.load(dgamma + j);
     V of_dbeta = Kind::centred ? access.load(dbeta + j) : hn::Zero(D());
     for (int i = 0; i < rows; ++i) {
-      // Lanes past the end hold zeros in dy, whatever is in d.
+      // Lanes past the end are zero in dy, with any number in d.
       const V gradient = access.load(dy + i * cols + j);
       const V value = access.load(x + i * cols + j);
       const V d = Kind::centred ? hn::Sub(value, mean[i]) : value;
@@ -163,13 +163,13 @@ struct Write {
   }
 };
 
-/// The numbers of a row that its dx needs, from the first walk to the second.
+/// The numbers of a row that pass from the first walk to dx in the second.
 template <int rows>
 struct Lines {
   float slope[std::size_t{rows}], shift[std::size_t{rows}];
 };
 
-/// Rows beyond the next pair that are fetched while dx goes past the caches: memory takes longer.
+/// Rows beyond the next pair that are fetched if dx goes past the caches, since memory takes longer.
 constexpr Index further = 4;
 
 template <class Kind>
@@ -177,8 +177,8 @@ struct Walks {
   static constexpr int rows = Kind::rows;
   const Operands& on;
 
-  /// The rows of `array` to be fetched while those from `first` on are walked. Past the last row these name
-  /// what is not there, which a prefetch may.
+  /// The rows of `array` to fetch while the rows from `first` on are walked. They may lie past the array,
+  /// which a prefetch may name.
   HWY_INLINE const float* ahead(const float* array, Index first) const {
     return array + (first + rows + (Kind::store == Store::past_caches ? further : 0)) * on.cols;
   }
@@ -215,7 +215,7 @@ struct Walks {
   HWY_INLINE void second_walk(Index first, const Lines<rows>& lines) const {
     const float* next = ahead(on.dy, first + rows);
     if constexpr (Kind::store == Store::past_caches) {
-      // One row after the other: of lines written in turns, some leave for memory before they are whole.
+      // One row after the other: if rows alternate, some lines leave for memory before they are whole.
       for (int i = 0; i < rows; ++i)
         write<1>(first + i, lines.slope + i, lines.shift + i, next + i * on.cols);
     } else {

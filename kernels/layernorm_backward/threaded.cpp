@@ -1,6 +1,6 @@
 // The idea: the rows of the best SIMD tier, divided evenly among threads that are already running. dx needs
-// no other row. dgamma and dbeta are sums over all rows: each thread but the first adds up its own, and one
-// adds these to those of the first when all are done.
+// no other row. dgamma and dbeta are sums over all rows: each thread but the first has its own, which are
+// added to those of the first when all are done.
 
 #include "layernorm_backward/rows.hpp"
 #include "team.hpp"
@@ -14,7 +14,7 @@
 namespace assay::layernorm_backward {
 namespace {
 
-/// Elements below which one thread does it all, because a fork and join costs more than it saves. Measured on
+/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
 /// two cores of a Zen 5, one thread in units of two, layernorm_backward: 0.96 at 43 x 768, 1.15 at 64 x 768,
 /// 1.32 at 85 x 768; 0.98 at 128 x 256, 1.08 at 192 x 256.
 constexpr Index break_even = 40960;

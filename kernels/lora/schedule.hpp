@@ -1,4 +1,4 @@
-// Runs both contracts of the adapter as products on one thread or on many, for `fused` and `threaded`.
+// Runs both contracts of the adapter as products, on one thread for `fused` and on many for `threaded`.
 #pragma once
 
 #include "lora/products.hpp"

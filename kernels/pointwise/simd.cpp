@@ -1,8 +1,8 @@
-// The idea: the widest vectors the processor has, several to a turn, and polynomials of our own in the place
-// of the C library's functions (see vector_formulas.hpp). A chain runs operation by operation, with an array
-// between them: what a framework does whose kernels are tuned one by one.
+// The idea: the widest vectors of the processor, several per iteration, and our own polynomials in place of
+// the C library's functions (vector_formulas.hpp). A chain runs operation by operation, with an array between
+// them, like a framework whose kernels are tuned one by one.
 //
-// One source for all SIMD targets; tiers() hands them to the other variants.
+// One source for all SIMD targets; the other variants run the same code by tiers().
 
 #include "pointwise/arrays.hpp"
 #include "tiers.hpp"
@@ -29,7 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
 constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
-// Four vectors at once need all of 32 registers; of 16, two leave no room for constants already.
+// Four vectors at once need all of 32 registers. With 16 registers, two vectors already leave no room for
+// constants.
 constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
 template <class Formula, bool stream>
@@ -77,7 +78,7 @@ struct Row {
     for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j].v[0], mask, d, out[j] + i);
   }
 
-  /// Goes on from i while whole vectors fit before `last`; returns where it stopped.
+  /// Computes whole vectors from i on while they fit before `last`. Returns the first element left.
   template <class D>
   HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
@@ -105,7 +106,7 @@ struct Row {
   HWY_INLINE void run(Index i, Index last) const {
     const hn::ScalableTag<float> d;
     if constexpr (stream) {
-      // Streams of whole lines only: a line written in parts is read from memory after all.
+      // Streams whole lines only: a line written in parts is read from memory after all.
       const auto past_line = reinterpret_cast<std::uintptr_t>(out[0] + i) % 64;
       const Index head = static_cast<Index>((64 - past_line) % 64 / sizeof(float));
       const Index begin = head < last - i ? i + head : last;
@@ -142,7 +143,7 @@ void range(const Operands& on, Index first, Index last) {
   if constexpr (stream) hwy::FlushStream();
 }
 
-/// Streamed stores are whole aligned vectors, so that two outputs must begin at the same place of a line.
+/// Streamed stores are whole aligned vectors, so two outputs must have the same offset in a cache line.
 template <class Formula>
 void streamed(const Operands& on, Index first, Index last) {
   if constexpr (Vector<Formula>::outputs == 2) {
@@ -174,7 +175,7 @@ std::vector<Tier> all_tiers() {
   std::vector<Tier> out;
   for_each_tier(HWY_DISPATCH_TABLE(functions), [&](const std::string& name, auto* fill, const auto& unfit) {
     out.push_back({.name = name, .unfit = unfit});
-    // Even filling a table is code of that tier.
+    // Filling the table is code of that tier too.
     if (!unfit) fill(out.back().of);
   });
   return out;

@@ -21,17 +21,17 @@ using training::Batch;
 using training::Network;
 using training::State;
 
-/// A thread's images, with activations and a gradient of its own.
+/// The images of a thread, with its activations and gradient.
 struct Part {
   Index first = 0, count = 0;
   std::unique_ptr<training::Model<float>> model;
   const float* logits = nullptr;
   Buffer<float> logit_gradient;
-  Buffer<float> g;  ///< empty for the first part, which writes to the state's
+  Buffer<float> g;  ///< empty for the first part, which writes to the state's gradient
   float loss = 0;
 };
 
-/// A batch size, divided.
+/// The division of a batch size.
 struct Division {
   Index n = 0;
   std::vector<Part> parts;
@@ -53,8 +53,8 @@ class ComposedTrainer final : public training::Trainer {
   void prepare(Index n) override {
     division_ = find(n);
     if (division_ != nullptr) return;
-    // A full batch, the last of an epoch and the last of its validation; a driver that sweeps sizes leaves
-    // none behind.
+    // Room for a full batch, the last batch of an epoch and the last of its validation. A driver that sweeps
+    // sizes leaves no more behind.
     if (divisions_.size() == 3) divisions_.pop_front();
     division_ = &divisions_.emplace_back();
     division_->n = n;
@@ -134,7 +134,7 @@ class ComposedTrainer final : public training::Trainer {
     const int count = static_cast<int>(parts.size());
     on_team(count, count, [&](int i) { body(parts[static_cast<std::size_t>(i)]); });
   }
-  /// body(part, first parameter, past the last).
+  /// Calls body(part, first parameter, one past the last).
   template <class Body>
   void on_parameters(const Body& body) {
     on_team(parameter_threads_, parameter_threads_, [&](int i) {
