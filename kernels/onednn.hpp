@@ -55,9 +55,8 @@ inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_f
   return out;
 }
 
-/// Sets the number of threads. Sets the number of threads. oneDNN takes as many threads as OpenMP would, a
-/// setting of the calling thread: a primitive reads it when it is made and again when it runs, a product when
-/// it is called.
+/// Sets the number of threads. oneDNN takes as many threads as OpenMP would, a setting of the calling thread:
+/// a primitive reads it when it is made and again when it runs, a product when it is called.
 inline void use_threads(int threads) {
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
 }

@@ -19,7 +19,7 @@ std::vector<DirectTier> direct_tiers();
 /// Space filled with zeros. A call overwrites only the places of pixels.
 Buffer<float> zeroed_space(Index floats);
 
-/// Computes Computes y from x, or dx from dy: both are sums over taps and channels of a source.
+/// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
 /// There are two ways, and the plan takes the cheaper by its estimate: pixel_sum.hpp, or tap_sum.hpp where
 /// rows of the result are few or do not fill vectors, or where weights outweigh pixels.
@@ -73,7 +73,7 @@ class SumPlan {
   Index result_h_ = 0, result_w_ = 0;
 };
 
-/// Computes Computes dw and dbias from x and dy.
+/// Computes dw and dbias from x and dy.
 class WeightPlan {
  public:
   explicit WeightPlan(const Layer& p);

@@ -30,8 +30,8 @@ struct TapGradient {
   bool add = false;      ///< adds to out; otherwise overwrites it
 };
 
-/// Transposes Transposes dy of one image and `filters` filters, which have `pixels` pixels each and are
-/// `plane` apart, into b of TapGradient from `to` on. Panels are `panel` floats apart.
+/// Transposes dy of one image and `filters` filters, which have `pixels` pixels each and are `plane` apart,
+/// into b of TapGradient from `to` on. Panels are `panel` floats apart.
 struct TurnDy {
   const float* dy = nullptr;
   Index plane = 0, pixels = 0, filters = 0;
@@ -43,7 +43,7 @@ struct TapGradientTier {
   std::string name;
   void (*gradient)(const TapGradient&) = nullptr;
   void (*turn)(const TurnDy&) = nullptr;
-  /// The The sum of `count` numbers.
+  /// The sum of `count` numbers.
   float (*sum)(const float* from, Index count) = nullptr;
 };
 

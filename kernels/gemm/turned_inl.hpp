@@ -1,8 +1,7 @@
-// Computes Computes C^T = op(B)^T op(A)^T in place of C = op(A) op(B), compiled once per SIMD target. A tile
-// reads one operand row by row along k and the other column by column. A product with a transposed B would
-// have to transpose all of B; one with a transposed A would have to cut all of A into slices. As a transpose,
-// each is read where it lies. The smaller operand and the result are copied or transposed instead
-// (is_better_turned).
+// Computes C^T = op(B)^T op(A)^T in place of C = op(A) op(B), compiled once per SIMD target. A tile reads one
+// operand row by row along k and the other column by column. A product with a transposed B would have to
+// transpose all of B; one with a transposed A would have to cut all of A into slices. As a transpose, each is
+// read where it lies. The smaller operand and the result are copied or transposed instead (is_better_turned).
 
 #if defined(ASSAY_GEMM_TURNED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_TURNED_INL
