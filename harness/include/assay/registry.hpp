@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/detail/typed.hpp"
+#include "assay/error.hpp"
 #include "assay/operation.hpp"
 
 #include <map>
