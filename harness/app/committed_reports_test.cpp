@@ -68,6 +68,15 @@ std::vector<std::string> foreign_headings(const std::string& report, const std::
 
 /// A template, with those that it takes in, or a document without data.
 std::string form_of(const std::string& name) {
+  if (name == "a forecast") {
+    Forecast all;
+    all.job.dataset = {.train = 1, .batch = 1};
+    all.calibration.flags.emplace_back();
+    all.what_if.emplace_back();
+    all.left_out.emplace_back("nothing");
+    all.scores.emplace_back().models.emplace_back();
+    return to_markdown(all);
+  }
   if (name == "a threshold") return doc::to_markdown(record_document(ThresholdRecord{}));
   if (name == "a tuning") {
     TuneRecord record{.candidates = std::vector<Candidate>(2)};
@@ -91,7 +100,7 @@ std::vector<std::pair<std::filesystem::path, std::string>> reports_with_template
     if (file.extension() != ".md" || file.parent_path() == reports / "templates") continue;
     const std::string name = file.stem().string();
     const auto add = [&](const char* form) { out.emplace_back(file, form); };
-    if (file.parent_path() == reports / "public") add("epoch.md");
+    if (file.parent_path() == reports / "public") add("a forecast");
     if (name.starts_with("tune_")) add(name.starts_with("tune_threshold") ? "a threshold" : "a tuning");
   }
   std::ranges::sort(out);

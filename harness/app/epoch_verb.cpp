@@ -109,8 +109,8 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   put(options.json, findings_text(known) + losses_line(job.plan, epoch.times) + next + verdict_text(known),
       to_json(known, prediction->made));
   if (!options.log.empty()) log_epoch(logged_epoch(*prediction, epoch, known, hash), options.log);
-  // What was predicted and what was found disagree, whoever is to blame: who plans by such a prediction would
-  // be as wrong. An interval of 90 % misses one epoch of ten by luck alone.
+  // Prediction and epoch disagree, whatever the cause: plans by such a prediction would be as wrong. An
+  // interval of 90 % misses one epoch of ten by luck alone.
   return {missed ? Word::missed : Word::predicted};
 }
 

@@ -57,7 +57,7 @@ Job read_all(const PredictOptions& options) {
 
 bool is_wrong(const LintFinding& finding) { return finding.contradiction; }
 
-/// A suite says itself what these say of a job, or has no use for it.
+/// A suite states these facts itself, or has no use for them.
 void require_none_of_a_job(const PredictOptions& options) {
   const std::string given = first_given(options.facts);
   if (given.empty()) return;

@@ -220,8 +220,7 @@ Word word_of(const ThresholdRecord& record) {
   return Word::interrupted;
 }
 
-/// An old header stays as it was when there is no constant: whoever includes it must not lose it by a noisy
-/// day.
+/// Without a constant an old header stays: sources that include it must not lose it by a noisy day.
 std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
   if (tune.header.empty()) return "";
   const auto constant = record.threshold.constant();

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// What was chosen for one machine and one version.
+/// The choice for one machine and one version.
 struct TunedKernels {
   std::string machine, version;
   std::string caches;  ///< as ASSAY_CACHES takes them

@@ -28,7 +28,7 @@ constexpr std::string_view keywords =
 
 bool is_keyword(const std::string& name) { return keywords.find(" " + name + " ") != std::string_view::npos; }
 
-/// Letters as in ASCII; whoever reads the header may have another locale.
+/// Letters as in ASCII: readers of the header may have another locale.
 bool is_spelled_as_identifier(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto follows = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
@@ -71,8 +71,9 @@ std::string header_text(const ThresholdRecord& record, const std::string& name) 
   const ThresholdQuestion& q = record.question;
   std::string out = commented("Written by assay: measure again instead of editing.", "") + "//\n";
   out += commented(fmt::format("{}, {} growing: {}", q.subject, q.vary, threshold_sentence(record)), "");
-  out += commented(
-      fmt::format("Measured {} on {}, commit {}:", record.made.date, record.made.machine.key, record.made.commit), "");
+  out += commented(fmt::format("Measured {} on {}, commit {}:", record.made.date, record.made.machine.key,
+                               record.made.commit),
+                   "");
   out += commented(record.made.command, "  ");
   return out + fmt::format("#pragma once\n\n#include <cstddef>\n\ninline constexpr std::ptrdiff_t {} = {};\n",
                            name, *record.threshold.constant());

@@ -10,7 +10,7 @@ namespace assay {
 /// Throws Error unless `name` may name a constant: an identifier that is no keyword and is not reserved.
 void require_identifier(const std::string& name);
 
-/// A whole header with the constant as `std::ptrdiff_t`, and a comment that says what it was measured on.
+/// A whole header with the constant as `std::ptrdiff_t`, and a comment on the measurement.
 /// Only for a threshold that has a constant.
 std::string header_text(const ThresholdRecord& record, const std::string& name);
 

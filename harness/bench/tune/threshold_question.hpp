@@ -1,4 +1,4 @@
-/// The question of `tune threshold`, held against what is registered: one operation, one field that grows,
+/// The question of `tune threshold`, checked against the registry: one operation, one field that grows,
 /// two variants.
 #pragma once
 
@@ -47,7 +47,7 @@ struct ThresholdQuestion {
   std::string problem_at(Index size) const;
 };
 
-/// Throws Error naming the option at fault, with what is near where a name is unknown: of the operation, the
+/// Throws Error naming the option at fault, with similar names where a name is unknown: of the operation, the
 /// field or a variant; a range or thread counts that cannot be; when the contract refuses all sizes, or one
 /// alone is left. When variants refuse all, `sizes` is empty: they do not run here.
 ThresholdQuestion question_of(const ThresholdRequest& request, const Registry& registry,

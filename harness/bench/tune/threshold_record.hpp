@@ -1,4 +1,4 @@
-/// The record of a break-even size: the answer in words, every size measured, and what was not measured.
+/// The record of a break-even size: the answer in words, all sizes measured, and all that were not.
 #pragma once
 
 #include "bench/tune/threshold_rounds.hpp"

@@ -1,6 +1,7 @@
 #include "bench/tune/threshold_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t quarters = 4;
 
 /// Combines two measurements of one size that contradicted others. Where both name the same way as the faster
-/// one, the fresh one is kept, which was not chosen for what it says; else nothing is known.
+/// one, the second measurement is kept: its result did not select it. Otherwise nothing is known.
 Interval both(const Interval& before, const Interval& fresh) {
   const auto named = [](const Interval& ratio) { return faster_at({.size = 0, .ratio = ratio}); };
   if (named(before) == named(fresh)) return fresh;
@@ -36,21 +37,17 @@ class Search {
  private:
   // All of these are false once the search was stopped.
 
-  bool look_at(std::size_t i) {
-    if (measured_[i]) return true;
-    const Interval ratio = measure_(sizes_[i]);
+  /// The answer during which the search was stopped does not count.
+  bool measure(std::size_t i) {
+    Interval ratio = measure_(sizes_[i]);
     if (stopped_()) return false;
-    measured_[i] = MeasuredSize{.size = sizes_[i], .ratio = ratio};
+    const bool again = measured_[i].has_value();
+    if (again) ratio = both(measured_[i]->ratio, ratio);
+    measured_[i] = MeasuredSize{.size = sizes_[i], .ratio = ratio, .again = again};
     return true;
   }
 
-  bool look_again_at(std::size_t i) {
-    const Interval ratio = measure_(sizes_[i]);
-    if (stopped_()) return false;
-    measured_[i]->ratio = both(measured_[i]->ratio, ratio);
-    measured_[i]->again = true;
-    return true;
-  }
+  bool look_at(std::size_t i) { return measured_[i] || measure(i); }
 
   bool look_into(std::size_t from, std::size_t to) {
     for (std::size_t k = 1; k < quarters; ++k) {
@@ -80,7 +77,7 @@ class Search {
 
   bool settle() {
     while (const auto doubtful = contradiction()) {
-      if (!look_again_at(*doubtful) || !narrow()) return false;
+      if (!measure(*doubtful) || !narrow()) return false;
     }
     return true;
   }
@@ -162,16 +159,9 @@ Faster faster_at(const MeasuredSize& measured) {
 }
 
 std::string_view to_string(ThresholdOutcome outcome) {
-  switch (outcome) {
-    case ThresholdOutcome::found: return "FOUND";
-    case ThresholdOutcome::everywhere: return "EVERYWHERE";
-    case ThresholdOutcome::nowhere: return "NOWHERE";
-    case ThresholdOutcome::reversed: return "REVERSED";
-    case ThresholdOutcome::not_monotone: return "NOT MONOTONE";
-    case ThresholdOutcome::undecided: return "UNDECIDED";
-    case ThresholdOutcome::stopped: return "STOPPED";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> words{"FOUND",        "EVERYWHERE", "NOWHERE", "REVERSED",
+                                                  "NOT MONOTONE", "UNDECIDED",  "STOPPED"};
+  return words[static_cast<std::size_t>(outcome)];
 }
 
 std::optional<Index> Threshold::constant() const {

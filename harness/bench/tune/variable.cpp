@@ -55,7 +55,7 @@ std::vector<OpenBlasCore> cores_to_try(const std::vector<std::string>& wanted,
   return out;
 }
 
-/// Those that differ least stand first.
+/// Sizes that differ least stand first.
 std::vector<CacheSizes> near(const CacheSizes& system) {
   std::vector<CacheSizes> out;
   const auto try_size = [&](double CacheSizes::*of, double factor) {

@@ -75,7 +75,7 @@ TEST(VariableRecords, HoldTheEnvironmentInJson) {
   const Json& attempts = json.at("attempts").at("rows");
   ASSERT_EQ(attempts.size(), 5U);
   EXPECT_EQ(attempts.at(0).at("name"), "default");
-  EXPECT_EQ(attempts.at(2).at("speedup").at("middle"), 2);
+  EXPECT_EQ(attempts.at(2).at("ratio").at("middle"), 0.5);
   EXPECT_EQ(json.at("cases").at("rows").at(0).at("trial"), key);
   EXPECT_EQ(attempts.at(3).at("verdict"), "LEFT OUT");
   EXPECT_EQ(attempts.at(4).at("verdict"), "WRONG");

@@ -230,6 +230,14 @@ std::string to_text(const Document& document);
 Json to_value(const Document& document);
 std::string to_json(const Document& document);
 
+/// The members that documents of one schema have in JSON.
+struct Members {
+  std::string schema;
+  std::vector<const char*> facts{}, optional_facts{}, lists{}, optional_lists{}, tables{}, optional_tables{};
+};
+/// The JSON Schema of such documents.
+Json schema_of(const Members& members);
+
 std::string to_markdown(const std::vector<Block>& blocks);
 std::string to_text(const std::vector<Block>& blocks);
 /// A line of tags and one for each row. An interval has three cells: tag, tag_low, tag_high.

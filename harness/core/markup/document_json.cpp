@@ -94,6 +94,41 @@ Json to_value(const Document& document) {
 
 std::string to_json(const Document& document) { return json_text(to_value(document)) + "\n"; }
 
+Json schema_of(const Members& members) {
+  const auto list_of = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };
+  const auto map_of = [](const Json& values) {
+    return Json{{"type", "object"}, {"additionalProperties", values}};
+  };
+  const Json text{{"type", "string"}}, number{{"type", "number"}};
+  const Json scalar{{"type", Json::array({"number", "string", "null"})}};
+  const Json interval{
+      {"type", "object"},
+      {"properties", {{"low", scalar}, {"middle", scalar}, {"high", scalar}, {"coverage", number}}},
+      {"required", Json::array({"low", "middle", "high", "coverage"})},
+      {"additionalProperties", false}};
+  const Json cell{{"anyOf", Json::array({scalar, interval})}};
+  const Json table{{"type", "object"},
+                   {"properties", {{"columns", list_of(map_of(text))}, {"rows", list_of(map_of(cell))}}}};
+  Json properties{{"schema", {{"const", members.schema}}}, {"outcome", text}};
+  std::vector<std::string> required{"schema", "outcome"};
+  const auto add = [&](const std::vector<const char*>& names, const Json& type, bool always) {
+    for (const char* name : names) {
+      properties[name] = type;
+      if (always) required.emplace_back(name);
+    }
+  };
+  add(members.facts, cell, true);
+  add(members.optional_facts, cell, false);
+  add(members.lists, list_of(text), true);
+  add(members.optional_lists, list_of(text), false);
+  add(members.tables, table, true);
+  add(members.optional_tables, table, false);
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
 std::string to_csv(const Table& table) {
   std::vector<bool> has_interval(table.columns.size());
   for (const auto& row : table.rows) {

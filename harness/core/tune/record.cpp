@@ -1,12 +1,10 @@
 #include "core/tune/record.hpp"
 
-#include "core/machine/fields.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 namespace assay {
@@ -67,22 +65,28 @@ std::string verdict_of(const TuneRecord& record, std::size_t i) {
 
 bool has_ratio(const TuneRecord& record, std::size_t i) { return i > 0 && record.candidates[i].measured(); }
 
+/// With the digits that a change of 1 % needs.
+std::string change_cell(const TuneRecord& record, std::size_t i, const Interval& ratio) {
+  return has_ratio(record, i) ? change_text(ratio) : "";
+}
+
 doc::Table attempts_table(const TuneRecord& record) {
-  doc::Table out{.tag = "attempts",
-                 .columns = {{.tag = "name", .name = std::string(record.words.setting)},
-                             {.tag = "in_use", .about = "the setting that is reported to be in use then"},
-                             {.tag = "rate", .name = record.rate},
-                             {.tag = "speedup",
-                              .name = fmt::format("against {}", record.words.present),
-                              .about = "over all cases, round by round"},
-                             {.tag = "verdict", .about = "= cannot be told from the fastest", .folds = false},
-                             {.tag = "why", .data_only = true}}};
+  doc::Table out{
+      .tag = "attempts",
+      .columns = {{.tag = "name", .name = std::string(record.words.setting)},
+                  {.tag = "in_use", .about = "the setting that is reported to be in use then"},
+                  {.tag = "rate", .name = record.rate},
+                  {.tag = "change", .name = fmt::format("against {}", record.words.present)},
+                  {.tag = "ratio", .about = "time by that of the present setting", .data_only = true},
+                  {.tag = "verdict", .about = "= cannot be told from the fastest", .folds = false},
+                  {.tag = "why", .data_only = true}}};
   for (std::size_t i = 0; i < record.candidates.size(); ++i) {
     const CandidateRuling& ruling = record.ruling.candidates[i];
     const bool rated = !record.rate.empty() && ruling.seconds > 0;
     out.rows.push_back({record.candidates[i].name, record.candidates[i].in_use,
                         rated ? doc::count(1 / ruling.seconds) : doc::Text(),
-                        has_ratio(record, i) ? speedup_cell(ruling.ratio) : doc::Text(),
+                        change_cell(record, i, ruling.ratio),
+                        has_ratio(record, i) ? doc::amount(ruling.ratio, "ratio") : doc::Text(),
                         verdict_of(record, i), ruling.why});
   }
   return out;
@@ -106,20 +110,16 @@ doc::Table cases_table(const TuneRecord& record) {
 }
 
 doc::Table reasons_table(const TuneRecord& record) {
-  doc::Table out{.tag = "reasons",
-                 .columns = {{.tag = "name", .name = std::string(record.words.setting)},
-                             {.tag = "expected"},
-                             {.tag = "control", .about = "the same ratio of work that no setting changes"},
-                             {.tag = "memory", .about = "resident, at its peak"},
-                             {.tag = "rounds"},
-                             {.tag = "verdict", .folds = false},
-                             {.tag = "reason", .folds = false}}};
+  doc::Table out{
+      .tag = "reasons",
+      .columns = doc::columns("name; expected; control: The same ratio of work that no setting changes.; "
+                              "memory: Resident, at its peak.; rounds; !verdict; !reason")};
+  out.columns.front().name = record.words.setting;
   for (std::size_t i = 0; i < record.candidates.size(); ++i) {
     const Candidate& candidate = record.candidates[i];
     const CandidateRuling& ruling = record.ruling.candidates[i];
     const doc::Text memory = candidate.peak_bytes > 0 ? doc::bytes(candidate.peak_bytes) : doc::Text();
-    out.rows.push_back({candidate.name, candidate.hypothesis,
-                        has_ratio(record, i) ? speedup_cell(ruling.control) : doc::Text(), memory,
+    out.rows.push_back({candidate.name, candidate.hypothesis, change_cell(record, i, ruling.control), memory,
                         doc::count(static_cast<double>(candidate.turns.size())), verdict_of(record, i),
                         ruling.why});
   }
@@ -135,30 +135,15 @@ doc::List items(const std::vector<std::string>& texts, std::string_view before =
 }  // namespace
 
 Json tuning_schema() {
-  const auto list_of = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };
-  const auto map_of = [](const Json& values) {
-    return Json{{"type", "object"}, {"additionalProperties", values}};
-  };
-  const Json text{{"type", "string"}}, count{{"type", "integer"}}, texts = map_of(text);
-  const Json any{{"type", Json::array({"number", "string", "null"})}},
-      size{{"type", Json::array({"integer", "null"})}};
-  const Json rows = list_of(map_of({{"anyOf", Json::array({any, schema_of<Interval>()})}}));
-  const Json table{{"type", "object"}, {"properties", {{"columns", list_of(texts)}, {"rows", rows}}}};
-  Json properties{{"schema", {{"const", record_schema}}}, {"environment", texts}};
-  const auto add = [&](const Json& type, std::initializer_list<const char*> names) {
-    for (const char* name : names) properties[name] = type;
-  };
-  const auto always = {"schema", "outcome", "date", "commit", "machine", "command", "rounds", "not_measured"};
-  add(text, {"outcome", "date", "commit", "machine", "advice", "chosen", "answer", "case", "vary", "first",
-             "second"});
-  add(list_of(text), {"command", "not_measured"});
-  add(count, {"rounds", "seed"});
-  add(size, {"low", "high", "constant"});
-  add(table, {"attempts", "cases", "reasons", "sizes"});
-  return {{"type", "object"},
-          {"properties", properties},
-          {"required", std::vector<std::string>(always.begin(), always.end())},
-          {"additionalProperties", false}};
+  Json out = doc::schema_of({.schema = record_schema,
+                             .facts = {"date", "commit", "machine", "rounds"},
+                             .optional_facts = {"advice", "chosen", "answer", "case", "vary", "first",
+                                                "second", "low", "high", "constant", "seed"},
+                             .lists = {"command", "not_measured"},
+                             .tables = {},
+                             .optional_tables = {"attempts", "cases", "reasons", "sizes"}});
+  out["properties"]["environment"] = {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+  return out;
 }
 
 doc::Document record_document(doc::Text title, std::string outcome, const Circumstances& made,

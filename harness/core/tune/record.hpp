@@ -35,7 +35,7 @@ struct TuneRecord {
 doc::Document record_document(doc::Text title, std::string outcome, const Circumstances& made,
                               std::vector<doc::Section> sections);
 
-/// The decision, its consequences, the attempts, the reasons, and what not to try again.
+/// The decision, its consequences, the attempts, the reasons, and the settings not to try again.
 doc::Document record_document(const TuneRecord& record);
 
 /// Its JSON, with "environment" where a variable is set: {"OPENBLAS_CORETYPE": "Haswell"}, and {} for the

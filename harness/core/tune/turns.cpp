@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -172,12 +173,8 @@ Interval ratio_between(const Candidate& one, const Candidate& other) {
 std::size_t rounds_of(const std::vector<Candidate>& candidates) { return candidates.front().turns.size(); }
 
 std::string_view to_string(Advice advice) {
-  switch (advice) {
-    case Advice::take: return "TAKE";
-    case Advice::keep: return "KEEP";
-    case Advice::undecided: return "UNDECIDED";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> words{"TAKE", "KEEP", "UNDECIDED"};
+  return words[static_cast<std::size_t>(advice)];
 }
 
 TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates) {

@@ -1,5 +1,5 @@
-/// Tries settings against the present one in turns: measures rounds and decides. Knows neither what a setting
-/// is nor how a turn is timed.
+/// Tries settings against the present one in turns: measures rounds and decides. Callers know what a setting
+/// is and how a turn is timed.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -28,7 +28,7 @@ struct Turn {
 struct Candidate {
   std::string name;           ///< Haswell
   std::string in_use;         ///< the setting that is reported to be in use then
-  std::string hypothesis;     ///< what is expected of it
+  std::string hypothesis;     ///< the expected effect
   std::vector<double> price;  ///< compared number by number: the lowest is taken of those that are tied
   std::string left_out;       ///< why it is not measured
   std::string wrong;          ///< how its results differ from those that are right
@@ -100,7 +100,7 @@ struct TuneRuling {
   std::size_t tied = 0;  ///< candidates that cannot be told from the best, itself included
 };
 
-/// Rules on what was measured, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
+/// Rules on the measured turns, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
 /// The cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than
 /// the present setting, where any is.
 TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates);

@@ -35,7 +35,7 @@ struct Prediction {
   IntervalSource source = IntervalSource::cases;
   std::size_t launches = 0;                 ///< fewest of any counted case
   std::vector<Contribution> contributions;  ///< largest first
-  std::vector<std::string> left_out;        ///< what the number does not contain, or hides
+  std::vector<std::string> left_out;        ///< parts of an epoch that the number does not contain, or hides
 };
 
 /// Predictions from the naive variant of each case, from the fastest agreeing variant of each case, and,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace assay {
@@ -226,21 +227,10 @@ class Calibrator {
     }
   }
 
-  /// Adds up all phases of a scope beside training: one by one where all are known so, else their means.
+  /// Adds up all phases of a scope beside training.
   Spread spread_in(Scope scope) const {
-    std::vector<double> sums;
-    double mean = 0;
-    bool any = false, single = true;
-    for (const StepPhase& phase : job_.phases) {
-      if (phase.scope != scope || phase.overlaps) continue;
-      mean += phase.mean_seconds;
-      single = single && !phase.seconds.empty() && (!any || sums.size() == phase.seconds.size());
-      if (single && !any) sums.assign(phase.seconds.size(), 0);
-      for (std::size_t i = 0; single && i < sums.size(); ++i) sums[i] += phase.seconds[i];
-      any = true;
-    }
-    if (!any) return {};
-    return single ? spread_of(grouped(sums)) : Spread{.mean = mean, .steps = 1};
+    const auto in_scope = [&](const StepPhase& phase) { return phase.scope == scope && !phase.overlaps; };
+    return spread_of(grouped(summed(job_.phases, &StepPhase::mean_seconds, in_scope)));
   }
 
   void find_load() {
@@ -271,22 +261,26 @@ class Calibrator {
     if (!out_.no_load.empty()) out_.load.clear();
   }
 
-  /// Step by step where all are known so, else the mean.
-  template <typename Which>
-  std::vector<double> summed(const Which& which) const {
+  /// Adds up parts: one by one where all are known so, else their means. Empty where there is none.
+  template <class Part, class Which>
+  static std::vector<double> summed(const std::vector<Part>& parts, double Part::*mean, const Which& which) {
     std::vector<double> out;
-    double mean = 0;
+    double sum = 0;
     bool any = false, single = true;
-    for (const StepPart& part : out_.parts) {
+    for (const Part& part : parts) {
       if (!which(part)) continue;
-      mean += part.mean;
+      sum += part.*mean;
       single = single && !part.seconds.empty() && (!any || out.size() == part.seconds.size());
-      if (single && out.empty()) out.assign(part.seconds.size(), 0);
+      if (single && !any) out.assign(part.seconds.size(), 0);
       for (std::size_t i = 0; single && i < out.size(); ++i) out[i] += part.seconds[i];
       any = true;
     }
     if (!any) return {};
-    return single ? out : std::vector<double>{mean};
+    return single ? out : std::vector<double>{sum};
+  }
+  template <class Which>
+  std::vector<double> summed(const Which& which) const {
+    return summed(out_.parts, &StepPart::mean, which);
   }
 
   void find_rest() {
@@ -335,14 +329,8 @@ class Calibrator {
 }  // namespace
 
 std::string_view to_string(Doubt doubt) {
-  switch (doubt) {
-    case Doubt::drift: return "drift";
-    case Doubt::warm_up: return "warm-up";
-    case Doubt::cache: return "cache";
-    case Doubt::parts: return "parts";
-    case Doubt::weather: return "weather";
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> words{"drift", "warm-up", "cache", "parts", "weather"};
+  return words[static_cast<std::size_t>(doubt)];
 }
 
 bool Calibration::flagged(Doubt doubt) const { return std::ranges::count(flags, doubt, &Flag::doubt) > 0; }

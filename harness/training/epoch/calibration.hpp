@@ -53,7 +53,7 @@ struct Calibration {
   Spread period;                         ///< of `steady`
   std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen
   LineFit line;                          ///< of the same windows
-  /// Of processor time, what other processes and the host took meanwhile, 0.9 at most.
+  /// The share of processor time that other processes and the host took meanwhile, 0.9 at most.
   double taken_share = 0;
 
   double one_off = 0;  ///< A, first fill included
@@ -65,7 +65,7 @@ struct Calibration {
   std::vector<double> load;     ///< seconds of making single batches, or their mean alone
   std::string no_rest;          ///< why nothing is known about a step without its load; `rest` is empty then
   std::vector<double> rest;     ///< seconds of single steps without load, or their mean alone
-  double waited = 0;            ///< mean of what the loop spent on loading
+  double waited = 0;            ///< mean time of the loop on loading
   std::vector<StepPart> parts;  ///< training phases that add to a step, load included
   std::vector<BesideStep> beside;   ///< training phases that overlap, load excluded
   bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted

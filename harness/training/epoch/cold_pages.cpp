@@ -15,8 +15,8 @@ namespace {
 /// Fewer pages than this share may be missing and not be seen: a file has its header, which is always read.
 constexpr double unseen = 1e-3;
 
-/// Seconds of making the batch of each step, windows one after the other: what a worker takes, or what the
-/// loop spends where it loads itself. Empty where that is not known step by step.
+/// Seconds of making the batch of each step, windows one after the other: the time of a worker, or of
+/// the loop where it loads itself. Empty where that is not known step by step.
 std::vector<double> load_seconds(const Job& job) {
   const bool workers = job.loader.workers.value_or(0) > 0;
   std::vector<double> out;

@@ -26,7 +26,7 @@ struct PartsPolicy {
   double seconds = 4;           ///< the rounds are spread over this time
 };
 
-/// Carries what the calibration knows of batches and steps in the loop over to other settings: a step with
+/// Carries the times of batches and steps that the calibration knows over to other settings: a step with
 /// workers takes longer by the share of its time in which they work, at the rate at which it does beside
 /// workers that always work. The queue is played as M4 plays it. `beside` is the time that an epoch takes
 /// beside its steps, whatever the loader. No epoch is trained.

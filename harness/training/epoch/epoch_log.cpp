@@ -36,15 +36,16 @@ ErrorSummary summary_of(std::string model, const std::vector<double>& errors) {
   return out;
 }
 
-/// Errors of predictions by name, each against what was measured.
+/// Errors of predictions by name, each against its measurement.
 class Errors {
  public:
   void add(const std::string& name, const Interval& predicted, double measured) {
     errors_[name].push_back(std::abs(predicted.middle / measured - 1));
-    if (!(predicted.low < predicted.high) || predicted.coverage <= 0) return;
+    const auto held = holds(predicted, measured);
+    if (!held || predicted.coverage <= 0) return;
     auto& [with, inside] = coverage_[name];
     ++with;
-    if (predicted.low <= measured && measured <= predicted.high) ++inside;
+    if (*held) ++inside;
   }
   std::vector<ErrorSummary> summaries() {
     std::vector<ErrorSummary> out;
@@ -73,7 +74,7 @@ std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
 using Taken = double (*)(const LoggedEpoch&);
 double in_seconds(const LoggedEpoch& epoch) { return epoch.seconds; }
 
-/// The delay of a slow source is one of the clock: it goes with no pace of the machine.
+/// An artificial delay is wall time; it does not scale with the machine's speed.
 bool goes_with_the_machine(const LoggedEpoch& epoch) { return epoch.job.plan.batch_delay == 0; }
 
 double at_pace(const LoggedEpoch& epoch) {

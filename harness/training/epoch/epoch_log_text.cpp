@@ -1,4 +1,4 @@
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace assay {
 namespace {
@@ -24,15 +23,6 @@ std::string coverage_text(const ErrorSummary& one) {
   const Interval share = proportion(one.inside, one.with_interval);
   return fmt::format("{} of {} [{:.0f} %, {:.0f} %]", one.inside, one.with_interval, 100 * share.low,
                      100 * share.high);
-}
-
-Json error_row(const std::string& what, const ErrorSummary& one) {
-  return Json{{"what", what},
-              {"epochs", one.epochs},
-              {"median", percent(one.median)},
-              {"p95", percent(one.p95)},
-              {"largest", percent(one.largest)},
-              {"inside", coverage_text(one)}};
 }
 
 /// Returns nothing for no regrets.
@@ -55,11 +45,15 @@ std::string regret_text(const std::vector<LoggedEpoch>& log) {
       at_pace.empty() ? "" : "; at the pace of the epoch " + at_pace);
 }
 
-Json error_rows(const std::vector<LoggedEpoch>& log) {
+doc::Table errors_table(const std::vector<LoggedEpoch>& log) {
   const std::string at_pace = " at the pace of the epoch";
-  Json out = Json::array();
+  doc::Table out{.tag = "errors",
+                 .columns = doc::columns("what = what was predicted; !epochs; !median = median error; !p95; "
+                                         "!largest; !inside = inside the 90 % interval")};
   const auto add = [&](const std::string& what, const ErrorSummary& one) {
-    if (one.epochs > 0) out.push_back(error_row(what, one));
+    if (one.epochs == 0) return;
+    out.rows.push_back({what, doc::count(static_cast<double>(one.epochs)), percent(one.median),
+                        percent(one.p95), percent(one.largest), coverage_text(one)});
   };
   for (const ErrorSummary& one : same_setting_errors(log)) add("the same setting, " + one.model, one);
   add("the same setting, M4 with the epochs before it", errors_with_experience(log));
@@ -71,48 +65,72 @@ Json error_rows(const std::vector<LoggedEpoch>& log) {
 }
 
 /// A column for each model that the first epoch has.
-Json epoch_row(const LoggedEpoch& epoch, const LoggedEpoch& first) {
-  Json errors = Json::array();
-  for (const LoggedModel& column : first.models) {
-    const auto own = std::ranges::find(epoch.models, column.model, &LoggedModel::model);
-    errors.push_back(own == epoch.models.end() ? std::string("-")
-                                               : error_in_words(own->seconds.middle / epoch.seconds - 1));
+doc::Table epochs_table(const std::vector<LoggedEpoch>& log) {
+  doc::Table out{.tag = "epochs", .columns = doc::columns("!job; !measured")};
+  for (const LoggedModel& model : log.front().models)
+    out.columns.push_back({.tag = model.model, .folds = false});
+  for (const LoggedEpoch& epoch : log) {
+    auto& row = out.rows.emplace_back();
+    row = {epoch.job.name + ": " + in_words(epoch.job.plan), doc::seconds(epoch.seconds)};
+    for (const LoggedModel& column : log.front().models) {
+      const auto own = std::ranges::find(epoch.models, column.model, &LoggedModel::model);
+      row.push_back(own == epoch.models.end() ? std::string("-")
+                                              : error_in_words(own->seconds.middle / epoch.seconds - 1));
+    }
   }
-  return Json{{"job", epoch.job.name + ": " + in_words(epoch.job.plan)},
-              {"measured", seconds_text(epoch.seconds)},
-              {"errors", std::move(errors)}};
+  return out;
 }
+
+double median_of(const std::vector<LoggedEpoch>& log, double LoggedEpoch::*of) {
+  std::vector<double> values;
+  for (const LoggedEpoch& epoch : log) values.push_back(epoch.*of);
+  return median(values);
+}
+
+constexpr const char* at_pace_text =
+    "At the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. These "
+    "rows "
+    "multiply all predicted times by the time of steps without loading in the epoch over their time in the "
+    "calibration. The rest is the model's own error: of loading, start-up and cold pages. Epochs whose "
+    "source waits "
+    "by the clock are not among them.";
+constexpr const char* experience_about =
+    "With the epochs before it: the interval of a calibration holds the luck of its runs, and nothing that "
+    "the "
+    "machine does afterwards. Here its ends are moved by as much as would have held nine of ten of the "
+    "earlier epochs "
+    "in the log, of any job on that machine; the first nine have no such interval.";
 
 }  // namespace
 
 std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash) {
-  Json out{{"epochs", Json::array()}};
-  if (log.empty()) return document("epochs.md", out);
-  std::vector<double> taken, busy, steal;
-  for (const LoggedEpoch& epoch : log) {
-    taken.push_back(epoch.prediction_seconds);
-    busy.push_back(epoch.other_busy_share);
-    steal.push_back(epoch.steal_share);
-    out["epochs"].push_back(epoch_row(epoch, log.front()));
+  doc::Document out{.title = "Predicted epochs against epochs that were run"};
+  if (log.empty()) {
+    out.sections = {{.blocks = {doc::Text("No epoch was run.")}}};
+    return doc::to_markdown(out);
   }
-  out["count"] = log.size();
-  out["first"] = log.front().date;
-  out["last"] = log.back().date;
-  out["commit"] = log.back().commit;
-  out["machine"] = log.back().machine;
-  out["prediction"] = seconds_text(median(taken));
-  out["longest"] = seconds_text(std::ranges::max(taken));
-  out["others"] = percent_text(median(busy));
-  out["stolen"] = percent_text(median(steal));
-  out["errors"] = error_rows(log);
-  out["regret"] = regret_text(log);
-  out["at_pace"] = errors_at_pace(log).epochs > 0;
-  out["with_experience"] = errors_with_experience(log).epochs > 0;
-  Json models = Json::array();
-  for (const LoggedModel& model : log.front().models) models.push_back(model.model);
-  out["models"] = std::move(models);
-  out["hash"] = hash;
-  return document("epochs.md", out);
+  const LoggedEpoch& last = log.back();
+  const doc::Text about =
+      fmt::format("{} whole epochs, {} to {}, commit {}, machine ", log.size(), log.front().date, last.date,
+                  last.commit) +
+      doc::code(last.machine) +
+      fmt::format(
+          ". Each was predicted from the first 2 % of its steps, or 96 of them, trained in short runs that "
+          "were spread "
+          "over some seconds, and the hash of the prediction was printed before the epoch began. A "
+          "prediction took {} "
+          "in the median, {} at most. Other processes took {} of the processors in the median, the host {}.",
+          seconds_text(median_of(log, &LoggedEpoch::prediction_seconds)),
+          seconds_text(std::ranges::max(log, {}, &LoggedEpoch::prediction_seconds).prediction_seconds),
+          percent_text(median_of(log, &LoggedEpoch::other_busy_share)),
+          percent_text(median_of(log, &LoggedEpoch::steal_share)));
+  out.sections = {
+      {.blocks = {about, errors_table(log), doc::Text(regret_text(log)),
+                  doc::Text(errors_at_pace(log).epochs > 0 ? at_pace_text : ""),
+                  doc::Text(errors_with_experience(log).epochs > 0 ? experience_about : "")}},
+      {.title = "Every epoch",
+       .blocks = {epochs_table(log), doc::Text("All epochs with their predictions: FNV-1a " + hash)}}};
+  return doc::to_markdown(out);
 }
 
 }  // namespace assay

@@ -97,9 +97,7 @@ Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch) {
   Forecast out = forecast(prediction.measured, &truth);
   out.experience = prediction.forecast.experience;
   const Interval& expected = out.experience.seconds;
-  if (expected.coverage > 0) {
-    out.experience.held = expected.low <= epoch.times.seconds && epoch.times.seconds <= expected.high;
-  }
+  if (expected.coverage > 0) out.experience.held = holds(expected, epoch.times.seconds);
   if (const auto predicted = predicted_epoch(prediction.forecast)) {
     out.known = known_epoch(epoch.times.seconds, *predicted, epoch.weather);
   }

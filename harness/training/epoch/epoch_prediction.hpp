@@ -1,5 +1,5 @@
-/// One epoch of a job that the program trains itself: predicted, then run, then compared with what was
-/// predicted.
+/// One epoch of a job that the program trains itself: predicted, then run, then compared with its
+/// prediction.
 #pragma once
 
 #include "training/epoch/epoch_log.hpp"
@@ -35,8 +35,8 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
 /// are alike, which is counted.
 class RenewedForecast {
  public:
-  /// Of so many steps, with `beside` seconds of validation behind them; `predicted` is what the whole was
-  /// predicted to take, where it was, and tells until there are enough steps.
+  /// Of so many steps, with `beside` seconds of validation behind them; `predicted` is the prediction of
+  /// the whole, where there is one, and holds until there are enough steps.
   RenewedForecast(Index steps, double beside, std::optional<Interval> predicted);
 
   /// `done` steps, more than before, took `seconds` in all, checkpoints included.
@@ -58,7 +58,7 @@ EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const 
 /// Returns the forecast with two scores: of the whole epoch, and of its steps. `epoch` was not interrupted.
 Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch);
 
-/// Returns what a log keeps; `frozen` is the hash of the prediction as it was written down.
+/// Returns the line for a log; `frozen` is the hash of the prediction as it was written down.
 LoggedEpoch logged_epoch(const EpochPrediction& prediction, const EpochRun& epoch, const Forecast& scored,
                          const std::string& frozen);
 

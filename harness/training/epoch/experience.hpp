@@ -1,6 +1,6 @@
 /// Makes the interval of the next prediction from epochs that were predicted and run before, on the same
-/// machine. The interval of a calibration holds the luck of its runs; what the machine does afterwards only
-/// epochs can tell. Conformalized quantile regression (Romano, Patterson and Candes 2019): both ends are
+/// machine. The interval of a calibration holds the luck of its runs. Only epochs tell how the machine
+/// changes afterwards. Conformalized quantile regression (Romano, Patterson and Candes 2019): both ends are
 /// moved by as much as would have held nine of ten of the epochs before. Pure functions; all times are
 /// seconds.
 #pragma once

@@ -65,9 +65,8 @@ std::optional<Interval> predicted_epoch(const Forecast& f) {
 }
 
 KnownEpoch known_epoch(double seconds, const Interval& predicted, const Weather& weather) {
-  KnownEpoch out{.seconds = seconds, .predicted = predicted, .weather = weather};
-  if (predicted.low < predicted.high) out.inside = predicted.low <= seconds && seconds <= predicted.high;
-  return out;
+  return {
+      .seconds = seconds, .predicted = predicted, .inside = holds(predicted, seconds), .weather = weather};
 }
 
 Forecast forecast(const Job& job, const Job* against) {

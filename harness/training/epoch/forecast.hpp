@@ -16,7 +16,7 @@ namespace assay {
 struct EpochBound {
   std::string resource;
   double seconds = 0;
-  std::string text;  ///< what it is computed from
+  std::string text;  ///< the figures that it is computed from
 };
 
 /// The same epoch with one thing changed.
@@ -25,7 +25,7 @@ struct WhatIf {
   double seconds = 0;
   double saved = 0;            ///< by the same model; below 0 when it takes longer
   double least = 0, most = 0;  ///< where it depends on something nobody measured; equal otherwise
-  std::string given;           ///< what it takes for granted
+  std::string given;           ///< its assumptions
 };
 
 /// Predicted by measured, less 1: above 0 when the prediction was too long.
@@ -40,7 +40,7 @@ struct PhaseError {
   std::string per = "step";
 };
 
-/// Predictions against what was measured.
+/// Predictions against measurements.
 struct Score {
   std::string measured;  ///< an epoch, or the steps of a window
   double seconds = 0;
@@ -51,7 +51,7 @@ struct Score {
   std::string drift;  ///< how the steps differ from those that were predicted from, if they do
 };
 
-/// What became of an epoch that was predicted.
+/// An epoch that was predicted, and then run.
 struct KnownEpoch {
   double seconds = 0;          ///< that it took
   Interval predicted;          ///< as it was predicted
@@ -78,7 +78,7 @@ struct Forecast {
   std::vector<WhatIf> what_if;
   std::vector<Score> scores;
   std::optional<KnownEpoch> known;    ///< once it was run
-  std::vector<std::string> left_out;  ///< what the predicted seconds do not contain
+  std::vector<std::string> left_out;  ///< parts of an epoch that the predicted seconds do not contain
 };
 
 /// `against`, where given, is a later measurement of the same job: its windows are predicted and compared.

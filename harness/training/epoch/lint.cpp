@@ -123,7 +123,7 @@ class Linter {
     }
     if (!load)
       found(Rule::missing_phase, "phases", "none is of kind load, so that no loader can be predicted", false);
-    // One that times loading alone does not claim to explain the rest.
+    // A job that times loading alone does not claim to explain the rest.
     if (!compute && !loading_alone) found(Rule::missing_phase, "phases", "none is of kind compute", false);
     const auto step = this->step();
     const double whole = step ? step->value : sum;

@@ -1,4 +1,4 @@
-/// Arithmetic that a report about a job must satisfy, whoever wrote it. Pure functions.
+/// Arithmetic that every report about a job must satisfy. Pure functions.
 #pragma once
 
 #include "core/json/lint.hpp"

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// Keeps the clock of the training loop, and what it waited.
+/// Keeps the clock of the training loop, and its waits.
 class Loop {
  public:
   explicit Loop(std::span<double> waits) : waits_(waits) {}

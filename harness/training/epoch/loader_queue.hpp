@@ -1,5 +1,5 @@
-/// The queue between a data loader and a training loop, played event by event: what a step waits for its
-/// batch, given what batches take to make and steps to compute. All times are seconds.
+/// The queue between a data loader and a training loop, played event by event: the wait of each step
+/// for its batch, given the times to make batches and to compute steps. All times are seconds.
 ///
 /// W workers are sent P batches each before the first step. In order, as PyTorch's DataLoader by default:
 /// batch i is made by worker i mod W, and is handed over after batch i - 1, however long that takes. When the
@@ -15,7 +15,7 @@
 /// one slow batch stops the loop while W P - 1 others stand ready, and nothing is sent meanwhile.
 ///
 /// Source: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter (PyTorch 2.6), `_try_put_index` and
-/// `_next_data`. Not in it: what a hand-over itself costs, pinning threads, and workers that are slower than
+/// `_next_data`. Not in it: the cost of a hand-over itself, pinning threads, and workers that are slower than
 /// others.
 #pragma once
 
@@ -28,7 +28,8 @@
 namespace assay {
 
 /// The delay of batches while pages that they need are not in memory: batch i takes longer by first exp(-rate
-/// i), since every batch that is read, and what the kernel reads around it, leaves fewer pages missing.
+/// i), since every batch that is read, with the pages that the kernel reads around it, leaves fewer pages
+/// missing.
 struct Fading {
   double first = 0;  ///< seconds
   double rate = 0;
@@ -71,7 +72,7 @@ class Times {
 struct QueueRun {
   double seconds = 0;     ///< from sending the first batch to the end of the last step
   double waited = 0;      ///< of these, waiting for a batch; the first fill is part of it
-  double first_fill = 0;  ///< what the first step waited
+  double first_fill = 0;  ///< the wait of the first step
 };
 
 /// Plays `steps` steps. `waits`, where not empty, has `steps` elements and is given what each step waited.

@@ -55,11 +55,13 @@ std::vector<double> resampled(const std::vector<double>& times, const std::vecto
   return out;
 }
 
-/// Periods with resampled times, by their period with the times as they are: what follows for M2, M3 and M4.
+/// The ends of an interval, by the period with the times as they are.
+struct Ends {
+  double low = 1, high = 1;
+};
+/// Periods with resampled times: of M2, M3 and M4.
 struct Bootstrap {
-  double largest_low = 1, largest_high = 1;
-  double formula_low = 1, formula_high = 1;
-  double queue_low = 1, queue_high = 1;
+  Ends largest, formula, queue;
   bool told = false;
 };
 
@@ -95,13 +97,10 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
     queues.push_back(steady_period(queue, replica_steps, load, rest) / played);
   }
   const double wider = expansion(fewest), tail = (1 - predicted_coverage) / 2;
-  const auto low = [&](const std::vector<double>& ratios) {
-    return 1 + wider * (quantile(ratios, tail) - 1);
+  const auto ends = [&](const std::vector<double>& ratios) {
+    return Ends{1 + wider * (quantile(ratios, tail) - 1), 1 + wider * (quantile(ratios, 1 - tail) - 1)};
   };
-  const auto high = [&](const std::vector<double>& ratios) {
-    return 1 + wider * (quantile(ratios, 1 - tail) - 1);
-  };
-  return {low(largests), high(largests), low(formulas), high(formulas), low(queues), high(queues), true};
+  return {ends(largests), ends(formulas), ends(queues), true};
 }
 
 /// Steps and segments err independently: half-widths add by squares. Without an interval of the steps there
@@ -121,9 +120,9 @@ Interval with_segments(const Interval& steps, const std::vector<Segment>& segmen
           steps.high + more + grown(std::max(0.0, steps.high - steps.middle), above), steps.coverage};
 }
 
-/// Runs that follow each other share the pace of the machine: fewer of them are independent. And what was
-/// seen of the pace in `span` seconds is off by as much as an epoch of that length is from its own mean, a
-/// longer one less: the variance of the difference is that of the measured mean times 1 + span / seconds.
+/// Runs that follow each other share the pace of the machine: fewer of them are independent. The
+/// measured mean and the mean of the epoch are both samples of a pace that drifts:
+///   var(difference) = var(measured mean) * (1 + span / epoch seconds).
 Interval with_pace(Interval steps, const Calibration& c) {
   if (c.span <= 0 || steps.middle <= 0) return steps;
   const double fewer = (1 + c.persistence) / (1 - c.persistence);
@@ -140,7 +139,7 @@ struct Question {
   std::vector<Segment> segments = segments_of(c, target);
 };
 
-/// Adds what is the same for all models, and spreads the intervals over the whole.
+/// Adds the parts that are the same for all models, and spreads the intervals over the whole.
 ModelPrediction completed(ModelPrediction out, const Question& question, double fill,
                           const Interval& measured) {
   const auto& [c, target, segments] = question;
@@ -184,7 +183,7 @@ ModelPrediction by_line(const Question& question) {
   const Target& target = question.target;
   ModelPrediction out{.model = Model::line};
   const bool line = c.line.impossible.empty();
-  // There is no line without windows from the start, but what it would say can be put together.
+  // Without windows from the start there is no line, but its two parts may be known.
   const bool put_together = c.period.steps > 0 && (c.one_off_known || !target.from_start);
   if (!line && !put_together) {
     out.impossible = c.line.impossible;
@@ -215,17 +214,17 @@ std::string why_no_parts(const Calibration& c) {
   return "";
 }
 
-/// `first_fill` is what the model itself spends before the first step.
-ModelPrediction by_parts(Model model, const Question& question, double period, double first_fill,
-                         const Bootstrap& known, double low, double high) {
+/// `first_fill` is the time of the model itself before the first step.
+ModelPrediction by_parts(Model model, const Question& question, double period, double first_fill, bool told,
+                         const Ends& ends) {
   const Target& target = question.target;
   ModelPrediction out{.model = model, .period = period};
   const double fill = target.from_start ? first_fill : 0;
   out.one_off = target.from_start ? std::max(0.0, question.c.one_off - first_fill) : 0;
   const double middle = target.steps * period;
-  const Interval steps = known.told ? Interval{middle * low, middle, middle * high, predicted_coverage}
-                                    : Interval{middle, middle, middle, 0};
-  if (!known.told) out.no_interval = "means alone, without times of single steps";
+  const Interval steps = told ? Interval{middle * ends.low, middle, middle * ends.high, predicted_coverage}
+                              : Interval{middle, middle, middle, 0};
+  if (!told) out.no_interval = "means alone, without times of single steps";
   return completed(out, question, fill, steps);
 }
 
@@ -237,25 +236,14 @@ QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<dou
 }
 
 std::string_view name_of(Model model) {
-  switch (model) {
-    case Model::mean: return "M0";
-    case Model::line: return "M1";
-    case Model::largest: return "M2";
-    case Model::queue_formula: return "M3";
-    case Model::queue: return "M4";
-  }
-  return "";
+  constexpr std::array<std::string_view, all_models.size()> names{"M0", "M1", "M2", "M3", "M4"};
+  return names[static_cast<std::size_t>(model)];
 }
 
 std::string_view idea_of(Model model) {
-  switch (model) {
-    case Model::mean: return "mean x N";
-    case Model::line: return "A + b N";
-    case Model::largest: return "max(load/W, rest)";
-    case Model::queue_formula: return "M/M/1/K formula";
-    case Model::queue: return "loader queue";
-  }
-  return "";
+  constexpr std::array<std::string_view, all_models.size()> ideas{"mean x N", "A + b N", "max(load/W, rest)",
+                                                                  "M/M/1/K formula", "loader queue"};
+  return ideas[static_cast<std::size_t>(model)];
 }
 
 double largest_resource(const LoaderQueue& queue, double load, double rest) {
@@ -300,9 +288,9 @@ LoaderQueue fitted_queue(const Calibration& c) {
 
 namespace {
 
-/// Widens an interval by what others took while it was calibrated. What is timed beside them says how slow it
-/// was beside them: should they leave, a step has all of the processors again, and takes 1 - s of the time
-/// when their share was s; should they take as much again of what they left, it takes 1 / (1 - s).
+/// Widens an interval by the share s that others took of the processors during the calibration. Should they
+/// leave, a step has all of the processors and takes 1 - s of the time. Should they take the same share of
+/// the rest again, it takes 1 / (1 - s).
 void widen_by_weather(ModelPrediction& prediction, double taken_share) {
   Interval& seconds = prediction.seconds;
   if (!prediction.impossible.empty() || seconds.low >= seconds.high) return;
@@ -325,16 +313,16 @@ std::vector<ModelPrediction> predict_as_calibrated(const Calibration& c, const T
   const Bootstrap known = bootstrap(c, queue);
   // The first batch is loaded in its own step without workers, like any other.
   const double fill = queue.workers > 0 ? c.queue.load_contention * load : 0;
-  out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known,
-                         known.largest_low, known.largest_high));
-  out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known,
-                         known.formula_low, known.formula_high));
+  out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known.told,
+                         known.largest));
+  out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known.told,
+                         known.formula));
   const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
   const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
   const double played_fill = queue.workers > 0 ? run.first_fill : 0;
   out.push_back(by_parts(Model::queue, question,
                          (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
-                         known, known.queue_low, known.queue_high));
+                         known.told, known.queue));
   return out;
 }
 

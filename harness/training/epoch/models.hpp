@@ -2,14 +2,14 @@
 /// all times are seconds. With W workers, P batches under way for each, load L of a batch, rest C of a step
 /// (means l, c), N steps and one-off cost A:
 ///
-///   M0  N mean                 what a progress bar does: start-up is spread over the steps
+///   M0  N mean                 as a progress bar: start-up is spread over the steps
 ///   M1  A + b N                the line through windows of different lengths, see start_up.hpp
 ///   M2  A + N max(l / W, c)    what most tuning guides say; without workers A + N (l + c)
 ///   M3  A + N (c + p l / W)    p = (1 - r) / (1 - r^(K + 1)), r = c W / l, K = W P; for r = 1 1 / (K + 1):
 ///                              the chance that an M/M/1/K queue is empty. tf.data tunes with this formula
 ///                              (Murray et al. 2021, tf.data: A Machine Learning Data Processing Framework;
 ///                              tensorflow/core/framework/model.cc, ComputeWaitTime)
-///   M4  A + the queue, played  see loader_queue.hpp, L and C drawn from what was measured, with
+///   M4  A + the queue, played  see loader_queue.hpp, L and C drawn from measured times, with
 ///                              hand_over() in each step
 ///
 /// A of M2 to M4 is without the first fill, which they contain: l, or what M4 plays. To all of them the last
@@ -47,8 +47,8 @@ enum class SegmentKind { validation, checkpoint, cold_pages };
 std::string_view to_string(SegmentKind kind);
 
 /// A part of an epoch: so many times what one of them takes. One is a batch of validation or a checkpoint; of
-/// cold pages it is a batch that would have missed all its pages, and the time is what the loop waits longer
-/// for them as M4 plays it.
+/// cold pages it is a batch that would have missed all its pages, and the time is the additional wait of
+/// the loop as M4 plays it.
 struct Segment {
   SegmentKind kind = SegmentKind::validation;
   double count = 0;
@@ -60,7 +60,7 @@ struct Segment {
 std::vector<Segment> segments_of(const Calibration& calibration, const Target& target);
 double seconds_of(const std::vector<Segment>& segments);
 
-/// One model's answer, part by part.
+/// The answer of a model, part by part.
 struct ModelPrediction {
   Model model = Model::mean;
   std::string impossible;  ///< why it has no answer; nothing below is set then
@@ -72,7 +72,7 @@ struct ModelPrediction {
 };
 
 /// The queue of a calibration, with one factor on all its times fitted where nobody measured the contention:
-/// the one with which M4 takes what a step was measured to take. 1 where the parts explain that without.
+/// the factor with which M4 takes the measured time of a step. 1 where the parts explain that without.
 LoaderQueue fitted_queue(const Calibration& calibration);
 /// Returns the measured time of a step over the time that M4 makes of its parts; 1 where either is not known,
 /// and without workers.
@@ -87,7 +87,7 @@ double hand_over(const Calibration& calibration);
 double largest_resource(const LoaderQueue& queue, double load, double rest);
 double queue_formula(const LoaderQueue& queue, double load, double rest);
 
-/// Intervals are wider by what others took of the processors during the calibration.
+/// Intervals are wider by the share of the processors that others took during the calibration.
 std::vector<ModelPrediction> predict_with_all(const Calibration& calibration, const Target& target);
 
 /// The most elaborate model that has an answer; null when none has.

@@ -1,4 +1,4 @@
-// Predictions against what was measured, with signed errors.
+// Predictions against measurements, with signed errors.
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
 #include "training/epoch/forecast.hpp"
@@ -14,11 +14,8 @@ std::vector<ModelError> errors_of(const std::vector<ModelPrediction>& prediction
   std::vector<ModelError> out;
   for (const ModelPrediction& one : predictions) {
     if (!one.impossible.empty()) continue;
-    ModelError error{one.model, one.seconds.middle, one.seconds.middle / measured - 1, std::nullopt};
-    if (one.seconds.low < one.seconds.high) {
-      error.inside = one.seconds.low <= measured && measured <= one.seconds.high;
-    }
-    out.push_back(error);
+    out.push_back(
+        {one.model, one.seconds.middle, one.seconds.middle / measured - 1, holds(one.seconds, measured)});
   }
   return out;
 }
@@ -29,12 +26,19 @@ Score epoch_score(const Calibration& c, const Target& target, double measured) {
           .models = errors_of(predict_with_all(c, target), measured)};
 }
 
-/// Phases of the whole of `against`, next to those of the calibration; what is beside steps, per one of them.
+/// The part of that name; null where there is none.
+const StepPart* part_named(const Calibration& c, std::string_view name) {
+  const auto found = std::ranges::find(c.parts, name, &StepPart::name);
+  return found == c.parts.end() ? nullptr : &*found;
+}
+
+/// Phases of the whole of `against`, next to those of the calibration; validation per batch and checkpoints
+/// per write.
 std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& truth) {
   std::vector<PhaseError> out;
   for (const StepPart& part : c.parts) {
-    const auto same = std::ranges::find(truth.parts, part.name, &StepPart::name);
-    if (same == truth.parts.end() || same->mean <= 0) continue;
+    const StepPart* same = part_named(truth, part.name);
+    if (same == nullptr || same->mean <= 0) continue;
     out.push_back({part.name, part.mean, same->mean, part.mean / same->mean - 1});
   }
   const auto add = [&](Scope scope, const char* per, const Spread& predicted, const Spread& measured) {
@@ -51,8 +55,7 @@ std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& tr
 double step_without_loading(const Calibration& c, const Calibration& other) {
   double out = 0;
   for (const StepPart& part : c.parts) {
-    if (part.kind == PhaseKind::load) continue;
-    if (std::ranges::find(other.parts, part.name, &StepPart::name) != other.parts.end()) out += part.mean;
+    if (part.kind != PhaseKind::load && part_named(other, part.name) != nullptr) out += part.mean;
   }
   return out;
 }
@@ -62,22 +65,17 @@ std::string drift_between(const Calibration& c, const Calibration& truth) {
   if (!change) return "";
   std::string out =
       fmt::format("steps moved from {} to {}", seconds_text(change->before), seconds_text(change->after));
-  const StepPart* most = nullptr;
-  double largest = 0;
+  const StepPart *most = nullptr, *moved = nullptr;
   for (const StepPart& part : c.parts) {
-    const auto same = std::ranges::find(truth.parts, part.name, &StepPart::name);
-    if (same == truth.parts.end()) continue;
-    const double moved = std::abs(same->mean - part.mean);
-    if (moved <= largest) continue;
-    largest = moved;
+    const StepPart* same = part_named(truth, part.name);
+    if (same == nullptr || same->mean == part.mean) continue;
+    if (most != nullptr && std::abs(same->mean - part.mean) <= std::abs(moved->mean - most->mean)) continue;
     most = &part;
+    moved = same;
   }
-  if (most != nullptr) {
-    const auto same = std::ranges::find(truth.parts, most->name, &StepPart::name);
-    out += fmt::format(", most of all {}, from {} to {}", most->name, seconds_text(most->mean),
-                       seconds_text(same->mean));
-  }
-  return out;
+  if (most == nullptr) return out;
+  return out + fmt::format(", most of all {}, from {} to {}", most->name, seconds_text(most->mean),
+                           seconds_text(moved->mean));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "training/epoch/models.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -37,12 +38,8 @@ std::optional<Segment> cold_segment(const Calibration& c, double steps) {
 }  // namespace
 
 std::string_view to_string(SegmentKind kind) {
-  switch (kind) {
-    case SegmentKind::validation: return "validation";
-    case SegmentKind::checkpoint: return "checkpoint";
-    case SegmentKind::cold_pages: return "cold pages";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> words{"validation", "checkpoint", "cold pages"};
+  return words[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Segment> segments_of(const Calibration& c, const Target& target) {

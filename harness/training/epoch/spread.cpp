@@ -73,6 +73,11 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::optional<bool> holds(const Interval& interval, double value) {
+  if (!(interval.low < interval.high)) return std::nullopt;
+  return interval.low <= value && value <= interval.high;
+}
+
 std::vector<double> scaled(std::vector<double> values, double factor) {
   for (double& value : values) value *= factor;
   return values;

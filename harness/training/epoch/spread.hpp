@@ -18,6 +18,9 @@ inline constexpr double predicted_coverage = 0.9;
 /// The mean of one value or more.
 double mean_of(std::span<const double> values);
 
+/// Whether the interval holds the value; nothing where it has no width.
+std::optional<bool> holds(const Interval& interval, double value);
+
 /// Every value times the factor.
 std::vector<double> scaled(std::vector<double> values, double factor);
 
@@ -37,8 +40,7 @@ std::vector<Group> grouped(std::span<const double> seconds);
 std::vector<Group> groups_of(const std::vector<TimedWindow>& windows);
 
 /// Whether these are runs from the start, one window each with times of single steps, and enough of them to
-/// be groups by themselves: steps of a run share the pace that the machine has at the time, so that what runs
-/// differ by says more of the mean than what steps do.
+/// be groups by themselves: Steps of a run are correlated: the variance between runs is used.
 bool are_runs(const std::vector<TimedWindow>& windows);
 inline constexpr std::size_t enough_runs = 6;
 

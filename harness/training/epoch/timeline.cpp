@@ -36,7 +36,7 @@ class Trace {
   std::string events_;
 };
 
-/// One after the other.
+/// Events one after the other.
 using Phases = std::initializer_list<std::pair<const char*, double>>;
 
 void add_phases(Trace& trace, double at, Phases phases) {

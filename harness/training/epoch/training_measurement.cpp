@@ -1,22 +1,17 @@
 #include "training/epoch/training_measurement.hpp"
 
 #include "training/epoch/pause.hpp"
+#include "training/epoch/spread.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double mean(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 using OfStep = double (*)(const StepTimes&);
 
@@ -66,29 +61,17 @@ TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, doub
 }
 
 void add_phases(Job& job, const std::vector<StepTimes>& steps) {
-  const auto add = [&](const char* name, PhaseKind kind, bool overlaps, std::vector<double> seconds) {
-    job.phases.push_back({.name = name,
-                          .kind = kind,
-                          .overlaps = overlaps,
-                          .mean_seconds = mean(seconds),
-                          .samples = static_cast<Index>(seconds.size()),
-                          .seconds = std::move(seconds)});
-  };
-  for (const PhaseOf& phase : phases) add(phase.name, phase.kind, false, each(steps, phase.of));
-  if (job.loader.workers.value_or(0) > 0) {
-    add("load", PhaseKind::load, true, each(steps, [](const StepTimes& s) { return s.load; }));
-  }
+  for (const PhaseOf& phase : phases)
+    job.phases.push_back(timed_phase(phase.name, phase.kind, each(steps, phase.of)));
+  if (job.loader.workers.value_or(0) == 0) return;
+  job.phases.push_back(
+      timed_phase("load", PhaseKind::load, each(steps, [](const StepTimes& s) { return s.load; }), true));
 }
 
 /// Adds the times of a phase beside the steps, one by one. Adds nothing where there are none.
 void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
-  if (seconds.empty()) return;
-  job.phases.push_back({.name = std::string(to_string(scope)),
-                        .kind = kind,
-                        .scope = scope,
-                        .mean_seconds = mean(seconds),
-                        .samples = static_cast<Index>(seconds.size()),
-                        .seconds = seconds});
+  if (!seconds.empty())
+    job.phases.push_back(timed_phase(std::string(to_string(scope)), kind, seconds, false, scope));
 }
 
 /// Returns the seconds of full batches; where the only batch is smaller, the time that a full one would take.
@@ -141,7 +124,8 @@ class CalibrationRuns {
                static_cast<double>(before + run) / static_cast<double>(all));
   }
 
-  /// One, two or three parts of what may be trained, behind the runs before as long as there are batches.
+  /// One, two or three parts of the steps that may be trained, behind the runs before as long as there are
+  /// batches.
   StepRange range_of(Index run) {
     const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
     const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
@@ -158,7 +142,7 @@ class CalibrationRuns {
   void warm_up() {
     const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
     const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
-    step_ = mean(each(times, whole));
+    step_ = mean_of(each(times, whole));
   }
 
   void train(const StepRange& range, PageCache cache) {

@@ -14,7 +14,7 @@
 namespace assay {
 
 /// Runs of a few steps each, spread over some seconds: a shared machine changes its pace within tenths of a
-/// second and keeps it for seconds, and what is timed in one go is timed at one pace. Every run trains
+/// second and keeps it for seconds, so that a single run is timed at one pace. Every run trains
 /// batches of its own, as an epoch does: those that were read a moment ago lie in the caches.
 struct CalibrationPolicy {
   double share = 0.02;  ///< of the epoch's steps, that all runs together may train
@@ -24,7 +24,7 @@ struct CalibrationPolicy {
   double warm_seconds = 0.01;  ///< of steps before each run
   Index cold_runs = 4;  ///< of a job that starts cold: more runs, before each of which pages are dropped
   /// Batches of validation and checkpoints are timed alone after so many of the runs. The first of either
-  /// meets what no later one does, and is not counted.
+  /// is not counted: it meets cold caches.
   Index beside = 4;
   Index batches = 4;
   Index checkpoints = 2;
@@ -46,8 +46,8 @@ struct EpochRun {
 /// `after_step` is called with the number of steps done and the seconds that passed.
 EpochRun run_epoch(Training& training, const TrainingPlan& plan,
                    const std::function<void(Index, double)>& after_step, const Hooks& hooks);
-/// The epoch as a job: what predictions are compared with. Its window is the steps, without what is beside
-/// them.
+/// The epoch as a job, with which predictions are compared. Its window is the steps, without validation and
+/// checkpoints.
 Job measured_job(const TrainingJob& job, const EpochRun& run);
 
 }  // namespace assay

@@ -10,7 +10,7 @@ namespace assay {
 
 inline constexpr std::string_view training_schema = "assay.training/1";
 
-/// A plan and what it is called.
+/// A plan and its name.
 struct TrainingJob {
   std::string name;
   TrainingPlan plan;
@@ -26,7 +26,7 @@ class Fields;
 void describe(Fields& f, TrainingJob& job);
 
 /// Throws Error naming `where` when the records that are generated for the plan and the batches that its
-/// loader holds need more than `bytes`, which is what is free: the rest of a training is small beside them.
+/// loader holds need more than `bytes`, the free memory: the rest of a training is small beside them.
 void require_memory(const TrainingPlan& plan, const std::string& where, double bytes);
 
 /// "classifier 3x16x16, width 16, batch 64, workers 1, prefetch 2": for one line of a table.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace assay {
 namespace {
@@ -84,6 +85,25 @@ Index timed_steps(const Job& job) {
 std::string_view to_string(PhaseKind kind) { return phase_kinds[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Scope scope) { return scopes[static_cast<std::size_t>(scope)]; }
 std::string_view to_string(PageCache cache) { return page_caches[static_cast<std::size_t>(cache)]; }
+
+StepPhase timed_phase(std::string name, PhaseKind kind, std::vector<double> seconds, bool overlaps,
+                      Scope scope) {
+  const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return {.name = std::move(name),
+          .kind = kind,
+          .scope = scope,
+          .overlaps = overlaps,
+          .mean_seconds = seconds.empty() ? 0 : sum / static_cast<double>(seconds.size()),
+          .samples = std::ssize(seconds),
+          .seconds = std::move(seconds)};
+}
+
+TimedWindow timed_window(Index first_step, std::vector<double> step_seconds) {
+  return {.first_step = first_step,
+          .steps = std::ssize(step_seconds),
+          .wall_seconds = std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0),
+          .step_seconds = std::move(step_seconds)};
+}
 
 StepCount count_steps(Index samples, Index batch, bool drop_last) {
   return {.full = samples / batch, .partial_samples = drop_last ? 0 : samples % batch};

@@ -1,5 +1,5 @@
-/// A training job as a prediction needs it, whoever measured it: our own run, a profiler's trace, a list of
-/// step times, or numbers typed in from a report. All times are seconds, all steps count from 0.
+/// A training job as a prediction needs it, from any source: our own run, a profiler's trace, a list of step
+/// times, or numbers typed in from a report. All times are seconds, all steps count from 0.
 #pragma once
 
 #include "assay/machine.hpp"
@@ -41,8 +41,9 @@ struct StepPhase {
   PhaseKind kind = PhaseKind::other;
   Scope scope = Scope::training;
   /// Runs beside the step, in a worker of the loader or on another stream, and adds nothing to its wall time
-  /// by itself. A `load` phase that overlaps is what a worker takes for one batch; one that does not is what
-  /// the training loop spent: all of the loading without workers, and only the waiting with them.
+  /// by itself. A `load` phase that overlaps is the time of a worker for one batch. A `load` phase that does
+  /// not is the time of the training loop: all of the loading without workers, and only the waiting with
+  /// them.
   bool overlaps = false;
   double mean_seconds = 0;      ///< per step, or whatever else the scope has
   Index samples = 0;            ///< steps behind the mean; 0 when nobody said
@@ -112,6 +113,11 @@ struct Job {
   std::vector<std::string>
       notes;  ///< what imports dropped or assumed, and why; what holds for several files once
 };
+
+/// A phase and a window whose single times are known.
+StepPhase timed_phase(std::string name, PhaseKind kind, std::vector<double> seconds, bool overlaps = false,
+                      Scope scope = Scope::training);
+TimedWindow timed_window(Index first_step, std::vector<double> step_seconds);
 
 /// Full batches, and the samples in a last, smaller one; it is a step only where it is not dropped.
 struct StepCount {

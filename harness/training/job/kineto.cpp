@@ -190,12 +190,9 @@ class Importer {
   }
 
   void add_window(Job& job, const std::vector<Span>& steps) {
-    TimedWindow window{.first_step = first_step_, .steps = static_cast<Index>(steps.size())};
-    for (const Span& step : steps) {
-      window.step_seconds.push_back((step.end - step.begin) * microsecond);
-      window.wall_seconds += window.step_seconds.back();
-    }
-    job.windows = {std::move(window)};
+    std::vector<double> seconds;
+    for (const Span& step : steps) seconds.push_back((step.end - step.begin) * microsecond);
+    job.windows = {timed_window(first_step_, std::move(seconds))};
   }
 
   void add_phases(Job& job, const std::vector<Span>& steps) {
@@ -223,17 +220,11 @@ class Importer {
     add_phase(job, "accelerator busy", PhaseKind::compute, accelerator.within(steps), true);
   }
 
-  static void add_phase(Job& job, const char* name, PhaseKind kind, const std::vector<double>& microseconds,
+  static void add_phase(Job& job, const char* name, PhaseKind kind, std::vector<double> microseconds,
                         bool overlaps) {
-    StepPhase phase{.name = name, .kind = kind, .overlaps = overlaps};
-    for (const double time : microseconds) {
-      phase.seconds.push_back(time * microsecond);
-      phase.mean_seconds += time * microsecond;
-    }
-    if (phase.mean_seconds <= 0) return;
-    phase.samples = static_cast<Index>(microseconds.size());
-    phase.mean_seconds /= static_cast<double>(microseconds.size());
-    job.phases.push_back(std::move(phase));
+    for (double& time : microseconds) time *= microsecond;
+    StepPhase phase = timed_phase(name, kind, std::move(microseconds), overlaps);
+    if (phase.mean_seconds > 0) job.phases.push_back(std::move(phase));
   }
 
   void find_workers(Job& job) {

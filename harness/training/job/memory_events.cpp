@@ -15,7 +15,7 @@ namespace {
 
 constexpr double too_many_bytes = 0x1p62;
 
-/// What is read of an event.
+/// The fields that are read of an event.
 struct MemoryChange {
   double time = 0, bytes = 0, address = 0;
   std::optional<double> allocated, reserved;
@@ -63,7 +63,7 @@ class Allocator {
     out_.device = std::move(device);
     out_.never_freed = static_cast<Index>(live_.size());
     for (const auto& [address, block] : live_) out_.lives[block].end = steps_ + 1;
-    std::vector<std::pair<Index, Index>> changes;  // frees before what is given at the same step
+    std::vector<std::pair<Index, Index>> changes;  // frees before grants of the same step
     for (const BlockLife& block : out_.lives) {
       changes.emplace_back(block.start, block.bytes);
       changes.emplace_back(block.end, -block.bytes);

@@ -18,7 +18,7 @@ struct BlockLife {
   Index end = 0;    ///< the step after the last one for a block that is never freed
 };
 
-/// What one allocator did, in one trace.
+/// The actions of one allocator, in one trace.
 struct MemoryEvents {
   std::string device;  ///< "the processor", "accelerator 0"
   std::vector<BlockLife> lives;

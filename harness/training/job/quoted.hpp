@@ -12,7 +12,7 @@ enum class Quantity { seconds, samples_per_second, share, count };
 /// A figure in SI units; a share is a fraction, not a percentage.
 struct Quoted {
   double value = 0;
-  double rounding = 0;  ///< half a unit of the last digit: what was rounded lies within value +- rounding
+  double rounding = 0;  ///< half a unit of the last digit: the exact figure lies within value +- rounding
   Quantity quantity = Quantity::seconds;
   std::string text;  ///< as it was printed
 };
@@ -28,8 +28,8 @@ std::optional<Quoted> parse_quoted(std::string_view text);
 /// may have been 10.0.
 double typed_rounding(double value);
 
-/// Whether two figures can be the same before rounding: their ranges meet. The second is what the first
-/// should be, with the half-width that follows from the rounding of what it was computed from.
+/// Whether two figures can be the same before rounding: their ranges meet. The second is the
+/// computed value of the first, with the half-width that follows from the rounding of its inputs.
 bool can_agree(const Quoted& stated, double computed, double half_width);
 
 }  // namespace assay

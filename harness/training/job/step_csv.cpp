@@ -86,19 +86,8 @@ class Reader {
   }
 
   Job job() {
-    TimedWindow window{.first_step = first_step_, .steps = static_cast<Index>(times_.size())};
-    for (const double time : times_) window.wall_seconds += time;
-    window.step_seconds = times_;
-    Job out{.name = where_, .windows = {std::move(window)}, .source = where_};
-    if (!loads_.empty()) {
-      double sum = 0;
-      for (const double load : loads_) sum += load;
-      out.phases.push_back({.name = "load",
-                            .kind = PhaseKind::load,
-                            .mean_seconds = sum / static_cast<double>(loads_.size()),
-                            .samples = static_cast<Index>(loads_.size()),
-                            .seconds = loads_});
-    }
+    Job out{.name = where_, .windows = {timed_window(first_step_, times_)}, .source = where_};
+    if (!loads_.empty()) out.phases.push_back(timed_phase("load", PhaseKind::load, loads_));
     for (const Column& column : columns_) {
       if (column.role == Role::dropped) {
         out.notes.push_back(fmt::format(

@@ -1,5 +1,5 @@
-/// Settings of a training to try against each other: which they are, how they are timed, and what is said of
-/// the chosen one.
+/// Settings of a training to try against each other: the list, their timing, and the consequences of the
+/// choice.
 #pragma once
 
 #include "assay/files.hpp"
@@ -40,7 +40,7 @@ struct TunePolicy {
 
 /// Trains the first steps of an epoch in every turn, right after the same steps without loading: its bound.
 /// The control is the latter of the job as it is. Times are seconds per sample, since batches may differ in
-/// size. A setting is wrong that does not train what the job trains. Memory is the peak of the process.
+/// size. A setting is wrong if it does not train what the job trains. Memory is the peak of the process.
 void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candidate>& candidates,
                       const TunePolicy& policy, std::uint64_t seed, const Hooks& hooks);
 

@@ -1,0 +1,387 @@
+// A forecast as a document.
+#include "training/report/forecast_report.hpp"
+#include "core/text/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr const char* forecast_form = "assay.forecast/2";
+
+doc::Text number(Index value) { return doc::count(static_cast<double>(value)); }
+
+doc::Text yes_or_no(std::optional<bool> value) { return !value ? "" : *value ? "yes" : "no"; }
+
+/// Seconds between two values that no probability is known for.
+doc::Text ranged(double low, double middle, double high) {
+  return doc::seconds(Interval{.low = low, .middle = middle, .high = high});
+}
+
+std::string loader_text(const Forecast& f) {
+  const LoaderSetup& loader = f.job.loader;
+  if (!loader.workers) return "workers not stated";
+  if (*loader.workers == 0) return "no workers, each batch is loaded in its step";
+  std::string out = fmt::format("{} workers, prefetch {}{}, {}", *loader.workers, loader.prefetch,
+                                loader.prefetch_stated ? "" : " (PyTorch's default)",
+                                loader.in_order ? "in order" : "out of order");
+  if (f.queue.load_contention != 1 || f.queue.compute_contention != 1) {
+    out += fmt::format("; contention {:.2f} of loading, {:.2f} of the rest, {}", f.queue.load_contention,
+                       f.queue.compute_contention,
+                       f.calibration.contention_assumed ? "fitted to the windows" : "as stated");
+  }
+  return out;
+}
+
+std::string steps_text(const Forecast& f) {
+  const Dataset& d = f.job.dataset;
+  std::string out = fmt::format("{} steps of {}", count_text(f.steps.full), count_text(d.batch));
+  if (f.steps.partial_samples > 0) {
+    out += fmt::format(" and one of {} samples", count_text(f.steps.partial_samples));
+  } else if (d.train % d.batch != 0) {
+    out += fmt::format(", the last {} samples dropped", count_text(d.train % d.batch));
+  }
+  return out;
+}
+
+std::string cache_text(PageCache cache) {
+  return cache == PageCache::unknown ? "" : fmt::format(", {} cache", to_string(cache));
+}
+
+/// A dozen windows one by one are no help to anybody.
+std::string windows_together(const std::vector<TimedWindow>& windows) {
+  std::string out;
+  for (const PageCache cache : {PageCache::warm, PageCache::cold, PageCache::unknown}) {
+    std::vector<Index> steps;
+    std::vector<double> means;
+    for (const TimedWindow& window : windows) {
+      if (window.cache != cache) continue;
+      steps.push_back(window.steps);
+      means.push_back(window.mean());
+    }
+    if (steps.empty()) continue;
+    const auto [fewest, most] = std::ranges::minmax(steps);
+    const auto [fastest, slowest] = std::ranges::minmax(means);
+    out += fmt::format(
+        "{}{} of {}, {} to {} each{}", out.empty() ? "" : "; ", quantity_text(std::ssize(steps), "window"),
+        fewest == most ? quantity_text(most, "step") : fmt::format("{} to {} steps", fewest, most),
+        seconds_text(fastest), seconds_text(slowest), cache_text(cache));
+  }
+  return out;
+}
+
+std::string windows_text(const Forecast& f) {
+  constexpr std::size_t told_apart = 4;
+  if (f.job.windows.size() > told_apart) return windows_together(f.job.windows);
+  std::string out;
+  for (const TimedWindow& window : f.job.windows) {
+    if (!out.empty()) out += "; ";
+    out += fmt::format("{} from step {} on, {} each{}", quantity_text(window.steps, "step"),
+                       window.first_step, seconds_text(window.mean()), cache_text(window.cache));
+  }
+  return out.empty() ? "no window" : out;
+}
+
+doc::Table parts_table(const Forecast& f) {
+  doc::Table out{.tag = "parts",
+                 .columns = doc::columns("phase; kind; mean_seconds = per step [s]"),
+                 .instead = "No phase was measured."};
+  for (const StepPart& part : f.calibration.parts)
+    out.rows.push_back({part.name, to_string(part.kind), doc::seconds(part.mean)});
+  for (const BesideStep& part : f.calibration.beside)
+    out.rows.push_back({part.name, "beside the step", doc::seconds(part.mean)});
+  return out;
+}
+
+std::string model_text(Model model) { return fmt::format("{} {}", name_of(model), idea_of(model)); }
+
+doc::Table models_table(const Forecast& f) {
+  doc::Table out{
+      .tag = "models",
+      .columns = doc::columns(
+          "!model; !seconds = epoch, 90 % interval [s]; !period_seconds = per step [s]; -one_off_seconds; "
+          "-partial_seconds; "
+          "-validation_seconds; -checkpoint_seconds; -cold_pages_seconds; -impossible; -no_interval")};
+  for (const ModelPrediction& one : f.models) {
+    const bool possible = one.impossible.empty();
+    auto& row = out.rows.emplace_back();
+    row = {model_text(one.model), possible ? doc::fine_seconds(one.seconds) : doc::Text()};
+    for (const double seconds :
+         {one.period, one.one_off, one.partial, one.validation, one.checkpoints, one.cold_pages})
+      row.push_back(possible ? doc::seconds(seconds) : doc::Text());
+    row.insert(row.end(), {one.impossible, one.no_interval});
+  }
+  return out;
+}
+
+/// Several models often lack the same thing: their names, then the reason.
+doc::List model_remarks(const Forecast& f) {
+  std::vector<std::pair<std::string, std::string>> remarks;  // names by remark
+  const auto add = [&](const ModelPrediction& model, const std::string& remark) {
+    if (remark.empty()) return;
+    const auto same = std::ranges::find(remarks, remark, &std::pair<std::string, std::string>::first);
+    if (same == remarks.end()) {
+      remarks.emplace_back(remark, name_of(model.model));
+    } else {
+      same->second += fmt::format(", {}", name_of(model.model));
+    }
+  };
+  for (const ModelPrediction& one : f.models) add(one, one.impossible);
+  for (const ModelPrediction& one : f.models) {
+    const bool is_range = one.seconds.low < one.seconds.high;
+    if (!one.no_interval.empty())
+      add(one, (is_range ? "not an interval of 90 %: " : "no interval: ") + one.no_interval);
+  }
+  doc::List out;
+  for (const auto& [remark, names] : remarks) out.items.emplace_back(names + ": " + remark);
+  return out;
+}
+
+/// A last batch that is smaller counts as its share: 520.50.
+std::string times_text(double count) {
+  const double whole = std::floor(count), share = std::floor(100 * (count - whole)) / 100;
+  return count_text(whole) + (share > 0 ? fmt::format("{:.2f}", share).substr(1) : "");
+}
+
+doc::Table segments_table(const Forecast& f) {
+  doc::Table out{
+      .tag = "segments",
+      .columns = doc::columns(
+          "segment = beside the steps; !times; -count; !mean_seconds = each [s]; !seconds = all [s]")};
+  for (const Segment& one : f.segments)
+    out.rows.push_back({to_string(one.kind), times_text(one.count), doc::count(one.count),
+                        doc::seconds(one.mean), doc::seconds(one.seconds)});
+  return out;
+}
+
+doc::Table bounds_table(const Forecast& f) {
+  doc::Table out{.tag = "bounds",
+                 .columns = doc::columns("resource = no faster than; !seconds = epoch [s]; !text = from")};
+  for (const EpochBound& one : f.bounds)
+    out.rows.push_back({one.resource, doc::seconds(one.seconds), one.text});
+  return out;
+}
+
+/// Adds the table of changes, and below it each assumption once.
+void add_changes(const Forecast& f, std::vector<doc::Block>& out) {
+  doc::Table changes{
+      .tag = "what_if",
+      .columns = doc::columns("change = what if; !seconds = epoch [s]; !difference; -saved_seconds; -given")};
+  std::vector<std::string> given;
+  for (const WhatIf& one : f.what_if) {
+    const bool same = std::abs(one.saved) < 0.0005 * one.seconds;
+    std::string name = one.change;
+    if (!one.given.empty()) {
+      auto at = std::ranges::find(given, one.given);
+      if (at == given.end()) at = given.insert(given.end(), one.given);
+      name += fmt::format(" ({})", at - given.begin() + 1);
+    }
+    changes.rows.push_back(
+        {name, ranged(one.least, one.seconds, one.most),
+         same ? "none"
+              : fmt::format("{} {}", seconds_text(std::abs(one.saved)), one.saved > 0 ? "less" : "more"),
+         doc::seconds(one.saved), one.given});
+  }
+  doc::List notes;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    notes.items.emplace_back(fmt::format("({}) given that {}", i + 1, given[i]));
+  out.insert(out.end(), {std::move(changes), std::move(notes)});
+}
+
+doc::Table scores_table(const Forecast& f) {
+  doc::Table out{
+      .tag = "scores",
+      .columns = doc::columns("name = model or phase; !predicted_seconds = predicted [s]; !error_text = "
+                              "error; inside = inside its interval; "
+                              "measured_seconds = measured [s]; of; -error: Predicted by measured, less 1.")};
+  for (const Score& score : f.scores) {
+    for (const ModelError& one : score.models) {
+      out.rows.push_back({model_text(one.model), doc::seconds(one.predicted), error_text(one.error),
+                          yes_or_no(one.inside), doc::seconds(score.seconds), score.measured,
+                          doc::amount(one.error, "ratio")});
+    }
+    for (const PhaseError& one : score.phases) {
+      out.rows.push_back({fmt::format("{}, per {}", one.name, one.per), doc::seconds(one.predicted),
+                          error_text(one.error), "", doc::seconds(one.measured), score.measured,
+                          doc::amount(one.error, "ratio")});
+    }
+  }
+  return out;
+}
+
+doc::List list_of(std::string tag, const std::vector<std::string>& texts) {
+  doc::List out{.tag = std::move(tag)};
+  for (const std::string& text : texts) out.items.emplace_back(text);
+  return out;
+}
+
+doc::List findings_of(const Forecast& f) {
+  doc::List out{.tag = "findings"};
+  for (const LintFinding& one : f.findings) out.items.emplace_back(in_words(one));
+  if (out.items.empty()) out.items.emplace_back("No figure contradicts another.");
+  return out;
+}
+
+doc::List doubts_of(const Forecast& f) {
+  doc::List out{.tag = "doubts"};
+  for (const Flag& flag : f.calibration.flags)
+    out.items.emplace_back(doc::strong(std::string(to_string(flag.doubt))) + ": " + flag.text);
+  return out;
+}
+
+doc::List drifts_of(const Forecast& f) {
+  doc::List out;
+  for (const Score& score : f.scores) {
+    if (!score.drift.empty()) out.items.emplace_back(doc::strong("DRIFT") + " " + score.drift);
+  }
+  return out;
+}
+
+std::string weather_of(const Weather& weather) {
+  return fmt::format("other processes used {} of the processors meanwhile, and the host took {}",
+                     percent_text(weather.other_busy_share), percent_text(weather.steal_share));
+}
+
+std::string missed_text(const KnownEpoch& known) {
+  const Interval& predicted = known.predicted;
+  const bool longer = known.seconds > predicted.high;
+  const double end = longer ? predicted.high : predicted.low;
+  return fmt::format(
+      "MISSED: the epoch took {}, {} {} than the {} that was predicted, {}; {}", seconds_text(known.seconds),
+      percent_text(longer ? known.seconds / end - 1 : 1 - known.seconds / end), longer ? "more" : "less",
+      longer ? "most" : "least", fine_seconds_text(predicted), weather_of(known.weather));
+}
+
+/// Without an epoch there is nothing to tell of models and changes.
+std::vector<doc::Section> sections_of(const Forecast& f) {
+  const Job& job = f.job;
+  const doc::Text on = job.hardware.empty() ? doc::Text(".") : ", on " + job.hardware + ".";
+  std::vector<doc::Section> out{
+      {.blocks = {"From " + doc::code(job.source) + on + " " + windows_text(f) + ".",
+                  list_of("notes", job.notes)}},
+      {.title = "Consistency", .blocks = {findings_of(f)}},
+      {.title = "Doubts", .blocks = {doubts_of(f)}},
+      {.title = "A step",
+       .blocks = {parts_table(f), doc::Text("Loader: " + loader_text(f) + "."),
+                  doc::Text("Limited by " + f.limited_by + ".")}}};
+  if (f.no_epoch.empty()) {
+    const Calibration& c = f.calibration;
+    std::string epoch = "Epoch: " + steps_text(f);
+    if (c.one_off_known) epoch += fmt::format("; start-up {}, {}", seconds_text(c.one_off), c.one_off_from);
+    const std::string experience = experience_text(f.experience);
+    out.push_back({.title = "Models",
+                   .blocks = {doc::Text(epoch + "."), models_table(f), model_remarks(f), segments_table(f),
+                              doc::Text(experience.empty() ? "" : "Experience: " + experience + "."),
+                              bounds_table(f)}});
+    add_changes(f, out.emplace_back(doc::Section{.title = "What if"}).blocks);
+    out.push_back({.title = "Left out", .blocks = {list_of("left_out", f.left_out)}});
+  }
+  out.push_back({.title = "Predicted and measured", .blocks = {drifts_of(f), scores_table(f)}});
+  return out;
+}
+
+std::vector<doc::Document::Fact> facts_of(const Forecast& f, const std::string& made) {
+  const Calibration& c = f.calibration;
+  const LoaderSetup& loader = f.job.loader;
+  std::vector<doc::Document::Fact> out{
+      {"made", made},
+      {"job", f.job.name},
+      {"hardware", f.job.hardware},
+      {"from", f.job.source},
+      {"limited_by", f.limited_by},
+      {"no_epoch", f.no_epoch},
+      {"workers", loader.workers ? number(*loader.workers) : doc::Text()},
+      {"prefetch", number(f.queue.prefetch)},
+      {"in_order", yes_or_no(f.queue.in_order)},
+      {"load_contention", doc::amount(f.queue.load_contention, "ratio")},
+      {"compute_contention", doc::amount(f.queue.compute_contention, "ratio")},
+      {"contention_assumed", yes_or_no(c.contention_assumed)},
+      {"full_steps", number(f.steps.full)},
+      {"partial_samples", number(f.steps.partial_samples)},
+      {"one_off_seconds", c.one_off_known ? doc::seconds(c.one_off) : doc::Text()}};
+  if (f.experience.epochs > 0) {
+    out.push_back({"experience_epochs", number(static_cast<Index>(f.experience.epochs))});
+    out.push_back({"experience_seconds", doc::seconds(f.experience.seconds)});
+    out.push_back({"experience_inside", yes_or_no(f.experience.held)});
+  }
+  if (f.known) {
+    out.push_back({"epoch_seconds", doc::seconds(f.known->seconds)});
+    out.push_back({"epoch_predicted", doc::seconds(f.known->predicted)});
+    out.push_back({"epoch_inside", yes_or_no(f.known->inside)});
+    out.push_back({"other_busy_share", doc::share(f.known->weather.other_busy_share)});
+    out.push_back({"steal_share", doc::share(f.known->weather.steal_share)});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string error_text(double error) {
+  if (std::abs(error) < 0.0005) return "exact to 0.05 %";
+  return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
+}
+
+std::string experience_text(const Experience& e) {
+  if (e.epochs == 0) return "";
+  const std::string before = quantity_text(static_cast<Index>(e.epochs), "epoch");
+  if (e.seconds.coverage <= 0) {
+    return fmt::format("{} in the log, which says nothing before there are {}", before, enough_epochs);
+  }
+  return fmt::format("by {} in the log, nine of ten such epochs lie in {}{}", before,
+                     fine_seconds_text(e.seconds),
+                     !e.held   ? ""
+                     : *e.held ? "; this one did"
+                               : "; this one did not");
+}
+
+std::string outcome_text(const Forecast& f) {
+  if (!f.no_epoch.empty()) return fmt::format("NO EPOCH: {}", f.no_epoch);
+  if (f.known && f.known->missed()) return missed_text(*f.known);
+  const ModelPrediction* best = most_elaborate(f.models);
+  if (best == nullptr) return "NO PREDICTION: no model has what it needs";
+  const std::string doubts = f.calibration.flagged(Doubt::drift) ? ", while the steps were drifting" : "";
+  std::string out = fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(*predicted_epoch(f)),
+                                name_of(best->model), doubts);
+  if (f.known) out += fmt::format("; it took {}", seconds_text(f.known->seconds));
+  return out;
+}
+
+doc::Document document_of(const Forecast& f, const std::string& made) {
+  return {.schema = forecast_form,
+          .title = "Epoch of " + f.job.name,
+          .facts = facts_of(f, made),
+          .outcome = doc::strong(outcome_text(f)),
+          .sections = sections_of(f)};
+}
+
+Json forecast_schema() {
+  return doc::schema_of(
+      {.schema = forecast_form,
+       .facts = {"made", "job", "hardware", "from", "limited_by", "no_epoch", "workers", "prefetch",
+                 "in_order", "load_contention", "compute_contention", "contention_assumed", "full_steps",
+                 "partial_samples", "one_off_seconds"},
+       .optional_facts = {"experience_epochs", "experience_seconds", "experience_inside", "epoch_seconds",
+                          "epoch_predicted", "epoch_inside", "other_busy_share", "steal_share"},
+       .lists = {"notes", "findings", "doubts"},
+       .optional_lists = {"left_out"},
+       .tables = {"parts", "scores"},
+       .optional_tables = {"models", "segments", "bounds", "what_if"}});
+}
+
+std::string findings_text(const Forecast& f) {
+  doc::Document out = document_of(f);
+  out.outcome = {};
+  return doc::to_text(out);
+}
+std::string verdict_text(const Forecast& f) { return doc::to_text({doc::Text(outcome_text(f))}); }
+std::string to_text(const Forecast& f) { return findings_text(f) + verdict_text(f); }
+std::string to_markdown(const Forecast& f) { return doc::to_markdown(document_of(f)); }
+std::string to_json(const Forecast& f, const std::string& made) {
+  return json_text(doc::to_value(document_of(f, made)));
+}
+
+}  // namespace assay
