@@ -312,7 +312,7 @@ TEST_F(Program, GatePassesNothingThatItCouldNotDecide) {
   EXPECT_THAT(few_launches.last_lines(1),
               HasSubstr("UNDECIDED: no verdict could be reached on any of 6 trials"));
   EXPECT_THAT(few_launches.output,
-              HasSubstr("undecided, 6 trials: 3 launches before and 1 after are too few"));
+              HasSubstr("undecided, 6 trials: 3 process starts before and 1 after are too few"));
 
   const std::string file = folder_.listing().substr(0, folder_.listing().find('\n'));
   Json baseline = Json::parse(folder_.read(file));

@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-/// What `assay check --known-bad --json` wrote, as far as claims need it.
+/// The part of the JSON of `assay check --known-bad` that claims need.
 struct RejectedRow {
   std::string name;
   std::size_t checks = 0, rejected = 0;

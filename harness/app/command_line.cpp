@@ -73,7 +73,7 @@ bool serves_kernels(const std::vector<const char*>& arguments) {
   return arguments.size() > 1 && std::ranges::find(verbs, std::string_view(arguments[1])) != verbs.end();
 }
 
-/// Flushes standard output, whose end may not have left the process yet. A verdict that nobody can read is
+/// Flushes standard output, whose end may not have left the process yet. An outcome that nobody can read is
 /// none.
 int once_printed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

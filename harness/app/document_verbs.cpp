@@ -51,7 +51,7 @@ Outcome compare_verb(const CompareOptions& options) {
   PullRequest page = pull_request_of(comparison, before, after);
   page.outcome = outcome.line();
   page.kept = "--json FILE writes them";
-  // One that selects trials already takes no second selection.
+  // A command that selects trials already takes no second selection.
   if (after.command.find(" -k ") == std::string::npos) page.command = after.command;
   if (options.as_markdown) {
     put_document(options.json, pull_request_markdown(page), to_json(comparison));

@@ -1,9 +1,12 @@
 #include "app/exit_codes.hpp"
 
-#include "assay/pipeline.hpp"
+#include "assay/files.hpp"
+#include "assay/outcome.hpp"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
+#include <filesystem>
 #include <vector>
 
 namespace assay {
@@ -39,6 +42,12 @@ TEST(ExitCodes, AreReadFromACommandLineThatCannotBeParsed) {
   EXPECT_EQ(asked({"gate", "--exit-code"}), ExitCodes::usual);
   EXPECT_EQ(asked({"gate", "-k", "bisect"}), ExitCodes::usual);
   EXPECT_EQ(asked({}), ExitCodes::usual);
+}
+
+TEST(ExitCodes, StandInTheReadmeWithTheirMeanings) {
+  const std::string readme = read_file(std::filesystem::path(ASSAY_TREE) / "README.md");
+  for (const ExitCode& one : exit_codes())
+    EXPECT_THAT(readme, ::testing::HasSubstr(fmt::format("\n| {} | {} |\n", one.code, one.meaning)));
 }
 
 }  // namespace

@@ -48,17 +48,16 @@ std::size_t size_of(const std::string& file) {
   return none ? 0 : static_cast<std::size_t>(size);
 }
 
-void put_github_outputs(const std::string& json, const CiOutcome& ci) {
-  const Comparison& comparison = ci.comparison;
-  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(ci.page, ci.after.suite));
+void put_github_outputs(const std::string& json, const PullRequest& page, const Results& after,
+                        const Outcome& outcome) {
+  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(page, after.suite));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
     // A blank line before it: what stands there may end in a paragraph.
     const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
-    append(file, "\n" + pull_request_markdown(ci.page, room), "GITHUB_STEP_SUMMARY");
+    append(file, "\n" + pull_request_markdown(page, room), "GITHUB_STEP_SUMMARY");
   }
-  if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty()) {
-    append(file, github_outputs(comparison, std::string(ci.outcome.ci_word())), "GITHUB_OUTPUT");
-  }
+  if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty())
+    append(file, github_outputs(page.comparison, std::string(outcome.ci_word())), "GITHUB_OUTPUT");
 }
 
 /// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
@@ -70,18 +69,15 @@ std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
 
 }  // namespace
 
-GateRules rules_of(const RuleOptions& options, const std::filesystem::path& suite, bool record_step) {
-  return {.baselines = options.baselines,
-          .failing = {.undecided_fails = options.undecided_fails,
-                      .bisection = options.exit_codes == ExitCodes::bisect},
-          .drift_limit = options.drift_limit,
-          .today = today(),
-          .record_step = record_step,
-          .suite = suite.string()};
-}
-
 GateRules rules_of(const OutcomeOptions& options) {
-  return rules_of(options.rules, options.suite, options.record_step);
+  const RuleOptions& rules = options.rules;
+  return {.baselines = rules.baselines,
+          .failing = {.undecided_fails = rules.undecided_fails,
+                      .bisection = rules.exit_codes == ExitCodes::bisect},
+          .drift_limit = rules.drift_limit,
+          .today = today(),
+          .record_step = options.record_step,
+          .suite = options.suite.string()};
 }
 
 TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
@@ -118,30 +114,26 @@ Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
       to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   PullRequest page = pull_request_of(run, end.findings);
-  page.outcome = end.outcome.line();
-  page.kept =
-      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
   std::ranges::copy(end.ledger.lines, std::back_inserter(page.remarks));
-  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
   write_page(options.page, [&] { return pull_request_page(page); });
-  put_ci_outputs(options.ci, options.json,
-                 {.comparison = comparison,
-                  .after = head_results(run),
-                  .page = page,
-                  .outcome = end.outcome,
-                  .command = run.command,
-                  .suite = options.suite.empty() ? run.suite : options.suite.string()});
+  write_outputs(options, std::move(page), head_results(run), end.outcome);
   return end.outcome;
 }
 
-void put_ci_outputs(const CiFiles& files, const std::string& json, const CiOutcome& ci) {
-  if (!files.junit.empty()) {
-    write_file(files.junit, to_junit(ci.comparison, ci.after, ci.command, nothing_decided(ci.outcome)));
-  }
+void write_outputs(const OutcomeOptions& options, PullRequest page, const Results& after,
+                   const Outcome& outcome) {
+  page.outcome = outcome.line();
+  page.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
+  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
+  const CiFiles& files = options.ci;
+  if (!files.junit.empty())
+    write_file(files.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
   if (!files.code_quality.empty()) {
-    write_file(files.code_quality, gitlab_code_quality(ci.page, ci.suite));
+    const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
+    write_file(files.code_quality, gitlab_code_quality(page, suite));
   }
-  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(json, ci);
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options.json, page, after, outcome);
 }
 
 }  // namespace assay

@@ -25,7 +25,7 @@ namespace {
 /// spread moves by itself.
 double acceptable(const ComparedRow& row) { return std::ceil(100 * row.ratio.high * row.limit) / 100; }
 
-/// What to do about the largest slow-down, or else about the first worse figure; empty where there is none.
+/// Says what to do about the largest slow-down, or else about the first worse figure; empty if there is none.
 /// `suite` as commands name it.
 std::string next_of(const Comparison& comparison, const std::string& suite) {
   std::optional<Acceptance> wanted;
@@ -49,9 +49,10 @@ void require_whole_for_records(const GateOptions& options, const std::optional<S
   if (!options.record_missing.empty()) {
     require_whole(
         shard, "--record-missing",
-        "record without shards: assay record --suite " + shell_word(options.selection.suite.string()));
+        "record without shards: assay record --suite " + shell_word(options.outcome.suite.string()));
   }
-  if (options.record_step) require_whole(shard, "--record-step", "record the step in a job without shards");
+  if (options.outcome.record_step)
+    require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
 /// The command that repeats this gate; the caller appends `-k` and a filter.
@@ -61,7 +62,7 @@ std::string command_without_filter(GateOptions options) {
   return command_of("gate", options);
 }
 
-/// What a reader has to act on, and the row.
+/// The rows that a reader has to act on, and the outcome.
 std::string short_text_of(const BaselineGate& gate) {
   const std::string rows =
       gate.compared ? urgent_text(gate.comparison, gate.baseline->recordings.back().results, gate.results)
@@ -85,40 +86,34 @@ std::string text_of(const BaselineGate& gate) {
 }  // namespace
 
 Outcome gate_verb(const GateOptions& options, const Registry& registry) {
-  BaselineGateRequest request{.run = run_request(options.selection, options.launches, registry),
+  const OutcomeOptions& wanted = options.outcome;
+  SelectionOptions selection = options.selection;
+  selection.suite = wanted.suite;
+  BaselineGateRequest request{.run = run_request(selection, options.launches, registry),
                               .policy = {.limit = options.limit},
-                              .rules = rules_of(options.rules, options.selection.suite, options.record_step),
+                              .rules = rules_of(wanted),
                               .record_missing = options.record_missing};
   const std::optional<Shard> shard = shard_of_this_process(options.shard);
   require_whole_for_records(options, shard);
   request.run.selection.shard = shard;
   request.run.selection.durations = durations_in(options.shard.durations);
   const BaselineGate gate = [&] {
-    Progress progress(options.quiet);
+    Progress progress(wanted.quiet);
     return gate_against_baseline(request, registry, sample_in_new_process, progress.hooks());
   }();
   const Results& results = gate.results;
   const Report report = make_report(
       results, gate.baseline, gate.compared ? std::optional(gate.comparison) : std::nullopt, gate.outcome);
-  put(options.json, options.quiet ? short_text_of(gate) : text_of(gate), to_json(report));
-  if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
+  put(wanted.json, wanted.quiet ? short_text_of(gate) : text_of(gate), to_json(report));
+  if (!wanted.output.empty()) write_file(wanted.output, to_json(results) + "\n");
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
-  write_page(options.page, [&] { return report_page(report); });
+  write_page(wanted.page, [&] { return report_page(report); });
   PullRequest page = pull_request_of(
       gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
-  page.outcome = gate.outcome.line();
   page.command = command_without_filter(options);
-  page.kept =
-      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
-  put_ci_outputs(options.ci, options.json,
-                 {.comparison = gate.comparison,
-                  .after = results,
-                  .page = page,
-                  .outcome = gate.outcome,
-                  .command = command_without_filter(options),
-                  .suite = options.selection.suite.string()});
+  write_outputs(wanted, std::move(page), results, gate.outcome);
   return gate.outcome;
 }
 

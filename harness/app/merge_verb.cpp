@@ -3,7 +3,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
-#include "bench/gate/two_builds_fields.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/gate/two_builds_shards.hpp"
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
@@ -78,7 +78,7 @@ Outcome merge(const MergeOptions& options) {
       fmt::format("{} trials of suite {}, of {} shards, into {}", results.trials.size(), results.suite,
                   results.merged_shards, output.string());
   const std::string next = fmt::format("assay report {}", output.string());
-  // What fails weighs more, and is the verdict then.
+  // A failure weighs more, and is the outcome then.
   const bool merely_merged = outcome.word == Word::measured;
   if (!merely_merged && !options.outcome.quiet) text += fmt::format("merged: {}\n", merged);
   if (merely_merged && !options.outcome.quiet) text += fmt::format("next: {}\n", next);
@@ -90,7 +90,7 @@ Outcome merge(const MergeOptions& options) {
 
 }  // namespace
 
-/// What is merged of a part would be taken for the whole: nothing is written, and the request was no fault.
+/// If shards are missing, nothing is written and the exit code is 3: a part would be taken for the whole.
 Outcome merge_verb(const MergeOptions& options) {
   try {
     return merge(options);

@@ -44,7 +44,7 @@ using OptionValue =
                  std::vector<Index>*, std::vector<double>*, std::vector<std::string>*,
                  std::vector<std::filesystem::path>*, WordChoice>;
 
-/// What an option leads to besides its verb's work.
+/// Whether an option names an output.
 enum class Writes { nothing, file, folder };
 
 struct OptionRule {
@@ -76,7 +76,7 @@ struct Option {
   std::string_view long_name() const;
   std::vector<std::string_view> all_names() const;
   bool is_named(std::string_view name) const;  ///< by one of its names
-  /// What its value is, as the help has it: `PATH`, `warn|fail`, `INT in [1 - 64]`; empty for a flag.
+  /// The type of its value, as the help shows it: `PATH`, `warn|fail`, `INT in [1 - 64]`; empty for a flag.
   std::string type() const;
   bool is_positional() const { return !names.starts_with('-'); }
   /// The value as it would be typed, one text per time the option is given; none where there is no value.

@@ -112,7 +112,7 @@ void require_not_excluded(const Option& given_by_variable, const std::string& va
   }
 }
 
-/// What CLI11 says of arguments it refuses, but for options given too often, of which it says "At Most 1
+/// CLI11's message about arguments it refuses. For options given too often it says "At Most 1
 /// required".
 std::string refusal(const CLI::ParseError& failure, const Declared& declared) {
   for (const CLI::Option* option : declared.theirs) {

@@ -57,7 +57,7 @@ void json(OptionList& o, std::string& value) {
   o("--json", &value, "write JSON to this file; - is standard output, and replaces the text", output_file);
 }
 void quiet(OptionList& o, bool& value) {
-  o("-q,--quiet", &value, "print only rows that ask for something to be done, and the verdict; no progress",
+  o("-q,--quiet", &value, "print only rows that ask for something to be done, and the outcome; no progress",
     {.repeated = false});
 }
 void results(OptionList& o, std::filesystem::path& value) {
@@ -166,16 +166,16 @@ void describe_built_sides(OptionList& o, BuildsOptions& options) {
   o("--layouts", &options.layouts,
     "differently ordered links of each side when one is a revision (default 8)", {.low = 1, .high = 64});
 }
-void describe_outputs(OptionList& o, OutcomeOptions& options) {
+void describe_outputs(OptionList& o, OutcomeOptions& options, bool has_comment = true) {
   results(o, options.output);
   json(o, options.json);
   quiet(o, options.quiet);
-  comment(o, options.markdown);
+  if (has_comment) comment(o, options.markdown);
   page(o, options.page);
   ci_files(o, options.ci);
 }
 
-/// What gates of two builds have in common, wherever those come from.
+/// Options of all gates of two builds, wherever the builds come from.
 void describe_builds(OptionList& o, BuildsOptions& options) {
   ProgramsOptions& programs = options.programs;
   suite(o, programs.outcome.suite, /*required=*/false);
@@ -320,31 +320,27 @@ void describe(OptionList& o, RuleOptions& options) {
 
 void describe(OptionList& o, GateOptions& options) {
   SelectionOptions& selection = options.selection;
-  suite(o, selection.suite);
+  suite(o, options.outcome.suite);
   filter(o, selection.filter);
   threads(o, selection.threads);
   launches(o, options.launches, "process starts to sample in (default 6)");
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   seed(o, selection.seed);
   time_limit(o, selection.time_limit);
-  describe(o, options.rules);
-  record_step(o, options.record_step);
+  describe(o, options.outcome.rules);
+  record_step(o, options.outcome.record_step);
   o("--record-missing", &options.record_missing, "record a baseline in this folder when there is none",
     output_folder);
   o("--reports", &options.reports, "write the report under this folder", output_folder);
-  page(o, options.page);
   shard(o, options.shard);
-  results(o, options.output);
-  json(o, options.json);
-  quiet(o, options.quiet);
-  ci_files(o, options.ci);
+  describe_outputs(o, options.outcome, /*has_comment=*/false);
 }
 
 void describe(OptionList& o, ProgramsOptions& options) {
   describe_sides(o, options, "a program of Google Benchmark, interleaved with the head");
   o("-k,--filter,--benchmark_filter", &options.filter, "only benchmarks that match this regular expression",
     {.variables = {"TESTBRIDGE_TEST_ONLY"}});
-  time_limit(o, options.time_limit, "seconds that a benchmark may take in a launch (default 60)");
+  time_limit(o, options.time_limit, "seconds that a benchmark may take in a process start (default 60)");
   describe_budget(o, options, limit_of_programs);
   describe(o, options.outcome.rules);
   describe_outputs(o, options.outcome);
@@ -601,7 +597,7 @@ void describe_values(OptionList& o, SelectionOptions& selection, const char* nam
   filter(o, selection.filter, {});
   threads(o, selection.threads);
   o(name, &values, about);
-  o("--rounds", &rounds, "launches in which all take turns (default 10)",
+  o("--rounds", &rounds, "process starts in which all take turns (default 10)",
     {.low = static_cast<Index>(fewest_rounds), .high = 1000});
   seed(o, selection.seed);
   describe_outputs(o, outputs, "write what was tried, and the environment that was chosen, here, as JSON");

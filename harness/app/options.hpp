@@ -36,7 +36,7 @@ struct CheckOptions {
   double time_limit = 0;  ///< seconds that a kernel may take, here and below; 0: by what naive takes
   ExitCodes exit_codes = ExitCodes::usual;
   std::string json;
-  bool quiet = false;  ///< only rows that ask for something to be done, and the verdict; here and below
+  bool quiet = false;  ///< only rows that ask for something to be done, and the outcome; here and below
 };
 struct KnownBadOptions {
   CheckOptions check;
@@ -129,7 +129,7 @@ struct ReleaseOptions {
   std::string release;
 };
 
-/// How verdicts are judged as a whole.
+/// The rules by which an outcome follows from standings.
 struct RuleOptions {
   std::vector<std::filesystem::path> baselines{usual_baselines};
   bool undecided_fails = false;
@@ -142,28 +142,12 @@ struct PageFiles {
   std::filesystem::path html, svg;
 };
 
-/// Files of a verdict that CI engines read.
+/// Files of an outcome that CI engines read.
 struct CiFiles {
   std::filesystem::path junit, code_quality;
 };
 
-/// `gate` against a stored baseline.
-struct GateOptions {
-  SelectionOptions selection;
-  int launches = usual_launches;
-  double limit = GatePolicy{}.limit;
-  RuleOptions rules;
-  bool record_step = false;
-  std::filesystem::path record_missing;  ///< folder for a baseline when there is none
-  ShardOptions shard;
-  std::filesystem::path reports, output;
-  PageFiles page;
-  CiFiles ci;
-  std::string json;
-  bool quiet = false;
-};
-
-/// What the end of a gate of two builds needs, when its samples were just taken and when they were stored.
+/// How a gate decides, and where it leaves its outcome: the same for samples just taken and for stored ones.
 struct OutcomeOptions {
   std::filesystem::path suite;  ///< empty where only its name is known
   RuleOptions rules;
@@ -173,6 +157,17 @@ struct OutcomeOptions {
   CiFiles ci;
   std::string json;
   bool quiet = false;
+};
+
+/// `gate` against a stored baseline.
+struct GateOptions {
+  SelectionOptions selection;  ///< but for the suite
+  int launches = usual_launches;
+  double limit = GatePolicy{}.limit;
+  OutcomeOptions outcome;
+  std::filesystem::path record_missing;  ///< folder for a baseline when there is none
+  ShardOptions shard;
+  std::filesystem::path reports;
 };
 
 /// Time ratio that is still the same for programs and commands that take no turns of assay's.

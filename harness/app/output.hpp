@@ -21,7 +21,7 @@ void put(const std::string& where, const std::string& words, const std::string& 
 void put_document(const std::string& where, const std::string& text, const std::string& json);
 
 /// The end of what a verb says: lighter findings, then the command to go on with, where there is one, and
-/// last the verdict.
+/// last the outcome.
 std::string ending(const std::string& next, const Outcome& outcome);
 
 /// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the first.

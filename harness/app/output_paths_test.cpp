@@ -35,16 +35,17 @@ class Outputs : public ::testing::Test {
 
 TEST_F(Outputs, AreNotTouchedWhenTheyAreLookedAt) {
   write_file(in_folder("old.json"), "old");
-  accepts(GateOptions{.output = in_folder("old.json"), .ci = {.junit = in_folder("new.xml")}});
+  accepts(GateOptions{.outcome = {.output = in_folder("old.json"), .ci = {.junit = in_folder("new.xml")}}});
   EXPECT_EQ(read_file(in_folder("old.json")), "old");
   EXPECT_FALSE(fs::exists(in_folder("new.xml")));
 }
 
 TEST_F(Outputs, NeedAFolderAndAreNone) {
-  refuses(GateOptions{.output = in_folder("none/r.json")}, "-o ", "there is no folder");
-  refuses(GateOptions{.json = in_folder("none/r.json").string()}, "--json ", "there is no folder");
+  refuses(GateOptions{.outcome = {.output = in_folder("none/r.json")}}, "-o ", "there is no folder");
+  refuses(GateOptions{.outcome = {.json = in_folder("none/r.json").string()}}, "--json ",
+          "there is no folder");
   refuses(ScoreOptions{.markdown = scratch.path()}, "--md ", "is a folder");
-  refuses(GateOptions{.ci = {.junit = scratch.path()}}, "--junit ", "is a folder");
+  refuses(GateOptions{.outcome = {.ci = {.junit = scratch.path()}}}, "--junit ", "is a folder");
 }
 
 TEST_F(Outputs, MayBeFoldersThatAreStillToBeMade) {
@@ -57,7 +58,7 @@ TEST_F(Outputs, MayBeFoldersThatAreStillToBeMade) {
 TEST_F(Outputs, NeedPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "everything is permitted to root";
   fs::permissions(scratch.path(), fs::perms::owner_read | fs::perms::owner_exec);
-  refuses(GateOptions{.output = in_folder("r.json")}, "-o ", "cannot be written");
+  refuses(GateOptions{.outcome = {.output = in_folder("r.json")}}, "-o ", "cannot be written");
   fs::permissions(scratch.path(), fs::perms::owner_all);
 }
 
@@ -66,12 +67,12 @@ TEST_F(Outputs, AreNotTwiceTheSameFile) {
           "is the file of --md as well");
   write_file(in_folder("r"), "");
   fs::create_symlink(in_folder("r"), in_folder("link"));
-  refuses(GateOptions{.ci = {.junit = in_folder("r")}, .json = in_folder("link").string()}, "--junit ",
-          "of --json as well");
+  refuses(GateOptions{.outcome = {.ci = {.junit = in_folder("r")}, .json = in_folder("link").string()}},
+          "--junit ", "of --json as well");
 }
 
 TEST_F(Outputs, MayBeDevices) {
-  accepts(GateOptions{.output = "/dev/null", .ci = {.junit = "/dev/null"}, .json = "-"});
+  accepts(GateOptions{.outcome = {.output = "/dev/null", .ci = {.junit = "/dev/null"}, .json = "-"}});
 }
 
 }  // namespace

@@ -200,11 +200,11 @@ TEST(Options, ReadEveryKindOfValue) {
       read<GateOptions>({"--suite", "s.json", "--baselines", "a", "--baselines=b", "--limit", "1.1",
                          "--on-undecided", "fail", "-k", "gemm", "--threads", "1,2", "--shard-count", "4",
                          "--shard-index=3", "--shard=auto", "--exit-code=bisect"});
-  EXPECT_THAT(gate.rules.baselines, ElementsAre("a", "b"));
+  EXPECT_THAT(gate.outcome.rules.baselines, ElementsAre("a", "b"));
   EXPECT_THAT(gate.selection.threads, ElementsAre(1, 2));
   EXPECT_EQ(gate.selection.filter, "gemm");
-  EXPECT_TRUE(gate.rules.undecided_fails);
-  EXPECT_EQ(gate.rules.exit_codes, ExitCodes::bisect);
+  EXPECT_TRUE(gate.outcome.rules.undecided_fails);
+  EXPECT_EQ(gate.outcome.rules.exit_codes, ExitCodes::bisect);
   EXPECT_EQ(gate.limit, 1.1);
   EXPECT_EQ(gate.shard.count, 4);
   EXPECT_EQ(gate.shard.index, 3);

@@ -1,4 +1,4 @@
-// What --quiet leaves of a verb's words, and that it changes nothing else.
+// --quiet drops words of a verb, and changes nothing else.
 #include "app/verbs.hpp"
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"

@@ -50,7 +50,7 @@ Outcome record_verb(const RecordOptions& options, const Registry& registry) {
       fmt::format("assay gate --suite {}", suite_in_commands(options.suite.string(), options.baselines, {}));
   const Outcome recorded{Word::recorded, fmt::format("{} trials as recording {} of {}", trials,
                                                      baseline.recordings.size(), file.string())};
-  // What crashed weighs more, and is the verdict then.
+  // A crash weighs more, and is the outcome then.
   if (outcome.word != Word::measured) text += recorded.text();
   text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);

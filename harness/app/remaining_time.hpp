@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// What is left takes as long as the pace so far says. (The pace of the last half would forget how slow a
+/// Estimates the time that is left from the pace so far. (The pace of the last half would forget how slow a
 /// beginning was; in runs and checks of suites it was off as far, and jumped five times as much, since shares
 /// come in fits and starts.) A later end is believed at once, an earlier one within a tenth of the time so
 /// far.

@@ -2,6 +2,7 @@
 
 #include "assay/outcome.hpp"
 #include "bench/compare/row_text.hpp"
+#include "bench/compare/words.hpp"
 
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ Tint tint_of(Word word) {
   }
 }
 
-std::optional<Tint> tint_of_verdict(std::string_view word) {
+std::optional<Tint> tint_of_outcome(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(Word::interrupted); ++i) {
     if (to_string(static_cast<Word>(i)) == word) return tint_of(static_cast<Word>(i));
   }
@@ -75,8 +76,7 @@ std::string_view capitals_of(std::string_view line) {
 }
 
 std::optional<std::pair<std::string_view, Tint>> mark_of(std::string_view line) {
-  for (int i = 0; i <= static_cast<int>(Standing::impossible); ++i) {
-    const auto standing = static_cast<Standing>(i);
+  for (const Standing standing : standings_by_weight) {
     const std::string_view one = mark(standing);
     if (line.starts_with(one) && line.substr(one.size()).starts_with(' ')) return {{one, tint_of(standing)}};
   }
@@ -123,7 +123,7 @@ std::string painted(const std::string& text) {
     std::optional<std::pair<std::string_view, Tint>> found = mark_of(line);
     if (begin == last && !found) {
       const std::string_view word = capitals_of(line);
-      if (const auto tint = tint_of_verdict(word)) found = {word, *tint};
+      if (const auto tint = tint_of_outcome(word)) found = {word, *tint};
     }
     const std::size_t length = found ? found->first.size() : 0;
     if (found) out += in_colour(found->first, found->second);

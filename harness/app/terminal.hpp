@@ -1,5 +1,6 @@
-/// What a terminal is shown beyond plain text. Every verb's words come as text that is whole without colours:
-/// the mark of a row and the word of a verdict tell its standing by their shape.
+/// Colours and rewritten lines, which a terminal shows beyond plain text. Every verb's words come as text
+/// that is whole without colours: the mark of a row and the word of an outcome tell its standing by their
+/// shape.
 #pragma once
 
 #include "assay/shard.hpp"

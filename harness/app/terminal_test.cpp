@@ -83,7 +83,7 @@ TEST(Terminal, HasAColourForEveryMarkAndEveryWord) {
   }
 }
 
-/// What `print` puts on standard output, which is a terminal of its own; nothing where none can be made.
+/// Returns the output of `print` on a terminal of its own; nothing if none can be made.
 std::optional<std::string> on_a_terminal(const std::function<void()>& print) {
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);

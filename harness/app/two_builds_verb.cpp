@@ -148,14 +148,14 @@ std::filesystem::path suite_of_repository(bool built) {
               "two, with --base and --head");
 }
 
-/// What a gate measures, of either kind of side.
+/// The suite, shard and durations of a gate, whatever its sides are.
 struct Selected {
   Suite suite;
   std::optional<Shard> shard;
   Durations durations;
 };
 
-/// What costs no build and no measurement is refused here, before there is any.
+/// Refuses requests before anything is built or measured.
 Selected selected_by(const BuildsOptions& options, const Registry& registry) {
   const OutcomeOptions& outcome = options.programs.outcome;
   Selected out{.suite = {},

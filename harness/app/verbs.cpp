@@ -93,7 +93,7 @@ std::span<const Verb> verbs() {
       {"schema", {}, "the JSON Schema of a file that is read or written", call<schema_verb>},
       {"completions", {}, "verbs and options for bash, zsh or fish to complete", call<completions_verb>},
       {"man", {}, "the manual page", call<man_verb>},
-      {"reanalyze", {}, "the verdicts of a gate of two builds again, from its samples", call<reanalyze_verb>},
+      {"reanalyze", {}, "decide a gate of two builds again, from its samples", call<reanalyze_verb>},
       {"selftest", {"--again"}, "judge the samples of a self-test anew", call<selftest_again_verb>},
       {"selftest", {}, "how often the gate of two builds is wrong on this machine", call<selftest_verb>},
       {"__complete",

@@ -24,7 +24,7 @@ WrappedCommand as_typed(const std::vector<std::string>& words) {
   return {words, fmt::format("{}", fmt::join(typed, " "))};
 }
 
-/// What was seen of one name, and what a gate would see.
+/// Says what was measured under one name, and which slow-down a gate would see.
 std::string text_of(const TrialResult& trial, const CommandOptions& options, double run_seconds) {
   std::vector<double> runs;
   for (const Launch& launch : trial.launches) runs.push_back(median(seconds_of(launch)));

@@ -47,8 +47,8 @@ std::string witnesses_text(const Evidence& e) {
   std::string out = "time after / before " + text(e.time);
   if (e.beside_case) out += fmt::format(", relative to {} {}", e.case_witness, text(*e.beside_case));
   if (e.beside_suite) out += fmt::format(", relative to {} {}", suite_witnesses(e), text(*e.beside_suite));
-  return fmt::format("{} ({} over {} and {} launches, limit {:.2f})", out, coverage_text(judged_ratio(e)),
-                     e.launches_before, e.launches_after, e.limit);
+  return fmt::format("{} ({} over {} and {} process starts, limit {:.2f})", out,
+                     coverage_text(judged_ratio(e)), e.launches_before, e.launches_after, e.limit);
 }
 
 std::string doubt(const Evidence& e) {
@@ -63,8 +63,9 @@ std::string doubt(const Evidence& e) {
   if (!beyond) return "the interval reaches across the limit: ";
   const Evidence as_slower = ratio.low > e.limit ? e : mirrored(e);
   if (!case_agrees(as_slower)) {
-    return fmt::format("{} moved with it in the same launches, so code and machine cannot be told apart: ",
-                       e.case_witness);
+    return fmt::format(
+        "{} moved with it in the same process starts, so code and machine cannot be told apart: ",
+        e.case_witness);
   }
   if (!e.drift.of.empty() && as_slower.time.middle > e.plain_limit) {
     return fmt::format("{}, and less than {:.3g} times may come of that: ", e.drift.of, e.drift.times);
@@ -83,7 +84,7 @@ Finding judge(const Evidence& evidence) {
   if (std::min(evidence.launches_before, evidence.launches_after) < fewest_launches) {
     return {
         Standing::undecided,
-        fmt::format("{} launches before and {} after are too few for a verdict, which takes {} on either "
+        fmt::format("{} process starts before and {} after are too few to decide, which takes {} on either "
                     "side: time after / before {}",
                     evidence.launches_before, evidence.launches_after, fewest_launches, text(evidence.time))};
   }

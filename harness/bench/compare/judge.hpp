@@ -27,7 +27,7 @@
 
 namespace assay {
 
-/// Fewer launches give a verdict neither way: the widest interval of two against two covers 67 %.
+/// Fewer launches decide nothing: the widest interval of two against two covers 67 %.
 inline constexpr std::size_t fewest_launches = 3;
 
 /// Drift of unchanged code stayed below 1.61 where it was observed. A larger move is no drift: without

@@ -24,7 +24,7 @@ TEST(Judge, CallsSlowerWhatAllWitnessesCallSlower) {
   const auto finding = judge(evidence(1.3, 1.3, 1.3));
   EXPECT_EQ(finding.standing, Standing::slower);
   EXPECT_THAT(finding.why, HasSubstr("time after / before 1.30 [1.27, 1.33]"));
-  EXPECT_THAT(finding.why, HasSubstr("95 % over 6 and 6 launches, limit 1.05"));
+  EXPECT_THAT(finding.why, HasSubstr("95 % over 6 and 6 process starts, limit 1.05"));
 }
 
 TEST(Judge, CallsFasterTheMirrorImage) {
@@ -74,7 +74,7 @@ TEST(Judge, DecidesNothingFromTwoLaunches) {
     auto few = evidence(ratio, ratio, ratio);
     few.launches_after = 2;
     EXPECT_EQ(judge(few).standing, Standing::undecided) << ratio;
-    EXPECT_THAT(judge(few).why, HasSubstr("6 launches before and 2 after are too few"));
+    EXPECT_THAT(judge(few).why, HasSubstr("6 process starts before and 2 after are too few"));
   }
 }
 

@@ -116,7 +116,7 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
 
 Interval ratio_of(const Paired& paired) {
   if (paired.before.empty() || paired.after.empty()) return {};
-  return exponential(shift(paired.before, paired.after, verdict_coverage));
+  return exponential(shift(paired.before, paired.after, standing_coverage));
 }
 
 double spread_of(const Paired& paired) {

@@ -54,9 +54,9 @@ Witnesses witnesses_of(const Side& before, const Side& after, std::set<std::stri
 /// cancels, between the sides and from launch to launch. Without witnesses these are the times themselves.
 Paired relative(const Side& before, const Side& after, const std::string& key, const Witnesses& witnesses);
 
-/// Coverage asked of the intervals that verdicts rest on. A verdict asks a one-sided question, so this is 95
+/// Coverage of the intervals that standings rest on. A standing answers a one-sided question, so this is 95
 /// % confidence; and with six launches on either side, one stray launch does not yet widen such an interval.
-inline constexpr double verdict_coverage = 0.9;
+inline constexpr double standing_coverage = 0.9;
 
 /// exp() of the shift between the sides.
 Interval ratio_of(const Paired& paired);

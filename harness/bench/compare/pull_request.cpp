@@ -5,7 +5,7 @@
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
@@ -14,61 +14,82 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// What readers must see first comes first; the last are dropped first.
-constexpr std::array by_weight{
-    Standing::crashed,        Standing::timed_out, Standing::wrong,  Standing::impossible, Standing::slower,
-    Standing::accepted,       Standing::undecided, Standing::faster, Standing::gone,       Standing::added,
-    Standing::not_comparable, Standing::skipped,   Standing::same};
+using doc::Block;
+using doc::Details;
+using doc::List;
+using doc::Table;
+using doc::Text;
+using Blocks = std::vector<Block>;
 
-// A page of one minute: what exceeds these is counted.
+// A page can be read in a minute: more lines are counted.
 constexpr std::size_t most_lines = 8, most_causes = 8, most_epochs = 6, most_plotted = 16;
 /// Names from outside may have any length; those of real trials are shorter than this.
 constexpr std::size_t most_name_bytes = 160, most_line_bytes = 400, most_command_bytes = 4000;
 constexpr std::size_t usual_rows = 400;
+/// A page folds a table of more rows: the rest of the page would be far below.
+constexpr std::size_t few_trials = 100;
+/// Rows beyond these are in the table alone: nobody looks at a thousand intervals.
+constexpr std::size_t most_forest_rows = 40, most_strips = 40;
 
-struct PageRow {
-  const ComparedRow* verdict;
-  const ChangedTrial* trial;
-};
+Text name(const std::string& key) { return doc::code(abridged(key, most_name_bytes)); }
+std::string short_line(const std::string& text) { return abridged(text, most_line_bytes); }
 
-double size_of_change(const ComparedRow& verdict) {
-  const double middle = verdict.ratio.middle;
-  return middle > 0 ? std::max(middle, 1 / middle) : 0;
+List list_of(const std::vector<std::string>& lines) {
+  List out{.most = most_lines};
+  for (const std::string& line : lines) out.items.emplace_back(Text(short_line(line)));
+  return out;
 }
 
-/// Rows of that standing, the largest change first.
-std::vector<PageRow> page_rows(const PullRequest& change, Standing standing) {
-  std::vector<PageRow> out;
-  for (std::size_t i = 0; i < change.trials.size(); ++i) {
-    const ComparedRow& verdict = change.comparison.rows[i];
-    if (verdict.standing == standing) out.push_back({&verdict, &change.trials[i]});
-  }
-  if (standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster) {
-    std::ranges::stable_sort(out, std::greater{},
-                             [](const PageRow& row) { return size_of_change(*row.verdict); });
+/// A row of the comparison, and the facts about its trial.
+struct PageRow {
+  const ComparedRow* compared;
+  const ChangedTrial* trial;
+};
+using PageRows = std::vector<PageRow>;
+
+Standing standing_of_time(const ComparedRow& row) { return row.standing; }
+
+/// Rows whose time has that standing, the largest change first.
+PageRows page_rows(const PullRequest& change, Standing standing) {
+  PageRows out;
+  for (const std::size_t i : rows_of(change.comparison, standing, standing_of_time)) {
+    if (i < change.trials.size()) out.push_back({&change.comparison.rows[i], &change.trials[i]});
   }
   return out;
 }
 
-std::string short_name(const std::string& key) { return abridged(key, most_name_bytes); }
-std::string short_line(const std::string& text) { return abridged(text, most_line_bytes); }
+/// Rows that fail whatever their time: the fault itself, or a worse figure.
+PageRows failing_rows(const PullRequest& change) {
+  PageRows out;
+  for (const Standing standing : standings_by_weight) {
+    if (is_fault(standing)) std::ranges::copy(page_rows(change, standing), std::back_inserter(out));
+  }
+  for (std::size_t i = 0; i < change.trials.size(); ++i) {
+    const ComparedRow& row = change.comparison.rows[i];
+    if (has_worse_figure(row) && !is_fault(row.standing)) out.push_back({&row, &change.trials[i]});
+  }
+  return out;
+}
 
-/// The first lines, and how many more there are.
-void add_lines(Json& out, const char* list, const char* more, const std::vector<std::string>& lines) {
-  Json shown = Json::array();
-  for (std::size_t i = 0; i < std::min(most_lines, lines.size()); ++i) shown.push_back(short_line(lines[i]));
-  out[list] = std::move(shown);
-  out[more] = lines.size() > most_lines ? Json(lines.size() - most_lines) : Json();
+List faults_list(const PageRows& rows) {
+  List out{.most = most_lines};
+  for (const auto& [row, trial] : rows) {
+    const std::string why = is_fault(row->standing) ? row->why : figures_in_words(*row, /*worse_only=*/true);
+    out.items.emplace_back(mark(listed_as(*row)) + Text(" ") + name(row->key) + ": " + short_line(why));
+  }
+  return out;
 }
 
 /// The operation and the variant of a key, without the tier: `gemm/simd` of `gemm/simd@avx2/m=1#2`.
@@ -80,15 +101,15 @@ std::string variant_group(const std::string& key) {
 /// Rows that became slower by one change. Without a known cause, those of one variant.
 struct Cause {
   std::string cause, variant;
-  std::vector<PageRow> rows;
+  PageRows rows;
 };
 
 /// The cause with most slower trials first.
-std::vector<Cause> causes_of(const std::vector<PageRow>& slower) {
+std::vector<Cause> causes_of(const PageRows& slower) {
   std::vector<Cause> out;
   for (const PageRow& row : slower) {
     const std::string& cause = row.trial->cause;
-    const std::string variant = cause.empty() ? variant_group(row.verdict->key) : "";
+    const std::string variant = cause.empty() ? variant_group(row.compared->key) : "";
     auto known = std::ranges::find_if(
         out, [&](const Cause& one) { return one.cause == cause && one.variant == variant; });
     if (known == out.end()) known = out.insert(out.end(), {cause, variant, {}});
@@ -98,42 +119,41 @@ std::vector<Cause> causes_of(const std::vector<PageRow>& slower) {
   return out;
 }
 
-std::string ratio_figure(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 1.1 ? 3 : 2); }
-
-Json causes_table(const std::vector<Cause>& causes) {
-  Json out = Json::array();
-  for (std::size_t i = 0; i < std::min(most_causes, causes.size()); ++i) {
-    const Cause& one = causes[i];
-    const ComparedRow& worst = *one.rows.front().verdict;
-    const double least = one.rows.back().verdict->ratio.middle, most = worst.ratio.middle;
-    out.push_back(
-        Json{{"cause", short_name(one.cause)},
-             {"variant", short_name(one.variant)},
-             {"trials", fmt::format("{} trial{}", one.rows.size(), one.rows.size() == 1 ? "" : "s")},
-             {"range", ratio_figure(least) == ratio_figure(most)
-                           ? ratio_figure(most) + "x"
-                           : ratio_figure(least) + " to " + ratio_figure(most) + "x"},
-             {"worst", in_words(worst)},
-             {"key", short_name(worst.key)}});
+Blocks causes_table(const std::vector<Cause>& causes) {
+  if (causes.empty()) return {};
+  Table out{.columns = {{.tag = "what_changed", .folds = false},
+                        {.tag = "slowed", .folds = false},
+                        {.tag = "by", .folds = false},
+                        {.tag = "worst", .folds = false}},
+            .most = most_causes};
+  for (const Cause& one : causes) {
+    const ComparedRow &worst = *one.rows.front().compared, &mildest = *one.rows.back().compared;
+    const std::string least = factor_text(mildest.ratio.middle, mildest.limit),
+                      most = factor_text(worst.ratio.middle, worst.limit);
+    out.rows.push_back({one.cause.empty() ? "not known: " + name(one.variant) : name(one.cause),
+                        quantity_text(std::ssize(one.rows), "trial"),
+                        (least == most ? most : least + " to " + most) + "x",
+                        in_words(worst) + Text(" in ") + name(worst.key)});
   }
-  return out;
+  return {out, doc::Paragraph{"A trial is slower only where its whole interval, in brackets, lies above the "
+                              "limit.",
+                              doc::Paragraph::Look::soft}};
 }
 
 /// Where to look, once for all trials of a cause that say the same.
-Json places_to_look(const std::vector<Cause>& causes) {
-  Json out = Json::array();
+Blocks places_to_look(const std::vector<Cause>& causes) {
+  Blocks out;
   for (const Cause& one : causes) {
-    if (out.size() == most_causes) break;
-    const ChangedTrial& first = *one.rows.front().trial;
-    if (first.pointers.empty()) continue;
-    Json lines = Json::array();
-    for (std::size_t i = 0; i < std::min(most_lines, first.pointers.size()); ++i) {
-      const std::string& text = first.pointers[i];
-      lines.push_back(short_line(text.substr(std::min(text.size(), text.find_first_not_of(' ')))));
-    }
-    out.push_back(Json{{"key", short_name(one.rows.front().verdict->key)},
-                       {"more", one.rows.size() == 1 ? "" : fmt::format("{} more", one.rows.size() - 1)},
-                       {"lines", std::move(lines)}});
+    if (out.size() == 2 * most_causes) break;
+    const std::vector<std::string>& pointers = one.rows.front().trial->pointers;
+    if (pointers.empty()) continue;
+    std::vector<std::string> lines = pointers;
+    lines.resize(std::min(lines.size(), most_lines));
+    for (std::string& text : lines) text.erase(0, std::min(text.size(), text.find_first_not_of(' ')));
+    const std::size_t more = one.rows.size() - 1;
+    out.emplace_back(name(one.rows.front().compared->key) +
+                     (more > 0 ? fmt::format(" and {} more:", more) : ":"));
+    out.emplace_back(list_of(lines));
   }
   return out;
 }
@@ -144,56 +164,64 @@ std::string variant_and_threads(const std::string& key) {
   return trial ? fmt::format("{}/{}#{}", trial->operation, trial->variant, trial->threads) : key;
 }
 
-/// What an epoch takes more when every case is run by one variant, as far as it became slower: the sum over
-/// its cases. The ends are those of all intervals together, which is wider than their sum deserves.
-void add_epochs(Json& values, const std::vector<PageRow>& slower) {
+/// Seconds that an epoch of a suite takes more when every case is run by one variant.
+struct SlowerEpoch {
+  std::string suite, variant;
+  Interval more;
+};
+
+/// The sums over the cases that became slower, largest first. The ends are those of all intervals together,
+/// which is wider than their sum deserves.
+std::vector<SlowerEpoch> slower_epochs(const PageRows& slower) {
   std::map<std::pair<std::string, std::string>, Interval> sums;
   for (const PageRow& row : slower) {
     for (const EpochCost& cost : row.trial->epochs) {
-      const std::string variant = variant_and_threads(row.verdict->key);
-      Interval& sum = sums[{cost.suite, variant}];
+      Interval& sum = sums[{cost.suite, variant_and_threads(row.compared->key)}];
       sum.low += cost.seconds.low;
       sum.middle += cost.seconds.middle;
       sum.high += cost.seconds.high;
       sum.coverage = cost.seconds.coverage;
     }
   }
-  std::vector<std::pair<std::pair<std::string, std::string>, Interval>> sorted(sums.begin(), sums.end());
-  std::ranges::stable_sort(sorted, std::greater{}, [](const auto& one) { return one.second.middle; });
-  Json out = Json::array();
-  for (std::size_t i = 0; i < std::min(most_epochs, sorted.size()); ++i) {
-    out.push_back(Json{{"suite", short_name(sorted[i].first.first)},
-                       {"variant", short_name(sorted[i].first.second)},
-                       {"more", seconds_text(sorted[i].second)},
-                       {"low", json_number(sorted[i].second.low)},
-                       {"middle", json_number(sorted[i].second.middle)},
-                       {"high", json_number(sorted[i].second.high)}});
-  }
-  values["epochs"] = std::move(out);
-  values["epochs_more"] = sorted.size() > most_epochs ? Json(sorted.size() - most_epochs) : Json();
+  std::vector<SlowerEpoch> out;
+  for (const auto& [names, sum] : sums) out.push_back({names.first, names.second, sum});
+  std::ranges::stable_sort(out, std::greater{}, [](const SlowerEpoch& one) { return one.more.middle; });
+  return out;
 }
 
-void add_plot(Json& values, const PullRequest& change) {
+Table epochs_table(const std::vector<SlowerEpoch>& epochs) {
+  Table out{.columns = {{.tag = "an_epoch_of", .folds = false},
+                        {.tag = "with", .folds = false},
+                        {.tag = "takes", .folds = false}},
+            .most = most_epochs};
+  for (const SlowerEpoch& one : epochs)
+    out.rows.push_back({name(one.suite), name(one.variant), seconds_text(one.more) + " longer"});
+  return out;
+}
+
+/// The ratios drawn with letters.
+doc::Fence drawn_ratios(const PullRequest& change) {
   std::vector<PlottedRatio> rows;
   std::size_t more = 0;
-  for (const Standing standing :
-       {Standing::slower, Standing::accepted, Standing::faster, Standing::undecided}) {
-    for (const PageRow& row : page_rows(change, standing)) {
-      if (row.verdict->ratio.coverage <= 0) continue;
+  for (const Standing standing : standings_by_weight) {
+    if (!may_have_moved(standing)) continue;
+    for (const auto& [row, trial] : page_rows(change, standing)) {
+      if (row->ratio.coverage <= 0) continue;
       if (rows.size() < most_plotted) {
-        rows.push_back({row.verdict->key, row.verdict->ratio});
+        rows.push_back({row->key, row->ratio});
       } else {
         ++more;
       }
     }
   }
-  values["plot"] = interval_plot(rows);
-  values["plot_more"] = more > 0 ? Json(more) : Json();
+  doc::Fence out{.lines = interval_plot(rows), .language = "text"};
+  if (more > 0) out.lines.push_back(fmt::format("and {} more, in the tables below", more));
+  return out;
 }
 
-/// One command for all of these rows: by their keys, by their variants where these are too many, else the
-/// whole run.
-std::string repeated(const std::string& command, const std::vector<PageRow>& rows) {
+/// Repeats all of these rows with one command: by their keys, by their variants where the keys are too many,
+/// else the whole run.
+std::string repeated(const std::string& command, const PageRows& rows) {
   if (rows.empty() || command.empty() || command.size() > most_command_bytes) return "";
   const auto with = [&](const std::set<std::string>& names, const char* end) {
     std::string all;
@@ -202,8 +230,8 @@ std::string repeated(const std::string& command, const std::vector<PageRow>& row
   };
   std::set<std::string> keys, variants;
   for (const PageRow& row : rows) {
-    keys.insert(row.verdict->key);
-    variants.insert(variant_group(row.verdict->key));
+    keys.insert(row.compared->key);
+    variants.insert(variant_group(row.compared->key));
   }
   if (keys.size() <= 3 || variants.size() * 2 > keys.size()) {
     if (std::string out = with(keys, "$"); out.size() <= most_command_bytes) return out;
@@ -212,55 +240,73 @@ std::string repeated(const std::string& command, const std::vector<PageRow>& row
   return command;
 }
 
-/// Where nothing was measured, as of identical machine code, the reason says all, once for many trials.
-bool has_line(const PageRow& row) {
-  const ComparedRow& verdict = *row.verdict;
-  const bool open = verdict.standing == Standing::same || verdict.standing == Standing::undecided ||
-                    verdict.standing == Standing::not_comparable;
-  return verdict.standing != Standing::skipped &&
-         (!open || (verdict.launches > 0 && verdict.ratio.coverage > 0));
+/// Repeats all that fails or became slower in one step.
+doc::Fence again(const PullRequest& change, PageRows failing, const PageRows& slower) {
+  std::ranges::copy_if(slower, std::back_inserter(failing),
+                       [](const PageRow& row) { return row.compared->crept_since.empty(); });
+  const std::string command = repeated(change.command, failing);
+  return command.empty() ? doc::Fence{} : doc::Fence{.lines = {command}};
+}
+
+/// Rows without a measurement, as of identical machine code, have their reason, once for many trials.
+bool has_line(const ComparedRow& row) {
+  const bool open = row.standing == Standing::same || row.standing == Standing::undecided ||
+                    row.standing == Standing::not_comparable;
+  return row.standing != Standing::skipped && (!open || (row.launches > 0 && row.ratio.coverage > 0));
 }
 
 /// Each reason once, with the row it holds for or how many.
-Json reasons_of(Standing standing, const std::vector<PageRow>& rows) {
-  Json out = Json::array();
+List reasons_of(Standing standing, const PageRows& rows, const std::string& before = "") {
+  List out;
   if (standing == Standing::added || standing == Standing::gone) return out;
   std::vector<const ComparedRow*> with_reason;
-  for (const PageRow& row : rows) {
-    if (standing != Standing::same || !has_line(row)) with_reason.push_back(row.verdict);
+  for (const auto& [row, trial] : rows) {
+    if (standing != Standing::same || !has_line(*row)) with_reason.push_back(row);
   }
-  for (const SharedReason& one : shared_reasons(with_reason)) {
-    if (out.size() == most_lines) break;
-    out.push_back(Json{{"key", one.trials == 1 ? short_name(one.first->key) : ""},
-                       {"many", one.trials == 1 ? "" : fmt::format("{} trials", one.trials)},
-                       {"why", short_line(one.text)}});
+  for (const SharedFinding& one : shared_findings(with_reason)) {
+    if (out.items.size() == most_lines) break;
+    out.items.emplace_back(before +
+                           (one.trials == 1 ? name(one.finding.key) : fmt::format("{} trials", one.trials)) +
+                           ": " + short_line(one.finding.why));
   }
   return out;
 }
 
-/// What rows are sorted by: a time or a ratio. Empty where it is not known.
-Json sort_value(double value) { return value > 0 ? json_number(value) : Json(""); }
+/// A time, empty where it is not known.
+Text time_cell(double seconds) { return seconds > 0 ? Text(doc::seconds(seconds)) : Text(); }
 
-Json row_values(const PageRow& row) {
-  const ComparedRow& verdict = *row.verdict;
-  std::string interval = interval_in_words(verdict);
-  const std::string limit = interval.empty() ? "" : limit_in_words(verdict),
-                    figures = figures_in_words(verdict);
-  if (!interval.empty()) {
-    interval += fmt::format(" ({:.0f} %{})", 100 * verdict.ratio.coverage,
-                            verdict.ratio.basis == Basis::slices ? " over slices" : "");
+/// All trials, the columns that a comment has no room for on a page alone.
+Table trials_table(bool on_page) {
+  return {.columns = {{.tag = "mark", .name = " ", .folds = false},
+                      {.tag = "state", .folds = false, .data_only = !on_page},
+                      {.tag = "trial", .folds = false},
+                      {.tag = "before", .unit = "s", .folds = false},
+                      {.tag = "now", .unit = "s", .folds = false},
+                      {.tag = "change", .name = "time now against before", .folds = false},
+                      {.tag = "ratio", .unit = "times", .folds = false, .data_only = !on_page},
+                      {.tag = "interval", .folds = false, .data_only = on_page},
+                      {.tag = "limit", .unit = "ratio", .folds = false}},
+          .sorts = true};
+}
+
+std::vector<Text> row_of_table(const PageRow& row) {
+  const ComparedRow& compared = *row.compared;
+  std::string interval = interval_in_words(compared);
+  const std::string figures = figures_in_words(compared);
+  const bool has_interval = !interval.empty();
+  if (has_interval) {
+    interval += fmt::format(" ({:.0f} %{})", 100 * compared.ratio.coverage,
+                            compared.ratio.basis == Basis::slices ? " over slices" : "");
   }
-  return Json{{"mark", mark(listed_as(verdict))},
-              {"state", to_string(verdict.standing)},
-              {"ratio", sort_value(verdict.ratio.middle)},
-              {"key", short_name(verdict.key)},
-              {"before_seconds", sort_value(row.trial->before_seconds)},
-              {"after_seconds", sort_value(row.trial->after_seconds)},
-              {"before", short_name(row.trial->before)},
-              {"after", short_name(row.trial->after)},
-              {"change", short_line(change_in_words(verdict) + (figures.empty() ? "" : "; " + figures))},
-              {"interval", std::move(interval)},
-              {"limit", limit}};
+  return {mark(listed_as(compared)),
+          to_string(compared.standing),
+          name(compared.key),
+          time_cell(row.trial->before),
+          time_cell(row.trial->after),
+          short_line(change_in_words(compared) + (figures.empty() ? "" : "; " + figures)),
+          compared.ratio.middle > 0 ? Text(doc::amount(compared.ratio, "times")) : Text(),
+          interval,
+          has_interval ? Text(limit_in_words(compared)) : Text()};
 }
 
 using TrialsByKey = std::map<std::string_view, const TrialResult*>;
@@ -271,6 +317,7 @@ TrialsByKey by_key(const std::vector<TrialResult>& trials) {
   return out;
 }
 
+/// Seconds per call; 0 if the trial was not measured.
 double seconds_in(const TrialsByKey& trials, const std::string& key) {
   const auto found = trials.find(key);
   return found == trials.end() ? 0 : time_of(*found->second).middle;
@@ -282,6 +329,134 @@ PlottedSamples samples_of(std::string side, const TrialsByKey& trials, const std
   if (found == trials.end() || !is_measured(*found->second)) return out;
   for (const Launch& launch : found->second->launches) out.launches.push_back(seconds_of(launch));
   return out;
+}
+
+/// Positions of the rows that have an interval: those that may have moved by weight, then the others, the
+/// largest change first each.
+std::vector<std::size_t> ranked(const Comparison& comparison) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    const Interval& ratio = comparison.rows[i].ratio;
+    if (ratio.coverage > 0 && std::isfinite(ratio.middle) && ratio.middle > 0) out.push_back(i);
+  }
+  std::ranges::stable_sort(out, {}, [&](std::size_t i) {
+    const ComparedRow& row = comparison.rows[i];
+    return std::tuple(!may_have_moved(row.standing),
+                      may_have_moved(row.standing) ? weight_of(row.standing) : 0,
+                      -std::abs(std::log(row.ratio.middle)));
+  });
+  return out;
+}
+
+/// Draws how much longer epochs take.
+Json epochs_plot(const std::vector<SlowerEpoch>& epochs) {
+  std::vector<PlottedInterval> rows;
+  for (const SlowerEpoch& one : epochs) {
+    if (rows.size() == most_epochs) break;
+    const std::string label = abridged(one.suite + " with " + one.variant, 2 * most_name_bytes);
+    rows.push_back({.name = label,
+                    .title = label + ": " + seconds_text(one.more) + " longer",
+                    .low = one.more.low,
+                    .middle = one.more.middle,
+                    .high = one.more.high,
+                    .look = Look::worse});
+  }
+  if (rows.empty()) return {};
+  return forest_plot("What an epoch takes longer", "seconds more per epoch", rows, PlotScale::seconds);
+}
+
+Json samples_of_all(const PullRequest& change) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < change.trials.size(); ++i) {
+    Json sides = Json::object();
+    for (const PlottedSamples& side : change.trials[i].samples) {
+      Json launches = Json::array();
+      for (const auto& launch : side.launches) {
+        Json values = Json::array();
+        for (const double value : launch) values.push_back(json_number(shortened(value)));
+        launches.push_back(std::move(values));
+      }
+      if (!launches.empty()) sides[side.name] = std::move(launches);
+    }
+    if (sides.empty()) continue;
+    out.push_back(
+        Json{{"key", change.comparison.rows[i].key},
+             {"unit", change.trials[i].scale == PlotScale::ratios ? "time by that of the base" : "s"},
+             {"samples", std::move(sides)}});
+  }
+  return out;
+}
+
+Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& after) {
+  Table out{.columns = {{.tag = "differs", .name = " ", .folds = false},
+                        {.tag = "fact", .folds = false},
+                        {.tag = "before", .folds = false},
+                        {.tag = "now", .folds = false},
+                        {.tag = "must_be_equal_to_compare", .folds = false}}};
+  const auto value_in = [](const std::vector<Fact>& facts, const std::string& fact) {
+    const auto found = std::ranges::find(facts, fact, &Fact::name);
+    return found == facts.end() ? std::string("not known") : found->value;
+  };
+  const auto add = [&](const Fact& fact) {
+    const std::string was = value_in(before, fact.name), is = value_in(after, fact.name);
+    out.rows.push_back({was == is ? "" : "≠", fact.name, was, is, fact.decides ? "yes" : "no"});
+  };
+  for (const Fact& fact : after) add(fact);
+  for (const Fact& fact : before) {
+    if (std::ranges::find(after, fact.name, &Fact::name) == after.end()) add(fact);
+  }
+  return out;
+}
+
+std::string outcome_line(const PullRequest& change) {
+  return short_line(change.outcome.empty() ? comparison_sentence(change.comparison) : change.outcome);
+}
+/// Without an outcome the first line has the counts.
+std::string counts_line(const PullRequest& change) {
+  return change.outcome.empty() ? "" : counts_sentence(change.comparison);
+}
+
+/// Shows at most so many rows of trials.
+std::string markdown_with(const PullRequest& change, std::size_t most_rows) {
+  const PageRows failing = failing_rows(change), slower = page_rows(change, Standing::slower);
+  const std::vector<Cause> causes = causes_of(slower);
+  Blocks out{Text(counts_line(change)), list_of(change.remarks), faults_list(failing)};
+  const auto add = [&](Blocks more) { std::ranges::move(more, std::back_inserter(out)); };
+  add(causes_table(causes));
+  add({epochs_table(slower_epochs(slower)), drawn_ratios(change), list_of(change.seen)});
+  if (const doc::Fence fence = again(change, failing, slower); !fence.lines.empty())
+    add({Text("Again, all of what is slower or fails:"), fence});
+  add({Details{"Where to look", places_to_look(causes)}});
+  std::size_t room = most_rows, left_out = 0;
+  for (const Standing standing : standings_by_weight) {
+    const PageRows rows = page_rows(change, standing);
+    Table table = trials_table(/*on_page=*/false);
+    std::size_t dropped = 0;
+    for (const PageRow& row : rows) {
+      if (!has_line(*row.compared)) continue;
+      if (table.rows.size() < room) {
+        table.rows.push_back(row_of_table(row));
+      } else {
+        ++dropped;
+      }
+    }
+    room -= table.rows.size();
+    left_out += dropped;
+    if (dropped > 0 && table.rows.empty()) table.instead = "No row had room.";
+    if (rows.empty()) continue;
+    add({Details{fmt::format("{} {}", rows.size(), to_string(standing)),
+                 {std::move(table), most_rows > 0 ? reasons_of(standing, rows) : List{}}}});
+  }
+  add({Details{"What differs between the machines and builds", {list_of(change.comparison.differences)}},
+       Details{"How it was measured", {list_of(change.notes)}}});
+  if (left_out > 0) {
+    out.emplace_back(
+        Text(fmt::format("{} of {} trials are not listed, since a page is limited in size: {}.",
+                         count_text(static_cast<Index>(left_out)), count_text(std::ssize(change.trials)),
+                         short_line(change.kept.empty() ? "the results have them" : change.kept))));
+  }
+  out.insert(out.begin(), Text(outcome_line(change)));
+  return "### " + doc::to_markdown(out);
 }
 
 }  // namespace
@@ -298,110 +473,169 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
   std::ranges::copy(comparison.objections, std::back_inserter(out.remarks));
   if (const std::string none = withheld_sentence(before, after); !none.empty()) out.remarks.push_back(none);
   for (const LintFinding& one : lint(to_value(comparison))) out.remarks.push_back(in_words(one));
-  auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
-       again = times_in_words(after, after.again);
-  for (const ComparedRow& verdict : comparison.rows) {
-    ChangedTrial& trial = out.trials.emplace_back(
-        ChangedTrial{.before = was[verdict.key],
-                     .after = verdict.afresh ? again[verdict.key] : is[verdict.key],
-                     .samples = {samples_of("before", was_trials, verdict.key),
-                                 samples_of("now", verdict.afresh ? again_trials : is_trials, verdict.key)}});
-    if (!trial.before.empty()) trial.before_seconds = seconds_in(was_trials, verdict.key);
-    if (!trial.after.empty()) {
-      trial.after_seconds = seconds_in(verdict.afresh ? again_trials : is_trials, verdict.key);
-    }
+  const bool was_known = before.mixed_machines.empty(), is_known = after.mixed_machines.empty();
+  for (const ComparedRow& row : comparison.rows) {
+    const TrialsByKey& now = row.afresh ? again_trials : is_trials;
+    out.trials.push_back(
+        {.before = was_known ? seconds_in(was_trials, row.key) : 0,
+         .after = is_known ? seconds_in(now, row.key) : 0,
+         .samples = {samples_of("before", was_trials, row.key), samples_of("now", now, row.key)}});
   }
-  return out;
-}
-
-Json pull_request_values(const PullRequest& change, std::size_t most_rows) {
-  Json out = Json::object();
-  out["outcome"] = short_line(change.outcome.empty() ? verdict_sentence(change.comparison) : change.outcome);
-  out["counts"] = change.outcome.empty() ? "" : counts_sentence(change.comparison);
-  add_lines(out, "remarks", "remarks_more", change.remarks);
-
-  std::vector<PageRow> faults;
-  for (const Standing standing : by_weight) {
-    if (is_fault(standing)) std::ranges::copy(page_rows(change, standing), std::back_inserter(faults));
-  }
-  for (std::size_t i = 0; i < change.trials.size(); ++i) {
-    const ComparedRow& verdict = change.comparison.rows[i];
-    if (has_worse_figure(verdict) && !is_fault(verdict.standing)) {
-      faults.push_back({&verdict, &change.trials[i]});
-    }
-  }
-  Json shown = Json::array();
-  for (std::size_t i = 0; i < std::min(most_lines, faults.size()); ++i) {
-    const ComparedRow& verdict = *faults[i].verdict;
-    const std::string why =
-        is_fault(verdict.standing) ? verdict.why : figures_in_words(verdict, /*worse_only=*/true);
-    shown.push_back(
-        Json{{"mark", mark(listed_as(verdict))}, {"key", short_name(verdict.key)}, {"why", short_line(why)}});
-  }
-  out["faults"] = std::move(shown);
-  out["faults_more"] = faults.size() > most_lines ? Json(faults.size() - most_lines) : Json();
-
-  const std::vector<PageRow> slower = page_rows(change, Standing::slower);
-  const std::vector<Cause> causes = causes_of(slower);
-  out["causes"] = causes_table(causes);
-  out["causes_more"] = causes.size() > most_causes ? Json(causes.size() - most_causes) : Json();
-  out["look"] = places_to_look(causes);
-  add_epochs(out, slower);
-  add_plot(out, change);
-  add_lines(out, "seen", "seen_more", change.seen);
-  std::vector<PageRow> again = faults;
-  std::ranges::copy_if(slower, std::back_inserter(again),
-                       [](const PageRow& row) { return row.verdict->crept_since.empty(); });
-  out["command"] = repeated(change.command, again);
-  add_lines(out, "differences", "differences_more", change.comparison.differences);
-  add_lines(out, "notes", "notes_more", change.notes);
-
-  Json sections = Json::array();
-  std::size_t room = most_rows, left_out = 0;
-  for (const Standing standing : by_weight) {
-    const std::vector<PageRow> rows = page_rows(change, standing);
-    if (rows.empty()) continue;
-    Json table = Json::array();
-    for (const PageRow& row : rows) {
-      if (!has_line(row)) continue;
-      if (table.size() < room) {
-        table.push_back(row_values(row));
-      } else {
-        ++left_out;
-      }
-    }
-    room -= table.size();
-    sections.push_back(Json{{"title", fmt::format("{} {}", rows.size(), to_string(standing))},
-                            {"rows", std::move(table)},
-                            {"reasons", most_rows > 0 ? reasons_of(standing, rows) : Json::array()}});
-  }
-  out["sections"] = std::move(sections);
-  out["left_out"] =
-      left_out == 0 ? ""
-                    : fmt::format("{} of {} trials are not listed, since a page is limited in size: {}.",
-                                  count_text(static_cast<Index>(left_out)),
-                                  count_text(static_cast<Index>(change.trials.size())),
-                                  short_line(change.kept.empty() ? "the results have them" : change.kept));
   return out;
 }
 
 std::string pull_request_markdown(const PullRequest& change, std::size_t most_bytes) {
   for (std::size_t rows = usual_rows;; rows = rows * 2 / 3) {
-    std::string out = document("pull_request.md", pull_request_values(change, rows));
+    std::string out = markdown_with(change, rows);
     if (out.size() <= most_bytes) return out;
     if (rows > 0) continue;
     // Texts from outside fill the page by themselves: the outcome is what must be told.
-    const Json all = pull_request_values(change, 0);
-    out = document("pull_request.md",
-                   pull_request_values({.outcome = all["outcome"].text(),
-                                        .remarks = {all["counts"].text(), all["left_out"].text()}},
-                                       0));
+    const PullRequest least{.outcome = outcome_line(change),
+                            .remarks = {counts_line(change), "Nothing else had room: " + change.kept}};
+    out = markdown_with(least, 0);
     return out.size() <= most_bytes ? out : "";
   }
 }
 
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after) {
   return pull_request_markdown(pull_request_of(comparison, before, after));
+}
+
+Look look_of(Standing standing) {
+  switch (standing) {
+    case Standing::slower: return Look::worse;
+    case Standing::faster: return Look::better;
+    case Standing::accepted:
+    case Standing::undecided: return Look::open;
+    default: return Look::equal;
+  }
+}
+
+Json ratios_plot(const Comparison& comparison) {
+  std::vector<PlottedInterval> rows;
+  double limit = 0, least = std::numeric_limits<double>::infinity();
+  const std::vector<std::size_t> all = ranked(comparison);
+  const bool any_moved = !all.empty() && may_have_moved(comparison.rows[all.front()].standing);
+  for (const std::size_t i : all) {
+    const ComparedRow& row = comparison.rows[i];
+    // Among many, those that stayed the same are no news.
+    const bool no_news = any_moved && !may_have_moved(row.standing);
+    if (rows.size() == most_forest_rows || (no_news && all.size() > most_forest_rows)) break;
+    rows.push_back({.name = fmt::format("{} {}", mark(row.standing), row.key),
+                    .title = row.key + ": " + in_words(row),
+                    .low = row.ratio.low,
+                    .middle = row.ratio.middle,
+                    .high = row.ratio.high,
+                    .look = look_of(row.standing)});
+    limit = std::max(limit, row.limit);
+    least = std::min(least, row.limit);
+  }
+  if (rows.empty()) return {};
+  std::vector<std::pair<double, std::string>> lines;
+  if (std::isfinite(least) && least > 1) {
+    lines.emplace_back(least, fmt::format("{} {:.3g}x", limit > least ? "least limit" : "limit", least));
+  }
+  return forest_plot("Time now by time before, with intervals", "time now / before: right of 1x is slower",
+                     rows, PlotScale::ratios, lines, all.size() - rows.size());
+}
+
+Page pull_request_page(const PullRequest& change) {
+  const PageRows failing = failing_rows(change), slower = page_rows(change, Standing::slower);
+  const std::vector<Cause> causes = causes_of(slower);
+  const std::vector<SlowerEpoch> epochs = slower_epochs(slower);
+  const auto joined = [](Blocks first, Blocks second) {
+    std::ranges::move(second, std::back_inserter(first));
+    return first;
+  };
+
+  Table trials = trials_table(/*on_page=*/true);
+  List reasons;
+  for (const Standing standing : standings_by_weight) {
+    const PageRows rows = page_rows(change, standing);
+    for (const PageRow& row : rows) {
+      if (has_line(*row.compared)) trials.rows.push_back(row_of_table(row));
+    }
+    List own = reasons_of(standing, rows, fmt::format("{} {}: ", rows.size(), to_string(standing)));
+    std::ranges::move(own.items, std::back_inserter(reasons.items));
+  }
+  const bool few = trials.rows.size() <= few_trials;
+  Blocks all_trials{Text("No trial was compared."), reasons};
+  if (!trials.rows.empty())
+    all_trials.front() = Details{"Every trial that was compared", {std::move(trials)}, few};
+
+  Blocks strips;
+  std::size_t sampled = 0;
+  for (const std::size_t i : ranked(change.comparison)) {
+    const ChangedTrial& trial = change.trials[i];
+    if (std::ranges::all_of(trial.samples, [](const PlottedSamples& one) { return one.launches.empty(); }))
+      continue;
+    if (++sampled > most_strips) continue;
+    const ComparedRow& row = change.comparison.rows[i];
+    strips.push_back(
+        Details{doc::code(row.key) + ": " + in_words(row),
+                {doc::Picture{fmt::format("samples_{}", sampled),
+                              strip_plot("Samples of " + row.key, trial.samples, trial.scale)}}});
+  }
+  if (sampled > 0) {
+    strips.insert(
+        strips.begin(),
+        doc::Paragraph{"A drift, a step or a single bad process start shows here, and not in an interval.",
+                       doc::Paragraph::Look::soft});
+  }
+  if (sampled > most_strips) {
+    strips.emplace_back(
+        Text(fmt::format("The samples of {} more trials are in the data below.", sampled - most_strips)));
+  }
+
+  doc::Fence command = again(change, failing, slower);
+  const Text repeat = command.lines.empty() ? "" : "Measure again what is slower or fails:";
+  List differences = list_of(change.comparison.differences);
+  const char* const which =
+      differences.items.empty() ? "No fact of machine or build is known to differ." : "These differ:";
+  const Json forest = ratios_plot(change.comparison);
+  const char* const legend =
+      forest.is_null() ? ""
+                       : "✗ slower, ▲ faster, ◆ undecided or accepted, ● same. Slower trials come first; the "
+                         "table below has every trial, and of many only those that moved are drawn.";
+  return doc::to_page(
+      {.title = outcome_line(change),
+       .kicker = change.suite.empty() ? Text() : "Comparison of suite " + doc::code(change.suite),
+       .sections =
+           {{.blocks = {Text(counts_line(change)), list_of(change.seen), list_of(change.remarks)}},
+            {.tag = "faults",
+             .title = "What fails, whatever its time",
+             .short_title = "Faults",
+             .blocks = {faults_list(failing)}},
+            {.tag = "causes",
+             .title = "What changed, and what it slowed",
+             .short_title = "Causes",
+             .blocks = joined(causes_table(causes), places_to_look(causes))},
+            {.blocks = {repeat, std::move(command)}},
+            {.tag = "ratios",
+             .title = "Ratios with their intervals",
+             .short_title = "Ratios",
+             .blocks = {doc::Picture{"forest", forest}, doc::Paragraph{legend, doc::Paragraph::Look::soft}}},
+            {.tag = "epochs",
+             .title = "What an epoch takes longer",
+             .short_title = "Epochs",
+             .blocks = {doc::Picture{"epochs_plot", epochs_plot(epochs)}, epochs_table(epochs)}},
+            {.tag = "trials", .title = "All trials", .blocks = std::move(all_trials)},
+            {.tag = "samples",
+             .title = "Samples in run order",
+             .short_title = "Samples",
+             .blocks = std::move(strips)},
+            {.tag = "machine",
+             .title = "Machine and build",
+             .blocks = {Text(which), std::move(differences),
+                        Details{"All facts", {facts_table(change.before_facts, change.after_facts)}}}},
+            {.title = "How it was measured", .blocks = {list_of(change.notes)}, .depth = 1},
+            {.tag = "data",
+             .title = "Data",
+             .blocks = {Text("This file holds its verdicts as JSON in the element ") +
+                        doc::code("assay-comparison") + ", and the samples in run order in " +
+                        doc::code("assay-samples") + "."}}},
+       .data = {{"assay-comparison", to_json(change.comparison)},
+                {"assay-samples", samples_of_all(change).dump()}}});
 }
 
 }  // namespace assay

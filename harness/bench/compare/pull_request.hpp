@@ -14,16 +14,15 @@ namespace assay {
 /// GitHub refuses a comment of more than 65,536 characters.
 inline constexpr std::size_t most_comment_bytes = 60'000;
 
-/// What an epoch of a suite takes more by one trial.
+/// Seconds that an epoch of a suite takes longer because of one trial.
 struct EpochCost {
   std::string suite;
   Interval seconds;
 };
 
-/// What is known of a trial beside its verdict.
+/// Facts about a trial beside its row.
 struct ChangedTrial {
-  std::string before, after;                     ///< times in words, empty where there is none
-  double before_seconds = 0, after_seconds = 0;  ///< of those; 0 where there is none
+  double before = 0, after = 0;       ///< seconds per call; 0 where they are not known
   std::string cause;                  ///< the changed source file, or function; empty where it is not known
   std::vector<std::string> pointers;  ///< lines on where to look
   std::vector<EpochCost> epochs;
@@ -42,26 +41,23 @@ struct PullRequest {
   std::vector<Fact> before_facts, after_facts;  ///< of machines and builds
   std::string kept;  ///< says where rows are that have no room: "gate.json has them"
   Comparison comparison;
-  std::vector<ChangedTrial> trials;  ///< one for each verdict
+  std::vector<ChangedTrial> trials;  ///< one for each row
 };
 
 /// Two sets of results. `outcome`, `command` and `kept` are the caller's to fill; without an outcome the
-/// first line is the sentence of the verdict.
+/// first line is comparison_sentence().
 PullRequest pull_request_of(const Comparison& comparison, const Results& before, const Results& after);
 
-/// The values of reports/templates/pull_request.md, with at most so many rows of trials.
-Json pull_request_values(const PullRequest& change, std::size_t most_rows);
-
-/// Markdown of at most `most_bytes`. Trials that have no room are dropped from the end, after what is slower
-/// or fails, and counted.
+/// Markdown of at most `most_bytes`. Trials that have no room are dropped from the end, where those that
+/// are slower or fail do not stand, and counted.
 std::string pull_request_markdown(const PullRequest& change, std::size_t most_bytes = most_comment_bytes);
 
 /// How a mark of that standing looks, and the ratios of a comparison, largest changes first; null where there
 /// is no interval.
 Look look_of(Standing standing);
-Json verdicts_plot(const Comparison& comparison);
+Json ratios_plot(const Comparison& comparison);
 
-/// The same, all trials and with pictures, as one file of HTML: reports/templates/comparison.html.
+/// The same, all trials and with pictures, as one file of HTML.
 Page pull_request_page(const PullRequest& change);
 
 }  // namespace assay

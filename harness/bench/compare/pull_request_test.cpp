@@ -42,8 +42,8 @@ PullRequest one_cause() {
                          verdict("layernorm/simd@avx2/rows=8,cols=768#1", Standing::undecided, 1.03)};
   out.trials.resize(7);
   for (const std::size_t i : {1U, 2U, 3U}) {
-    out.trials[i] = {.before = "1.00 ms",
-                     .after = "1.10 ms",
+    out.trials[i] = {.before = 1e-3,
+                     .after = 1.1e-3,
                      .cause = "kernels/gemm/simd.cpp",
                      .pointers = {"1 function of kernels/gemm/simd.cpp differs",
                                   "  product(float): 12 of 340 bytes differ"},
@@ -64,9 +64,9 @@ TEST(PullRequest, HasARowForEachCauseAndNotForEachTrial) {
   EXPECT_THAT(text, StartsWith("### REGRESSION: 4 of 7 trials are slower than the base, 1 undecided\n\n"
                                "4 slower, 1 faster, 1 undecided, 1 same\n"));
   EXPECT_THAT(text,
-              HasSubstr("| `kernels/gemm/simd.cpp` | 3 trials | 1.080 to 1.25x | 1.25x slower [1.23, 1.27]: "
+              HasSubstr("| `kernels/gemm/simd.cpp` | 3 trials | 1.08 to 1.25x | 1.25x slower [1.23, 1.27] in "
                         "`gemm/threaded/m=256,n=256,k=256#2` |"));
-  EXPECT_THAT(text, HasSubstr("| not known: `adamw/fused` | 1 trial | 1.090x | "));
+  EXPECT_THAT(text, HasSubstr("| not known: `adamw/fused` | 1 trial | 1.09x | "));
 }
 
 TEST(PullRequest, AddsUpEpochsPerVariant) {
@@ -99,7 +99,7 @@ TEST(PullRequest, ListsNoTrialsOfWhichNothingWasMeasured) {
   }
   page.trials.resize(200);
   const std::string text = pull_request_markdown(page);
-  EXPECT_THAT(text, HasSubstr("<summary>200 same</summary>\n\n- 200 trials: identical machine code\n"));
+  EXPECT_THAT(text, HasSubstr("<summary>200 same</summary>\n\n* 200 trials: identical machine code\n"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("| = |")), Not(HasSubstr("not listed"))));
 }
 
@@ -111,7 +111,7 @@ TEST(PullRequest, CountsTheLinesThatItDoesNotShow) {
     page.trials[1].epochs.push_back({fmt::format("suite_{}", suite), {1, 2, 3, 0.95}});
   }
   const std::string text = pull_request_markdown(page);
-  EXPECT_THAT(text, HasSubstr("| 5 more | | |"));
+  EXPECT_THAT(text, HasSubstr("\n\nand 5 more\n"));
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find("and 3 more\n", at)) != std::string::npos; ++at) ++found;
   EXPECT_EQ(found, 4U);
@@ -121,7 +121,7 @@ TEST(PullRequest, TellsFaultsBeforeWhatIsSlower) {
   PullRequest change = one_cause();
   change.comparison.rows[0].standing = Standing::wrong;
   const std::string text = pull_request_markdown(change);
-  EXPECT_LT(text.find("- ‼ `gemm/naive/m=256,n=256,k=256#1`: because of"),
+  EXPECT_LT(text.find("* ‼ `gemm/naive/m=256,n=256,k=256#1`: because of"),
             text.find("kernels/gemm/simd.cpp"));
 }
 
@@ -173,8 +173,7 @@ PullRequest hostile() {
     for (const Standing standing :
          {Standing::slower, Standing::wrong, Standing::undecided, Standing::skipped, Standing::gone}) {
       out.comparison.rows.push_back(verdict(one, standing, 1.2));
-      out.trials.push_back(
-          {.before = one, .after = one, .cause = one, .pointers = {one}, .epochs = {{one, {1, 2, 3, 0.9}}}});
+      out.trials.push_back({.cause = one, .pointers = {one}, .epochs = {{one, {1, 2, 3, 0.9}}}});
     }
     out.remarks.push_back(one);
     out.seen.push_back(one);
@@ -260,8 +259,8 @@ TEST(PullRequest, ShowsTimesAndWhatTheMachineDid) {
   times.trials = {{.key = "gemm/simd/m=1#1", .launches = {{{.seconds = 1.2345e-3}}}}};
   const std::string text = comparison_markdown(comparison, times, times);
   EXPECT_THAT(text, HasSubstr("| 1.23 ms | 1.23 ms | 1.09x slower | 1.07 to 1.11 (95 %) | 1.05 |"));
-  EXPECT_THAT(text, AllOf(HasSubstr("took 1.20 times as long"), HasSubstr("- kernel: 6.1 -> 6.2\n"),
-                          HasSubstr("\n- the acceptance of a/b\\#\u200b1 ran out")));
+  EXPECT_THAT(text, AllOf(HasSubstr("took 1.20 times as long"), HasSubstr("* kernel: 6.1 -> 6.2\n"),
+                          HasSubstr("\n* the acceptance of a/b\\#\u200b1 ran out")));
 }
 
 }  // namespace

@@ -43,14 +43,14 @@ std::map<std::string, std::string> times_in_words(const Results& results,
   return out;
 }
 
-std::vector<SharedReason> shared_reasons(const std::vector<const ComparedRow*>& verdicts) {
-  std::vector<SharedReason> out;
+std::vector<SharedFinding> shared_findings(const std::vector<const ComparedRow*>& rows) {
+  std::vector<SharedFinding> out;
   std::map<std::pair<Standing, std::string>, std::size_t> places;
-  for (const ComparedRow* verdict : verdicts) {
-    if (verdict->why.empty()) continue;
-    std::string reason = verdict->why.substr(0, verdict->why.find(": time after"));
-    const auto [known, is_new] = places.try_emplace({verdict->standing, reason}, out.size());
-    if (is_new) out.push_back({verdict, std::move(reason)});
+  for (const ComparedRow* row : rows) {
+    if (row->why.empty()) continue;
+    std::string why = row->why.substr(0, row->why.find(": time after"));
+    const auto [known, is_new] = places.try_emplace({row->standing, why}, out.size());
+    if (is_new) out.push_back({.finding = {row->standing, std::move(why), row->key}});
     ++out[known->second].trials;
   }
   return out;

@@ -1,10 +1,8 @@
-/// The text that tables of verdicts share: marks, and text from untrusted changes made harmless for the
-/// terminal.
+/// The text that tables of rows share: marks, and text from untrusted changes made harmless for the terminal.
 #pragma once
 
 #include "assay/compare.hpp"
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -12,12 +10,6 @@
 #include <vector>
 
 namespace assay {
-
-/// On a terminal, what matters most comes last, right above the verdict: it shows the end of what is long.
-inline constexpr std::array lightest_first{
-    Standing::same,   Standing::skipped,   Standing::not_comparable, Standing::added,  Standing::gone,
-    Standing::faster, Standing::undecided, Standing::accepted,       Standing::slower, Standing::impossible,
-    Standing::wrong,  Standing::timed_out, Standing::crashed};
 
 /// States differ in shape and not in colour alone.
 std::string_view mark(Standing standing);
@@ -30,13 +22,12 @@ std::string printable(std::string_view text, std::size_t width);
 std::map<std::string, std::string> times_in_words(const Results& results,
                                                   const std::vector<TrialResult>& trials);
 
-/// A reason of verdicts of one standing, without the times behind it.
-struct SharedReason {
-  const ComparedRow* first = nullptr;
-  std::string text;
+/// A finding that several trials share: its key is that of the first of them, and `why` is without times.
+struct SharedFinding {
+  Finding finding;
   std::size_t trials = 0;
 };
-/// Each reason once, in the order of the first verdict that it holds for.
-std::vector<SharedReason> shared_reasons(const std::vector<const ComparedRow*>& verdicts);
+/// Each finding once, in the order of the first row that has it. Rows without a reason have none.
+std::vector<SharedFinding> shared_findings(const std::vector<const ComparedRow*>& rows);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// Results from a script instead of a clock, for tests of verdicts.
+/// Results from a script instead of a clock, for tests of standings.
 #pragma once
 
 #include "assay/compare.hpp"

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <ranges>
 
 namespace assay {
 namespace {
@@ -18,63 +18,55 @@ namespace {
 constexpr std::size_t width = terminal_width;
 
 struct Row {
-  const ComparedRow* verdict;
+  const ComparedRow* compared;
   std::string before, after;
 };
 
-/// Rows in the order of `lightest_first`; the largest change last within one standing.
-std::vector<Row> rows_of(const Comparison& comparison, const Results& before, const Results& after) {
+/// The heaviest row last, and within one standing the largest change.
+std::vector<Row> told_rows(const Comparison& comparison, const Results& before, const Results& after) {
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   std::vector<Row> out;
-  for (const Standing standing : lightest_first) {
-    const auto first = static_cast<std::ptrdiff_t>(out.size());
-    for (const ComparedRow& verdict : comparison.rows) {
-      if (listed_as(verdict) != standing) continue;
-      out.push_back({&verdict, was[verdict.key], verdict.afresh ? again[verdict.key] : is[verdict.key]});
-    }
-    const auto change = [](const Row& row) {
-      return std::max(row.verdict->ratio.middle, 1 / row.verdict->ratio.middle);
-    };
-    if (standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster) {
-      std::ranges::stable_sort(out.begin() + first, out.end(), {}, change);
+  for (const Standing standing : std::views::reverse(standings_by_weight)) {
+    for (const std::size_t i : rows_upwards(comparison, standing)) {
+      const ComparedRow& row = comparison.rows[i];
+      out.push_back({&row, was[row.key], row.afresh ? again[row.key] : is[row.key]});
     }
   }
   return out;
 }
 
-/// The key stays whole, so that it can be copied; what is known of the trial stands below it.
+/// The key stays whole, so that it can be copied; times and standing are below it.
 std::string text_of(const Row& row) {
   constexpr std::size_t most_of_a_key = 400;
-  const ComparedRow& verdict = *row.verdict;
-  std::string out = fmt::format("{} {}", mark(listed_as(verdict)), printable(verdict.key, most_of_a_key));
-  std::string figures = printable(figures_in_words(verdict), 4 * width);
+  const ComparedRow& compared = *row.compared;
+  std::string out = fmt::format("{} {}", mark(listed_as(compared)), printable(compared.key, most_of_a_key));
+  std::string figures = printable(figures_in_words(compared), 4 * width);
   if (!figures.empty()) figures = wrapped("    " + figures, width, "      ") + "\n";
-  const std::string limit = verdict.ratio.coverage > 0 ? fmt::format("  limit {:.2f}", verdict.limit) : "";
+  const std::string limit = compared.ratio.coverage > 0 ? "  limit " + limit_in_words(compared) : "";
   if (row.before.empty() && row.after.empty()) {
-    const std::string words = in_words(verdict) + limit;
+    const std::string words = in_words(compared) + limit;
     return out + (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n" +
            figures;
   }
-  out += fmt::format("\n    {:>9} {:>9}  {}{}", row.before, row.after, in_words(verdict), limit);
+  out += fmt::format("\n    {:>9} {:>9}  {}{}", row.before, row.after, in_words(compared), limit);
   return out + "\n" + figures;
 }
 
-/// Each reason why rows have no verdict once, with the row it holds for or how many.
+/// Each finding that leaves rows open once, with the row it holds for or how many.
 std::vector<std::string> why_open(const std::vector<Row>& rows) {
-  std::vector<const ComparedRow*> without_verdict;
+  std::vector<const ComparedRow*> open;
   for (const Row& row : rows) {
-    const ComparedRow& verdict = *row.verdict;
-    const bool open = verdict.standing == Standing::undecided ||
-                      verdict.standing == Standing::not_comparable || verdict.standing == Standing::skipped ||
-                      is_fault(verdict.standing);
-    if (open) without_verdict.push_back(&verdict);
+    const Standing standing = row.compared->standing;
+    if (standing == Standing::undecided || standing == Standing::not_comparable ||
+        standing == Standing::skipped || is_fault(standing))
+      open.push_back(row.compared);
   }
   std::vector<std::string> out;
-  for (const SharedReason& one : shared_reasons(without_verdict)) {
-    out.push_back(fmt::format("{}, {}: {}", to_string(one.first->standing),
-                              one.trials == 1 ? one.first->key : fmt::format("{} trials", one.trials),
-                              one.text));
+  for (const SharedFinding& one : shared_findings(open)) {
+    out.push_back(fmt::format("{}, {}: {}", to_string(one.finding.standing),
+                              one.trials == 1 ? one.finding.key : fmt::format("{} trials", one.trials),
+                              one.finding.why));
   }
   return out;
 }
@@ -83,14 +75,14 @@ std::vector<std::string> why_open(const std::vector<Row>& rows) {
 
 std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after) {
   std::string out;
-  for (const Row& row : rows_of(comparison, before, after)) {
-    if (is_urgent(*row.verdict)) out += text_of(row);
+  for (const Row& row : told_rows(comparison, before, after)) {
+    if (is_urgent(*row.compared)) out += text_of(row);
   }
   return out;
 }
 
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
-  std::string out = wrapped(verdict_sentence(comparison), width) + "\n";
+  std::string out = wrapped(comparison_sentence(comparison), width) + "\n";
   if (const std::string moved = machine_sentence(comparison); !moved.empty()) {
     out += wrapped(moved, width) + "\n";
   }
@@ -106,7 +98,7 @@ std::string comparison_text(const Comparison& comparison, const Results& before,
   for (const std::string& line : comparison.differences) {
     out += wrapped("  " + printable(line, 2 * width), width, "      ") + "\n";
   }
-  const std::vector<Row> rows = rows_of(comparison, before, after);
+  const std::vector<Row> rows = told_rows(comparison, before, after);
   for (const std::string& reason : why_open(rows)) {
     out += wrapped(printable(reason, 4 * width), width) + "\n";
   }

@@ -100,7 +100,7 @@ TEST(ComparisonText, ListsAWorseFigureAmongWhatIsSlower) {
               HasSubstr("same [0.97, 1.03]  limit 1.05\n    height 1,234 → 1,300 bytes (5.3 % "
                         "more)\n"));
   const std::string markdown = comparison_markdown(comparison, times(), times());
-  EXPECT_THAT(markdown, HasSubstr("- ✗ `gemm/packed/m=1#1`: height 1,234 → 1,300 bytes (5.3 % more)\n"));
+  EXPECT_THAT(markdown, HasSubstr("* ✗ `gemm/packed/m=1#1`: height 1,234 → 1,300 bytes (5.3 % more)\n"));
   EXPECT_THAT(markdown, HasSubstr("| 1.11x faster; height 1,234 → 1,200 bytes (2.8 % less) |"));
 }
 
@@ -148,9 +148,9 @@ TEST(ComparisonTables, SayEachReasonForNoVerdictOnce) {
   EXPECT_THAT(text, HasSubstr("\nnot comparable, d: was not measured\n"));
   EXPECT_THAT(text, Not(HasSubstr("within")));
   const std::string markdown = comparison_markdown(comparison, {}, {});
-  EXPECT_THAT(markdown, HasSubstr("\n- 2 trials: the interval reaches across the limit\n"));
-  EXPECT_THAT(markdown, HasSubstr("\n- `c`: did not run here: needs AVX-512\n"));
-  EXPECT_THAT(markdown, HasSubstr("\n- `d`: was not measured\n"));
+  EXPECT_THAT(markdown, HasSubstr("\n* 2 trials: the interval reaches across the limit\n"));
+  EXPECT_THAT(markdown, HasSubstr("\n* `c`: did not run here: needs AVX-512\n"));
+  EXPECT_THAT(markdown, HasSubstr("\n* `d`: was not measured\n"));
 }
 
 TEST(ComparisonText, KeepsColumnsStraightWhateverTheUnit) {

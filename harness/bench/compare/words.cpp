@@ -1,4 +1,4 @@
-// Verdicts in words: no signed percentages, since tools disagree on what their sign means.
+// Rows in words: no signed percentages, since tools disagree on what their sign means.
 #include "bench/compare/words.hpp"
 
 #include "bench/compare/fields.hpp"
@@ -9,33 +9,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// A limit of one percent asks for tenths of one.
-std::string factor(double ratio, double limit) {
-  const int decimals = ratio >= 100 ? 0 : limit > 1 && limit < 1.02 ? 3 : 2;
-  return fmt::format("{:.{}f}", ratio, decimals);
-}
-
-bool has_ratio(const ComparedRow& verdict) {
-  switch (verdict.standing) {
+bool has_ratio(const ComparedRow& row) {
+  switch (row.standing) {
     case Standing::same:
     case Standing::faster:
     case Standing::slower:
-    case Standing::accepted: return verdict.ratio.middle > 0;
-    case Standing::undecided: return verdict.ratio.middle > 0 && verdict.ratio.coverage > 0;
+    case Standing::accepted: return row.ratio.middle > 0;
+    case Standing::undecided: return row.ratio.middle > 0 && row.ratio.coverage > 0;
     default: return false;  // no times stand behind it
   }
 }
 
 /// Low and high end, for faster rows as factors of speed.
-std::pair<double, double> ends(const ComparedRow& verdict) {
-  if (verdict.standing == Standing::faster) return {1 / verdict.ratio.high, 1 / verdict.ratio.low};
-  return {verdict.ratio.low, verdict.ratio.high};
+std::pair<double, double> ends(const ComparedRow& row) {
+  if (row.standing == Standing::faster) return {1 / row.ratio.high, 1 / row.ratio.low};
+  return {row.ratio.low, row.ratio.high};
 }
 
 /// "3 faster, 2 undecided"; standings without a trial are left out.
@@ -81,35 +76,70 @@ bool is_fault(Standing standing) {
   return standing == Standing::wrong || standing == Standing::impossible || has_failed(standing);
 }
 
+bool may_have_moved(Standing standing) {
+  return standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster ||
+         standing == Standing::undecided;
+}
+
+std::size_t weight_of(Standing standing) {
+  return static_cast<std::size_t>(std::ranges::find(standings_by_weight, standing) -
+                                  standings_by_weight.begin());
+}
+
+std::vector<std::size_t> rows_of(const Comparison& comparison, Standing standing,
+                                 Standing (*standing_of)(const ComparedRow&)) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    if (standing_of(comparison.rows[i]) == standing) out.push_back(i);
+  }
+  if (!may_have_moved(standing)) return out;
+  std::ranges::stable_sort(out, std::greater{}, [&](std::size_t i) {
+    const double ratio = comparison.rows[i].ratio.middle;
+    return ratio > 0 ? std::max(ratio, 1 / ratio) : 0;
+  });
+  return out;
+}
+
+std::vector<std::size_t> rows_upwards(const Comparison& comparison, Standing standing) {
+  std::vector<std::size_t> out = rows_of(comparison, standing);
+  if (may_have_moved(standing)) std::ranges::reverse(out);
+  return out;
+}
+
+std::string factor_text(double ratio, double limit) {
+  const int decimals = ratio >= 100 ? 0 : limit > 1 && limit < 1.05 ? 3 : 2;
+  return fmt::format("{:.{}f}", ratio, decimals);
+}
+
 std::size_t Comparison::count(Standing standing) const {
   return static_cast<std::size_t>(std::ranges::count(rows, standing, &ComparedRow::standing));
 }
 
-std::string change_in_words(const ComparedRow& verdict) {
-  const double ratio = verdict.ratio.middle, limit = verdict.limit;
-  if (verdict.standing == Standing::slower) return factor(ratio, limit) + "x slower";
-  if (verdict.standing == Standing::faster) return factor(1 / ratio, limit) + "x faster";
-  if (verdict.standing == Standing::accepted) return "accepted " + factor(ratio, limit) + "x";
-  return std::string(to_string(verdict.standing));
+std::string change_in_words(const ComparedRow& row) {
+  const double ratio = row.ratio.middle, limit = row.limit;
+  if (row.standing == Standing::slower) return factor_text(ratio, limit) + "x slower";
+  if (row.standing == Standing::faster) return factor_text(1 / ratio, limit) + "x faster";
+  if (row.standing == Standing::accepted) return "accepted " + factor_text(ratio, limit) + "x";
+  return std::string(to_string(row.standing));
 }
 
-std::string interval_in_words(const ComparedRow& verdict) {
-  if (!has_ratio(verdict)) return "";
-  const auto [low, high] = ends(verdict);
-  return factor(low, verdict.limit) + " to " + factor(high, verdict.limit);
+std::string interval_in_words(const ComparedRow& row) {
+  if (!has_ratio(row)) return "";
+  const auto [low, high] = ends(row);
+  return factor_text(low, row.limit) + " to " + factor_text(high, row.limit);
 }
 
-std::string in_words(const ComparedRow& verdict) {
-  if (!has_ratio(verdict)) return change_in_words(verdict);
-  const auto [low, high] = ends(verdict);
-  return fmt::format("{} [{}, {}]", change_in_words(verdict), factor(low, verdict.limit),
-                     factor(high, verdict.limit));
+std::string in_words(const ComparedRow& row) {
+  if (!has_ratio(row)) return change_in_words(row);
+  const auto [low, high] = ends(row);
+  return fmt::format("{} [{}, {}]", change_in_words(row), factor_text(low, row.limit),
+                     factor_text(high, row.limit));
 }
 
-std::string limit_in_words(const ComparedRow& verdict) { return factor(verdict.limit, verdict.limit); }
+std::string limit_in_words(const ComparedRow& row) { return factor_text(row.limit, row.limit); }
 
-bool reports_an_error(const ComparedRow& verdict) {
-  return verdict.standing == Standing::wrong && verdict.why.starts_with("reports an error");
+bool reports_an_error(const ComparedRow& row) {
+  return row.standing == Standing::wrong && row.why.starts_with("reports an error");
 }
 
 namespace {
@@ -130,7 +160,7 @@ bool is_worse(const FigureChange& change) {
                                                        : change.after.value > change.before.value;
 }
 
-bool has_worse_figure(const ComparedRow& verdict) { return std::ranges::any_of(verdict.figures, is_worse); }
+bool has_worse_figure(const ComparedRow& row) { return std::ranges::any_of(row.figures, is_worse); }
 
 std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const std::vector<Figure>& after) {
   std::vector<FigureChange> out;
@@ -152,26 +182,26 @@ std::string in_words(const FigureChange& change) {
                      change.remark.empty() ? "" : ", ", change.remark);
 }
 
-std::string figures_in_words(const ComparedRow& verdict, bool worse_only) {
+std::string figures_in_words(const ComparedRow& row, bool worse_only) {
   std::string out;
-  for (const FigureChange& one : verdict.figures) {
+  for (const FigureChange& one : row.figures) {
     if (worse_only && !is_worse(one)) continue;
     out += (out.empty() ? "" : ", ") + in_words(one);
   }
   return out;
 }
 
-std::string slower_in_words(const ComparedRow& verdict) {
-  const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
-  if (verdict.standing != Standing::slower) return figures;
-  return fmt::format("{}, limit {}{}{}", in_words(verdict), limit_in_words(verdict),
-                     figures.empty() ? "" : "; ", figures);
+std::string slower_in_words(const ComparedRow& row) {
+  const std::string figures = figures_in_words(row, /*worse_only=*/true);
+  if (row.standing != Standing::slower) return figures;
+  return fmt::format("{}, limit {}{}{}", in_words(row), limit_in_words(row), figures.empty() ? "" : "; ",
+                     figures);
 }
 
 std::string figures_sentence(const Comparison& comparison) {
   std::size_t worse = 0, accepted = 0, better = 0, equal = 0;
-  for (const ComparedRow& verdict : comparison.rows) {
-    for (const FigureChange& one : verdict.figures) {
+  for (const ComparedRow& row : comparison.rows) {
+    for (const FigureChange& one : row.figures) {
       ++(is_worse(one)                         ? worse
          : one.accepted                        ? accepted
          : one.before.value == one.after.value ? equal
@@ -188,25 +218,25 @@ std::string figures_sentence(const Comparison& comparison) {
   return out;
 }
 
-Standing listed_as(const ComparedRow& verdict) {
-  return has_worse_figure(verdict) && !is_fault(verdict.standing) ? Standing::slower : verdict.standing;
+Standing listed_as(const ComparedRow& row) {
+  return has_worse_figure(row) && !is_fault(row.standing) ? Standing::slower : row.standing;
 }
 
-bool is_urgent(const ComparedRow& verdict) {
-  const Standing standing = listed_as(verdict);
+bool is_urgent(const ComparedRow& row) {
+  const Standing standing = listed_as(row);
   return is_fault(standing) || standing == Standing::slower || standing == Standing::undecided;
 }
 
 const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too) {
   const ComparedRow* out = nullptr;
-  for (const ComparedRow& verdict : comparison.rows) {
-    if (verdict.standing != Standing::slower || (!crept_too && !verdict.crept_since.empty())) continue;
-    if (out == nullptr || verdict.ratio.middle > out->ratio.middle) out = &verdict;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.standing != Standing::slower || (!crept_too && !row.crept_since.empty())) continue;
+    if (out == nullptr || row.ratio.middle > out->ratio.middle) out = &row;
   }
   return out;
 }
 
-std::string verdict_sentence(const Comparison& comparison) {
+std::string comparison_sentence(const Comparison& comparison) {
   const auto reported = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, reports_an_error));
   const std::size_t total = comparison.rows.size(), wrong = comparison.count(Standing::wrong) - reported,
                     impossible = comparison.count(Standing::impossible),
@@ -295,15 +325,15 @@ void describe(Fields& f, FigureChange& change) {
   f("remark", change.remark, {.terse = true, .about = "what the ledger says of it"});
 }
 
-void describe(Fields& f, ComparedRow& verdict) {
-  f("key", verdict.key);
-  f.derived("standing", std::string(to_string(verdict.standing)));
-  f("limit", verdict.limit, {.about = "ratio above which it is slower"});
-  f("why", verdict.why);
-  f("ratio", verdict.ratio, {.about = "time after / time before, without what the machine did by itself"});
-  f("time_ratio", verdict.time_ratio, {.about = "as measured"});
-  f("to_naive", verdict.to_naive);
-  f("figures", verdict.figures, {.terse = true, .about = "of its output, judged exactly: worse ones fail"});
+void describe(Fields& f, ComparedRow& row) {
+  f("key", row.key);
+  f.derived("standing", std::string(to_string(row.standing)));
+  f("limit", row.limit, {.about = "ratio above which it is slower"});
+  f("why", row.why);
+  f("ratio", row.ratio, {.about = "time after / time before, without what the machine did by itself"});
+  f("time_ratio", row.time_ratio, {.about = "as measured"});
+  f("to_naive", row.to_naive);
+  f("figures", row.figures, {.terse = true, .about = "of its output, judged exactly: worse ones fail"});
 }
 
 void describe(Fields& f, Comparison& comparison) {

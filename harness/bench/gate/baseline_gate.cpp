@@ -56,7 +56,7 @@ bool is_of_other_shard(const TrialKey& key, const std::optional<ShardRecord>& re
   return record && !contains(record->shard, key.operation, key.problem);
 }
 
-/// Rows that this run was not asked for are not gone.
+/// Drops rows that this run was not asked for: they are not gone.
 void leave_out_unselected(Comparison& comparison, const Selection& selection,
                           const std::optional<ShardRecord>& record, const Registry& registry) {
   const Filter filter(selection.filter, registry);
@@ -87,7 +87,7 @@ Comparison confirmed_afresh(Comparison first, Results& results, const Baseline& 
   return std::move(both.comparison);
 }
 
-/// Ends a gate that had nothing to compare its results with: they become the baseline, where that is wanted.
+/// Ends a gate without a baseline: if the user wants it, the results become the baseline.
 void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
   const std::string& key = gate.results.machine.key;
   const std::string none =
@@ -147,7 +147,8 @@ BaselineGate gate_against_baseline(const BaselineGateRequest& request, const Reg
   }
   out.outcome =
       outcome_of(results, out.comparison, out.compared ? Against::baseline : Against::nothing, rules.failing);
-  // A machine whose build or settings changed is a new one to a gate; the comparison says what differs.
+  // To a gate a machine with another build or other settings is a new one; the comparison lists the
+  // differences.
   const bool uncompared = out.outcome.word == Word::measured ||
                           (out.outcome.word == Word::not_comparable && !out.comparison.comparable);
   if (uncompared) end_uncompared(out, request);

@@ -24,7 +24,7 @@ struct BaselineGate {
   Comparison comparison;
   LedgerFindings ledger;
   std::string suite;  ///< as commands name it, with the folder of baselines where that is not the usual one
-  std::vector<std::string> remarks;  ///< what was recorded elsewhere and what was recorded now, line by line
+  std::vector<std::string> remarks;  ///< recordings of other machines, and the one made now, line by line
   std::string next;  ///< the command that makes a baseline, where there was none to compare with
   Outcome outcome;
 };

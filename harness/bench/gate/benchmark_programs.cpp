@@ -28,14 +28,14 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-/// The least that a repetition takes: longer ones show the same, and shorter ones are spent on switching.
+/// Least seconds of a repetition: longer ones show the same, and shorter ones are spent on switching.
 constexpr double repetition_seconds = 0.005;
-/// Of each side, benchmark and launch: fewer repetitions of longer iterations.
+/// Seconds per side, benchmark and launch; long iterations get fewer repetitions.
 constexpr double benchmark_seconds = 0.04;
 constexpr double most_repetitions = benchmark_seconds / repetition_seconds;
 /// The cost of a repetition per second that is timed: looking for the number of iterations, and starting.
 constexpr double repetition_overhead = 1.3;
-/// The share of the budget by whose end all benchmarks should have been screened.
+/// The screen of all benchmarks may take this share of the budget.
 constexpr double share_for_screen = 0.5;
 /// Benchmarks of one start: their names have to fit into one argument.
 constexpr std::size_t most_in_a_start = 64;
@@ -53,7 +53,7 @@ double size_of_file(const fs::path& file) {
   return none ? 0 : static_cast<double>(size);
 }
 
-/// Tells when none of these files has grown for too long.
+/// Says whether none of these files has grown for too long.
 class Silence {
  public:
   Silence(std::vector<fs::path> files, double limit) : files_(std::move(files)), limit_(limit) {}
@@ -72,7 +72,7 @@ class Silence {
   Steady::time_point since_ = Steady::now();
 };
 
-/// What the program says when it is asked to list its benchmarks; nothing where it does not take the
+/// Returns the answer of a program that is asked to list its benchmarks; nothing if it does not take the
 /// question.
 std::optional<std::string> listing_of(const fs::path& program, const std::string& filter,
                                       const std::string& suffix, const Hooks& hooks) {
@@ -87,7 +87,7 @@ std::optional<std::string> listing_of(const fs::path& program, const std::string
       wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return silence.is_too_long(); }});
   if (hooks.stopped()) throw Stopped{};
   std::string text = read_file(output);
-  // Programs that do not mind unknown options go on with what they take for usual.
+  // Programs that ignore unknown options go on with their defaults.
   const bool misunderstood = text.find("is expected to be a double") != std::string::npos;
   if (!end.passed() || misunderstood || text.empty()) return std::nullopt;
   return text;
@@ -143,7 +143,7 @@ std::vector<Batch> batches_of(const TwoBuilds& run, const std::vector<std::size_
   return out;
 }
 
-/// A start that did not come to its end, for which a benchmark is to blame.
+/// A benchmark ended its process start.
 struct BenchmarkFault {
   std::size_t side;
   std::size_t trial;
@@ -251,7 +251,7 @@ class BenchmarkLaunch {
     return times_in(read_file(results), programs_[side]->program.string());
   }
 
-  /// Of sides that all hang, the base: a benchmark that hangs there, too, is not what the head did.
+  /// Returns the side that got least far. If all hang, that is the base: the head is not to blame then.
   std::size_t last_of(std::vector<std::size_t> sides) const {
     std::ranges::sort(sides);
     return *std::ranges::min_element(sides, {}, [&](std::size_t side) { return reported_by(side).size(); });
@@ -293,15 +293,15 @@ class BenchmarkLaunch {
     return of_table ? "" : ": " + said;
   }
 
-  /// A benchmark that ends the base as well is not what the head did wrong.
+  /// If a benchmark ends the base as well, the head is not to blame.
   void leave_out(Batch& batch, const BenchmarkFault& fault) {
     PairedTrial& trial = run_.trials[fault.trial];
     const bool of_head = fault.side == head_side;
     const bool base_too =
         of_head && ends_alone(base_side, {.together = batch.together, .trials = {fault.trial}});
-    trial.left_out = of_head && !base_too ? standing_of(fault.failure) : Standing::not_comparable;
-    trial.why_left_out = fmt::format("{}the {} {}", base_too ? "ends both programs: " : "",
-                                     of_head ? "head" : "base", fault.failure.reason);
+    trial.left_out = {of_head && !base_too ? standing_of(fault.failure) : Standing::not_comparable,
+                      fmt::format("{}the {} {}", base_too ? "ends both programs: " : "",
+                                  of_head ? "head" : "base", fault.failure.reason)};
     trial.launches.clear();
     std::erase(batch.trials, fault.trial);
   }

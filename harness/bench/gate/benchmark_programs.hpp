@@ -16,7 +16,7 @@
 
 namespace assay {
 
-/// What a program answered when it was asked for its benchmarks.
+/// The answer of a program that was asked for its benchmarks.
 struct BenchmarkProgram {
   std::filesystem::path program;
   std::vector<std::string> benchmarks;  ///< in the order in which they run
@@ -36,7 +36,7 @@ std::optional<BenchmarkProgram> asked(const std::filesystem::path& program, cons
 /// `listing` without the lines of `chatter`, what the program says when nothing is selected.
 std::vector<std::string> names_in(const std::string& listing, const std::string& chatter);
 
-/// What the name of a benchmark says of it, since Google Benchmark adds its settings to it.
+/// Settings of a benchmark, which Google Benchmark appends to its name.
 enum class BenchmarkClock { processor, real, manual };
 struct BenchmarkSettings {
   BenchmarkClock clock = BenchmarkClock::processor;

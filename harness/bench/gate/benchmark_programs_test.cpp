@@ -1,4 +1,4 @@
-// What programs of Google Benchmark say, without starting one.
+// Reads answers of programs of Google Benchmark, and starts none.
 #include "bench/gate/benchmark_programs.hpp"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@ namespace {
 /// which is the limit, through launches that deviate by 1 %.
 constexpr std::size_t launches_for_sums = 16;
 
-/// Of the revision that was built, where there was one.
+/// The commit of the revision that was built, if there was one.
 std::string commit_of(const Programs& programs, const Description& description) {
   constexpr std::size_t digits = 12;
   if (!programs.commit.empty()) return programs.commit.substr(0, digits);
@@ -50,7 +50,7 @@ BenchmarkProgram asked_or_error(const std::filesystem::path& program, const std:
               "other command `assay wrap`");
 }
 
-/// What makes launches of these programs differ by more than they would elsewhere.
+/// Says why launches of these programs differ by more than they would elsewhere.
 std::string restriction_on(const BenchmarkProgram& base, const BenchmarkProgram& head) {
   if (!can_fix_addresses()) return addresses_move;
   for (const BenchmarkProgram* program : {&base, &head}) {

@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "bench/gate/two_builds_fields.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/measure/results_fields.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Long enough for a thousand samples, most of them not of filling inputs.
+/// Long enough for a thousand samples, few of which are of filling inputs.
 constexpr MeasurePolicy profiled{.slices = 500, .slice_seconds = 1e-3, .trial_seconds = 0.5};
 
 }  // namespace

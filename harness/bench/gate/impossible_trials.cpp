@@ -6,34 +6,30 @@
 #include "core/machine/roofline.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// Whatever is slower than this allows needs no roof to be measured. Every x86-64 processor reaches it in one
-/// thread: four lanes of a product and of a sum, and one load of 16 bytes, at 1 GHz.
+/// Slower trials need no measured roof. Every x86-64 processor reaches this one in one thread:
+/// four lanes of a product and of a sum, and one load of 16 bytes, at 1 GHz.
 std::vector<Roof> least_roofs() {
   return {{.threads = 1, .flops_per_second = 8e9, .bandwidth = {{"L1", 0, 16e9}}}};
 }
 
-struct Found {
-  PairedTrial* trial;
-  Standing standing;
-  std::string why;
-};
-
-/// The trials that are too fast for these roofs.
-std::vector<Found> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs, const Registry& registry) {
+/// The trials that are too fast for these roofs, by their position.
+std::map<std::size_t, Finding> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs,
+                                        const Registry& registry) {
   const Results base = base_results(run), head = head_results(run);
-  std::vector<Found> out;
+  std::map<std::size_t, Finding> out;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    PairedTrial& trial = run.trials[i];
+    const PairedTrial& trial = run.trials[i];
     if (!trial.tested() || trial.launches.empty()) continue;
     const Operation& operation = registry.at(trial.trial.operation);
     const auto variant = std::ranges::find(operation.variants(), trial.trial.variant, &VariantInfo::name);
     const std::string fields = fields_of(operation, trial.trial.problem, trial.trial.file);
-    // One that a side alone has, of a plug-in, is known as far as its operation is.
+    // If a plug-in alone has the variant, this program knows its operation and nothing else.
     const Cost cost =
         variant == operation.variants().end()
             ? operation.cost(fields)
@@ -42,9 +38,9 @@ std::vector<Found> too_fast(TwoBuilds& run, const std::vector<Roof>& roofs, cons
       return why_impossible(time_of(side.trials[i]), cost, trial.trial.threads, roofs);
     };
     if (const std::string of_head = why(head); !of_head.empty()) {
-      out.push_back({&trial, Standing::impossible, of_head});
+      out[i] = {Standing::impossible, of_head};
     } else if (const std::string of_base = why(base); !of_base.empty()) {
-      out.push_back({&trial, Standing::not_comparable, "the base " + of_base});
+      out[i] = {Standing::not_comparable, "the base " + of_base};
     }
   }
   return out;
@@ -63,15 +59,12 @@ void leave_out_impossible(TwoBuilds& run, std::vector<Roof>& roofs, const Regist
     if (too_fast(run, least_roofs(), registry).empty()) return;
     roofs.push_back(measure());
   }
-  std::vector<Found> found = too_fast(run, roofs, registry);
+  std::map<std::size_t, Finding> found = too_fast(run, roofs, registry);
   while (!found.empty() && roofs.front().measurements < most_roof_measurements) {
     raise(roofs.front(), measure());
     found = too_fast(run, roofs, registry);
   }
-  for (Found& one : found) {
-    one.trial->left_out = one.standing;
-    one.trial->why_left_out = std::move(one.why);
-  }
+  for (auto& [i, finding] : found) run.trials[i].left_out = std::move(finding);
 }
 
 }  // namespace assay

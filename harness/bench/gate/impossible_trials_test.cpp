@@ -61,8 +61,8 @@ TEST_F(Floor, MeasuresOneRoofForATimeThatMayBeBelowIt) {
 TEST_F(Floor, LeavesOutAHeadThatIsFasterThanAnyKernelCanBe) {
   judge({trial(honest, impossible), trial(honest, honest)});
   EXPECT_EQ(measured_, 4) << "a roof that is beaten is measured again";
-  EXPECT_EQ(run_.trials[0].left_out, Standing::impossible);
-  EXPECT_THAT(run_.trials[0].why_left_out, HasSubstr("its bytes take 16.4 ns at twice the bandwidth of L1"));
+  EXPECT_EQ(run_.trials[0].left_out.standing, Standing::impossible);
+  EXPECT_THAT(run_.trials[0].left_out.why, HasSubstr("its bytes take 16.4 ns at twice the bandwidth of L1"));
   EXPECT_THAT(run_.trials[0].launches, SizeIs(8)) << "the samples stay";
   EXPECT_TRUE(run_.trials[1].tested());
 
@@ -76,8 +76,8 @@ TEST_F(Floor, LeavesOutAHeadThatIsFasterThanAnyKernelCanBe) {
 
 TEST_F(Floor, ComparesNothingWithABaseThatIs) {
   judge({trial(impossible, honest)});
-  EXPECT_EQ(run_.trials[0].left_out, Standing::not_comparable);
-  EXPECT_THAT(run_.trials[0].why_left_out, HasSubstr("the base took 1.00 ns"));
+  EXPECT_EQ(run_.trials[0].left_out.standing, Standing::not_comparable);
+  EXPECT_THAT(run_.trials[0].left_out.why, HasSubstr("the base took 1.00 ns"));
 }
 
 TEST_F(Floor, FallsWithARoofThatComesOutHigherLater) {
@@ -92,12 +92,12 @@ TEST_F(Floor, KeepsTheRoofOfAGateBefore) {
   judge({trial(honest, impossible)});
   EXPECT_EQ(measured_, 4);
   EXPECT_THAT(roofs_, SizeIs(1));
-  EXPECT_EQ(run_.trials[0].left_out, Standing::impossible);
+  EXPECT_EQ(run_.trials[0].left_out.standing, Standing::impossible);
 }
 
 TEST_F(Floor, OfMoreThreadsIsAsMuchLower) {
   judge({trial(1.2e-8, 1.2e-8), trial(1.2e-8, 1.2e-8, 2)});
-  EXPECT_EQ(run_.trials[0].left_out, Standing::impossible);
+  EXPECT_EQ(run_.trials[0].left_out.standing, Standing::impossible);
   EXPECT_TRUE(run_.trials[1].tested()) << "8.2 ns for two";
 }
 
@@ -105,12 +105,11 @@ TEST_F(Floor, LooksAtWholeIntervalsAndAtTestedTrialsAlone) {
   PairedTrial wide = trial(honest, impossible);
   for (std::size_t i = 0; i < 5; ++i) wide.launches[i].head = {honest, honest};
   PairedTrial wrong = trial(honest, impossible), unsampled = trial(honest, impossible);
-  wrong.left_out = Standing::wrong;
-  wrong.why_left_out = "disagrees with the oracle";
+  wrong.left_out = {Standing::wrong, "disagrees with the oracle"};
   unsampled.launches.clear();
   judge({wide, wrong, unsampled});
   EXPECT_TRUE(run_.trials[0].tested());
-  EXPECT_EQ(run_.trials[1].left_out, Standing::wrong);
+  EXPECT_EQ(run_.trials[1].left_out.standing, Standing::wrong);
   EXPECT_TRUE(run_.trials[2].tested());
 }
 

@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-/// Copies of programs that may be built anew while they are measured. Those with several links are kept ones,
-/// which nobody overwrites.
+/// Copies programs, which may be built anew while they are measured. Programs with several links are kept
+/// ones, which nobody overwrites.
 struct Snapshot {
   explicit Snapshot(const PairedPrograms& programs)
       : base(of(programs.base, "base")), head(of(programs.head, "head")) {}
@@ -59,24 +59,21 @@ PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& tr
 
 void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample& head) {
   if (!head.agrees) {
-    trial.left_out = Standing::wrong;
-    trial.why_left_out = "disagrees with the oracle: " + head.disagreement;
+    trial.left_out = {Standing::wrong, "disagrees with the oracle: " + head.disagreement};
   } else if (!base.agrees) {
-    trial.left_out = Standing::not_comparable;
-    trial.why_left_out = "the base disagrees with the oracle: " + base.disagreement;
+    trial.left_out = {Standing::not_comparable, "the base disagrees with the oracle: " + base.disagreement};
   }
 }
 
 void leave_out(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, Standing standing,
                std::string why) {
   PairedTrial& trial = run.trials[one];
-  trial.left_out = standing;
-  trial.why_left_out = std::move(why);
+  trial.left_out = {standing, std::move(why)};
   trial.launches.clear();
   std::erase(trials, one);
 }
 
-/// Of `trials`, the one that took a side down.
+/// Returns the one of `trials` that took a side down.
 std::size_t named_by(const SideFailure& failed, const TwoBuilds& run,
                      const std::vector<std::size_t>& trials) {
   return *std::ranges::find_if(trials,
@@ -93,8 +90,8 @@ void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const Paired
       fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
 }
 
-/// Samples one trial beside no other. Returns whether a side was ended all the same; the trial is left out
-/// then.
+/// Samples one trial beside no other. If a side is ended all the same, leaves the trial out and returns
+/// true.
 bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, int launch,
                  const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
   try {
@@ -109,8 +106,8 @@ bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t o
   return true;
 }
 
-/// Leaves out whoever is at fault for the end of a side, `suspect` if it is known who was running: a thread
-/// or a timer of another can strike at any time. Returns whether there is one.
+/// Looks for the trial that ends a side, first `suspect`, which was running, if that is known: a thread or a
+/// timer of another trial can strike at any time. Leaves it out, and returns whether there is one.
 bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optional<std::size_t> suspect,
                   int launch, const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
   std::vector<std::size_t> in_turn = trials;
@@ -123,7 +120,7 @@ bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optiona
   });
 }
 
-/// The samples of all sides of those that came to an end; the others leave `trials`.
+/// Returns the samples of all sides; trials that end a side leave `trials`.
 std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std::size_t>& trials, int launch,
                                                 const PairedPrograms& programs, const Snapshot& snapshot,
                                                 const Hooks& hooks) {

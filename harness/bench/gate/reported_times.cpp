@@ -9,13 +9,8 @@
 namespace assay {
 namespace {
 
-struct Unusable {
-  Standing standing;
-  std::string why;
-};
-
 /// Why the reports of a name make no launch. At least one side has no times.
-Unusable why_unusable(const std::array<Reported, launch_sides>& sides) {
+Finding why_unusable(const std::array<Reported, launch_sides>& sides) {
   const Reported &base = sides[base_side], &head = sides[head_side], &control = sides[control_side];
   const auto timed = [](const Reported& one) { return !one.seconds.empty(); };
   const Reported& either_base = base.error.empty() ? control : base;
@@ -51,8 +46,7 @@ std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std
       return;
     PairedTrial& trial = out.emplace_back();
     trial.trial.key = trial.trial.operation = name;
-    trial.left_out = left_out;
-    trial.why_left_out = why;
+    trial.left_out = {left_out, why};
   };
   for (const std::string& name : head) {
     const auto in_base = std::ranges::count(base, name), in_head = std::ranges::count(head, name);
@@ -81,9 +75,7 @@ void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchRe
                                 .control = std::move(sides[control_side].seconds)});
       continue;
     }
-    Unusable found = why_unusable(sides);
-    trial.left_out = found.standing;
-    trial.why_left_out = std::move(found.why);
+    trial.left_out = why_unusable(sides);
     trial.launches.clear();
   }
 }

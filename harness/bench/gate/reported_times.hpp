@@ -12,11 +12,11 @@
 
 namespace assay {
 
-/// What starts of one side reported of one name.
+/// Times that process starts of one side reported by one name.
 struct Reported {
   std::vector<double> seconds;
   std::string error;    ///< why there are none, as the program said it; empty where it said nothing
-  bool failed = false;  ///< that error is a fault, and nothing that was left out on purpose
+  bool failed = false;  ///< the error is a fault; else the benchmark was skipped on purpose
 };
 using ReportedTimes = std::map<std::string, Reported>;
 
@@ -30,7 +30,7 @@ std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std
 /// For messages, in the order of LaunchSide.
 inline constexpr std::array<std::string_view, launch_sides> launch_side_names{"base", "head", "control"};
 
-/// What the sides reported in one launch, likewise.
+/// Reports of all sides in one launch, in the order of LaunchSide.
 using LaunchReports = std::array<ReportedTimes, launch_sides>;
 
 /// Adds a launch to each of these trials that all sides have times of. The others are left out with the

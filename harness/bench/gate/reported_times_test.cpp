@@ -12,10 +12,10 @@ TEST(ReportedTimes, MatchNamesAndLeaveOutWhatMeansSeveralThings) {
   const auto trials = matched({"a", "gone", "twice"}, {"twice", "a", "added", "twice"});
   ASSERT_EQ(trials.size(), 4U);
   EXPECT_EQ(trials[0].trial.key, "twice");
-  EXPECT_EQ(trials[0].left_out, Standing::not_comparable);
+  EXPECT_EQ(trials[0].left_out.standing, Standing::not_comparable);
   EXPECT_TRUE(trials[1].tested());
-  EXPECT_EQ(trials[2].left_out, Standing::added);
-  EXPECT_EQ(trials[3].left_out, Standing::gone);
+  EXPECT_EQ(trials[2].left_out.standing, Standing::added);
+  EXPECT_EQ(trials[3].left_out.standing, Standing::gone);
 }
 
 class ReportedLaunch : public ::testing::Test {
@@ -42,27 +42,27 @@ TEST_F(ReportedLaunch, HasTheTimesOfAllSides) {
 TEST_F(ReportedLaunch, IsWrongWhereTheHeadAloneReportsAnError) {
   after(timed, timed, timed);
   const PairedTrial& trial = after(timed, error, timed);
-  EXPECT_EQ(trial.left_out, Standing::wrong);
-  EXPECT_EQ(trial.why_left_out, "reports an error: boom");
+  EXPECT_EQ(trial.left_out.standing, Standing::wrong);
+  EXPECT_EQ(trial.left_out.why, "reports an error: boom");
   EXPECT_TRUE(trial.launches.empty());
   const GateFindings findings = findings_of(run);
   EXPECT_EQ(findings.comparison.rows[0].standing, Standing::wrong);
 }
 
 TEST_F(ReportedLaunch, CannotBeComparedWhereTheBaseHasNoTime) {
-  EXPECT_EQ(after(error, timed, error).why_left_out, "the base reports an error: boom");
-  EXPECT_EQ(run.trials[0].left_out, Standing::not_comparable);
+  EXPECT_EQ(after(error, timed, error).left_out.why, "the base reports an error: boom");
+  EXPECT_EQ(run.trials[0].left_out.standing, Standing::not_comparable);
 }
 
 TEST_F(ReportedLaunch, IsSkippedWhereBothSaySo) {
-  EXPECT_EQ(after(absent, absent, absent).left_out, Standing::skipped);
-  EXPECT_EQ(run.trials[0].why_left_out, "did not run here, in either program: reports: no device");
+  EXPECT_EQ(after(absent, absent, absent).left_out.standing, Standing::skipped);
+  EXPECT_EQ(run.trials[0].left_out.why, "did not run here, in either program: reports: no device");
 }
 
 TEST_F(ReportedLaunch, SaysWhoReportedNothing) {
-  EXPECT_EQ(after(timed, nothing, timed).why_left_out, "the head reported no time for it");
-  EXPECT_EQ(after(nothing, nothing, nothing).why_left_out, "neither program reported a time for it");
-  EXPECT_EQ(after(timed, absent, timed).why_left_out, "the head reports: no device");
+  EXPECT_EQ(after(timed, nothing, timed).left_out.why, "the head reported no time for it");
+  EXPECT_EQ(after(nothing, nothing, nothing).left_out.why, "neither program reported a time for it");
+  EXPECT_EQ(after(timed, absent, timed).left_out.why, "the head reports: no device");
 }
 
 TEST(ReportedTimes, OfSeveralStartsAreOneUnlessOneReportsAnError) {

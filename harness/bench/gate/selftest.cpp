@@ -1,6 +1,6 @@
 #include "bench/gate/selftest.hpp"
 
-#include "core/markup/template.hpp"
+#include "core/markup/document.hpp"
 #include "core/statistics/proportion.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -43,7 +43,7 @@ struct Tally {
   std::vector<double> errors;  ///< estimated ratio over the true one, less 1
 };
 
-Json plants_rows(const SelfTest& test) {
+doc::Table plants_table(const SelfTest& test) {
   std::map<std::pair<double, Bound>, Tally> tallies;
   for (const SelfTestRun& run : test.runs) {
     for (const Plant& plant : run.plants) {
@@ -54,7 +54,13 @@ Json plants_rows(const SelfTest& test) {
       if (plant.ratio.middle > 0) tally.errors.push_back(plant.ratio.middle / (1 + plant.slowdown) - 1);
     }
   }
-  Json out = Json::array();
+  doc::Table out{
+      .columns = {
+          {.tag = "planted", .folds = false},
+          {.tag = "bound_by", .folds = false},
+          {.tag = "found_slower", .folds = false},
+          {.tag = "undecided", .folds = false},
+          {.tag = "estimate", .name = "estimate against the truth, median (middle half)", .folds = false}}};
   for (const auto& [what, tally] : tallies) {
     std::string errors = "-";
     if (!tally.errors.empty()) {
@@ -62,18 +68,16 @@ Json plants_rows(const SelfTest& test) {
                            estimate_text(quantile(tally.errors, 0.25)),
                            estimate_text(quantile(tally.errors, 0.75)));
     }
-    out.push_back(Json{{"planted", fmt::format("{:g} %", 100 * what.first)},
-                       {"bound", to_string(what.second)},
-                       {"found", share_text(tally.found, tally.planted)},
-                       {"undecided", tally.undecided},
-                       {"estimate", errors}});
+    out.rows.push_back({fmt::format("{:g} %", 100 * what.first), to_string(what.second),
+                        share_text(tally.found, tally.planted),
+                        doc::count(static_cast<double>(tally.undecided)), errors});
   }
   return out;
 }
 
-/// A size of which no plant was made has no row, which reads as if it had not been asked for.
-Json never_planted(const SelfTest& test) {
-  Json out = Json::array();
+/// Sizes that were asked for and never planted: without a row they would seem not to have been asked for.
+std::vector<doc::Block> never_planted(const SelfTest& test) {
+  std::vector<doc::Block> out;
   for (const Bound bound : {Bound::memory, Bound::compute}) {
     std::string sizes;
     for (const double slowdown : test.asked) {
@@ -84,7 +88,11 @@ Json never_planted(const SelfTest& test) {
       });
       if (!planted) sizes += fmt::format("{}{:g} %", sizes.empty() ? "" : ", ", 100 * slowdown);
     }
-    if (!sizes.empty()) out.push_back(Json{{"bound", to_string(bound)}, {"sizes", sizes}});
+    if (sizes.empty()) continue;
+    out.emplace_back(
+        doc::Text(fmt::format("Never planted in trials bound by {}: {}. Too few of them were "
+                              "selected, or too few runs finished.",
+                              to_string(bound), sizes)));
   }
   return out;
 }
@@ -94,19 +102,18 @@ bool decided(const SelfTestRun& run) {
   return run.unfit.empty() && (run.trials > run.undecided || std::ranges::any_of(run.plants, is_decided));
 }
 
-Json alarms(const SelfTest& test) {
-  Json out = Json::array();
+doc::List alarms(const SelfTest& test) {
+  doc::List out;
   for (std::size_t i = 0; i < test.runs.size(); ++i) {
-    const auto add = [&](const std::string& key, const std::string& unfit) {
-      out.push_back(Json{{"run", i + 1}, {"key", key}, {"unfit", unfit}});
-    };
-    for (const std::string& key : test.runs[i].alarms) add(key, "");
-    if (!test.runs[i].unfit.empty()) add("", test.runs[i].unfit);
+    const doc::Text run(fmt::format("run {}: ", i + 1));
+    for (const std::string& key : test.runs[i].alarms)
+      out.items.emplace_back(run + doc::code(key) + " called slower");
+    if (!test.runs[i].unfit.empty()) out.items.emplace_back(run + "machine unfit: " + test.runs[i].unfit);
   }
   return out;
 }
 
-/// Returns the slow-down that half of the trials would have shown, of ratios of which 0 stands for none.
+/// Returns the slow-down that half of the trials would have shown; a ratio of 0 stands for none.
 std::optional<double> typical_visible(const std::vector<double>& visible) {
   std::vector<double> shown;
   std::ranges::copy_if(visible, std::back_inserter(shown), [](double ratio) { return ratio > 0; });
@@ -115,7 +122,7 @@ std::optional<double> typical_visible(const std::vector<double>& visible) {
   return shown[(visible.size() - 1) / 2];
 }
 
-/// The median with its interval, whose coverage is said where there are too few values for the usual one.
+/// The median with its interval, and its coverage if the values are too few for the usual one.
 std::string spread_text(const std::vector<double>& values, const char* unit, double scale) {
   const Interval middle = median_interval(values);
   std::string interval;
@@ -133,7 +140,7 @@ std::string visible_text(const std::vector<SelfTestRun>& runs) {
     if (run.typical_visible) visible.push_back(*run.typical_visible - 1);
   }
   const std::size_t none = runs.size() - visible.size();
-  if (visible.empty()) return "none in any run: too few launches";
+  if (visible.empty()) return "none in any run: too few process starts";
   const std::string seen = spread_text(visible, "%", 100);
   return none == 0 ? seen : fmt::format("{}; none in {} of {} runs", seen, none, runs.size());
 }
@@ -213,54 +220,61 @@ std::string selftest_markdown(const SelfTest& test) {
     alarmed += run.alarms.size();
   }
   const std::size_t fit = unchanged + with_plants;
-  Json out{{"suite", test.suite},
-           {"weather", test.busy ? "one core busy with something else" : "nothing else started"},
-           {"nothing", why_nothing_is_shown(test)},
-           {"unfinished", ""},
-           {"shares", Json::array()}};
+  const std::string nothing = why_nothing_is_shown(test);
+  std::vector<doc::Block> out;
+  const auto say = [&](doc::Text text) { out.emplace_back(std::move(text)); };
   if (test.interrupted > 0) {
-    out["unfinished"] =
-        fmt::format("{} unfinished gate{}", test.interrupted, test.interrupted == 1 ? " was" : "s were");
+    say(fmt::format("{} unfinished gate{} left out.", test.interrupted,
+                    test.interrupted == 1 ? " was" : "s were"));
   }
-  if (test.runs.empty()) return document("selftest.md", out);
-  const auto row = [](const char* what, std::string seen) {
-    return Json{{"what", what}, {"seen", std::move(seen)}};
+  if (!nothing.empty()) say(fmt::format("This says nothing of the gate: {}.", nothing));
+  const doc::Text title =
+      fmt::format("Self-test of the gate of two builds: {}, {}", test.suite,
+                  test.busy ? "one core busy with something else" : "nothing else started");
+  if (test.runs.empty()) return to_markdown(doc::Document{.title = title, .sections = {{.blocks = out}}});
+  const auto table = [](const char* what) {
+    return doc::Table{
+        .columns = {{.tag = "what", .name = what, .folds = false}, {.tag = "seen", .folds = false}}};
   };
-  Json shares = Json::array({row("unchanged suites that went red", share_text(red_unchanged, unchanged))});
+  doc::Table shares = table("what, in runs that were not unfit");
+  shares.rows = {{"unchanged suites that went red", share_text(red_unchanged, unchanged)}};
   if (with_plants > 0) {
-    shares.push_back(row("suites with plants in which an unplanted trial was called slower",
-                         share_text(red_planted, with_plants)));
+    shares.rows.push_back({"suites with plants in which an unplanted trial was called slower",
+                           share_text(red_planted, with_plants)});
   }
-  shares.push_back(row("unplanted trials called slower", share_text(alarmed, trials)));
-  shares.push_back(row("unplanted trials left undecided", share_text(undecided, trials)));
-  Json facts = Json::array(
-      {row("runs declared unfit by the control", share_text(test.runs.size() - fit, test.runs.size())),
-       row("smallest slow-down that the typical trial would have shown", visible_text(test.runs)),
-       row("duration of a run", spread_text(seconds, "s", 1)),
-       row("processor time of others; stolen",
-           fmt::format("{}; {} in the median", percent_text(median(busy)), percent_text(median(steal))))});
+  shares.rows.push_back({"unplanted trials called slower", share_text(alarmed, trials)});
+  shares.rows.push_back({"unplanted trials left undecided", share_text(undecided, trials)});
+  doc::Table facts = table("what, in all runs");
+  facts.rows = {
+      {"runs declared unfit by the control", share_text(test.runs.size() - fit, test.runs.size())},
+      {"smallest slow-down that the typical trial would have shown", visible_text(test.runs)},
+      {"duration of a run", spread_text(seconds, "s", 1)},
+      {"processor time of others; stolen",
+       fmt::format("{}; {} in the median", percent_text(median(busy)), percent_text(median(steal)))}};
   if (test.empty_slice_seconds > 0) {  // not known of samples that another process took
-    facts.push_back(row(
-        "a slice of a kernel that does nothing",
-        fmt::format("{}: {:.3f} % of a slice of {}", seconds_text(test.empty_slice_seconds),
-                    100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds))));
+    facts.rows.push_back(
+        {"a slice of a kernel that does nothing",
+         fmt::format("{}: {:.3f} % of a slice of {}", seconds_text(test.empty_slice_seconds),
+                     100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds))});
   }
-  Json faults = Json::array();
-  for (const Finding& one : test.faults) {
-    faults.push_back(Json{{"key", one.key}, {"standing", to_string(one.standing)}, {"why", one.why}});
-  }
-  out["shares"] = std::move(shares);
-  out["facts"] = std::move(facts);
-  out["plants"] = plants_rows(test);
-  out["never_planted"] = never_planted(test);
-  out["alarms"] = alarms(test);
-  out["faults"] = std::move(faults);
-  out["commit"] = test.commit;
-  out["date"] = test.date;
-  out["machine"] = test.machine.key;
-  out["command"] = test.command;
-  out["raw_hash"] = test.raw_hash;
-  return document("selftest.md", out);
+  doc::List faults;
+  for (const Finding& one : test.faults)
+    faults.items.emplace_back(doc::code(one.key) + fmt::format(", {}: {}", to_string(one.standing), one.why));
+  out.insert(out.end(), {std::move(shares), std::move(facts), plants_table(test)});
+  std::ranges::move(never_planted(test), std::back_inserter(out));
+  out.emplace_back(alarms(test));
+  if (!faults.items.empty()) say("At fault, and left out from then on:");
+  out.emplace_back(std::move(faults));
+  say("Intervals are those of Clopper and Pearson, 95 %; those of medians lie between order statistics. A "
+      "planted trial takes that much more time, whatever bounds it; one trial is planted per size and bound "
+      "in "
+      "each run with plants, as far as there are trials, so that the family the gate corrects for is that of "
+      "a "
+      "change of several kernels.");
+  say(fmt::format("Commit {}, {}, machine ", test.commit, test.date) + doc::code(test.machine.key) + "." +
+      (test.command.empty() ? doc::Text() : " " + doc::code(test.command)));
+  if (!test.raw_hash.empty()) say("All slices: FNV-1a " + test.raw_hash);
+  return to_markdown(doc::Document{.title = title, .sections = {{.blocks = std::move(out)}}});
 }
 
 }  // namespace assay

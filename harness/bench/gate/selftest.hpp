@@ -24,7 +24,7 @@ std::string_view to_string(Bound bound);
 /// cache.
 Bound bound_of(const Cost& cost);
 
-/// One planted slow-down: by how much, in what, and what the gate said.
+/// A planted slow-down: its trial, its size, and the standing that the gate gave it.
 struct Plant {
   std::string key;
   Bound bound = Bound::memory;

@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// A kernel that does nothing: what is left is the harness.
+/// A kernel that does nothing, so that its time is that of the harness.
 class Nothing final : public Timed {
  public:
   void repeat(Index) override {}
@@ -66,7 +66,7 @@ TwoBuilds gated(const SelfTestRequest& request, const std::vector<PairedTrial>& 
   return run;
 }
 
-bool at_fault(const PairedTrial& trial) { return !trial.tested() && is_fault(trial.left_out); }
+bool at_fault(const PairedTrial& trial) { return !trial.tested() && is_fault(trial.left_out.standing); }
 
 /// Notes the trials that are at fault, those of gates before once.
 void note_faults(const TwoBuilds& run, SelfTest& test) {
@@ -74,16 +74,15 @@ void note_faults(const TwoBuilds& run, SelfTest& test) {
     if (!at_fault(trial)) continue;
     const std::string& key = trial.trial.key;
     if (std::ranges::find(test.faults, key, &Finding::key) != test.faults.end()) continue;
-    test.faults.push_back({trial.left_out, trial.why_left_out, key});
+    test.faults.push_back({trial.left_out.standing, trial.left_out.why, key});
   }
 }
 
-/// Leaves out of the next gates what was at fault in this one.
+/// Leaves trials that were at fault out of the next gates.
 void leave_out_faults(const TwoBuilds& run, std::vector<PairedTrial>& trials) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (!at_fault(run.trials[i])) continue;
     trials[i].left_out = run.trials[i].left_out;
-    trials[i].why_left_out = run.trials[i].why_left_out;
   }
 }
 

@@ -149,8 +149,7 @@ TEST(RunSelfTest, DoesNotTryAgainWhatCrashed) {
         PairedTrial& trial = run.trials[i];
         if (trial.trial.key != flat) return false;
         ++tried;
-        trial.left_out = Standing::crashed;
-        trial.why_left_out = "the head crashed";
+        trial.left_out = {Standing::crashed, "the head crashed"};
         return true;
       });
       others(run, trials, launch);
@@ -195,7 +194,7 @@ TEST(RunSelfTest, LeavesOutWhatIsFasterThanAnyKernelCanBeWithOneRoofForAllGates)
   EXPECT_EQ(test.faults[0].standing, Standing::impossible);
   EXPECT_THAT(test.faults[0].why, HasSubstr("its bytes take 0.0600 ns at twice the bandwidth of L1"));
   EXPECT_EQ(test.runs.at(1).trials, 1U);
-  EXPECT_THAT(selftest_markdown(test), HasSubstr("- `" + flat + "`, impossible: took "));
+  EXPECT_THAT(selftest_markdown(test), HasSubstr("* `" + flat + "`, impossible: took "));
 
   const SelfTest again = judged_anew(std::vector<KeptGates>{{"kept", kept}}, operations);
   ASSERT_THAT(again.faults, SizeIs(1));

@@ -37,8 +37,7 @@ std::string markdown_of(std::vector<SelfTestRun> runs) {
 TEST(SelfTest, DrawsOneTrialPerSizeAndBoundOfThoseThatCanBePlanted) {
   std::vector<PairedTrial> trials{trial("m1"), trial("m2"), trial("c1"), trial("two threads", 2),
                                   trial("gone")};
-  trials.back().left_out = Standing::gone;
-  trials.back().why_left_out = "only in the base";
+  trials.back().left_out = {Standing::gone, "only in the base"};
   std::map<std::string, Cost> costs{{"c1", {.flops = 400, .bytes_read = 50, .bytes_written = 50}}};
   for (const char* key : {"m1", "m2", "two threads", "gone"})
     costs[key] = {.flops = 399, .bytes_read = 50, .bytes_written = 50};
@@ -84,7 +83,7 @@ TEST(SelfTest, TellsPlantsFromFalseAlarms) {
   EXPECT_THAT(text, HasSubstr("an unplanted trial was called slower | 1 of 1 "));
   EXPECT_THAT(text, HasSubstr("| unplanted trials called slower | 1 of 2 "));
   EXPECT_THAT(text, HasSubstr("| 10 % | compute | 1 of 1 "));
-  EXPECT_THAT(text, HasSubstr("- run 1: `c` called slower"));
+  EXPECT_THAT(text, HasSubstr("* run 1: `c` called slower"));
 }
 
 TEST(SelfTest, CountsAPlantThatWasNotFoundAndTrialsLeftUndecided) {
@@ -99,7 +98,7 @@ TEST(SelfTest, SaysThatNothingWouldHaveShownWhereLaunchesWereTooFew) {
   const SelfTestRun few = tallied(run_of({1, 1, 1}, 3), {});
   EXPECT_FALSE(few.typical_visible.has_value());
   const std::string text = markdown_of({few});
-  EXPECT_THAT(text, HasSubstr("would have shown | none in any run: too few launches |"));
+  EXPECT_THAT(text, HasSubstr("would have shown | none in any run: too few process starts |"));
   EXPECT_THAT(text, Not(HasSubstr("-100")));
 
   const SelfTestRun enough = tallied(run_of({1, 1, 1}, 21), {});

@@ -30,13 +30,13 @@ Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) 
   return Logs(logs).first(std::min(policy.screen, logs.size()));
 }
 
-/// Neither moved by the margin nor, at this level, slower by what `same` excludes.
+/// The median is within the margin, and a slow-down by `same_limit` is rejected at this level.
 bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
   return std::abs(median(logs)) < std::log(policy.margin) &&
          p_below(logs, std::log(policy.same_limit)) <= level;
 }
 
-/// One look more than there are numbers: the last one, when time runs out.
+/// The looks, and one more when time runs out.
 double looks_of(const SequentialPolicy& policy) { return static_cast<double>(policy.looks.size() + 1); }
 double look_level(const SequentialPolicy& policy) { return policy.level / looks_of(policy); }
 
@@ -53,8 +53,8 @@ void step_down(std::vector<Open>& open, std::size_t& left, double level, const P
   open.erase(open.begin(), first);
 }
 
-/// Whether each layout moved beyond the limit, a logarithm: above one that is positive, below one that is
-/// negative. The farther of two launches in the middle counts: two of a layout are few, and luck within a
+/// Whether each layout moved beyond the limit, a logarithm: above a positive, below a negative one.
+/// The farther of two launches in the middle counts: two of a layout are few, and luck within a
 /// layout is what the sign test is for.
 bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double limit) {
   std::map<std::size_t, std::vector<double>> by_layout;
@@ -128,9 +128,8 @@ std::set<std::size_t> last_looks(std::span<const TrialLogs> trials, const Sequen
   return out;
 }
 
-/// The control of one trial, in either direction, with the launches that its decision rests on. `left` is
-/// what the level of the last trial was divided by that moved: a control that moved as that trial did must
-/// show.
+/// Whether the control of a trial moved, in either direction, in the launches that its decision rests on.
+/// `left`: Holm's divisor of the last rejected trial, so that a control that moved as that trial did is seen.
 bool control_moved(const TrialLogs& trial, const SequentialDecision& decision, std::size_t left,
                    const SequentialPolicy& policy) {
   const Logs seen = Logs(trial.control).first(std::min(trial.control.size(), decision.launches));
@@ -157,7 +156,8 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
   const double margin = std::log(policy.control_margin);
   if (std::min(p_above(medians, margin), p_below(medians, -margin)) > policy.level / 2) return "";
   return fmt::format(
-      "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} launches of {}",
+      "a copy of the base took {:.3f} times as long as the base itself over all trials, in {} process starts "
+      "of {}",
       std::exp(median(medians)), medians.size(), medians.size());
 }
 

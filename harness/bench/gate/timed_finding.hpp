@@ -12,11 +12,10 @@
 
 namespace assay {
 
-/// What became of a variant that was timed beside naive. Both are empty when both were judged to be right.
+/// The fate of a variant that was timed beside naive. Both texts are empty if both were judged to be right.
 struct TimedFinding {
   std::string reason;  ///< why the variant was rejected
-  /// What went wrong beside that: naive was rejected, which never is at fault, or all ended and nobody was
-  /// named.
+  /// A fault elsewhere: naive was rejected, though it is always right, or all ended and nobody was named.
   std::string astray;
   bool rejected() const { return !reason.empty() && astray.empty(); }
 };

@@ -1,5 +1,5 @@
-// Matching, sampling in rounds, and verdicts of two builds. Times come in through a function, so that all of
-// this is tested without a clock.
+// Matches two builds, samples them in rounds, and decides. Times come in through a function, so that tests
+// need no clock.
 #include "bench/gate/two_builds.hpp"
 
 #include "assay/error.hpp"
@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-/// The share of what the first launch left of the budget that the rest of the screen may take, of trials
-/// whose calls are long: what is left then decides what the screen left open.
+/// After the first launch, the rest of the screen may take this share of the remaining budget where calls
+/// are long. The remainder decides the trials that the screen leaves open.
 constexpr double screen_share = 0.5;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -30,8 +30,7 @@ PairedTrial paired(const DescribedTrial& described) {
 }
 
 void leave_out(PairedTrial& trial, Standing standing, std::string why) {
-  trial.left_out = standing;
-  trial.why_left_out = std::move(why);
+  trial.left_out = {standing, std::move(why)};
 }
 
 void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
@@ -73,8 +72,8 @@ std::vector<TrialLogs> logs_of(const TwoBuilds& run, const std::vector<std::size
   return out;
 }
 
-/// The trials that are still open, once all have been screened. Those that were dropped count, as they do in
-/// the verdicts: what is told here must be told there.
+/// The trials that are still open after the screen. Dropped trials count, as they do for the final
+/// decisions: both must agree.
 std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
   SequentialPolicy policy = run.policy;
   policy.family = std::max(policy.family, tested(run).size());
@@ -107,16 +106,17 @@ void drop_the_longest(const TwoBuilds& run, double seconds_left, std::vector<std
 std::string sentence(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
                      const TwoBuilds& run) {
   if (logs.head.size() < run.policy.screen) {
-    return fmt::format("{} of {} launches of the screen {}", logs.head.size(), run.policy.screen,
+    return fmt::format("{} of {} process starts of the screen {}", logs.head.size(), run.policy.screen,
                        run.partial ? "were over when it was interrupted" : "fitted the budget");
   }
-  std::string out = decision.screened ? fmt::format("decided by the screen of {} launches", decision.launches)
-                                      : fmt::format("decided by {} launches", decision.launches);
+  std::string out = decision.screened
+                        ? fmt::format("decided by the screen of {} process starts", decision.launches)
+                        : fmt::format("decided by {} process starts", decision.launches);
   if (decision.standing == Standing::undecided) {
-    out = fmt::format("{} launches do not decide it", decision.launches);
+    out = fmt::format("{} process starts do not decide it", decision.launches);
   }
   if (decision.by_layout) out += "; it moved in some layouts of the code and not in others";
-  if (decision.control_moved) out += "; a copy of the base moved against the base in the same launches";
+  if (decision.control_moved) out += "; a copy of the base moved against the base in the same process starts";
   if (trial.base_allocations != trial.head_allocations ||
       trial.base_allocated_bytes != trial.head_allocated_bytes) {
     out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes",
@@ -260,7 +260,7 @@ std::size_t affordable_launches(const SequentialDecisions& decisions, const std:
   return ran_out || out < run.policy.screen ? std::min(out, most) : most;
 }
 
-/// Takes back every verdict, for a reason of the whole run, whoever reads verdicts one by one.
+/// Leaves every row undecided, for a reason of the whole run, for readers of single rows.
 void take_back(Comparison& comparison, const std::string& reason) {
   for (ComparedRow& verdict : comparison.rows) {
     if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
@@ -283,9 +283,10 @@ GateFindings findings_of(const TwoBuilds& run) {
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
     if (!trial.tested()) {
-      ComparedRow verdict{.key = trial.trial.key, .standing = trial.left_out, .why = trial.why_left_out};
-      // Identical code takes as long: exactly, for whoever sums up ratios.
-      if (trial.left_out == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
+      ComparedRow verdict{
+          .key = trial.trial.key, .standing = trial.left_out.standing, .why = trial.left_out.why};
+      // Identical code takes exactly as long; sums of ratios rely on it.
+      if (trial.left_out.standing == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
       out.comparison.rows.push_back(std::move(verdict));
       continue;
     }

@@ -18,6 +18,8 @@
 
 namespace assay {
 
+class Fields;
+
 /// Build::layout_remark of programs that were not linked here.
 inline constexpr const char* layout_of_programs =
     "one layout only, since programs are compared as they were linked";
@@ -57,8 +59,7 @@ struct PairedTrial {
   std::string base_code, head_code;
   /// Why it is not in the tested family: identical code, another workload, skipped, on one side only, a
   /// fault.
-  Standing left_out = Standing::undecided;
-  std::string why_left_out;  ///< empty for the tested family
+  Finding left_out;  ///< `why` is empty for the tested family
   std::vector<PairedLaunch> launches;
   double base_allocations = 0, head_allocations = 0;  ///< per call, with bytes
   double base_allocated_bytes = 0, head_allocated_bytes = 0;
@@ -67,7 +68,7 @@ struct PairedTrial {
   std::vector<std::string> pointers;               ///< lines on where to look, of a trial that became slower
   std::string cause;  ///< the changed source file, or function, that those lines are about
 
-  bool tested() const { return why_left_out.empty(); }
+  bool tested() const { return left_out.why.empty(); }
 };
 
 /// The share of a suite's trials that a run has, where several jobs divided them.
@@ -127,9 +128,9 @@ using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_
 /// spent.
 void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks);
 
-/// The verdicts, from what is in `run` alone.
+/// The findings of a run, from its samples alone.
 struct GateFindings {
-  Comparison comparison;          ///< one verdict per trial, in order
+  Comparison comparison;          ///< one row per trial, in order
   SequentialDecisions decisions;  ///< of the tested trials, in order
   std::vector<double> visible;    ///< smallest_visible() of the tested trials, in order
 };
@@ -143,6 +144,11 @@ inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
 std::string to_json(const TwoBuilds& run);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
+/// The same for readers that parse a file before they know what it holds.
+TwoBuilds two_builds_from(const Json& file, const std::string& where);
+/// Whether a file is one of these, by its schema.
+bool holds_two_builds(const Json& file);
+void describe(Fields& f, TwoBuilds& run);
 
 /// For the terminal, at most 100 columns.
 std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings);

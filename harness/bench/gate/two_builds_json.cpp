@@ -1,7 +1,6 @@
-// A gate of two builds as JSON: every slice of every launch, so that its verdicts can be reached again
-// elsewhere.
+// A gate of two builds as JSON: every slice of every launch, so that it can be decided again elsewhere.
 #include "assay/error.hpp"
-#include "bench/gate/two_builds_fields.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
 
@@ -19,7 +18,7 @@ namespace {
 
 constexpr Index most = std::numeric_limits<std::int32_t>::max();
 
-/// Of trials that are not tested.
+/// Standings that a trial can have without being tested.
 constexpr std::array reasons_to_leave_out{Standing::same,    Standing::not_comparable, Standing::wrong,
                                           Standing::skipped, Standing::added,          Standing::gone,
                                           Standing::crashed, Standing::timed_out,      Standing::impossible};
@@ -92,9 +91,9 @@ void describe(Fields& f, PairedTrial& trial) {
           {.about = "occurrences in an epoch, by suite"});
   f("base_code", trial.base_code);
   f("head_code", trial.head_code);
-  std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out));
+  std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out.standing));
   f("left_out", left_out);
-  f("why_left_out", trial.why_left_out, {.about = "empty for trials that were tested"});
+  f("why_left_out", trial.left_out.why, {.about = "empty for trials that were tested"});
   f("base_allocations", trial.base_allocations);
   f("base_allocated_bytes", trial.base_allocated_bytes);
   f("head_allocations", trial.head_allocations);
@@ -105,7 +104,7 @@ void describe(Fields& f, PairedTrial& trial) {
   f("cause", trial.cause, {.terse = true, .about = "the changed file or function that they are about"});
   f("launches", trial.launches);
   if (!f.reads()) return;
-  if (!trial.tested()) trial.left_out = reason_from(f, left_out);
+  if (!trial.tested()) trial.left_out.standing = reason_from(f, left_out);
   require_turns(f.place().at("launches"), trial);
 }
 

@@ -41,11 +41,10 @@ TEST(TwoBuildsJson, UnderstandsFormerNamesOfTiers) {
 
 TEST(TwoBuildsJson, KeepsWhatWasFoundImpossible) {
   PairedTrial idle = gemm_trial("gemm/a/m=1#1", "a");
-  idle.left_out = Standing::impossible;
-  idle.why_left_out = "took 1 ns";
+  idle.left_out = {Standing::impossible, "took 1 ns"};
   const TwoBuilds read = two_builds_from_json(to_json(run_of({idle})), "run.json");
-  EXPECT_EQ(read.trials[0].left_out, Standing::impossible);
-  EXPECT_EQ(read.trials[0].why_left_out, "took 1 ns");
+  EXPECT_EQ(read.trials[0].left_out.standing, Standing::impossible);
+  EXPECT_EQ(read.trials[0].left_out.why, "took 1 ns");
   EXPECT_EQ(read.trials[0].launches.size(), 1U) << "its samples are kept";
 }
 

@@ -26,8 +26,7 @@ PairedTrial measured(const std::string& key, double ratio, int launches = 21) {
 
 PairedTrial left_out(const std::string& key, Standing standing) {
   PairedTrial out = single_trial(key);
-  out.left_out = standing;
-  out.why_left_out = "as this test wants it";
+  out.left_out = {standing, "as this test wants it"};
   return out;
 }
 

@@ -101,7 +101,7 @@ std::string why_mixed(const std::vector<GateFile>& files) {
   return "";
 }
 
-/// Each shard had its own control, and a quiet shard beside it does not make a restless one fit.
+/// Each shard had its own control: a quiet shard does not make a restless one fit.
 std::string why_unfit(const std::vector<GateFile>& files) {
   for (const GateFile& file : files) {
     const std::string unfit = findings_of(file.run).comparison.unfit;

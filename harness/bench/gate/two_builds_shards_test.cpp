@@ -2,7 +2,7 @@
 #include "bench/gate/two_builds_shards.hpp"
 
 #include "assay/error.hpp"
-#include "bench/gate/two_builds_fields.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

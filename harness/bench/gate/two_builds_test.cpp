@@ -64,17 +64,17 @@ TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
   head.trials[6].skipped = "needs a multiple of 8";
   const auto trials = matched(base, head, all, false);
   ASSERT_EQ(trials.size(), 8U);
-  EXPECT_EQ(trials[0].left_out, Standing::same);
-  EXPECT_THAT(trials[0].why_left_out, HasSubstr("identical"));
+  EXPECT_EQ(trials[0].left_out.standing, Standing::same);
+  EXPECT_THAT(trials[0].left_out.why, HasSubstr("identical"));
   EXPECT_TRUE(trials[1].tested());
   EXPECT_TRUE(trials[2].tested()) << "code that is unknown counts as changed";
-  EXPECT_EQ(trials[3].left_out, Standing::added);
-  EXPECT_EQ(trials[4].left_out, Standing::not_comparable);
-  EXPECT_EQ(trials[5].left_out, Standing::skipped);
-  EXPECT_THAT(trials[5].why_left_out, HasSubstr("needs avx512"));
-  EXPECT_EQ(trials[6].left_out, Standing::not_comparable) << "the base ran it";
-  EXPECT_THAT(trials[6].why_left_out, HasSubstr("multiple of 8"));
-  EXPECT_EQ(trials[7].left_out, Standing::gone);
+  EXPECT_EQ(trials[3].left_out.standing, Standing::added);
+  EXPECT_EQ(trials[4].left_out.standing, Standing::not_comparable);
+  EXPECT_EQ(trials[5].left_out.standing, Standing::skipped);
+  EXPECT_THAT(trials[5].left_out.why, HasSubstr("needs avx512"));
+  EXPECT_EQ(trials[6].left_out.standing, Standing::not_comparable) << "the base ran it";
+  EXPECT_THAT(trials[6].left_out.why, HasSubstr("multiple of 8"));
+  EXPECT_EQ(trials[7].left_out.standing, Standing::gone);
 }
 
 TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
@@ -159,7 +159,7 @@ TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
   EXPECT_EQ(run.trials[0].launches.size(), 1U);
   const GateFindings findings = findings_of(run);
   EXPECT_EQ(findings.comparison.count(Standing::undecided), 3U);
-  EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("1 of 8 launches"));
+  EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("1 of 8 process starts"));
 }
 
 TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
@@ -175,7 +175,7 @@ TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
   const GateFindings findings = findings_of(run);
   EXPECT_EQ(findings.comparison.rows[0].standing, Standing::same);
   EXPECT_EQ(findings.comparison.rows[1].standing, Standing::undecided);
-  EXPECT_THAT(findings.comparison.rows[1].why, HasSubstr("1 of 8 launches"));
+  EXPECT_THAT(findings.comparison.rows[1].why, HasSubstr("1 of 8 process starts"));
   EXPECT_EQ(findings.comparison.rows[2].standing, Standing::same);
 }
 

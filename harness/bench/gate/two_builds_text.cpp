@@ -1,4 +1,4 @@
-// A gate of two builds in words, for the terminal and for a pull request: verdict and its evidence first.
+// A gate of two builds in words, for the terminal and for a pull request.
 #include "bench/compare/fields.hpp"
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -23,56 +23,27 @@ namespace {
 constexpr std::size_t width = 80;
 constexpr std::size_t rows_on_screen = 20;  // of each standing
 
-/// Standings that a reader sees row by row; the others are counted. What matters most comes last, right above
-/// the verdict: a terminal shows the end of what is long.
-constexpr std::array shown{Standing::gone,      Standing::added,  Standing::faster,     Standing::undecided,
-                           Standing::accepted,  Standing::slower, Standing::impossible, Standing::wrong,
-                           Standing::timed_out, Standing::crashed};
-
-/// Of programs that are not assay's also what cannot be compared: there may be few trials, each with a reason
-/// of its own.
-std::vector<Standing> standings_of(const TwoBuilds& run) {
-  std::vector<Standing> out;
-  if (!run.timing.empty()) out = {Standing::skipped, Standing::not_comparable};
-  out.insert(out.end(), shown.begin(), shown.end());
-  return out;
+/// Whether a reader sees the rows of that standing one by one; the others are counted. Of programs that are
+/// not assay's also rows that cannot be compared: there may be few, each with a reason of its own.
+bool is_listed(const TwoBuilds& run, Standing standing) {
+  if (standing == Standing::skipped || standing == Standing::not_comparable) return !run.timing.empty();
+  return standing != Standing::same;
 }
 
 struct Row {
   const PairedTrial* trial;
-  const ComparedRow* verdict;
+  const ComparedRow* compared;
 };
 
-/// Rows of that standing, the largest change last.
 std::vector<Row> rows_of(const TwoBuilds& run, const GateFindings& findings, Standing standing) {
   std::vector<Row> out;
-  for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const ComparedRow& verdict = findings.comparison.rows[i];
-    if (listed_as(verdict) == standing) out.push_back({&run.trials[i], &verdict});
-  }
-  std::ranges::stable_sort(out, {}, [](const Row& row) {
-    const double middle = row.verdict->ratio.middle;
-    return middle > 0 ? std::max(middle, 1 / middle) : 0;
-  });
+  if (!is_listed(run, standing)) return out;
+  for (const std::size_t i : rows_upwards(findings.comparison, standing))
+    out.push_back({&run.trials[i], &findings.comparison.rows[i]});
   return out;
 }
 
-/// Three decimals: a margin of one percent asks for tenths of one.
-std::string factor(double ratio) { return fmt::format("{:.3f}", ratio); }
-
-std::string change_of(const ComparedRow& verdict) {
-  const Interval& r = verdict.ratio;
-  if (r.middle <= 0) return std::string(to_string(verdict.standing));
-  if (verdict.standing == Standing::faster) {
-    return fmt::format("{}x faster [{}, {}]", factor(1 / r.middle), factor(1 / r.high), factor(1 / r.low));
-  }
-  const bool slower = verdict.standing == Standing::slower;
-  return fmt::format("{} {} [{}, {}]",
-                     slower ? factor(r.middle) + "x" : std::string(to_string(verdict.standing)),
-                     slower ? "slower" : factor(r.middle), factor(r.low), factor(r.high));
-}
-
-/// 0 where nothing was measured, and where seconds are withheld.
+/// 0 if nothing was measured, or seconds are withheld.
 double seconds_of_base(const TwoBuilds& run, const PairedTrial& trial) {
   if (!run.mixed_machines.empty()) return 0;
   std::vector<double> quartiles;
@@ -85,7 +56,7 @@ std::vector<EpochCost> epoch_costs(const TwoBuilds& run, const Row& row) {
   std::vector<EpochCost> out;
   const double seconds = seconds_of_base(run, *row.trial);
   if (seconds == 0) return out;
-  const Interval& ratio = row.verdict->ratio;
+  const Interval& ratio = row.compared->ratio;
   for (const Occurrence& o : row.trial->occurrences) {
     const double epoch = seconds * o.per_epoch;
     out.push_back(
@@ -123,7 +94,7 @@ std::string interrupted_sentence(const TwoBuilds& run) {
   return fmt::format("Interrupted after {:.0f} s: nothing is decided", run.seconds);
 }
 
-/// Counts verdicts, not what the samples alone would say: on a machine that is unfit nothing is the same.
+/// Counts standings, not what the samples alone would say: on a machine that is unfit nothing is the same.
 std::string count_line(const TwoBuilds& run, const GateFindings& findings) {
   std::size_t screened = 0, same = 0, identical = 0, skipped = 0, other = 0, next = 0;
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
@@ -135,9 +106,9 @@ std::string count_line(const TwoBuilds& run, const GateFindings& findings) {
       screened += one.screened ? 1 : 0;
       continue;
     }
-    if (trial.left_out == Standing::same) ++identical;
-    if (trial.left_out == Standing::skipped) ++skipped;
-    if (trial.left_out == Standing::not_comparable) ++other;
+    if (trial.left_out.standing == Standing::same) ++identical;
+    if (trial.left_out.standing == Standing::skipped) ++skipped;
+    if (trial.left_out.standing == Standing::not_comparable) ++other;
   }
   const std::string took = run.screen_seconds > 0 ? ", which took " + seconds_text(run.screen_seconds) : "";
   std::string out = fmt::format("{} same ({} by the screen{})", same, screened, took);
@@ -156,13 +127,13 @@ std::string control_line(const TwoBuilds& run, const GateFindings& findings) {
   if (moved.empty()) return "control: nothing was measured";
   std::ranges::sort(moved);
   std::string out =
-      fmt::format("control (a copy of the base): {} to {} times the base, median {}",
-                  factor(quantile(moved, 0.05)), factor(quantile(moved, 0.95)), factor(median(moved)));
+      fmt::format("control (a copy of the base): {:.3f} to {:.3f} times the base, median {:.3f}",
+                  quantile(moved, 0.05), quantile(moved, 0.95), median(moved));
   if (findings.visible.size() == 1) {
     const double visible = findings.visible.front();
     return out + (visible > 0 ? fmt::format("\nsmallest slow-down that would have been seen: {}",
                                             percent_text(visible - 1))
-                              : "\nwould have seen no slow-down: its launches are too few");
+                              : "\nwould have seen no slow-down: its process starts are too few");
   }
   const auto seen = [&](double ratio) {
     return std::ranges::count_if(findings.visible, [&](double v) { return v > 0 && v <= ratio; });
@@ -180,7 +151,7 @@ std::string layout_line(const TwoBuilds& run) {
   }
   std::string out = fmt::format("layouts: {} of the base, {} of the head", run.base.links, run.head.links);
   if (run.base.links + run.head.links > 2 && !moved.empty()) {
-    out += fmt::format("; their order alone moved launches by {} in the median, {} at most",
+    out += fmt::format("; their order alone moved process starts by {} in the median, {} at most",
                        percent_text(median(moved)), percent_text(std::ranges::max(moved)));
   }
   for (const std::string& remark : {run.base.layout_remark, run.head.layout_remark}) {
@@ -213,16 +184,16 @@ std::string below(const std::string& text) {
 /// The key stays whole, so that it can be copied.
 std::string text_of(const TwoBuilds& run, const Row& row) {
   constexpr std::size_t most_of_a_key = 400;
-  const Standing standing = row.verdict->standing;
+  const Standing standing = row.compared->standing;
   const double seconds = seconds_of_base(run, *row.trial);
   std::string out = fmt::format(
-      "{} {}\n    {}{}{}\n", mark(listed_as(*row.verdict)), printable(row.verdict->key, most_of_a_key),
-      seconds > 0 ? seconds_text(seconds) + "  " : "", change_of(*row.verdict),
-      row.trial->launches.size() > 0 ? fmt::format("  {} launches", row.trial->launches.size()) : "");
-  if (standing == Standing::wrong || standing == Standing::undecided || row.verdict->ratio.middle <= 0) {
-    out += below(row.verdict->why);
+      "{} {}\n    {}{}{}\n", mark(listed_as(*row.compared)), printable(row.compared->key, most_of_a_key),
+      seconds > 0 ? seconds_text(seconds) + "  " : "", in_words(*row.compared),
+      row.trial->launches.size() > 0 ? fmt::format("  {} process starts", row.trial->launches.size()) : "");
+  if (standing == Standing::wrong || standing == Standing::undecided || row.compared->ratio.middle <= 0) {
+    out += below(row.compared->why);
   }
-  if (const std::string figures = figures_in_words(*row.verdict); !figures.empty()) out += below(figures);
+  if (const std::string figures = figures_in_words(*row.compared); !figures.empty()) out += below(figures);
   if (standing == Standing::slower) {
     for (const EpochCost& cost : epoch_costs(run, row)) {
       out += below(fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite));
@@ -236,9 +207,9 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
 
 std::string urgent_text(const TwoBuilds& run, const GateFindings& findings) {
   std::string out;
-  for (const Standing standing : standings_of(run)) {
+  for (const Standing standing : std::views::reverse(standings_by_weight)) {
     for (const Row& row : rows_of(run, findings, standing)) {
-      if (is_urgent(*row.verdict)) out += text_of(run, row);
+      if (is_urgent(*row.compared)) out += text_of(run, row);
     }
   }
   return out;
@@ -259,7 +230,7 @@ std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings) 
         layout_line(run), count_line(run, findings), shard_line(run)}) {
     if (!line.empty()) out += wrapped(line, width, "  ") + "\n";
   }
-  for (const Standing standing : standings_of(run)) {
+  for (const Standing standing : std::views::reverse(standings_by_weight)) {
     const std::vector<Row> rows = rows_of(run, findings, standing);
     const std::size_t left_out = rows.size() - std::min(rows.size(), rows_on_screen);
     if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
@@ -270,7 +241,7 @@ std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings) 
 
 namespace {
 
-/// The ratios that the verdict rests on: of a launch each, to the base.
+/// The ratios behind the standing: of each launch, to the base.
 std::vector<PlottedSamples> ratios_by_launch(const PairedTrial& trial) {
   const TrialLogs logs = logs_of(trial);
   std::vector<PlottedSamples> out{{"head", {}}, {"copy of the base", {}}};
@@ -311,19 +282,13 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) 
     const Row row{&trial, &findings.comparison.rows[i]};
     const double seconds = seconds_of_base(run, trial);
     ChangedTrial& changed = out.trials.emplace_back();
-    if (seconds > 0) {
-      changed.before = seconds_text(seconds);
-      changed.before_seconds = seconds;
-      if (row.verdict->ratio.middle > 0) {
-        changed.after_seconds = seconds * row.verdict->ratio.middle;
-        changed.after = seconds_text(changed.after_seconds);
-      }
-    }
+    changed.before = seconds;
+    changed.after = seconds * std::max(row.compared->ratio.middle, 0.0);
     changed.cause = trial.cause;
     changed.pointers = trial.pointers;
     changed.samples = ratios_by_launch(trial);
     changed.scale = PlotScale::ratios;
-    if (row.verdict->standing == Standing::slower) changed.epochs = epoch_costs(run, row);
+    if (row.compared->standing == Standing::slower) changed.epochs = epoch_costs(run, row);
   }
   return out;
 }

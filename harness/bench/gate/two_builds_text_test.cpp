@@ -44,7 +44,7 @@ TEST(TwoBuildsText, SaysWhatMakesAComparisonDoubtfulInAPullRequestToo) {
   EXPECT_THAT(two_builds_text(run, findings),
               AllOf(HasSubstr("  head is no Release build (Debug)"), HasSubstr("  differs: compiler")));
   EXPECT_THAT(two_builds_markdown(run, findings),
-              AllOf(HasSubstr("\n- head is no Release build (Debug)"), HasSubstr("\n- differs: compiler")));
+              AllOf(HasSubstr("\n* head is no Release build (Debug)"), HasSubstr("\n* differs: compiler")));
   run.base.facts = run.head.facts = {{"build type", "Release"}};
   EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
               AllOf(Not(HasSubstr("no Release build")), Not(HasSubstr("differs: "))));
@@ -56,7 +56,7 @@ TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {
   run = two_builds_from_json(to_json(run), "run.json");
   EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("\n  address randomization stays on here\n"));
   EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
-              HasSubstr("\n- address randomization stays on here\n"));
+              HasSubstr("\n* address randomization stays on here\n"));
 }
 
 std::size_t widest_line(const std::string& text) {
@@ -102,7 +102,7 @@ TEST(TwoBuildsText, SaysHowManyRowsItLeftOutBeforeTheWorst) {
 TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
   TwoBuilds run = run_of_one_trial(1.05);
   run.trials.front().launches.resize(9);
-  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("\n    9 launches do not decide it\n"));
+  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("\n    9 process starts do not decide it\n"));
 }
 
 TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {

@@ -27,11 +27,11 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// Runs of each side in a launch: of a short command so many that all looks of a gate fill the budget.
+/// Short commands run several times per side and launch, so that all looks of a gate fill the budget.
 constexpr double launches_in_budget = 150;
 constexpr double most_passes = 32;
 
-/// Of what the first run took, as a limit of the others, and the least of such a limit.
+/// Later runs may take this many times the seconds of the first, and at least `least_limit` seconds.
 constexpr double limit_by_first_run = 20, least_limit = 10;
 
 double passed_since(Steady::time_point start) {
@@ -91,10 +91,10 @@ class CommandRunner {
     if (!timing_.match.empty()) return printed_times(answer.output + answer.errors, timing_, command.text);
     return {{name, {.seconds = {timing_.processor ? answer.cpu_seconds : answer.seconds}, .error = {}}}};
   }
-  /// That the last run took, with what it takes to start one.
+  /// Wall time of the last run, its start included.
   double seconds() const { return seconds_; }
 
-  /// Holds the runs that follow to what the first one took.
+  /// Limits the time of later runs by that of the first.
   void expect(double seconds) {
     if (timing_.time_limit > 0) return;
     limit_ = std::min(limit_, std::max(least_limit, limit_by_first_run * seconds));
@@ -225,7 +225,7 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     LaunchReports reports;
     for (int pass = 0; pass < passes; ++pass) {
       for (const std::size_t side : order) {
-        // A launch that would end far behind the budget is none.
+        // Drops a launch that would end far behind the budget.
         if (hooks.stopped() || passed_since(start) > budget) return;
         try {
           append(reports[side], runner.run(command_of_side(side), launch_side_names[side], timing.name));

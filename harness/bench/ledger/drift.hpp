@@ -18,7 +18,7 @@ inline constexpr double drift_level = 0.01;
 /// the logarithms over the Student quantile that belongs to the interval's coverage, 1.96 for 95 % and many
 /// launches. The row's own spread between recordings, where there is one, is added to its variance: launches
 /// of one recording share its luck. A row without any width, such as identical machine code, is exact.
-std::optional<Estimate> estimate_of(const ComparedRow& verdict);
+std::optional<Estimate> estimate_of(const ComparedRow& row);
 
 /// A sum of independent estimates: variances add. Degrees of freedom after Welch and Satterthwaite.
 struct DriftSum {

@@ -66,7 +66,7 @@ History history(std::size_t steps, const std::vector<double>& truth, Strays stra
       if (truth[t] > 0 && is_slower_alone(logs, truth.size())) ++out.slower_alone;
       seen.rows.push_back({.key = scripted::key(t, "packed"),
                            .standing = Standing::same,
-                           .ratio = exponential(centre(logs, verdict_coverage)),
+                           .ratio = exponential(centre(logs, standing_coverage)),
                            .launches = logs.size()});
     }
     Step step = step_of(seen, commit(i), commit(i + 1), {});

@@ -54,7 +54,7 @@ void require_chain(const JsonField& file, const Ledger& ledger) {
   }
 }
 
-/// What is accepted, at whatever price.
+/// The acceptance without its price.
 std::string what_of(const Acceptance& one) {
   return one.figure.empty() ? one.key : fmt::format("{} of {}", one.figure, one.key);
 }

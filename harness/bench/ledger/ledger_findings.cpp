@@ -50,7 +50,7 @@ class Application {
 
   bool is_over(const Acceptance& one) const { return occasion_.today > one.until; }
 
-  /// That of the time, or of a figure.
+  /// Returns the acceptance of the time, or of a figure; null if there is none.
   const Acceptance* acceptance_of(const std::string& key, const std::string& figure = "") const {
     const auto found = std::ranges::find_if(
         ledger_.acceptances, [&](const Acceptance& one) { return one.key == key && one.figure == figure; });
@@ -112,15 +112,15 @@ class Application {
                                 change.accepted ? fmt::format(" ({})", one->reason) : "");
   }
 
-  /// Returns how much of an accepted slow-down is in the base already, as a logarithm: only what the steps
-  /// since then show for sure, lest their noise eats up an acceptance that nobody used.
+  /// Returns how much of an accepted slow-down is in the base already, as a logarithm. Counts significant
+  /// steps only, so that noise does not use up the allowance.
   double used(const Acceptance& one) const {
     DriftSum sum;
     for (const Step& step : steps()) {
       const auto row = step.rows.find(one.key);
       if (step.date >= one.accepted_on && row != step.rows.end()) sum.add(row->second);
     }
-    return sum.terms == 0 ? 0 : std::max(0.0, sum.low((1 - verdict_coverage) / 2));
+    return sum.terms == 0 ? 0 : std::max(0.0, sum.low((1 - standing_coverage) / 2));
   }
 
   /// Whether a slower row is one that was accepted.
@@ -202,7 +202,7 @@ class Application {
   }
 
   static std::string text(const DriftSum& sum) {
-    const Interval ratio = sum.interval(verdict_coverage);
+    const Interval ratio = sum.interval(standing_coverage);
     return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", ratio.middle, ratio.low, ratio.high);
   }
 
@@ -235,13 +235,13 @@ class Application {
     verdict.why =
         fmt::format("by drift: {}; in this comparison {}: {}", what, in_words(verdict), verdict.why);
     verdict.standing = Standing::slower;
-    verdict.ratio = row.sum.interval(verdict_coverage);
+    verdict.ratio = row.sum.interval(standing_coverage);
     verdict.limit = limit;
     verdict.crept_since = ledger_.release;
     out_.fails = true;
   }
 
-  /// A sum that lacks a term may be too small, and what is not here was not tested.
+  /// A sum that lacks a term may be too small, and trials that are not here were not tested.
   void say_what_is_missing(const std::vector<Tested>& rows) {
     std::vector<std::string> incomplete, untested;
     for (const Tested& row : rows) {

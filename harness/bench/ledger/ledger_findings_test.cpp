@@ -331,7 +331,7 @@ TEST(LedgerFindings, ShowInTheWordsOfAComparison) {
   apply(expired, with_acceptance(fresh()), occasion("2026-05-02", commit(0)));
   EXPECT_THAT(comparison_text(expired, {}, {}),
               AllOf(HasSubstr("1 acceptance ran out; none of 2 trials"), HasSubstr("ran out on 2026-05-01")));
-  EXPECT_THAT(comparison_markdown(expired, {}, {}), HasSubstr("- the acceptance of gemm/packed"));
+  EXPECT_THAT(comparison_markdown(expired, {}, {}), HasSubstr("* the acceptance of gemm/packed"));
   EXPECT_THAT(to_json(expired), HasSubstr("\"objections\": [\"the acceptance of"));
 }
 

@@ -151,7 +151,7 @@ class Layouts {
     }
   }
 
-  /// What a program lists, or this one of a plug-in, which says where that lies.
+  /// Lists the trials of a program. A plug-in is listed by this program, which is told where it lies.
   std::string listing_of(const fs::path& program) const {
     const std::string path = program.string();
     if (!is_shared_library(program)) return output_of({path, "list", "--json", "-"}, request_.folder, hooks_);

@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "bench/programs/cmake_build.hpp"
-#include "bench/programs/project_fields.hpp"
+#include "core/json/fields.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,10 @@
 
 namespace assay {
 
-/// What `assay.json` in the root of a repository says; what it leaves out is told by the build folder of the
-/// running program, where that is a build of the same repository.
+class Fields;
+
+/// The content of `assay.json` in the root of a repository. The build folder of the running program completes
+/// it, if that is a build of the same repository.
 struct Project {
   std::string source = ".";            ///< folder of its CMakeLists.txt, from the root
   std::string target;                  ///< of CMake, that makes the program
@@ -18,6 +20,8 @@ struct Project {
   std::string suite;                   ///< from the root, where --suite is not given; empty for none
   std::filesystem::path build;         ///< where a checkout has its build folder; of no file
 };
+
+void describe(Fields& f, Project& project);
 
 /// Whether what it builds is a plug-in, by the name of its file.
 bool makes_plugin(const Project& project);

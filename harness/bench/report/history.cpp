@@ -3,6 +3,7 @@
 
 #include "assay/error.hpp"
 #include "bench/compare/row_text.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
@@ -55,11 +56,11 @@ void describe(Fields& f, TimeOfRun& one) {
   f("seconds", one.seconds);
 }
 
-/// How much a row matters: by its verdict, then by the size of the change.
-std::pair<std::ptrdiff_t, double> weight_of(const HistoryRow& row) {
-  if (!row.verdict) return {-1, 0};
+/// How much a row matters: by its standing, then by the size of the change.
+std::pair<std::ptrdiff_t, double> order_of(const HistoryRow& row) {
+  if (!row.verdict) return {-std::ssize(standings_by_weight), 0};
   const double ratio = row.verdict->ratio.middle;
-  return {std::ranges::find(lightest_first, row.verdict->standing) - lightest_first.begin(),
+  return {-static_cast<std::ptrdiff_t>(weight_of(row.verdict->standing)),
           ratio > 0 ? std::max(ratio, 1 / ratio) : 0};
 }
 
@@ -159,7 +160,7 @@ History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
     }
     out.rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(out.rows, std::greater{}, weight_of);
+  std::ranges::stable_sort(out.rows, std::greater{}, order_of);
   return out;
 }
 

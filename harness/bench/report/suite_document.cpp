@@ -230,16 +230,6 @@ std::string compared_with(const Report& report) {
                                   : "There is no baseline.";
 }
 
-/// Returns the place of a standing in the table: what readers must see first comes first.
-int weight(Standing standing) {
-  constexpr std::array order{Standing::crashed,    Standing::timed_out,      Standing::wrong,
-                             Standing::impossible, Standing::slower,         Standing::accepted,
-                             Standing::undecided,  Standing::not_comparable, Standing::gone,
-                             Standing::faster,     Standing::added,          Standing::skipped,
-                             Standing::same};
-  return static_cast<int>(std::ranges::find(order, standing) - order.begin());
-}
-
 Section verdicts_section(const Report& report) {
   Section out{.tag = "ratios",
               .title = "Verdicts against the baseline",
@@ -251,7 +241,7 @@ Section verdicts_section(const Report& report) {
                  "trial; !verdict; !words = time now against before; -ratio; limit [times]; why"),
              .sorts = true};
   std::vector<ComparedRow> sorted = report.comparison->rows;
-  std::ranges::stable_sort(sorted, {}, [](const ComparedRow& v) { return weight(listed_as(v)); });
+  std::ranges::stable_sort(sorted, {}, [](const ComparedRow& v) { return weight_of(listed_as(v)); });
   for (const ComparedRow& verdict : sorted) {
     const std::string figures = figures_in_words(verdict);
     rows.rows.push_back({code(verdict.key), to_string(verdict.standing),
@@ -259,7 +249,7 @@ Section verdicts_section(const Report& report) {
                          doc::amount(verdict.ratio, "times"), doc::amount(verdict.limit, "times"),
                          verdict.why});
   }
-  out.blocks.push_back(Picture{"ratios_plot", verdicts_plot(*report.comparison),
+  out.blocks.push_back(Picture{"ratios_plot", ratios_plot(*report.comparison),
                                "✗ slower, ▲ faster, ◆ undecided or accepted, ● same."});
   out.blocks.push_back(
       "The naive variants took " + Text(doc::amount(report.comparison->machine_moved, "times")) +

@@ -67,7 +67,7 @@ std::vector<FigureChange> changes_of(const std::vector<Figure>& before, const st
 struct ComparedRow {
   std::string key;
   Standing standing = Standing::undecided;
-  /// Time after / time before, with what the machine did by itself taken out: what the verdict judges. For a
+  /// Time after / time before, with what the machine did by itself taken out: this is judged. For a
   /// row that is slower by drift alone, since the release.
   Interval ratio;
   double limit = 1;          ///< ratio above which it is slower: 1 + tolerance of this case
@@ -90,17 +90,17 @@ struct ComparedRow {
   std::vector<FigureChange> figures{};
 };
 /// Whether a figure of its output is worse than before, which fails whatever its time does.
-bool has_worse_figure(const ComparedRow& verdict);
+bool has_worse_figure(const ComparedRow& row);
 
 struct Comparison {
   std::vector<ComparedRow> rows;         ///< in the order of the current results, then those gone
   std::vector<std::string> differences;  ///< between the fingerprints
-  bool comparable = true;                ///< false: the deciding facts differ and every verdict says so
+  bool comparable = true;                ///< false: the deciding facts differ, and every row says so
   double machine_moved = 1;  ///< median time ratio of the naive variants: what the machine did by itself
   /// There are none, so that `machine_moved` is of all rows, and may be what the code did.
   bool no_naive = false;
   std::string unfit;  ///< why the machine cannot be judged on, so that nothing is decided; empty when it can
-  std::vector<std::string> objections;  ///< what fails besides the rows: acceptances that ran out
+  std::vector<std::string> objections;  ///< failures besides the rows: acceptances that ran out
   std::vector<std::string> failures;    ///< trials that had a time before and report an error now
   std::size_t count(Standing standing) const;
 };
@@ -130,12 +130,12 @@ std::string to_json(const Baseline& baseline);
 /// Makes the folders of `file` as needed. Throws Error.
 void save_baseline(const std::filesystem::path& file, const Baseline& baseline);
 
-/// Current results against the recordings. A regression must show in the time and in the time relative to the
-/// naive variant of the same case; a case's tolerance is its own spread between recordings where that is
-/// larger. bench/compare/judge.hpp states the rules.
+/// Compares current results with the recordings. A regression must show in the time and in the time relative
+/// to the naive variant of the same case; a case's tolerance is its own spread between recordings where that
+/// is larger. bench/compare/judge.hpp states the rules.
 Comparison compare(const Results& current, const Baseline& baseline, const GatePolicy& policy);
 
-/// One results file against another.
+/// Compares one results file with another.
 Comparison compare(const Results& before, const Results& after, const GatePolicy& policy);
 
 /// Combines two comparisons, the second made of doubtful rows measured afresh: with 100 rows some stray once
@@ -148,7 +148,7 @@ using MeasureAfresh = std::function<Results(const std::vector<std::string>& keys
 
 struct Confirmation {
   Comparison comparison;
-  std::optional<Results> again;  ///< what was measured a second time; partial where that was interrupted
+  std::optional<Results> again;  ///< the second measurement; partial if it was interrupted
 };
 
 /// A regression must show twice: what `first` calls slower is measured afresh, and called so when both say
@@ -157,11 +157,11 @@ Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolic
                      const MeasureAfresh& afresh);
 
 /// "1.11x slower [1.08, 1.14]", "1.09x faster [1.06, 1.12]", "same [0.99, 1.01]".
-std::string in_words(const ComparedRow& verdict);
+std::string in_words(const ComparedRow& row);
 /// "height 1,234 → 1,300 bytes (5.3 % more)", "height 1,234 bytes as before".
 std::string in_words(const FigureChange& change);
 
-/// The table of a comparison, most important rows first, its first line the verdict with counts: as Markdown,
+/// The table of a comparison, most important rows first, its first line the outcome with counts: as Markdown,
 /// with names escaped, since they may come from untrusted changes, and as text of at most 100 columns.
 std::string comparison_markdown(const Comparison& comparison, const Results& before, const Results& after);
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after);
