@@ -129,6 +129,10 @@ void describe(Fields& f, TrialResult& trial) {
   f("failure", trial.failure, {.about = "how it ended, where it did not come back"});
   f("figures", trial.figures, {.terse = true, .about = "by tag: measured besides times"});
   if (f.reads()) read_former_figures(f.place(), trial.figures);
+  for (const Figure& figure : f.tells() ? measured_figures() : std::vector<Figure>()) {
+    double former = 0;
+    f(figure.tag, former, {.optional = true, .about = "in files of earlier versions"});
+  }
   f("picked", trial.picked, {.about = "the variant that did the work, for one that picks"});
   f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});
   f("remark", trial.remark, terse);
