@@ -354,7 +354,7 @@ doc::Document document_of(const Forecast& f, const std::string& made) {
   return {.schema = forecast_form,
           .title = "Epoch of " + f.job.name,
           .facts = facts_of(f, made),
-          .outcome = doc::strong(outcome_text(f)),
+          .outcome = outcome_text(f),
           .sections = sections_of(f)};
 }
 
