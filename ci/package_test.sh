@@ -34,6 +34,9 @@ for file in bin/assay share/man/man1/assay.1.gz share/doc/assay/copyright share/
     share/assay/ci/gate.sh share/assay/suites/smoke.json; do
   [ -s "$root/usr/$file" ] || fail "has no usr/$file"
 done
+if grep -rlaq 'kernels/known_' "$root/usr/bin" "$root"/usr/lib*; then
+  fail 'has kernels that are wrong or cheat, which are for the package assay-teeth'
+fi
 [ -z "$(find "$root" -perm /022 ! -type l)" ] || fail 'has files that others may write'
 tar -tzf "$work"/assay-*.tar.gz | grep -q '^assay-[^/]*/bin/assay$' || fail 'the tarball has no bin/assay'
 
