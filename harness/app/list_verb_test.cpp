@@ -57,7 +57,7 @@ TEST(List, SaysWhatAutoIsForACaseAndWhy) {
   const std::string reason = "is added for rows=3,columns=5#1, because one thread has nothing to divide\n";
   EXPECT_THAT(listed({.filter = "doubling/rows=3,columns=5"}), HasSubstr(reason));
   EXPECT_THAT(listed({.filter = "doubling/rows=3,columns=5", .json = "-"}),
-              HasSubstr("\"reason\": \"one thread has nothing to divide\""));
+              HasSubstr("\"reason\":\"one thread has nothing to divide\""));
 }
 
 }  // namespace
