@@ -143,7 +143,7 @@ TEST(PullRequest, OfManyTrialsDropsTheLastAndCountsThem) {
     std::size_t rows = 0;
     std::istringstream lines(text);
     for (std::string one; std::getline(lines, one);) {
-      for (const char* mark : {"| ✗ ", "| ? ", "| = "}) rows += one.starts_with(mark) ? 1 : 0;
+      for (const char* mark : {"| ✗ ", "| ? ", "| = "}) rows += one.starts_with(mark) ? 1U : 0U;
     }
     return rows;
   }();
@@ -228,7 +228,7 @@ TEST(PullRequest, LetsNoTextFromOutsideBecomeMarkup) {
     ++rows;
     std::size_t bars = 0;
     for (std::size_t i = 0; i < one.size(); ++i)
-      bars += one[i] == '|' && (i == 0 || one[i - 1] != '\\') ? 1 : 0;
+      bars += one[i] == '|' && (i == 0 || one[i - 1] != '\\') ? 1U : 0U;
     EXPECT_EQ(bars, 8U) << one;
   }
   EXPECT_EQ(rows, 24U);

@@ -26,14 +26,14 @@ double launch_noise(Rng& rng, double deviation) {
   return noise * (stray ? 8 * deviation : deviation);
 }
 
-struct Outcome {
+struct GateCounts {
   std::size_t slower = 0, undecided = 0, launches = 0;
   bool planted_found = false, unfit = false;
 };
 
 /// One run of the gate: screens all, then follows what is open through the looks, as the driver does.
 /// With a deviation of eight layouts they take turns, and each moves all launches of a trial that run it.
-Outcome gated(std::size_t count, double deviation, double planted, Rng& rng, double by_layout = 0) {
+GateCounts gated(std::size_t count, double deviation, double planted, Rng& rng, double by_layout = 0) {
   constexpr std::size_t layouts = 8;
   const SequentialPolicy policy;
   std::vector<TrialLogs> trials(count);
@@ -49,7 +49,7 @@ Outcome gated(std::size_t count, double deviation, double planted, Rng& rng, dou
     }
     trials[i].to_control.push_back(trials[i].head.back() - trials[i].control.back());
   };
-  Outcome out;
+  GateCounts out;
   for (std::size_t l = 0; l < policy.screen; ++l) {
     for (std::size_t i = 0; i < count; ++i) launch(i);
   }
@@ -82,8 +82,8 @@ TEST(SequentialRules, CallUnchangedSuitesOfAHundredTrialsRedLessThanOnceInAHundr
   Rng rng(1);
   std::size_t red = 0, unfit = 0, undecided = 0;
   for (int run = 0; run < 300; ++run) {
-    const Outcome outcome = gated(100, run % 2 == 0 ? 0.003 : 0.01, 1, rng);
-    red += outcome.slower > 0 ? 1 : 0;
+    const GateCounts outcome = gated(100, run % 2 == 0 ? 0.003 : 0.01, 1, rng);
+    red += outcome.slower > 0 ? 1U : 0U;
     unfit += outcome.unfit ? 1 : 0;
     undecided += outcome.undecided;
   }
@@ -106,14 +106,14 @@ TEST(SequentialRules, SeeThreePercentInOneTrialOfAHundred) {
 TEST(SequentialRules, CallNothingSlowerThatOnlySomeLayoutsMoved) {
   Rng rng(5);
   std::size_t red = 0;
-  for (int run = 0; run < 100; ++run) red += gated(38, 0.003, 1, rng, 0.02).slower > 0 ? 1 : 0;
+  for (int run = 0; run < 100; ++run) red += gated(38, 0.003, 1, rng, 0.02).slower > 0 ? 1U : 0U;
   EXPECT_LE(red, 1U);
 }
 
 TEST(SequentialRules, SeeThreePercentThroughLayoutsThatMoveItByHalfAPercent) {
   Rng rng(6);
   std::size_t found = 0;
-  for (int run = 0; run < 100; ++run) found += gated(38, 0.006, 1.03, rng, 0.005).planted_found ? 1 : 0;
+  for (int run = 0; run < 100; ++run) found += gated(38, 0.006, 1.03, rng, 0.005).planted_found ? 1U : 0U;
   EXPECT_GE(found, 95U);
 }
 

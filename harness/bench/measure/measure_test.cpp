@@ -125,8 +125,9 @@ TEST(SampleHere, CountsTheAllocationsOfOneCall) {
        .run = [](const Doubling::Problem& p, const Doubling::Input& in, Doubling::Output& out) {
          const std::vector<float> copy(in.x.begin(), in.x.end());
          const auto other = std::make_unique<float>(copy.front());
+         float* volatile const kept = other.get();  // else an optimizer may do without the allocation
          doubled(p, in, out);
-         out.y[0] = 2 * *other;
+         out.y[0] = 2 * *kept;
        }});
   const auto samples = sample_here(registry, request_of(registry, 3), {});
   EXPECT_EQ(samples[1].figures.at("allocations_per_call"), 2);

@@ -113,8 +113,10 @@ TEST_F(DifferingFunctions, AreNoneWhereCallsAndTablesOfJumpsMerelyMoved) {
       "sink; case 2:\n"
       "  return putchar(9); case 3: return 5; case 4: sink = 8; return 1; case 5: return sink * 3; default: "
       "return 0; } }\n";
-  EXPECT_THAT(names(differing_functions(link("a", with_a_switch("")), link("b", with_a_switch(moves)))),
-              ::testing::UnorderedElementsAre("a()", "b(int)"));
+  std::vector<std::string> found =
+      names(differing_functions(link("a", with_a_switch("")), link("b", with_a_switch(moves))));
+  std::erase(found, "b(int) [clone .cold]");  // GCC makes two parts of it
+  EXPECT_THAT(found, ::testing::UnorderedElementsAre("a()", "b(int)"));
 }
 
 TEST_F(DifferingFunctions, IncludeOneWithOneOtherInstructionOfTheSameLength) {
