@@ -1,22 +1,40 @@
 #!/bin/sh
-# Usage: ci/test.sh [--deps-only]
-# From a bare system to tested: installs what is missing, then checks every variant of the build that is measured
-# and what is installed of it, runs the tests of threaded code under the thread sanitizer, and all tests under the
-# address and undefined-behaviour sanitizers. Warnings are errors in every build that it begins.
-# Exit codes: 0 all passed, 2 a package is missing and this is not root, else the first failure's.
+# Usage: ci/test.sh [--deps-only] [--all [--shard I/N]]
+# From a bare system to tested: installs the missing packages, then builds and tests. Warnings are errors in every build
+# that it begins.
+#   no option  whatever must never break: the build that is measured with `check` and the tests of the harness, a foreign
+#              project, a page in a browser, the harness under sanitizers, threaded kernels under the thread sanitizer
+#   --all      all of that, and every tier sanitized, cheats, packages, plug-ins, clusters, revisions, each source by itself
+#   --shard I/N  of --all, the parts of machine I of N, counted from 0
+# Exit codes: 0 all passed, 2 a package is missing and this is not root, else the code of the first failure.
 set -eu
-case $# in
-  0) deps_only=no ;;
-  *) deps_only=yes
-     if [ "$*" != --deps-only ]; then sed -n '2s/^# //p' "$0" >&2; exit 2; fi ;;
-esac
+usage() { sed -n '2s/^# //p' "$0" >&2; exit 2; }
+deps_only=no all=no shard=0 shards=1
+while [ $# -gt 0 ]; do
+  case $1 in
+    --deps-only) deps_only=yes ;;
+    --all) all=yes ;;
+    --shard)
+      [ $# -gt 1 ] || usage
+      shift
+      shard=${1%/*} shards=${1#*/}
+      case $shard,$shards in ,* | *, | *[!0-9,]*) usage ;; esac
+      [ "$shard" -lt "$shards" ] || usage ;;
+    *) usage ;;
+  esac
+  shift
+done
+[ $shards -eq 1 ] || [ $all = yes ] || usage
 cd "$(dirname "$0")/.."
 . ci/stages.sh
-ci/install_packages.sh build test
+kinds='build test'
+[ $all = no ] || kinds="$kinds all"
+# shellcheck disable=SC2086 # two or three words
+ci/install_packages.sh $kinds
 [ $deps_only = no ] || exit 0
 
-# beside LOG COMMAND…: starts what leaves most of the processors idle, to run while the next build does, and keeps its
-# output. `joined` waits for it, prints that, and fails as it did. It ends with this script, in whatever way that ends.
+# beside LOG COMMAND...: starts a command that leaves most of the processors idle, to run while the next build does.
+# `joined` waits for it, prints its output, and fails as it did. It ends with this script, in whatever way that ends.
 beside=
 trap '[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null' EXIT
 trap 'exit 130' INT
@@ -28,6 +46,7 @@ beside() {
   beside=$!
 }
 joined() {
+  [ -n "$beside" ] || return 0
   status=0
   wait "$beside" || status=$?
   beside=
@@ -35,25 +54,98 @@ joined() {
   return $status
 }
 
-stage "1 of 4: building for measurement what is not built yet" $release_build
-# With another flag all that ci/bench.sh has built would be built again.
-if [ -e build/release/CMakeCache.txt ]; then werror=; else werror=-DASSAY_WARNINGS_AS_ERRORS=ON; fi
-cmake --preset release $werror
-cmake --build --preset release
-stage "2 of 4: checking every variant, and a foreign project against what is installed and packed; beside that, building \
-with the thread sanitizer" $tsan_build
-beside build/release/check.log sh -ec 'build/release/assay check
+# configured PRESET OPTION...: a build of bench.sh is gone on with. With another flag all of it would be built again.
+configured() {
+  preset=$1
+  shift
+  [ -e "build/$preset/CMakeCache.txt" ] || set -- "$@" -DASSAY_WARNINGS_AS_ERRORS=ON
+  cmake --preset "$preset" "$@"
+}
+tested="ctest --output-on-failure --no-tests=error --parallel 3 --test-dir"
+
+release() {
+  stage 'Release: building all that is measured, and the tests of the harness' $release_build
+  configured release -DASSAY_BUILD_TESTS=ON -DASSAY_TIERS=usual
+  cmake --build --preset release --target assay assay_shared assay_harness_tests
+}
+# The page of page_test.sh is opened in Chromium, which is one of the packages: its test is not skipped here.
+release_tests="build/release/assay check
   ci/consumer/test.sh build/release
+  $tested build/release -L 'harness|structure'"
+
+sanitized() {
+  stage "Address and undefined-behaviour sanitizers: building the harness, the contracts and one tier of the kernels" $dev_build
+  configured dev -DASSAY_TIERS=native
+  cmake --build --preset dev --target assay_harness_tests kernels_tests
+}
+threads() {
+  stage 'Thread sanitizer: building one tier of the kernels' $tsan_build
+  configured tsan -DASSAY_TIERS=portable
+  cmake --build --preset tsan
+}
+
+usual() {
+  release
+  beside build/release/tests.log sh -ec "$release_tests"
+  threads
+  joined
+  beside build/tsan/tests.log ctest --preset tsan
+  sanitized
+  joined
+  stage 'Running sanitized tests'
+  $tested build/dev -L 'harness|kernels'
+}
+
+# The parts of --all; each builds what it needs.
+usual() {
+  release
+  beside build/release/tests.log sh -ec "$release_tests"
+  threads
+  joined
+  beside build/tsan/tests.log ctest --preset tsan
+  sanitized
+  joined
+  stage 'Running the sanitized tests'
+  $tested build/dev -L 'harness|kernels'
+}
+tiers() {
+  stage 'Address and undefined-behaviour sanitizers: building every tier and all tests' $dev_build
+  configured dev -DASSAY_TIERS=usual
+  cmake --build --preset dev
+  $tested build/dev -LE 'cluster|revision'
+}
+cheats() {
+  release
+  stage 'Checking the kernels that must be rejected, and the honest ones that look like them'
+  cmake --build build/release --target assay_teeth
+  build/release/assay check --known-bad
+  build/release/assay check --known-cheats
+}
+packages() {
+  release
+  stage 'Packing, and building foreign projects against what is packed'
   ci/package_test.sh build/release
-  ci/plugin/test.sh build/release'
-cmake --preset tsan
-cmake --build --preset tsan
-joined
-stage "3 of 4: testing threaded code; beside that, building all tests with the address and undefined-behaviour \
-sanitizers" $dev_build
-beside build/tsan/ctest.log ctest --preset tsan
-cmake --preset dev
-cmake --build --preset dev
-joined
-stage "4 of 4: running all tests, about five minutes on two cores"
-ctest --preset dev
+  ci/plugin/test.sh build/release
+}
+clusters() {
+  release
+  stage 'Dividing gates among machines, and building revisions in several layouts'
+  cmake --build build/release --target assay_planted assay_revision_programs
+  $tested build/release -L 'cluster|revision'
+}
+# Hides nothing behind sources compiled together: each has to include what it uses.
+apart() {
+  stage 'Building each source by itself' $edit_build
+  configured edit
+  cmake --build --preset edit
+}
+
+part=0
+for each in usual tiers cheats packages clusters apart; do
+  if [ $((part % shards)) -eq "$shard" ]; then
+    [ $all = no ] || echo "=== $each"
+    $each
+  fi
+  part=$((part + 1))
+  [ $all = yes ] || break
+done

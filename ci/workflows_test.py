@@ -92,6 +92,20 @@ def check_commenting(measuring):
     return step["run"]
 
 
+def check_nightly():
+    path = "github/nightly.yml"
+    workflow = read(path)
+    check_pins(path)
+    demand(workflow["permissions"] == {"contents": "read"}, f"{path}: may do more than read")
+    (job,) = workflow["jobs"].values()
+    shards = job["strategy"]["matrix"]["shard"]
+    for step in steps_of(workflow):
+        if "run" in step:
+            check_script(path, step["run"], "sh")
+            demand(f"--shard \"$SHARD/{len(shards)}\"" in step["run"] and shards == list(range(len(shards))),
+                   f"{path}: its shards are not those of ci/test.sh --all")
+
+
 def check_action():
     action = read("github/action.yml")
     check_pins("github/action.yml")
@@ -177,6 +191,7 @@ def check_comments(script):
 
 
 script = check_commenting(check_measuring())
+check_nightly()
 check_action()
 check_gitlab()
 if shutil.which("bash") and shutil.which("unzip"):

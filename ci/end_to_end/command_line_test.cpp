@@ -154,7 +154,7 @@ TEST_F(Program, BelievesNoTimeThatNoKernelCanReach) {
       run("run --suite tiny.json -k 'gemm/(naive|packed)/m=24' --launches 2 -o r.json", "idle");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed is faster than any kernel can be here"));
-  EXPECT_THAT(done.output, AllOf(HasSubstr("  packed  IMPOSSIBLE: took "), Not(HasSubstr("not believed"))));
+  EXPECT_THAT(done.output, AllOf(HasSubstr("  packed\n      IMPOSSIBLE: took "), Not(HasSubstr("not believed"))));
   const Json results = Json::parse(folder_.read("r.json"));
   for (const Json& trial : results.at("trials")) {
     EXPECT_EQ(trial.contains("impossible"), trial.at("variant") == "packed") << trial.at("key");

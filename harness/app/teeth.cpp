@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <ranges>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -54,8 +54,9 @@ std::vector<std::string> arguments_of_this_process() {
 
 std::filesystem::path find_teeth(const std::filesystem::path& program, std::string_view path) {
   std::vector<std::filesystem::path> folders{program.parent_path()};
-  for (const auto folder : std::views::split(path, ':')) {
-    if (!folder.empty()) folders.emplace_back(folder.begin(), folder.end());
+  std::istringstream rest{std::string(path)};
+  for (std::string folder; std::getline(rest, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
   }
   for (const std::filesystem::path& folder : folders) {
     std::filesystem::path file = folder / "assay-teeth";

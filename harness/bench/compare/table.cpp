@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
 
 namespace assay {
 namespace {
@@ -27,7 +26,8 @@ std::vector<Row> told_rows(const Comparison& comparison, const Results& before, 
   auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
        again = times_in_words(after, after.again);
   std::vector<Row> out;
-  for (const Standing standing : std::views::reverse(standings_by_weight)) {
+  for (auto at = standings_by_weight.rbegin(); at != standings_by_weight.rend(); ++at) {
+    const Standing standing = *at;
     for (const std::size_t i : rows_upwards(comparison, standing)) {
       const ComparedRow& row = comparison.rows[i];
       out.push_back({&row, was[row.key], row.afresh ? again[row.key] : is[row.key]});

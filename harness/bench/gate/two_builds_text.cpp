@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -207,7 +206,8 @@ std::string text_of(const TwoBuilds& run, const Row& row) {
 
 std::string urgent_text(const TwoBuilds& run, const GateFindings& findings) {
   std::string out;
-  for (const Standing standing : std::views::reverse(standings_by_weight)) {
+  for (auto at = standings_by_weight.rbegin(); at != standings_by_weight.rend(); ++at) {
+    const Standing standing = *at;
     for (const Row& row : rows_of(run, findings, standing)) {
       if (is_urgent(*row.compared)) out += text_of(run, row);
     }
@@ -230,7 +230,8 @@ std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings) 
         layout_line(run), count_line(run, findings), shard_line(run)}) {
     if (!line.empty()) out += wrapped(line, width, "  ") + "\n";
   }
-  for (const Standing standing : std::views::reverse(standings_by_weight)) {
+  for (auto at = standings_by_weight.rbegin(); at != standings_by_weight.rend(); ++at) {
+    const Standing standing = *at;
     const std::vector<Row> rows = rows_of(run, findings, standing);
     const std::size_t left_out = rows.size() - std::min(rows.size(), rows_on_screen);
     if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));

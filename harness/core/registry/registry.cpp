@@ -156,8 +156,9 @@ void detail::add_variant(Registry& registry, const ErasedContract& contract,
   Operation* operation = slot.get();
   if (auto* picking = dynamic_cast<PickingOperation*>(operation)) operation = &picking->real();
   const auto* known = dynamic_cast<ErasedOperation*>(operation);
+  const ErasedContract* its_own = known == nullptr ? nullptr : &known->contract();
   // By type: each shared library may have a contract of its own.
-  if (known == nullptr || typeid(known->contract()) != typeid(contract)) {
+  if (its_own == nullptr || typeid(*its_own) != typeid(contract)) {
     throw Error(std::string(contract.name), "two contracts have this name", "rename one of them");
   }
   operation->add(std::move(variant), registry.origin_);

@@ -77,6 +77,7 @@ doc::Table attempts_table(const TuneRecord& record) {
                   {.tag = "in_use", .about = "the setting that is reported to be in use then"},
                   {.tag = "rate", .name = record.rate},
                   {.tag = "change", .name = fmt::format("against {}", record.words.present)},
+                  {.tag = "control", .about = "the same ratio of work that no setting changes"},
                   {.tag = "ratio", .about = "time by that of the present setting", .data_only = true},
                   {.tag = "verdict", .about = "= cannot be told from the fastest", .folds = false},
                   {.tag = "why", .data_only = true}}};
@@ -85,7 +86,7 @@ doc::Table attempts_table(const TuneRecord& record) {
     const bool rated = !record.rate.empty() && ruling.seconds > 0;
     out.rows.push_back({record.candidates[i].name, record.candidates[i].in_use,
                         rated ? doc::count(1 / ruling.seconds) : doc::Text(),
-                        change_cell(record, i, ruling.ratio),
+                        change_cell(record, i, ruling.ratio), change_cell(record, i, ruling.control),
                         has_ratio(record, i) ? doc::amount(ruling.ratio, "ratio") : doc::Text(),
                         verdict_of(record, i), ruling.why});
   }
@@ -112,14 +113,13 @@ doc::Table cases_table(const TuneRecord& record) {
 doc::Table reasons_table(const TuneRecord& record) {
   doc::Table out{
       .tag = "reasons",
-      .columns = doc::columns("name; expected; control: The same ratio of work that no setting changes.; "
-                              "memory: Resident, at its peak.; rounds; !verdict; !reason")};
+      .columns = doc::columns("name; expected; memory: Resident, at its peak.; rounds; !verdict; !reason")};
   out.columns.front().name = record.words.setting;
   for (std::size_t i = 0; i < record.candidates.size(); ++i) {
     const Candidate& candidate = record.candidates[i];
     const CandidateRuling& ruling = record.ruling.candidates[i];
     const doc::Text memory = candidate.peak_bytes > 0 ? doc::bytes(candidate.peak_bytes) : doc::Text();
-    out.rows.push_back({candidate.name, candidate.hypothesis, change_cell(record, i, ruling.control), memory,
+    out.rows.push_back({candidate.name, candidate.hypothesis, memory,
                         doc::count(static_cast<double>(candidate.turns.size())), verdict_of(record, i),
                         ruling.why});
   }
