@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 ci/install_packages.sh build
 [ $deps_only = no ] || exit 0
 
-stage "Building what is not built yet" $release_build
+stage "Building what is not built yet" $first_build
 # The kernels of the best tier of this machine alone. A build that is there keeps its tiers.
 [ -e build/release/CMakeCache.txt ] || cmake --preset release -DASSAY_TIERS=native
 cmake --workflow --preset release

@@ -66,15 +66,14 @@ tested="ctest --output-on-failure --no-tests=error --parallel 3 --test-dir"
 release() {
   stage 'Release: building all that is measured, and the tests of the harness' $release_build
   configured release -DASSAY_BUILD_TESTS=ON -DASSAY_TIERS=usual
-  cmake --build --preset release --target assay assay_shared assay_harness_tests
+  cmake --build --preset release --target assay assay_shared assay_harness_tests reference_tests
 }
-# The page of page_test.sh is opened in Chromium, which is one of the packages: its test is not skipped here.
 release_tests="build/release/assay check
   ci/consumer/test.sh build/release
-  $tested build/release -L 'harness|structure'"
+  $tested build/release -L 'harness|contracts|structure'"
 
 sanitized() {
-  stage "Address and undefined-behaviour sanitizers: building the harness, the contracts and one tier of the kernels" $dev_build
+  stage 'Address and undefined-behaviour sanitizers: building the harness and one tier of the kernels' $dev_build
   configured dev -DASSAY_TIERS=native
   cmake --build --preset dev --target assay_harness_tests kernels_tests
 }
@@ -82,18 +81,6 @@ threads() {
   stage 'Thread sanitizer: building one tier of the kernels' $tsan_build
   configured tsan -DASSAY_TIERS=portable
   cmake --build --preset tsan
-}
-
-usual() {
-  release
-  beside build/release/tests.log sh -ec "$release_tests"
-  threads
-  joined
-  beside build/tsan/tests.log ctest --preset tsan
-  sanitized
-  joined
-  stage 'Running sanitized tests'
-  $tested build/dev -L 'harness|kernels'
 }
 
 # The parts of --all; each builds what it needs.
@@ -107,9 +94,11 @@ usual() {
   joined
   stage 'Running the sanitized tests'
   $tested build/dev -L 'harness|kernels'
+  stage 'Running the program from the outside'
+  $tested build/release -L program
 }
 tiers() {
-  stage 'Address and undefined-behaviour sanitizers: building every tier and all tests' $dev_build
+  stage 'Address and undefined-behaviour sanitizers: building every tier and all tests' $all_build
   configured dev -DASSAY_TIERS=usual
   cmake --build --preset dev
   $tested build/dev -LE 'cluster|revision'

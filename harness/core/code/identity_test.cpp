@@ -42,7 +42,7 @@ template <class Op> struct TypedKernel {
 };
 void add_variant(Registry& registry, const Operation& contract);
 template <class Op> struct TypedOperation : Operation {
-  static void add(Registry& registry, Run run);
+  [[gnu::noinline]] static void add(Registry& registry, Run run);
   virtual TypedKernel<Op>* kernel() { return new TypedKernel<Op>; }
   virtual bool agrees(float x) { return Op::judge(x); }
   Run run = nullptr;

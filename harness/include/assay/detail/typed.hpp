@@ -100,7 +100,8 @@ class TypedVariant final : public ErasedVariant {
 template <Contract Op>
 class TypedOperation final : public ErasedContract {
  public:
-  static void add(Registry& registry, Variant<Op>&& variant);
+  /// Never inlined: by the call of it the table of code knows which contract a file registers for.
+  [[gnu::noinline]] static void add(Registry& registry, Variant<Op>&& variant);
 
  private:
   using Problem = typename Op::Problem;
