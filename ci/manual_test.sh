@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: manual_test.sh PROGRAM
-# What the program writes for others is taken without a complaint by those of them that are here: the manual page by groff
-# and man, the completions by their shells. bash completes.
+# Readers that are installed take the texts of the program without a complaint: groff and man the manual page, shells
+# their completions. bash completes.
 set -eu
 program=$1
 work=$(mktemp -d)

@@ -53,7 +53,7 @@ Named named(const Registry& registry, const std::string& name) {
   return {operation, static_cast<std::size_t>(found - variants.begin())};
 }
 
-/// What is found in slices of calls as they are timed, each of them judged; empty when all are right.
+/// Returns the fault found in slices of calls as they are timed, each judged; empty when all are right.
 std::string fault_when_timed(const Named& one, const std::string& problem) {
   const int threads = one.operation.variants()[one.variant].threaded ? 2 : 1;
   const auto workload = one.operation.open(problem, {.fill = one.operation.fills().back(), .rng = Rng(seed)});

@@ -21,7 +21,7 @@ shards=$2
 out=$(cd "$3" && pwd)
 eval "set -- $options"
 
-# What the log calls done is not run again. So it keeps those lines alone whose shard is there: one that gave no result,
+# A shard that the log calls done is not run again. So the log keeps only the lines whose shard is there: one that gave no result,
 # or whose file was removed, is run.
 log=$out/parallel.log
 if [ -e "$log" ]; then

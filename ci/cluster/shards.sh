@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: shards.sh begin COMMAND BUNDLE|run SHARDS OUT […] | missing OUT | run OUT [INDEX] | merge OUT
-# What parallel.sh and slurm.sh have in common. OUT is a folder that every machine sees. It holds
+# Functions that parallel.sh and slurm.sh share. OUT is a folder that every machine sees. It holds
 #   command             what a shard runs, where, of which programs, and how all are merged
 #   shard-INDEX.json    what a shard found: there once it is whole, so that files say what is done
 #   shard-INDEX.log     what it said

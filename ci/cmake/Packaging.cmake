@@ -102,8 +102,8 @@ says whether a build is slower than another one. With the program come the
 libraries, headers and CMake files by which a project adds its own kernels.]])
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-# What the program links is found by dpkg-shlibdeps. Besides: what a project needs to link the libraries, and what builds
-# the revisions of a gate.
+# dpkg-shlibdeps finds the libraries of the program. The packages besides are those that a project needs to link the
+# libraries, and those that build the revisions of a gate.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libbenchmark-dev, libfmt-dev, libhwloc-dev, libhwy-dev, zlib1g-dev")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, git, ninja-build")

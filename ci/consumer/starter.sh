@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: starter.sh PREFIX WORK
-# What `assay init` of the installation PREFIX makes is built and checked, and held against its own history as its user
-# would: an edit of a comment measures nothing, a slower kernel is named, and so it is by a bundle that was prepared, and
+# Builds and checks the project that `assay init` of the installation PREFIX makes, and holds it against its own history
+# as its user would: an edit of a comment measures nothing, a slower kernel is named, and so it is by a bundle that was prepared, and
 # by gate.sh.
 set -eu
 prefix=$1 work=$2

@@ -34,7 +34,7 @@ constexpr const char* suite =
 
 constexpr const char* selected = " --suite tiny.json --threads 1 --time-limit 2 -k 'bad|packed|flat' ";
 
-/// What each bad variant is said to have done.
+/// The reason that is given for each bad variant.
 const std::map<std::string, std::string> reasons{{"bad_crash", "was ended by signal 6"},
                                                  {"bad_hang", "did not end within 2 s"},
                                                  {"bad_exit", "called exit(0)"},

@@ -128,7 +128,7 @@ git checkout -q main
 run 2 apart . "$cache" 1 merge-base=HEAD
 says 'no commit in common with HEAD'
 
-# What assay.json of the checkout says decides, and what it says wrong is named.
+# assay.json of the checkout decides, and its faults are named.
 project() {  # KEYS: assay.json of the checkout; it is not committed
   echo "{\"schema\": \"assay.project/1\"$1}" >assay.json
 }

@@ -1,4 +1,4 @@
-# What numpy and PyTorch compute for operations of this project, and how fast:
+# numpy and PyTorch as variants of operations of this project, checked and timed:
 #
 #     python3 frameworks.py check -k 'numpy|torch'
 #     python3 frameworks.py run layernorm/rows=4096,cols=768 -k 'naive|numpy|torch|avx'

@@ -159,7 +159,7 @@ std::unique_ptr<ProfiledRequests> profiled_requests(const CheckTraceOptions& opt
   return out;
 }
 
-/// What the allocator of the trace needed, in the words of the figures that plans of its requests have.
+/// Returns the need of the trace's allocator, in the words of the figures that plans of its requests have.
 std::string allocator_text(const MemoryEvents& events) {
   std::string out = fmt::format(
       "trace: {} of {}", quantity_text(static_cast<Index>(events.lives.size()), "block"), events.device);

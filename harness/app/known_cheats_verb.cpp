@@ -209,7 +209,7 @@ std::string table(const std::vector<Tried>& all, std::string_view title, const W
   return out.empty() ? out : fmt::format("{:<58} {:>6}{:>7}{:>7}\n{}\n", title, "check", "run", "gate", out);
 }
 
-/// Those that are not as they should be come last, right above the verdict, and alone where that is enough.
+/// Kernels that are not as they should be come last, right above the outcome, and alone where that is enough.
 std::string tables(const std::vector<Tried>& all, bool surprising_alone) {
   const auto as_expected = [](Kin kin) {
     return [kin](const Tried& one) { return one.kin == kin && one.as_it_should_be(); };

@@ -589,7 +589,7 @@ void describe(OptionList& o, ThresholdOptions& options) {
 
 namespace {
 
-/// What `tune library` and `tune kernels` have in common, around the values to try.
+/// Options shared by `tune library` and `tune kernels`, around the values to try.
 void describe_values(OptionList& o, SelectionOptions& selection, const char* name,
                      std::vector<std::string>& values, const char* about, int& rounds,
                      RecordOutputs& outputs) {

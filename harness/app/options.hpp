@@ -305,7 +305,7 @@ struct RemedyOptions {
   bool openblas_remedy = false;
 };
 
-/// What a measurement of a job does not say itself.
+/// Facts that a measurement of a job does not hold.
 struct JobFacts {
   std::filesystem::path against;
   std::optional<Index> train, validation, batch, workers, prefetch;
@@ -335,7 +335,7 @@ struct ScoreOptions {
   std::filesystem::path markdown;
 };
 
-/// What all `tune` verbs write.
+/// Files that all `tune` verbs write.
 struct RecordOutputs {
   std::filesystem::path markdown, output;
   std::string json;

@@ -23,7 +23,7 @@ TEST(Progress, GuessesNothingInTheFirstTwoSeconds) {
   EXPECT_EQ(progress_line(1, 300, "check"), "   1 s  check");
 }
 
-// Of the whole, a quarter is over before this part, and a quarter follows it.
+// A quarter of the whole is over before this part, and a quarter follows it.
 TEST(Progress, CountsSharesOfAPartAsSharesOfTheWhole) {
   std::vector<std::optional<double>> heard;
   const Hooks whole{.progress = [&](std::string_view, std::optional<double> done) { heard.push_back(done); }};

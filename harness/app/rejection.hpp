@@ -18,7 +18,7 @@ struct Rejection {
 };
 void describe(Fields& f, Rejection& one);
 
-/// Those of each variant, by name.
+/// Returns the rejections of each variant, by name.
 std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks);
 
 }  // namespace assay

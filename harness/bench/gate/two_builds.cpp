@@ -207,7 +207,7 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   int launch = 0;
   PatiencePlan patience;
   const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
-  // Those that a launch leaves out are sampled no more: the first one checks all, and any may crash.
+  // Trials that a launch leaves out are sampled no more: the first launch checks all, and any may crash.
   const auto go_on = [&](std::vector<std::size_t>& some) {
     if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
     const double before = seconds_since(start);

@@ -38,7 +38,7 @@ struct AuditedCase {
   double share_of_roof = 0;  ///< of the variant; 0 where no roof is known or believed
 };
 
-/// What the epoch gains when one variant replaces what is there in all cases in which it is the fastest.
+/// Gain of the epoch when one variant replaces the present one in all cases in which it is the fastest.
 struct AuditFinding {
   std::string variant;  ///< operation/variant#threads
   std::string location, change, issue;

@@ -98,7 +98,7 @@ TEST(Calls, AreKeptInATableOfCode) {
   const std::vector<Calls> calls =
       calls_of({"memcpy", "cblas_sgemm", "pthread_create", "cblas_sgemv",
                 "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE"});
-  // What is announced stays linked as long as the program runs.
+  // An announced table stays linked as long as the program runs.
   static constexpr std::string_view lines =
       "openblas cblas_sgemm\nopenblas cblas_sgemv\ntbb tbb::detail::r1::spawn\nthreads pthread_create\n";
   EXPECT_EQ(lines_of(calls), lines);
@@ -117,7 +117,7 @@ TEST(Calls, OfManyFunctionsAreCounted) {
   EXPECT_EQ(in_words({"system", {"close", "mmap", "munmap", "open"}}), "system (close, mmap, 2 more)");
 }
 
-/// What is wrong with a declaration; empty when nothing is.
+/// Returns the fault of a declaration; empty when there is none.
 std::string fault(std::vector<std::string> libraries, std::optional<std::vector<Calls>> calls) {
   VariantInfo variant;
   variant.libraries = std::move(libraries);

@@ -61,7 +61,7 @@ class Program {
     const auto found = definitions_.find(name);
     return found == definitions_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Of the first name that begins so.
+  /// Returns the definition of the first name that begins so.
   std::optional<Definition> definition_beginning(std::string_view prefix) const {
     const auto found = definitions_.lower_bound(prefix);
     return found == definitions_.end() || !found->first.starts_with(prefix) ? std::nullopt

@@ -264,7 +264,7 @@ TEST(CodeIdentity, IsUnknownWhenTheMachineCodeIsMadeByTheLinker) {
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("CodeRow")));
 }
 
-/// What packed.cpp calls when `declarations` stand above its kernel, which returns `result`.
+/// Returns the calls of packed.cpp when `declarations` stand above its kernel, which returns `result`.
 std::string calls_of_packed(const std::string& declarations, const std::string& result,
                             const std::string& flags = "") {
   const Sources sources = with("kernels/gemm/packed.cpp", declarations + kernel("return " + result + ";"));

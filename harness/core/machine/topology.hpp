@@ -22,8 +22,8 @@ using Topology = std::vector<LogicalProcessor>;
 
 /// This machine's, read once.
 const Topology& this_topology();
-/// That of a description as hwloc has them, such as `numa:2 core:4 pu:2`, whose first `efficient` processors
-/// are of a slower kind than the others.
+/// Returns the topology of a description of hwloc, such as `numa:2 core:4 pu:2`. Its first `efficient`
+/// processors are of a slower kind than the others.
 Topology topology_of(const std::string& description, int efficient = 0);
 
 /// The order in which threads are given processors, out of those `allowed`: `first`, which must be one of

@@ -15,11 +15,12 @@ struct CacheSizes {
   bool operator==(const CacheSizes&) const = default;
 };
 
-/// What the system says of the first core. Where it does not say: 32 KiB, the least that processors have had
-/// since 2006, 256 KiB, and 32 MiB, as server cores have had since 2017.
+/// Returns the sizes that the system reports for the first core. Where it reports none: 32 KiB, the least
+/// that processors have had since 2006, 256 KiB, and 32 MiB, as server cores have had since 2017.
 CacheSizes caches_of_the_system();
 
-/// What the variable says, or the system; asked once. Throws Error where the variable says what cannot be.
+/// Returns the sizes that the variable gives, or the system; asked once. Throws Error where the variable
+/// gives impossible sizes.
 const CacheSizes& caches();
 
 /// Three sizes in bytes, KiB or MiB, none smaller than the one before. `where` names them in the Error that

@@ -47,7 +47,7 @@ Shard balanced(Shard shard, const std::vector<std::string>& cases, const Duratio
 struct ShardRecord {
   Shard shard;
   std::string selection;  ///< filter and thread counts as on the command line; may be empty
-  /// Of all selected cases, their weights, their places and the seed: equal in all shards.
+  /// Hash of all selected cases, their weights, their places and the seed: equal in all shards.
   std::string fingerprint;
   std::int64_t cases = 0;               ///< selected in all shards together
   std::vector<std::int64_t> positions;  ///< of this shard's among them, in order
@@ -83,7 +83,7 @@ ShardChoice chosen_shard(const ShardOptions& options, const Environment& environ
 
 /// Writes a shard as the command line spells it.
 std::string to_options(const Shard& shard);
-/// Of another index than its own, which may be a variable of the shell.
+/// Writes the options with another index than its own, such as a variable of the shell.
 std::string to_options(const Shard& shard, std::string_view index);
 
 /// The command of a whole run, as a file holds it. Older files of a shard hold its options as well.

@@ -35,8 +35,8 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
 /// are alike, which is counted.
 class RenewedForecast {
  public:
-  /// Of so many steps, with `beside` seconds of validation behind them; `predicted` is the prediction of
-  /// the whole, where there is one, and holds until there are enough steps.
+  /// Forecasts an epoch of so many steps, with `beside` seconds of validation behind them. `predicted` is the
+  /// prediction of the whole, where there is one, and holds until there are enough steps.
   RenewedForecast(Index steps, double beside, std::optional<Interval> predicted);
 
   /// `done` steps, more than before, took `seconds` in all, checkpoints included.

@@ -18,7 +18,7 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Of the script: 100 steps of 3 ms, nine batches of validation of 20 ms and one of 10 ms, three checkpoints
+// The script has 100 steps of 3 ms, nine batches of validation of 20 ms and one of 10 ms, three checkpoints
 // of 300 ms.
 constexpr double validation_seconds = 0.19, checkpoint_seconds = 0.9,
                  epoch_seconds = 0.3 + validation_seconds + checkpoint_seconds;

@@ -46,9 +46,10 @@ struct Matrices {
   std::array<std::array<double, points>, results> a{};  ///< A^T
 };
 
-/// Those of the points above (Toom and Cook, in Barabasz et al. below): row i of B^T are the coefficients
-/// of the product of x - p over all other points p, that of G the powers of the point over the value of this
-/// product there, that of A the powers of the point. A point in infinity has the highest power alone.
+/// The matrices of the points above (Toom and Cook, in Barabasz et al. below): row i of B^T are the
+/// coefficients of the product of x - p over all other points p, that of G the powers of the point over the
+/// value of this product there, that of A the powers of the point. A point in infinity has the highest power
+/// alone.
 constexpr Matrices matrices() {
   constexpr std::array<double, points - 1> at{0, inner, -inner, outer, -outer};
   Matrices out;

@@ -23,7 +23,8 @@ struct Positions {
   Index operator[](Index next) const { return all ? next : where[static_cast<std::size_t>(next)]; }
 };
 
-/// Those of `count` elements that Setting::units ask for, where element 0 is the unit `first`.
+/// Returns the positions, of `count` elements, that Setting::units ask for, where element 0 is the unit
+/// `first`.
 inline Positions positions_of(Index count, const std::vector<Index>& units, Index first = 0) {
   Positions out{.count = count, .all = units.empty(), .where = {}};
   for (const Index unit : units) {
