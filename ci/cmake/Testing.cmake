@@ -1,7 +1,7 @@
 # assay_tests(NAME [APART] LABEL label sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to
-# NAME.3, and selects by the label: `harness`, `contracts`, `kernels` or `program`. A process for each of two thousand tests would
-# spend most of its time on starting: sanitized, that takes half a second. NAME --gtest_filter=Suite.Test runs a single
-# test. The sources of a folder are compiled together, unless they are to stay APART.
+# NAME.3, and selects by the label: `harness`, `contracts`, `kernels` or `program`. A process for each of two thousand
+# tests would spend most of its time on starting: sanitized, that takes half a second. NAME --gtest_filter=Suite.Test
+# runs a single test. The sources of a folder are compiled together, unless they are to stay APART.
 if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()
