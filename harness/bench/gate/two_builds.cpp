@@ -200,7 +200,7 @@ TrialLogs logs_of(const PairedTrial& trial) {
   return out;
 }
 
-void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks) {
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks, bool together) {
   std::vector<std::size_t> trials = tested(run);
   const WeatherStation station;
   const auto start = std::chrono::steady_clock::now();
@@ -223,7 +223,7 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
     std::erase_if(some, [&](std::size_t i) { return !run.trials[i].tested(); });
     return true;
   };
-  if (go_on(trials)) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
+  if (go_on(trials) && !together) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     if (!go_on(trials)) break;
   }

@@ -125,8 +125,10 @@ TrialLogs logs_of(const PairedTrial& trial);
 using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_t>& trials, int launch)>;
 
 /// Screens, then goes on with what is undecided until all is decided, the looks are used up or the budget is
-/// spent.
-void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks);
+/// spent. A trial whose calls are too long for the screen is left out after the first launch, but not where
+/// one start reports all trials `together`, as a command that prints several times does: it would save
+/// nothing.
+void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks, bool together = false);
 
 /// The findings of a run, from its samples alone.
 struct GateFindings {

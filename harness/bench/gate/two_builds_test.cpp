@@ -163,15 +163,17 @@ TEST(TwoBuilds, StopWhenTheBudgetIsSpentAndLeaveTheRestUndecided) {
 }
 
 TEST(TwoBuilds, LeaveCallsAloneThatAreTooLongForTheBudgetAndSaySo) {
+  const PairedSample sample = [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
+    for (const std::size_t i : trials) {
+      const double call = i == 1 ? 10.0 : 1e-3;
+      r.trials[i].launches.push_back({.base = {call}, .head = {call}, .control = {call}});
+    }
+  };
+  TwoBuilds one_start = run_of(3, 100);
+  sample_two_builds(one_start, sample, {}, true);
+  EXPECT_EQ(findings_of(one_start).comparison.count(Standing::same), 3U) << "one start reports all of them";
   TwoBuilds run = run_of(3, 100);
-  sample_two_builds(run,
-                    [](TwoBuilds& r, const std::vector<std::size_t>& trials, int) {
-                      for (const std::size_t i : trials) {
-                        const double call = i == 1 ? 10.0 : 1e-3;
-                        r.trials[i].launches.push_back({.base = {call}, .head = {call}, .control = {call}});
-                      }
-                    },
-                    {});
+  sample_two_builds(run, sample, {});
   const GateFindings findings = findings_of(run);
   EXPECT_EQ(findings.comparison.rows[0].standing, Standing::same);
   EXPECT_EQ(findings.comparison.rows[1].standing, Standing::undecided);

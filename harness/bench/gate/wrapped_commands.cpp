@@ -238,7 +238,7 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     add_launch(sampled, trials, std::move(reports));
   };
   run.budget_seconds = budget - passed_since(start);
-  sample_two_builds(run, sample, hooks);
+  sample_two_builds(run, sample, hooks, true);
   run.budget_seconds = budget;
   run.seconds = passed_since(start);
   return run;
