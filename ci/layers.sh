@@ -60,7 +60,7 @@ found=$(
 
       standard = what ~ /^<[a-z_0-9]+>$/
       ours = header ~ /^assay\//
-      from_c = what ~ /^<([a-z]+\/)*[a-z0-9_]+\.h>$/ && header !~ /^(fmt|nlohmann|kainjow|benchmark|gtest|gmock|hwy)\//
+      from_c = what ~ /^<([a-z]+\/)*[a-z0-9_]+\.h>$/ && header !~ /^(fmt|nlohmann|benchmark|gtest|gmock|hwy)\//
       for_tests = is_test && header ~ /^(gtest|gmock)\//
 
       if (header ~ /^(benchmark|CLI)\// && !is_cpp)
@@ -75,8 +75,6 @@ found=$(
       if (header ~ /^nlohmann\// && FILENAME != "harness/core/json/json.cpp" &&
           FILENAME !~ /^(harness\/core\/json|suites|ci\/end_to_end)\/.*_test\.cpp$/)
         fail("nlohmann-json is included by harness/core/json/json.cpp and tests of it only")
-      if (header ~ /^kainjow\// && FILENAME != "harness/core/markup/template.cpp")
-        fail("kainjow mustache is included by harness/core/markup/template.cpp only")
       if (is_public && !standard && !ours && !(FILENAME ~ /\/plugin\.h$/ && from_c))
         fail("a public header includes the standard library and assay/ only")
 

@@ -16,14 +16,6 @@ assay_need(CLI11 libcli11-dev cli11-devel cli11)
 assay_need(hwy libhwy-dev highway-devel highway CONFIG)
 assay_need(hwloc libhwloc-dev hwloc-devel hwloc)
 assay_need(ZLIB zlib1g-dev zlib-devel zlib)
-# One header without a package file of CMake.
-find_path(ASSAY_MUSTACHE kainjow/mustache.hpp)
-mark_as_advanced(ASSAY_MUSTACHE)
-if(NOT ASSAY_MUSTACHE)
-  message(FATAL_ERROR "assay needs kainjow mustache: apt install libkainjow-mustache-dev | elsewhere put "
-                      "kainjow/mustache.hpp of release 4.1 below /usr/local/include or name its folder by "
-                      "-DASSAY_MUSTACHE=")
-endif()
 if(ASSAY_BUILD_TESTS)
   assay_need(GTest "libgtest-dev libgmock-dev" "gtest-devel gmock-devel" gtest)
 endif()

@@ -349,7 +349,7 @@ std::vector<std::size_t> ranked(const Comparison& comparison) {
 }
 
 /// Draws how much longer epochs take.
-Json epochs_plot(const std::vector<SlowerEpoch>& epochs) {
+Plot epochs_plot(const std::vector<SlowerEpoch>& epochs) {
   std::vector<PlottedInterval> rows;
   for (const SlowerEpoch& one : epochs) {
     if (rows.size() == most_epochs) break;
@@ -511,7 +511,7 @@ Look look_of(Standing standing) {
   }
 }
 
-Json ratios_plot(const Comparison& comparison) {
+Plot ratios_plot(const Comparison& comparison) {
   std::vector<PlottedInterval> rows;
   double limit = 0, least = std::numeric_limits<double>::infinity();
   const std::vector<std::size_t> all = ranked(comparison);
@@ -592,11 +592,11 @@ Page pull_request_page(const PullRequest& change) {
   List differences = list_of(change.comparison.differences);
   const char* const which =
       differences.items.empty() ? "No fact of machine or build is known to differ." : "These differ:";
-  const Json forest = ratios_plot(change.comparison);
+  const Plot forest = ratios_plot(change.comparison);
   const char* const legend =
-      forest.is_null() ? ""
-                       : "✗ slower, ▲ faster, ◆ undecided or accepted, ● same. Slower trials come first; the "
-                         "table below has every trial, and of many only those that moved are drawn.";
+      forest.empty() ? ""
+                     : "✗ slower, ▲ faster, ◆ undecided or accepted, ● same. Slower trials come first; the "
+                       "table below has every trial, and of many only those that moved are drawn.";
   return doc::to_page(
       {.title = outcome_line(change),
        .kicker = change.suite.empty() ? Text() : "Comparison of suite " + doc::code(change.suite),

@@ -55,7 +55,7 @@ std::string pull_request_markdown(const PullRequest& change, std::size_t most_by
 /// How a mark of that standing looks, and the ratios of a comparison, largest changes first; null where there
 /// is no interval.
 Look look_of(Standing standing);
-Json ratios_plot(const Comparison& comparison);
+Plot ratios_plot(const Comparison& comparison);
 
 /// The same, all trials and with pictures, as one file of HTML.
 Page pull_request_page(const PullRequest& change);

@@ -25,7 +25,7 @@ double relative_width(const TimeRow& row) {
 
 }  // namespace
 
-Json speedups_plot(const Report& report) {
+Plot speedups_plot(const Report& report) {
   std::map<std::string, const TimeRow*> fastest;
   for (const TimeRow& row : report.times) {
     if (!row.speedup) continue;
@@ -54,7 +54,7 @@ Json speedups_plot(const Report& report) {
                      sorted.size() - rows.size());
 }
 
-Json roofline(const Report& report) {
+Plot roofline(const Report& report) {
   if (report.roofs.empty() || !report.withheld.empty()) return {};
   std::vector<PlottedRoof> roofs;
   for (const Roof& roof : report.roofs) {
@@ -94,7 +94,7 @@ Json roofline(const Report& report) {
   return roofline_plot("Rates of the contracts' work below the roofs of this machine", roofs, rates, more);
 }
 
-Json peers_plot(const Report& report) {
+Plot peers_plot(const Report& report) {
   std::vector<PlottedInterval> rows;
   for (const PeerRow& row : report.peers) {
     const PeerRatio &worst = row.ratios.front(), &best = row.ratios.back();
@@ -115,7 +115,7 @@ Json peers_plot(const Report& report) {
                      PlotScale::ratios);
 }
 
-Json predictions_plot(const Report& report) {
+Plot predictions_plot(const Report& report) {
   std::vector<PlottedInterval> rows;
   for (const Prediction& one : report.predictions) {
     if (!one.impossible.empty()) continue;
@@ -152,7 +152,7 @@ std::vector<const TimeRow*> rows_to_show(const Report& report) {
   return out;
 }
 
-Json sizes_plot(const BreakEven& row) {
+Plot sizes_plot(const BreakEven& row) {
   std::vector<PlottedSize> points;
   for (const BreakEvenSize& one : row.points) {
     points.push_back({.title = one.extents + ": " + speedup_text(one.ratio) + " against " + row.rival,

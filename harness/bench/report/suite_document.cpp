@@ -400,8 +400,8 @@ Section times_section(const Report& report) {
 }
 
 Section roofline_section(const Report& report) {
-  const Json plot = roofline(report);
-  if (plot.is_null()) return {};
+  const Plot plot = roofline(report);
+  if (plot.empty()) return {};
   Section out{
       .tag = "roofline",
       .title = "Rates below the roofs",
@@ -522,7 +522,7 @@ Section samples_section(const Report& report) {
               .in = Section::In::pages};
   const std::size_t shown = std::min(most_sample_plots, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const Json plot = strip_plot("Samples of " + rows[i]->key, {{"seconds per call", rows[i]->samples}},
+    const Plot plot = strip_plot("Samples of " + rows[i]->key, {{"seconds per call", rows[i]->samples}},
                                  PlotScale::seconds);
     out.blocks.push_back(Details{code(rows[i]->key) + ": " + doc::seconds(rows[i]->seconds),
                                  {Picture{fmt::format("samples_{}", i + 1), plot}}});

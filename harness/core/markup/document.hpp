@@ -173,7 +173,7 @@ struct Fence {
 /// A picture of core/markup/plot.hpp, which pages show.
 struct Picture {
   std::string name;  ///< of its file, without an ending
-  Json plot;         ///< null where there is nothing to show
+  Plot plot;         ///< nothing is shown where it is empty
   std::string caption{};
 };
 
@@ -221,7 +221,7 @@ struct Document {
 };
 
 std::string to_markdown(const Document& document);
-/// One file of HTML, with the style and the script of reports/templates/; tables sort by value.
+/// One file of HTML, with the style and the script of reports/page/; tables sort by value.
 Page to_page(const Document& document);
 /// Lines of at most 80 columns, but for words that are longer. No details, no folded sections, no pictures.
 std::string to_text(const Document& document);

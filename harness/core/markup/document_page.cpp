@@ -1,7 +1,7 @@
 // Documents as one file of HTML.
+#include "core/markup/embedded_page.hpp"
 #include "core/markup/escaping.hpp"
 #include "core/markup/shown_table.hpp"
-#include "core/markup/template.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ std::string anchor(const std::string& tag) {
 
 class PageWriter {
  public:
-  explicit PageWriter(std::vector<std::pair<std::string, Json>>& plots) : plots_(plots) {}
+  explicit PageWriter(std::vector<std::pair<std::string, Plot>>& plots) : plots_(plots) {}
 
   std::string blocks(const std::vector<Block>& all) {
     std::string out;
@@ -127,11 +127,10 @@ class PageWriter {
   }
 
   std::string of(const Picture& picture) {
-    if (picture.plot.is_null()) return "";
+    if (picture.plot.empty()) return "";
     plots_.emplace_back(picture.name, picture.plot);
-    const std::string figure =
-        "<figure>\n" + assay::document("inline_plot.html", picture.plot) + "</figure>\n";
-    return figure + of(Paragraph{picture.caption, Paragraph::Look::soft});
+    return "<figure>\n" + svg_in_page(picture.plot) + "</figure>\n" +
+           of(Paragraph{picture.caption, Paragraph::Look::soft});
   }
 
   std::string of(const Details& one) {
@@ -141,7 +140,7 @@ class PageWriter {
     return body.empty() ? "" : details(html(one.summary), body, one.open);
   }
 
-  std::vector<std::pair<std::string, Json>>& plots_;
+  std::vector<std::pair<std::string, Plot>>& plots_;
   int depth_ = 0;  ///< of details
 };
 
@@ -176,7 +175,7 @@ Page to_page(const Document& document) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n{}"
       "</head>\n<body>\n<header>\n{}<h1 "
       "id=\"outcome\">{}</h1>\n<nav>\n{}</nav>\n</header>\n<main>\n{}</main>\n",
-      attribute(document.title.plain()), assay::document("page_style.html", Json::object()),
+      attribute(document.title.plain()), page_style,
       document.kicker.empty() ? "" : "<p class=\"soft\">" + html(document.kicker) + "</p>\n", html(answer),
       nav, main);
   const std::size_t dot = document.schema.find('.'), slash = document.schema.find('/');
@@ -185,7 +184,8 @@ Page to_page(const Document& document) {
         script("assay-" + document.schema.substr(dot + 1, slash - dot - 1), to_value(document).dump());
   }
   for (const auto& [id, json] : document.data) out.html += script(id, json);
-  out.html += assay::document("page_script.html", Json::object()) + "</body>\n</html>\n";
+  out.html += page_script;
+  out.html += "</body>\n</html>\n";
   return out;
 }
 

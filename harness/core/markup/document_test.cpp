@@ -193,7 +193,7 @@ TEST(Details, FoldBlocksAndAreLeftOutOfATerminal) {
 }
 
 TEST(Picture, StandsInPagesAlone) {
-  const Json plot = strip_plot("a label", {{"s", {{1, 2}}}}, PlotScale::seconds);
+  const Plot plot = strip_plot("a label", {{"s", {{1, 2}}}}, PlotScale::seconds);
   const Block block(Picture{"samples", plot});
   const Page page = to_page({.sections = {{.blocks = {block}}}});
   EXPECT_THAT(page.html, HasSubstr("aria-label=\"a label\""));

@@ -1,6 +1,6 @@
 #include "core/markup/plot.hpp"
 
-#include "core/markup/template.hpp"
+#include "core/markup/escaping.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
 
@@ -41,9 +41,6 @@ Drawing drawing(Look look) {
   }
   return {circle, "#7b8794"};
 }
-
-/// Two decimals: finer than any screen.
-Json place(double value) { return Json(fmt::format("{:.2f}", value)); }
 
 bool is_place(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
 
@@ -110,51 +107,32 @@ struct Extremes {
   }
 };
 
+constexpr const char *ink = "currentColor", *grey = "#8b949e";
+
 /// A picture that grows.
 class Picture {
  public:
-  Picture(std::string label, double height) {
-    out_["label"] = abridged(label, most_title_bytes);
-    out_["height"] = place(height);
-    for (const char* part : {"lines", "texts", "marks", "samples"}) out_[part] = Json::array();
-  }
+  Picture(const std::string& label, double height)
+      : out_{.label = abridged(label, most_title_bytes), .height = height} {}
   void line(double x1, double y1, double x2, double y2, const char* stroke, double width,
             const char* dashes = "none") {
-    out_["lines"].push_back(Json{{"x1", place(x1)},
-                                 {"y1", place(y1)},
-                                 {"x2", place(x2)},
-                                 {"y2", place(y2)},
-                                 {"stroke", stroke},
-                                 {"stroke_width", place(width)},
-                                 {"dashes", dashes}});
+    out_.lines.push_back({x1, y1, x2, y2, stroke, width, dashes});
   }
   /// `anchor` is start, middle or end.
   void text(double x, double y, const std::string& text, const char* anchor, const char* fill = ink) {
-    out_["texts"].push_back(Json{{"x", place(x)},
-                                 {"y", place(y)},
-                                 {"anchor", anchor},
-                                 {"fill", fill},
-                                 {"text", abridged(text, most_shown_bytes)}});
+    out_.texts.push_back({x, y, anchor, fill, abridged(text, most_shown_bytes)});
   }
   void mark(double x, double y, Look look, const std::string& title) {
     const Drawing drawn = drawing(look);
-    out_["marks"].push_back(Json{{"x", place(x)},
-                                 {"y", place(y)},
-                                 {"shape", drawn.shape},
-                                 {"mark_fill", drawn.fill},
-                                 {"title", abridged(title, most_title_bytes)}});
+    out_.marks.push_back({x, y, drawn.shape, drawn.fill, abridged(title, most_title_bytes)});
   }
   /// Dots at `path`, in thousandths of the width.
   void samples(std::string path, Look look, const char* cap, double width, const std::string& title) {
-    out_["samples"].push_back(Json{{"path", std::move(path)},
-                                   {"sample_stroke", drawing(look).fill},
-                                   {"cap", cap},
-                                   {"sample_width", place(width)},
-                                   {"title", abridged(title, most_title_bytes)}});
+    out_.samples.push_back(
+        {std::move(path), drawing(look).fill, cap, width, abridged(title, most_title_bytes)});
   }
   void left_out(std::size_t count) {
-    if (count > 0)
-      out_["label"] = fmt::format("{}; {} without a place left out", out_["label"].text(), count);
+    if (count > 0) out_.label += fmt::format("; {} without a place left out", count);
   }
   /// Says how many were not handed to it, in sight and in the label.
   void more(std::size_t count, double y) {
@@ -162,15 +140,12 @@ class Picture {
     const std::string words =
         fmt::format("{} more in the table alone", count_text(static_cast<double>(count)));
     text(left_edge, y, words, "start");
-    out_["label"] = fmt::format("{}; {}", out_["label"].text(), words);
+    out_.label += "; " + words;
   }
-  Json take() { return std::move(out_); }
-
-  static constexpr const char* ink = "currentColor";
-  static constexpr const char* grey = "#8b949e";
+  Plot take() { return std::move(out_); }
 
  private:
-  Json out_ = Json::object();
+  Plot out_;
 };
 
 /// Three digits, and no more zeros than there are; never as a power of ten.
@@ -203,7 +178,7 @@ void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks
   double last = -100;
   for (const double value : ticks) {
     const double x = axis.at(value);
-    out.line(x, top, x, bottom, Picture::grey, 0.3);
+    out.line(x, top, x, bottom, grey, 0.3);
     if (x - last < 11) continue;  // narrow screens have room for nine values
     last = x;
     out.text(x, bottom + 14, words(value), x < 6 ? "start" : x > 94 ? "end" : "middle");
@@ -212,7 +187,7 @@ void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks
 
 }  // namespace
 
-Json forest_plot(const std::string& label, const std::string& axis_words,
+Plot forest_plot(const std::string& label, const std::string& axis_words,
                  const std::vector<PlottedInterval>& rows, PlotScale scale,
                  const std::vector<std::pair<double, std::string>>& lines, std::size_t more) {
   const bool logarithmic = scale == PlotScale::ratios;
@@ -248,7 +223,7 @@ Json forest_plot(const std::string& label, const std::string& axis_words,
     const char* stroke = drawing(row.look).fill;
     out.text(left_edge, y - 10, row.name, "start");
     // No line crosses a name.
-    if (logarithmic) out.line(axis.at(1), y - 7, axis.at(1), y + 7, Picture::ink, 1);
+    if (logarithmic) out.line(axis.at(1), y - 7, axis.at(1), y + 7, ink, 1);
     for (const auto& [value, name] : lines) {
       out.line(axis.at(value), y - 7, axis.at(value), y + 7, drawing(Look::worse).fill, 1.5, "4 2");
     }
@@ -262,7 +237,7 @@ Json forest_plot(const std::string& label, const std::string& axis_words,
   return out.take();
 }
 
-Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
+Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
                    const std::vector<PlottedRate>& rates, std::size_t more) {
   Extremes across, up;
   std::size_t shown = 0;
@@ -301,15 +276,15 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   draw_ticks(out, x, x.ticks(), top, bottom, plain_text);
   out.text(50, bottom + 32, "FLOP per byte of the contract", "middle");
   for (const double value : y.ticks()) {
-    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
-    out.text(right_edge, y.at(value) - 3, figure(value / 1e9) + " GFLOP/s", "end", Picture::grey);
+    out.line(left_edge, y.at(value), right_edge, y.at(value), grey, 0.3);
+    out.text(right_edge, y.at(value) - 3, figure(value / 1e9) + " GFLOP/s", "end", grey);
   }
   constexpr std::array kinds{"none", "8 3", "4 3", "1 3", "9 3 2 3"};
   std::size_t named = 0;
   for (const PlottedRoof& roof : roofs) {
     if (!is_place(roof.rate, true)) continue;
     if (!roof.sloped) {
-      out.line(left_edge, y.at(roof.rate), right_edge, y.at(roof.rate), Picture::ink, 1.2);
+      out.line(left_edge, y.at(roof.rate), right_edge, y.at(roof.rate), ink, 1.2);
       out.text(right_edge, y.at(roof.rate) - 4, roof.name, "end");
       continue;
     }
@@ -318,13 +293,13 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
     const double column = left_edge + (named % 2 == 0 ? 0 : 50);
     const double row = legend + 16 * static_cast<double>(named / 2);
     ++named;
-    out.line(column, row - 4, column + 7, row - 4, Picture::ink, 1.2, dashes);
+    out.line(column, row - 4, column + 7, row - 4, ink, 1.2, dashes);
     out.text(column + 8, row, roof.name, "start");
     // From the left or lower edge up to the highest roof.
     const double from = std::max(across.low, up.low / roof.rate);
     const double to = std::min({across.high, up.high / roof.rate, peak > 0 ? peak / roof.rate : across.high});
     if (from >= to) continue;
-    out.line(x.at(from), y.at(from * roof.rate), x.at(to), y.at(to * roof.rate), Picture::ink, 1.2, dashes);
+    out.line(x.at(from), y.at(from * roof.rate), x.at(to), y.at(to * roof.rate), ink, 1.2, dashes);
   }
   for (const PlottedRate& one : rates) {
     if (has_place(one)) out.mark(x.at(one.flops_per_byte), y.at(one.flops_per_second), one.look, one.title);
@@ -334,7 +309,7 @@ Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   return out.take();
 }
 
-Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale) {
+Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale) {
   const bool logarithmic = scale == PlotScale::ratios;
   Extremes range;
   std::size_t longest = 0, left_out = 0;
@@ -366,12 +341,12 @@ Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
   };
   double last = bottom + 100;
   for (const double value : y.ticks()) {
-    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
+    out.line(left_edge, y.at(value), right_edge, y.at(value), grey, 0.3);
     if (last - y.at(value) < 14) continue;
     last = y.at(value);
-    out.text(left_edge, last - 2, tick_text(value, scale), "start", Picture::grey);
+    out.text(left_edge, last - 2, tick_text(value, scale), "start", grey);
   }
-  if (logarithmic) out.line(left_edge, y.at(1), right_edge, y.at(1), Picture::ink, 0.8);
+  if (logarithmic) out.line(left_edge, y.at(1), right_edge, y.at(1), ink, 0.8);
   const auto& divided = sides.front().launches;
   std::size_t at = 0;
   const bool several = std::ranges::any_of(divided, [](const auto& launch) { return launch.size() > 1; });
@@ -379,7 +354,7 @@ Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
     at += divided[i].size();
     if (at == 0) continue;
     const double between = (x(at) + x(at - 1)) / 2;
-    out.line(between, top, between, bottom, Picture::grey, 0.6, "2 3");
+    out.line(between, top, between, bottom, grey, 0.6, "2 3");
   }
   constexpr std::array looks{Look::first, Look::second, Look::third};
   for (std::size_t s = 0; s < std::min(sides.size(), looks.size()); ++s) {
@@ -403,7 +378,7 @@ Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
   return out.take();
 }
 
-Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes) {
+Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes) {
   Extremes across, up;
   up.take(1);
   std::vector<const PlottedSize*> shown;
@@ -428,10 +403,10 @@ Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
   draw_ticks(out, x, powers_of_two(across.low, across.high), top, bottom,
              [](double value) { return bytes_text(value); });
   for (const double value : y.ticks()) {
-    out.line(left_edge, y.at(value), right_edge, y.at(value), Picture::grey, 0.3);
-    out.text(left_edge, y.at(value) - 3, ratio_text(value), "start", Picture::grey);
+    out.line(left_edge, y.at(value), right_edge, y.at(value), grey, 0.3);
+    out.text(left_edge, y.at(value) - 3, ratio_text(value), "start", grey);
   }
-  out.line(left_edge, y.at(1), right_edge, y.at(1), Picture::ink, 1);
+  out.line(left_edge, y.at(1), right_edge, y.at(1), ink, 1);
   out.text(right_edge, y.at(1) - 4, "as fast", "end");
   out.text(50, bottom + 32, "bytes of a call", "middle");
   std::ranges::stable_sort(shown, {}, [](const PlottedSize* size) { return size->bytes; });
@@ -440,7 +415,7 @@ Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
     const Look look = size.low > 1 ? Look::better : size.high < 1 ? Look::worse : Look::open;
     if (i > 0) {
       out.line(x.at(shown[i - 1]->bytes), y.at(shown[i - 1]->middle), x.at(size.bytes), y.at(size.middle),
-               Picture::grey, 1);
+               grey, 1);
     }
     out.line(x.at(size.bytes), y.at(size.low), x.at(size.bytes), y.at(size.high), drawing(look).fill, 1.5);
     out.mark(x.at(size.bytes), y.at(size.middle), look, size.title);
@@ -449,6 +424,52 @@ Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
   return out.take();
 }
 
-std::string svg_file(const Json& plot) { return document("plot_file.svg", plot); }
+namespace {
+
+/// Places have two decimals: finer than any screen.
+std::string shapes_of(const Plot& plot) {
+  const auto text = [](const std::string& from_outside) { return escaped(from_outside, Place::html); };
+  std::string out = "<title>" + text(plot.label) + "</title>\n";
+  for (const Plot::Line& one : plot.lines) {
+    out += fmt::format(
+        "<line x1=\"{:.2f}%\" y1=\"{:.2f}\" x2=\"{:.2f}%\" y2=\"{:.2f}\" stroke=\"{}\" "
+        "stroke-width=\"{:.2f}\" stroke-dasharray=\"{}\"/>\n",
+        one.x1, one.y1, one.x2, one.y2, one.stroke, one.width, one.dashes);
+  }
+  for (const Plot::Words& one : plot.texts) {
+    out += fmt::format("<text x=\"{:.2f}%\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", one.x,
+                       one.y, one.anchor, one.fill, text(one.text));
+  }
+  for (const Plot::Samples& one : plot.samples) {
+    out += fmt::format(
+        "<svg width=\"100%\" height=\"{0:.2f}\" viewBox=\"0 0 1000 {0:.2f}\" preserveAspectRatio=\"none\">"
+        "<path d=\"{1}\" fill=\"none\" stroke=\"{2}\" stroke-width=\"{3:.2f}\" stroke-linecap=\"{4}\" "
+        "stroke-opacity=\"0.7\" vector-effect=\"non-scaling-stroke\"><title>{5}</title></path></svg>\n",
+        plot.height, one.path, one.stroke, one.width, one.cap, text(one.title));
+  }
+  for (const Plot::Mark& one : plot.marks) {
+    out += fmt::format(
+        "<svg x=\"{:.2f}%\" y=\"{:.2f}\" overflow=\"visible\"><path d=\"{}\" fill=\"{}\">"
+        "<title>{}</title></path></svg>\n",
+        one.x, one.y, one.shape, one.fill, text(one.title));
+  }
+  return out;
+}
+
+/// `more` are attributes, `behind` lies behind the plot.
+std::string svg(const Plot& plot, std::string_view width, std::string_view more, std::string_view behind) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{}\" "
+      "height=\"{:.2f}\" font-family=\"sans-serif\" font-size=\"12\"{}>\n{}{}\n</svg>\n",
+      escaped(plot.label, Place::html), width, plot.height, more, behind, shapes_of(plot));
+}
+
+}  // namespace
+
+std::string svg_in_page(const Plot& plot) { return svg(plot, "100%", "", ""); }
+
+std::string svg_file(const Plot& plot) {
+  return svg(plot, "760", " color=\"#1f2328\"", "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+}
 
 }  // namespace assay

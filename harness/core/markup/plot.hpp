@@ -1,5 +1,4 @@
-/// Pictures of intervals, rates and samples, as values of reports/templates/plot.svg, which escapes all
-/// texts.
+/// Pictures of intervals, rates and samples.
 ///
 /// Across, places are percents of the width and marks keep their size, so that one picture fits a telephone
 /// and a wide screen without a script or a style sheet. Marks differ in shape and not in colour alone, and
@@ -7,14 +6,52 @@
 /// label.
 #pragma once
 
-#include "core/json/json.hpp"
-
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace assay {
+
+/// A picture as shapes in percents of the width and pixels of the height. Empty where there is nothing to
+/// show.
+struct Plot {
+  struct Line {
+    double x1, y1, x2, y2;
+    const char* stroke;
+    double width;
+    const char* dashes;
+  };
+  struct Words {
+    double x, y;
+    const char *anchor, *fill;
+    std::string text;
+  };
+  struct Mark {
+    double x, y;
+    const char *shape, *fill;  ///< a path around the origin
+    std::string title;
+  };
+  struct Samples {
+    std::string path;  ///< in thousandths of the width
+    const char *stroke, *cap;
+    double width;
+    std::string title;
+  };
+  std::string label{};  ///< all of it in words
+  double height = 0;
+  std::vector<Line> lines{};
+  std::vector<Words> texts{};
+  std::vector<Mark> marks{};
+  std::vector<Samples> samples{};
+
+  bool empty() const { return height == 0; }
+};
+
+/// An element of a page, as wide as the page, and a file for places that show no pages. Texts from outside
+/// are escaped.
+std::string svg_in_page(const Plot& plot);
+std::string svg_file(const Plot& plot);
 
 /// The look of a mark.
 enum class Look { better, worse, open, equal, first, second, third };
@@ -32,7 +69,7 @@ enum class PlotScale { ratios, seconds };
 /// A row for each mark, around `lines`: ratios with their names, such as {1.05, "limit"}. `axis` says what is
 /// drawn; ratios stand on a logarithmic scale around 1, seconds on one that begins at 0. `more` rows, which
 /// are in a table alone, are told below.
-Json forest_plot(const std::string& label, const std::string& axis, const std::vector<PlottedInterval>& rows,
+Plot forest_plot(const std::string& label, const std::string& axis, const std::vector<PlottedInterval>& rows,
                  PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {},
                  std::size_t more = 0);
 
@@ -50,7 +87,7 @@ struct PlottedRate {
 };
 
 /// Rates by FLOPs per byte, both logarithmic, below the roofs; `more` as of forest_plot().
-Json roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
+Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
                    const std::vector<PlottedRate>& rates, std::size_t more = 0);
 
 /// The samples of one side in the order they were taken, launch by launch.
@@ -60,22 +97,19 @@ struct PlottedSamples {
 };
 
 /// Samples of up to three sides in run order; a line divides launches of several samples.
-Json strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale);
+Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale);
 
 /// Ratios by the bytes of a call, both logarithmic, with a line at 1: above it is faster.
 struct PlottedSize {
   std::string title;
   double bytes = 0, low = 0, middle = 0, high = 0;
 };
-Json sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes);
-
-/// A file of its own, for places that show pictures and no pages.
-std::string svg_file(const Json& plot);
+Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes);
 
 /// A document of one file, and the pictures in it by names of files without an ending.
 struct Page {
   std::string html;
-  std::vector<std::pair<std::string, Json>> plots;
+  std::vector<std::pair<std::string, Plot>> plots;
 };
 
 }  // namespace assay

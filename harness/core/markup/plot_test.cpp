@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -16,85 +17,76 @@ using ::testing::Not;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-double across(const Json& mark) { return std::stod(mark["x"].text()); }
-double down(const Json& mark) { return std::stod(mark["y"].text()); }
-
 TEST(ForestPlot, PutsSlowerToTheRightOfOneAndFasterToTheLeft) {
-  const Json plot = forest_plot("ratios", "axis",
+  const Plot plot = forest_plot("ratios", "axis",
                                 {{"slow", "slow: 1.2x", 1.1, 1.2, 1.3, Look::worse},
                                  {"same", "same: 1x", 0.99, 1, 1.01, Look::equal},
                                  {"fast", "fast: 0.8x", 0.7, 0.8, 0.9, Look::better}},
                                 PlotScale::ratios, {{1.05, "limit"}});
-  const auto& marks = plot["marks"].items();
+  const auto& marks = plot.marks;
   ASSERT_EQ(marks.size(), 3U);
-  EXPECT_GT(across(marks[0]), across(marks[1]));
-  EXPECT_GT(across(marks[1]), across(marks[2]));
-  EXPECT_LT(down(marks[0]), down(marks[1]));
-  EXPECT_NE(marks[0]["shape"].text(), marks[2]["shape"].text()) << "colour alone tells them apart";
+  EXPECT_GT(marks[0].x, marks[1].x);
+  EXPECT_GT(marks[1].x, marks[2].x);
+  EXPECT_LT(marks[0].y, marks[1].y);
+  EXPECT_STRNE(marks[0].shape, marks[2].shape) << "colour alone tells them apart";
 }
 
 // The scale ends 6 % beyond the largest value, so that 1 lies at 3 + 94 / 1.06 = 91.68 percent of the width.
 TEST(ForestPlot, BeginsSecondsAtZero) {
-  const Json plot =
+  const Plot plot =
       forest_plot("epochs", "seconds", {{"one", "one", 0, 0.5, 1, Look::first}}, PlotScale::seconds);
-  EXPECT_EQ(plot["marks"][0]["x"].text(), "47.34");
-  const auto& lines = plot["lines"].items();
-  EXPECT_TRUE(std::ranges::any_of(lines, [](const Json& line) {
-    return line["x1"].text() == "3.00" && line["x2"].text() == "91.68";
+  EXPECT_NEAR(plot.marks.at(0).x, 47.34, 0.005);
+  EXPECT_TRUE(std::ranges::any_of(plot.lines, [](const Plot::Line& line) {
+    return std::abs(line.x1 - 3) < 0.005 && std::abs(line.x2 - 91.68) < 0.005;
   })) << "no line from the low to the high end of the interval";
 }
 
 TEST(ForestPlot, LeavesOutAndCountsWhatHasNoPlace) {
-  const Json plot = forest_plot("ratios", "axis",
+  const Plot plot = forest_plot("ratios", "axis",
                                 {{"nan", "nan", 1, not_a_number, 1, Look::equal},
                                  {"inf", "inf", 1, 1, infinite, Look::equal},
                                  {"zero", "zero", 0, 0, 0, Look::equal},
                                  {"good", "good", 1, 1, 1, Look::equal}},
                                 PlotScale::ratios);
-  EXPECT_EQ(plot["marks"].size(), 1U);
-  EXPECT_EQ(plot["label"].text(), "ratios; 3 without a place left out");
+  EXPECT_EQ(plot.marks.size(), 1U);
+  EXPECT_EQ(plot.label, "ratios; 3 without a place left out");
   EXPECT_THAT(svg_file(plot), Not(HasSubstr("nan%")));
 }
 
 TEST(RooflinePlot, PutsARateAtTheRoofOnItAndALowerOneBelow) {
-  const Json plot = roofline_plot("roofline", {{"peak", 1e11, false}, {"L1", 1e10, true}},
+  const Plot plot = roofline_plot("roofline", {{"peak", 1e11, false}, {"L1", 1e10, true}},
                                   {{"at", 100, 1e11, Look::first}, {"below", 100, 1e9, Look::first}});
-  const auto& marks = plot["marks"].items();
+  const auto& marks = plot.marks;
   ASSERT_EQ(marks.size(), 2U);
-  const auto& lines = plot["lines"].items();
-  const bool on_a_line = std::ranges::any_of(lines, [&](const Json& line) {
-    return line["y1"].text() == marks[0]["y"].text() && line["y1"].text() == line["y2"].text() &&
-           line["stroke"].text() == "currentColor";
+  const bool on_a_line = std::ranges::any_of(plot.lines, [&](const Plot::Line& line) {
+    return line.y1 == marks[0].y && line.y1 == line.y2 && std::string(line.stroke) == "currentColor";
   });
   EXPECT_TRUE(on_a_line) << "the highest rate does not lie on the roof";
-  EXPECT_GT(down(marks[1]), down(marks[0]));
+  EXPECT_GT(marks[1].y, marks[0].y);
 }
 
 TEST(StripPlot, DrawsEverySampleInRunOrder) {
-  const Json plot = strip_plot("samples", {{"before", {{}, {1, 2}, {3}}}, {"now", {{4, 5}, {not_a_number}}}},
+  const Plot plot = strip_plot("samples", {{"before", {{}, {1, 2}, {3}}}, {"now", {{4, 5}, {not_a_number}}}},
                                PlotScale::seconds);
-  ASSERT_EQ(plot["samples"].size(), 2U);
-  const auto dots = [&](int side) {
-    const std::string& path = plot["samples"][side]["path"].text();
-    return std::ranges::count(path, 'M');
-  };
+  ASSERT_EQ(plot.samples.size(), 2U);
+  const auto dots = [&](std::size_t side) { return std::ranges::count(plot.samples[side].path, 'M'); };
   EXPECT_EQ(dots(0), 3);
   EXPECT_EQ(dots(1), 2);
-  EXPECT_THAT(plot["label"].text(), HasSubstr("1 without a place"));
+  EXPECT_THAT(plot.label, HasSubstr("1 without a place"));
 }
 
 TEST(SizesPlot, ShowsWhereEachSizeIsFasterSlowerOrOpen) {
-  const Json plot =
+  const Plot plot =
       sizes_plot("sizes", {{"n=1", 4, 0.4, 0.5, 0.6}, {"n=8", 32, 0.9, 1, 1.1}, {"n=64", 256, 1.5, 2, 2.5}});
-  const auto& marks = plot["marks"].items();
+  const auto& marks = plot.marks;
   ASSERT_EQ(marks.size(), 3U);
-  EXPECT_NE(marks[0]["shape"].text(), marks[1]["shape"].text());
-  EXPECT_NE(marks[1]["shape"].text(), marks[2]["shape"].text());
-  EXPECT_GT(down(marks[0]), down(marks[2]));
+  EXPECT_STRNE(marks[0].shape, marks[1].shape);
+  EXPECT_STRNE(marks[1].shape, marks[2].shape);
+  EXPECT_GT(marks[0].y, marks[2].y);
 }
 
 TEST(Plots, OfNothingSayThatTheyAreEmpty) {
-  EXPECT_EQ(forest_plot("none", "axis", {}, PlotScale::ratios)["marks"].size(), 0U);
+  EXPECT_EQ(forest_plot("none", "axis", {}, PlotScale::ratios).marks.size(), 0U);
   EXPECT_THAT(svg_file(roofline_plot("none", {}, {})), HasSubstr("nothing to draw"));
   EXPECT_THAT(svg_file(strip_plot("none", {{"before", {}}}, PlotScale::seconds)), HasSubstr("no samples"));
   EXPECT_THAT(svg_file(sizes_plot("none", {})), HasSubstr("no sizes"));
@@ -108,33 +100,33 @@ TEST(SvgFile, LetsNoNameBecomeMarkup) {
                           HasSubstr("&lt;script&gt;")));
 }
 
-std::vector<std::string> words_of(const Json& plot) {
+std::vector<std::string> words_of(const Plot& plot) {
   std::vector<std::string> out;
-  for (const Json& text : plot["texts"].items()) out.push_back(text["text"].text());
+  for (const Plot::Words& one : plot.texts) out.push_back(one.text);
   return out;
 }
 
 TEST(Plot, WritesTicksAsReadersDoAndNotAsPowersOfTen) {
-  const Json large = forest_plot("ratios", "axis", {{.name = "a", .low = 0.9, .middle = 900, .high = 12000}},
+  const Plot large = forest_plot("ratios", "axis", {{.name = "a", .low = 0.9, .middle = 900, .high = 12000}},
                                  PlotScale::ratios);
   EXPECT_THAT(words_of(large), ::testing::IsSupersetOf({"1x", "10x", "100x", "1,000x", "10,000x"}));
-  const Json rates = roofline_plot(
+  const Plot rates = roofline_plot(
       "rates", {{.name = "roof", .rate = 1e12}},
       {{.flops_per_byte = 0.1, .flops_per_second = 1e9}, {.flops_per_byte = 20000, .flops_per_second = 1e9}});
   EXPECT_THAT(words_of(rates), ::testing::IsSupersetOf({"0.1", "1,000"}));
-  for (const Json& plot : {large, rates})
+  for (const Plot& plot : {large, rates})
     EXPECT_THAT(words_of(plot), ::testing::Each(::testing::Not(HasSubstr("e+"))));
 }
 
 TEST(Plot, SaysHowManyItWasNotHanded) {
   const std::vector<PlottedInterval> one{{.name = "a", .low = 1, .middle = 1.1, .high = 1.2}};
-  const Json all = forest_plot("ratios", "axis", one, PlotScale::ratios),
+  const Plot all = forest_plot("ratios", "axis", one, PlotScale::ratios),
              cut = forest_plot("ratios", "axis", one, PlotScale::ratios, {}, 1960);
-  EXPECT_EQ(cut["label"].text(), "ratios; 1,960 more in the table alone");
+  EXPECT_EQ(cut.label, "ratios; 1,960 more in the table alone");
   EXPECT_THAT(words_of(cut), ::testing::Contains("1,960 more in the table alone"));
   EXPECT_THAT(words_of(all), ::testing::Not(::testing::Contains(HasSubstr("more"))));
-  EXPECT_GT(std::stod(cut["height"].text()), std::stod(all["height"].text())) << "it has a line of its own";
-  const Json rates = roofline_plot("rates", {}, {{.flops_per_byte = 1, .flops_per_second = 1e9}}, 3);
+  EXPECT_GT(cut.height, all.height) << "it has a line of its own";
+  const Plot rates = roofline_plot("rates", {}, {{.flops_per_byte = 1, .flops_per_second = 1e9}}, 3);
   EXPECT_THAT(words_of(rates), ::testing::Contains("3 more in the table alone"));
 }
 
