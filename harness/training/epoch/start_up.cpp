@@ -5,55 +5,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace assay {
 namespace {
 
-/// A symmetric positive definite matrix by rows, factored in place into its lower Cholesky factor.
-class Cholesky {
- public:
-  explicit Cholesky(std::size_t size, std::vector<double> values) : size_(size), l_(std::move(values)) {
-    for (std::size_t j = 0; j < size_; ++j) {
-      for (std::size_t k = 0; k < j; ++k) at(j, j) -= at(j, k) * at(j, k);
-      sound_ = sound_ && at(j, j) > 0;
-      at(j, j) = std::sqrt(std::max(at(j, j), 1e-300));
-      for (std::size_t i = j + 1; i < size_; ++i) {
-        for (std::size_t k = 0; k < j; ++k) at(i, j) -= at(i, k) * at(j, k);
-        at(i, j) /= at(j, j);
-      }
-    }
-  }
-  bool is_sound() const { return sound_; }
-  /// L^-1 v, which makes variables of this covariance independent with variance 1.
-  std::vector<double> whitened(std::vector<double> v) {
-    for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) v[i] -= at(i, k) * v[k];
-      v[i] /= at(i, i);
-    }
-    return v;
-  }
-
- private:
-  double& at(std::size_t row, std::size_t column) { return l_[row * size_ + column]; }
-  std::size_t size_;
-  std::vector<double> l_;
-  bool sound_ = true;
+/// Steps of one run that no other piece shares.
+struct Piece {
+  double starts = 0;  ///< 1 where start-up is in it
+  double steps = 0, seconds = 0;
 };
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-std::vector<double> covariance_of(const std::vector<Stretch>& stretches) {
-  std::vector<double> out;
-  for (const Stretch& a : stretches) {
-    for (const Stretch& b : stretches) {
-      const bool same = &a == &b;
-      const bool nested = a.run == b.run && a.from_start && b.from_start;
-      out.push_back(same || nested ? std::min(a.steps, b.steps) : 0);
+/// Cuts nested stretches of a run where the shorter ones end: their pieces are independent, and the variance
+/// of each is that of its number of steps.
+std::vector<Piece> pieces_of(std::vector<Stretch> stretches) {
+  std::ranges::stable_sort(stretches, {}, &Stretch::steps);
+  std::vector<Piece> out;
+  std::map<int, Stretch> shorter;  // the last one from the start of each run
+  for (const Stretch& one : stretches) {
+    if (!one.from_start) {
+      out.push_back({.steps = one.steps, .seconds = one.seconds});
+      continue;
     }
+    const auto before = shorter.find(one.run);
+    out.push_back(before == shorter.end()
+                      ? Piece{1, one.steps, one.seconds}
+                      : Piece{0, one.steps - before->second.steps, one.seconds - before->second.seconds});
+    shorter.insert_or_assign(one.run, one);
   }
   return out;
 }
@@ -73,30 +51,30 @@ std::string why_impossible(const std::vector<Stretch>& stretches) {
 LineFit fit_line(const std::vector<Stretch>& stretches) {
   LineFit out{.impossible = why_impossible(stretches)};
   if (!out.impossible.empty()) return out;
-  Cholesky factor(stretches.size(), covariance_of(stretches));
-  if (!factor.is_sound()) {
-    out.impossible = "two windows of one run are equally long";
-    return out;
+  const std::vector<Piece> pieces = pieces_of(stretches);
+  // Weighted sums of products of starts (a), steps (b) and seconds (y).
+  double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
+  for (const Piece& one : pieces) {
+    if (one.steps <= 0) {
+      out.impossible = "two windows of one run are equally long";
+      return out;
+    }
+    const double weight = 1 / one.steps;
+    aa += weight * one.starts;
+    ab += one.starts;
+    bb += one.steps;
+    ay += weight * one.starts * one.seconds;
+    by += one.seconds;
   }
-  std::vector<double> ones, steps, seconds;
-  for (const Stretch& one : stretches) {
-    ones.push_back(one.from_start ? 1 : 0);
-    steps.push_back(one.steps);
-    seconds.push_back(one.seconds);
-  }
-  ones = factor.whitened(std::move(ones));
-  steps = factor.whitened(std::move(steps));
-  seconds = factor.whitened(std::move(seconds));
-  const double aa = dot(ones, ones), ab = dot(ones, steps), bb = dot(steps, steps);
   const double determinant = aa * bb - ab * ab;
-  out.one_off = (bb * dot(ones, seconds) - ab * dot(steps, seconds)) / determinant;
-  out.period = (aa * dot(steps, seconds) - ab * dot(ones, seconds)) / determinant;
-  out.freedom = static_cast<int>(stretches.size()) - 2;
+  out.one_off = (bb * ay - ab * by) / determinant;
+  out.period = (aa * by - ab * ay) / determinant;
+  out.freedom = static_cast<int>(pieces.size()) - 2;
   if (out.freedom == 0) return out;
   double squares = 0;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const double rest = seconds[i] - out.one_off * ones[i] - out.period * steps[i];
-    squares += rest * rest;
+  for (const Piece& one : pieces) {
+    const double rest = one.seconds - out.one_off * one.starts - out.period * one.steps;
+    squares += rest * rest / one.steps;
   }
   out.step_variance = squares / out.freedom;
   out.one_off_variance = out.step_variance * bb / determinant;

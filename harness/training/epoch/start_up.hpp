@@ -30,10 +30,11 @@ struct LineFit {
   Interval at(double steps) const;
 };
 
-/// Generalized least squares. The times of steps vary independently with one variance, so two stretches from
-/// the start of one run share all steps of the shorter: cov = variance * min(n1, n2); stretches of different
-/// runs share none. For stretches of one run alone that is b = (T(last) - T(first)) / (n(last) - n(first)).
-/// Aitken (1935). At least two different lengths, one of them from the start.
+/// Least squares over pieces of runs that share no steps, each weighted by the inverse of its number of
+/// steps: the times of steps vary independently with one variance. This is the generalized least squares of
+/// Aitken (1935) over the stretches themselves, where two of one run share all steps of the shorter. For
+/// stretches of one run alone it is b = (T(last) - T(first)) / (n(last) - n(first)). Needs two different
+/// lengths, one of them from the start.
 LineFit fit_line(const std::vector<Stretch>& stretches);
 
 /// Makes stretches of windows: those that begin with step 0 are stretches from the start, the others are not.
