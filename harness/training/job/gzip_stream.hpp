@@ -3,9 +3,12 @@
 
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <streambuf>
 #include <string>
+
+struct gzFile_s;
 
 namespace assay {
 
@@ -14,23 +17,18 @@ namespace assay {
 class GzipStream : public std::streambuf {
  public:
   explicit GzipStream(const std::filesystem::path& file);
-  ~GzipStream() override;
-  GzipStream(const GzipStream&) = delete;
-  GzipStream& operator=(const GzipStream&) = delete;
 
  protected:
   int_type underflow() override;
 
  private:
-  struct File;
-  std::unique_ptr<File> file_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
   std::string name_;
   std::array<char, 1 << 16> piece_;
 };
 
 /// The first `most` bytes, unpacked; fewer when the file is shorter.
-std::string beginning_of(const std::filesystem::path& file, std::size_t most);
-/// All of it, unpacked.
-std::string unpacked(const std::filesystem::path& file);
+std::string unpacked(const std::filesystem::path& file,
+                     std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace assay

@@ -82,9 +82,9 @@ Index timed_steps(const Job& job) {
 
 }  // namespace
 
-std::string_view to_string(PhaseKind kind) { return phase_kinds[static_cast<std::size_t>(kind)]; }
-std::string_view to_string(Scope scope) { return scopes[static_cast<std::size_t>(scope)]; }
-std::string_view to_string(PageCache cache) { return page_caches[static_cast<std::size_t>(cache)]; }
+std::string_view to_string(PhaseKind kind) { return phase_kind_words[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(Scope scope) { return scope_words[static_cast<std::size_t>(scope)]; }
+std::string_view to_string(PageCache cache) { return page_cache_words[static_cast<std::size_t>(cache)]; }
 
 StepPhase timed_phase(std::string name, PhaseKind kind, std::vector<double> seconds, bool overlaps,
                       Scope scope) {

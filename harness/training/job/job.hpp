@@ -22,18 +22,18 @@ enum class PhaseKind {
   sync,     ///< waiting for other workers or devices
   other
 };
-inline constexpr std::array<std::string_view, 5> phase_kinds{"load", "copy", "compute", "sync", "other"};
+inline constexpr std::array<std::string_view, 5> phase_kind_words{"load", "copy", "compute", "sync", "other"};
 std::string_view to_string(PhaseKind kind);
 
 /// The whole that a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of
 /// different scopes are never added.
 enum class Scope { training, validation, checkpoint };
-inline constexpr std::array<std::string_view, 3> scopes{"training", "validation", "checkpoint"};
+inline constexpr std::array<std::string_view, 3> scope_words{"training", "validation", "checkpoint"};
 std::string_view to_string(Scope scope);
 
 /// State of the page cache when a window was measured.
 enum class PageCache { unknown, cold, warm };
-inline constexpr std::array<std::string_view, 3> page_caches{"unknown", "cold", "warm"};
+inline constexpr std::array<std::string_view, 3> page_cache_words{"unknown", "cold", "warm"};
 std::string_view to_string(PageCache cache);
 
 struct StepPhase {

@@ -1,6 +1,7 @@
 #include "training/job/kineto.hpp"
 
 #include "assay/error.hpp"
+#include "core/text/figures.hpp"
 #include "training/job/busy_time.hpp"
 #include "training/job/trace_events.hpp"
 
@@ -18,10 +19,11 @@ namespace {
 
 constexpr double microsecond = 1e-6;
 
-enum class Row { processor, kernel, copy, accelerator_note, known, unknown };
+/// The part that events of a category take in a step.
+enum class Row { processor, kernel, copy, accelerator_note, none };
 
-/// Categories in lower case, as several versions spell them.
-Row row_of(std::string_view category) {
+/// Categories in lower case, as several versions spell them; nothing for an unknown one.
+std::optional<Row> row_of(std::string_view category) {
   static const std::map<std::string_view, Row> rows{{"operator", Row::processor},
                                                     {"cpu_op", Row::processor},
                                                     {"user_annotation", Row::processor},
@@ -30,23 +32,13 @@ Row row_of(std::string_view category) {
                                                     {"gpu_memcpy", Row::copy},
                                                     {"memset", Row::copy},
                                                     {"gpu_memset", Row::copy},
-                                                    {"gpu_user_annotation", Row::accelerator_note},
-                                                    {"runtime", Row::known},
-                                                    {"cuda_runtime", Row::known},
-                                                    {"cuda_driver", Row::known},
-                                                    {"cuda_sync", Row::known},
-                                                    {"cuda_event", Row::known},
-                                                    {"async", Row::known},
-                                                    {"ac2g", Row::known},
-                                                    {"fwdbwd", Row::known},
-                                                    {"async_cpu_to_gpu", Row::known},
-                                                    {"trace", Row::known},
-                                                    {"python_function", Row::known},
-                                                    {"overhead", Row::known},
-                                                    {"cpu_instant_event", Row::known},
-                                                    {"", Row::known}};
-  const auto found = rows.find(category);
-  return found == rows.end() ? Row::unknown : found->second;
+                                                    {"gpu_user_annotation", Row::accelerator_note}};
+  constexpr std::string_view others =
+      "||runtime|cuda_runtime|cuda_driver|cuda_sync|cuda_event|async|ac2g|fwdbwd|async_cpu_to_gpu|trace|"
+      "python_function|overhead|cpu_instant_event|";
+  if (const auto found = rows.find(category); found != rows.end()) return found->second;
+  return others.find(fmt::format("|{}|", category)) != std::string_view::npos ? std::optional(Row::none)
+                                                                              : std::nullopt;
 }
 
 std::string lower(std::string text) {
@@ -84,9 +76,11 @@ class Importer {
                                   count > 1 ? fmt::format("{} x ", count) : "", device);
     }
     const std::vector<Span> steps = markers_.empty() ? steps_by_fetch() : steps_by_marker();
-    add_window(job, steps);
+    std::vector<double> seconds;
+    for (const Span& step : steps) seconds.push_back((step.end - step.begin) * microsecond);
+    job.windows = {timed_window(first_step_, std::move(seconds))};
     add_phases(job, steps);
-    find_workers(job);
+    if (single_process_ && !several_processes_) job.loader.workers = 0;
     job.notes = notes();
     return job;
   }
@@ -106,17 +100,17 @@ class Importer {
     // Times since 1970 in microseconds leave a double few digits for their sums.
     if (!origin_) origin_ = event.begin;
     const double begin = event.begin - *origin_, end = begin + event.duration;
-    const Row row = row_of(lower(event.category));
+    const std::optional<Row> row = row_of(lower(event.category));
     const auto number = step_number(event.name);
     if (number && (row == Row::processor || row == Row::accelerator_note)) {
-      marker(*number, row, {begin, end});
+      marker(*number, *row, {begin, end});
     } else if (row == Row::processor) {
       processor(event.name, {begin, end});
     } else if (row == Row::kernel) {
       kernels_.add(begin, end);
     } else if (row == Row::copy) {
       copies_.add(begin, end);
-    } else if (row == Row::unknown) {
+    } else if (!row) {
       ++unknown_[event.category];
     } else {
       ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
@@ -189,12 +183,6 @@ class Importer {
     return out;
   }
 
-  void add_window(Job& job, const std::vector<Span>& steps) {
-    std::vector<double> seconds;
-    for (const Span& step : steps) seconds.push_back((step.end - step.begin) * microsecond);
-    job.windows = {timed_window(first_step_, std::move(seconds))};
-  }
-
   void add_phases(Job& job, const std::vector<Span>& steps) {
     std::vector<double> before(steps.size(), 0.0);
     BusyTime all;
@@ -227,13 +215,8 @@ class Importer {
     if (phase.mean_seconds > 0) job.phases.push_back(std::move(phase));
   }
 
-  void find_workers(Job& job) {
-    if (single_process_ && !several_processes_) job.loader.workers = 0;
-    workers_unknown_ = several_processes_;
-  }
-
   static std::string events_text(std::size_t count) {
-    return fmt::format("{} event{}", count, count == 1 ? "" : "s");
+    return quantity_text(static_cast<std::int64_t>(count), "event");
   }
 
   std::vector<std::string> notes() const {
@@ -258,7 +241,7 @@ class Importer {
     }
     if (fetch_starts_.empty())
       out.push_back("there is no fetch from a data loader: what loading takes is unknown");
-    if (workers_unknown_) {
+    if (several_processes_) {
       out.push_back(
           "the loader has worker processes, and the trace does not say how many: its fetches are what "
           "the loop waited");
@@ -271,7 +254,7 @@ class Importer {
   std::map<Index, Span> markers_;
   std::vector<double> fetch_starts_;
   BusyTime fetches_, optimizer_, kernels_, copies_, operators_;
-  bool single_process_ = false, several_processes_ = false, workers_unknown_ = false;
+  bool single_process_ = false, several_processes_ = false;
   Index first_step_ = 0, missing_steps_ = 0;
   std::size_t events_ = 0, repeated_ = 0;
   std::map<std::string, std::size_t> dropped_, unknown_;

@@ -36,9 +36,7 @@ class Allocator {
         throw Error(where, fmt::format("gives address {:.0f} a second time, without a free between", address),
                     "record the trace again: events of it are lost");
       }
-      total_ += bytes;
-      if (total_ >= too_many_bytes)
-        throw Error(where, "sizes up to here sum to 2^62 bytes and more", "check the trace");
+      count(bytes, where);
       out_.lives.push_back({.bytes = static_cast<Index>(bytes), .start = step});
     } else if (const auto found = live_.find(address); found != live_.end()) {
       BlockLife& block = out_.lives[found->second];
@@ -51,9 +49,7 @@ class Allocator {
       block.end = step;
       live_.erase(found);
     } else if (bytes < 0) {
-      total_ -= bytes;
-      if (total_ >= too_many_bytes)
-        throw Error(where, "sizes up to here sum to 2^62 bytes and more", "check the trace");
+      count(-bytes, where);
       out_.lives.push_back({.bytes = static_cast<Index>(-bytes), .start = 0, .end = step});
       ++out_.from_before;
     }
@@ -78,6 +74,12 @@ class Allocator {
   }
 
  private:
+  void count(double bytes, const std::string& where) {
+    total_ += bytes;
+    if (total_ >= too_many_bytes)
+      throw Error(where, "sizes up to here sum to 2^62 bytes and more", "check the trace");
+  }
+
   static void note_most(Index& most, std::optional<double> value, const std::string& where) {
     if (!value) return;
     if (!(*value < too_many_bytes))

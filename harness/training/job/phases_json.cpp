@@ -79,7 +79,7 @@ void describe(Fields& f, TimedWindow& window) {
   f("first_step", window.first_step, {.optional = true, .low = 0, .high = most});
   std::optional<int> run = window.run;
   f("run", run, {.low = 0, .high = 1'000'000, .about = "windows of one run may nest"});
-  f("cache", window.cache, page_caches, {.optional = true});
+  f("cache", window.cache, page_cache_words, {.optional = true});
   f("step_seconds", window.step_seconds, finite(true, "of each step"));
   require_some(f, "step_seconds", window.step_seconds);
   const auto counted = static_cast<Index>(window.step_seconds.size());
@@ -98,8 +98,8 @@ void describe(Fields& f, TimedWindow& window) {
 
 void describe(Fields& f, StepPhase& phase) {
   f.only<StepPhase>();
-  f("kind", phase.kind, phase_kinds);
-  f("scope", phase.scope, scopes, {.optional = true});
+  f("kind", phase.kind, phase_kind_words);
+  f("scope", phase.scope, scope_words, {.optional = true});
   f("overlaps", phase.overlaps, {.optional = true, .about = "runs beside the step"});
   f("seconds", phase.seconds, finite(true, "of single steps in order"));
   require_some(f, "seconds", phase.seconds);

@@ -16,10 +16,15 @@ struct Unit {
 
 constexpr std::array units{
     Unit{"ns", 1e-9, Quantity::seconds},
+    Unit{"nanoseconds", 1e-9, Quantity::seconds},
     Unit{"us", 1e-6, Quantity::seconds},
     Unit{"µs", 1e-6, Quantity::seconds},
+    Unit{"microseconds", 1e-6, Quantity::seconds},
     Unit{"ms", 1e-3, Quantity::seconds},
+    Unit{"milliseconds", 1e-3, Quantity::seconds},
     Unit{"s", 1, Quantity::seconds},
+    Unit{"sec", 1, Quantity::seconds},
+    Unit{"seconds", 1, Quantity::seconds},
     Unit{"min", 60, Quantity::seconds},
     Unit{"h", 3600, Quantity::seconds},
     Unit{"/s", 1, Quantity::samples_per_second},
@@ -28,41 +33,33 @@ constexpr std::array units{
     Unit{"", 1, Quantity::count},
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 std::optional<Quoted> parse_quoted(std::string_view text) {
-  std::string digits;
-  std::size_t at = 0, decimals = 0;
-  bool point = false;
-  if (text.starts_with('-')) digits += text[at++];
-  for (; at < text.size() && (is_digit(text[at]) || text[at] == '.' || text[at] == ','); ++at) {
-    if (text[at] == ',') {
-      if (point) return std::nullopt;
-      continue;
-    }
-    if (text[at] == '.') {
-      if (point) return std::nullopt;
-      point = true;
-    } else if (point) {
-      ++decimals;
-    }
-    digits += text[at];
-  }
+  const std::size_t number = std::min(text.find_first_not_of("0123456789.,-"), text.size());
+  const std::size_t point = std::min(text.find('.'), number);
+  if (text.substr(point, number - point).find(',') != std::string_view::npos) return std::nullopt;
+  std::string digits(text.substr(0, number));
+  std::erase(digits, ',');
   double value = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  std::string_view rest = text.substr(at);
+  std::string_view rest = text.substr(number);
   while (rest.starts_with(' ')) rest.remove_prefix(1);
   const auto unit = std::ranges::find(units, rest, &Unit::name);
   if (unit == units.end()) return std::nullopt;
+  const std::size_t decimals = point < number ? number - point - 1 : 0;
   const double half =
       unit->quantity == Quantity::count ? 0 : 0.5 * std::pow(10.0, -static_cast<double>(decimals));
   return Quoted{.value = value * unit->size,
                 .rounding = half * unit->size,
                 .quantity = unit->quantity,
                 .text = std::string(text)};
+}
+
+double seconds_in(std::string_view unit) {
+  const auto found = std::ranges::find(units, unit, &Unit::name);
+  return found != units.end() && found->quantity == Quantity::seconds ? found->size : 0;
 }
 
 double typed_rounding(double value) {

@@ -23,6 +23,9 @@ struct Quoted {
 /// is known ten times better than 0.010 s. Nothing when `text` is none of these.
 std::optional<Quoted> parse_quoted(std::string_view text);
 
+/// Seconds in a unit of time, `ms` or `milliseconds`; 0 for any other word.
+double seconds_in(std::string_view unit);
+
 /// Half a unit of the last digit of the shortest decimal that is this number: how far a number that was typed
 /// in may be from the one that was rounded. At most a hundredth of it, since zeros at the end are lost: 10
 /// may have been 10.0.

@@ -9,39 +9,39 @@
 #include <fmt/format.h>
 
 namespace assay {
-
 namespace {
 
-/// Schemas stand first, and lists of devices before the events of a trace are short.
-constexpr std::size_t telling_bytes = 1 << 18;
+/// The beginning of a file, which tells its kind: schemas stand first, and lists of devices before the events
+/// of a trace are short.
+struct Beginning {
+  explicit Beginning(const std::filesystem::path& file) : text(unpacked(file, 1 << 18)) {
+    const std::size_t at = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+    if (at != std::string::npos) first = text[at];
+  }
+  bool has(const char* word) const { return text.find(word) != std::string::npos; }
+  bool has_events() const { return has("\"traceEvents\"") || has("\"ph\"") || has("\"schemaVersion\""); }
 
-std::size_t first_character(const std::string& text) { return text.find_first_not_of(" \t\r\n\xef\xbb\xbf"); }
-
-bool says_trace(const std::string& text) {
-  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
-  return has("\"traceEvents\"") || has("\"ph\"") || has("\"schemaVersion\"");
-}
+  std::string text;
+  char first = '\0';  ///< 0 of an empty file
+};
 
 }  // namespace
 
 bool is_chrome_trace(const std::filesystem::path& file) {
-  const std::string text = beginning_of(file, telling_bytes);
-  const std::size_t start = first_character(text);
-  return start != std::string::npos && (text[start] == '[' || text[start] == '{') && says_trace(text);
+  const Beginning beginning(file);
+  return (beginning.first == '[' || beginning.first == '{') && beginning.has_events();
 }
 
 JobFile kind_of_file(const std::filesystem::path& file) {
-  const std::string text = beginning_of(file, telling_bytes);
-  const std::size_t start = first_character(text);
-  if (start == std::string::npos)
-    throw Error(file.string(), "is empty", "write it again, or name another file");
-  if (text[start] == '[') return JobFile::trace;
-  if (text[start] != '{') return JobFile::table;
-  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
-  if (has("\"assay.job")) return JobFile::phases;
-  if (has("\"assay.") || (has("\"context\"") && has("\"benchmarks\""))) return JobFile::results;
-  if (says_trace(text)) return JobFile::trace;
-  if (has("\"phases\"") || has("\"windows\"")) return JobFile::phases;
+  const Beginning beginning(file);
+  if (beginning.first == '\0') throw Error(file.string(), "is empty", "write it again, or name another file");
+  if (beginning.first == '[') return JobFile::trace;
+  if (beginning.first != '{') return JobFile::table;
+  if (beginning.has("\"assay.job")) return JobFile::phases;
+  if (beginning.has("\"assay.") || (beginning.has("\"context\"") && beginning.has("\"benchmarks\"")))
+    return JobFile::results;
+  if (beginning.has_events()) return JobFile::trace;
+  if (beginning.has("\"phases\"") || beginning.has("\"windows\"")) return JobFile::phases;
   throw Error(
       file.string(), "is JSON, but neither results, nor a job, nor a trace",
       fmt::format("a job begins with \"schema\": \"{}\", a trace has a list traceEvents", job_schema));

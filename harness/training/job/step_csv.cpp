@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -15,14 +14,12 @@
 namespace assay {
 namespace {
 
-std::string_view unquoted(std::string_view cell) {
-  const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
-  return quoted ? cell.substr(1, cell.size() - 2) : cell;
-}
-
 std::vector<std::string_view> cells_of(std::string_view line, char separator) {
   std::vector<std::string_view> out;
-  csv::each_cell(line, separator, [&](Index, std::string_view cell) { out.push_back(unquoted(cell)); });
+  csv::each_cell(line, separator, [&](Index, std::string_view cell) {
+    const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+    out.push_back(quoted ? cell.substr(1, cell.size() - 2) : cell);
+  });
   return out;
 }
 
@@ -48,24 +45,15 @@ Column column_of(std::string_view cell) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (c == ' ') c = '_';
   }
-  Column out{.name = std::string(cell)};
-  if (name == "step" || name == "unit") {
-    out.role = name == "step" ? Role::step : Role::unit;
-    return out;
-  }
+  if (name == "step") return {Role::step, 0, std::string(cell)};
+  if (name == "unit") return {Role::unit, 0, std::string(cell)};
+  const Role role = name.starts_with("load") ? Role::load : Role::time;
   std::string_view rest = name;
-  Role role = Role::time;
-  for (const std::string_view prefix : {"load", "step"}) {
-    if (!rest.starts_with(prefix)) continue;
-    if (prefix == "load") role = Role::load;
-    rest.remove_prefix(prefix.size());
-    if (rest.starts_with('_')) rest.remove_prefix(1);
-    break;
-  }
+  if (name.starts_with("load") || name.starts_with("step")) rest.remove_prefix(4);
+  if (rest.size() < name.size() && rest.starts_with('_')) rest.remove_prefix(1);
+  const double unit = seconds_in(rest);
   const bool unnamed = rest == "time" || rest == "duration" || (rest.empty() && role == Role::load);
-  out.unit = seconds_in(rest);
-  if (unnamed || out.unit > 0) out.role = role;
-  return out;
+  return {unnamed || unit > 0 ? role : Role::dropped, unit, std::string(cell)};
 }
 
 class Reader {
@@ -207,25 +195,6 @@ class Reader {
 };
 
 }  // namespace
-
-double seconds_in(std::string_view unit) {
-  struct Unit {
-    std::string_view word;
-    double seconds;
-  };
-  constexpr std::array units{Unit{"s", 1},
-                             Unit{"sec", 1},
-                             Unit{"seconds", 1},
-                             Unit{"ms", 1e-3},
-                             Unit{"milliseconds", 1e-3},
-                             Unit{"us", 1e-6},
-                             Unit{"µs", 1e-6},
-                             Unit{"microseconds", 1e-6},
-                             Unit{"ns", 1e-9},
-                             Unit{"nanoseconds", 1e-9}};
-  const auto found = std::ranges::find(units, unit, &Unit::word);
-  return found == units.end() ? 0 : found->seconds;
-}
 
 Job read_step_csv(const std::string& text, const std::string& where, const std::string& unit) {
   return Reader(text, where, unit).job();

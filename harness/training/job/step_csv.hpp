@@ -4,12 +4,8 @@
 #include "training/job/job.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace assay {
-
-/// Seconds in one of `s`, `ms`, `us`, `µs`, `ns`, or their names in full; 0 for any other word.
-double seconds_in(std::string_view unit);
 
 /// One row per step, in order; separated by commas, semicolons or tabs; lines may end in CR LF.
 ///
