@@ -106,7 +106,7 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   if (missed)
     next = fmt::format("next: once more, beside nothing else:  assay epoch --job {}\n",
                        shell_word(file.string()));
-  put(options.json, findings_text(known) + losses_line(job.plan, epoch.times) + next + verdict_text(known),
+  put(options.json, to_text(known, losses_line(job.plan, epoch.times) + next),
       to_json(known, prediction->made));
   if (!options.log.empty()) log_epoch(logged_epoch(*prediction, epoch, known, hash), options.log);
   // Prediction and epoch disagree, whatever the cause: plans by such a prediction would be as wrong. An

@@ -15,10 +15,32 @@ namespace {
 
 /// Steps of one window that were kept: all, or those after its warm-up.
 struct Kept {
-  const TimedWindow* window = nullptr;
-  std::size_t offset = 0;   ///< of the window's first step among all steps of the job
-  std::size_t skipped = 0;  ///< steps of warm-up
+  std::size_t first = 0;    ///< of the window among all steps of the job
+  std::size_t steps = 0;    ///< of the window
+  std::size_t skipped = 0;  ///< of these, steps of warm-up
+  std::vector<Group> groups = {};
 };
+
+/// Adds up phases: one by one where all are known so, else their means. Empty where there is none.
+template <class Which>
+std::vector<double> summed(const std::vector<StepPhase>& phases, const Which& which) {
+  std::vector<double> out;
+  double sum = 0;
+  bool any = false, single = true;
+  for (const StepPhase& phase : phases) {
+    if (!which(phase)) continue;
+    sum += phase.mean_seconds;
+    single = single && !phase.seconds.empty() && (!any || out.size() == phase.seconds.size());
+    if (single && !any) out.assign(phase.seconds.size(), 0);
+    for (std::size_t i = 0; single && i < out.size(); ++i) out[i] += phase.seconds[i];
+    any = true;
+  }
+  if (!any) return {};
+  return single ? out : std::vector<double>{sum};
+}
+
+bool is_load(const StepPhase& phase) { return phase.kind == PhaseKind::load; }
+bool is_rest(const StepPhase& phase) { return phase.kind != PhaseKind::load; }
 
 std::string share_text(double after, double before) {
   const double ratio = after / before;
@@ -72,18 +94,17 @@ class Calibrator {
     out_.cache = has(PageCache::warm)   ? PageCache::warm
                  : has(PageCache::cold) ? PageCache::cold
                                         : PageCache::unknown;
-    std::size_t offset = 0;
     std::vector<TimedWindow> cold;
     for (const TimedWindow& window : job_.windows) {
+      const auto steps = static_cast<std::size_t>(window.steps);
       if (mixed && window.cache == PageCache::cold) {
         cold.push_back(window);
       } else {
         windows_.push_back(window);
-        offsets_.push_back(offset);
+        kept_.push_back({.first = all_steps_, .steps = steps});
       }
-      offset += static_cast<std::size_t>(window.steps);
+      all_steps_ += steps;
     }
-    all_steps_ = offset;
     if (!mixed || out_.cold) return;
     const double before = spread_of(groups_of(cold)).mean, after = spread_of(groups_of(windows_)).mean;
     flag(Doubt::cache,
@@ -96,11 +117,9 @@ class Calibrator {
   /// Each run is a group, less its first steps, which start-up is in.
   void find_runs() {
     for (std::size_t i = 0; i < windows_.size(); ++i) {
-      const TimedWindow& window = windows_[i];
-      const std::size_t steps = window.step_seconds.size();
-      const Kept kept{&window, offsets_[i], steps > 1 ? std::max<std::size_t>(1, steps / 4) : 0};
-      kept_.push_back(kept);
-      const std::span<const double> all(window.step_seconds), steady = all.subspan(kept.skipped);
+      const std::span<const double> all(windows_[i].step_seconds);
+      kept_[i].skipped = all.size() > 1 ? std::max<std::size_t>(1, all.size() / 4) : 0;
+      const auto steady = all.subspan(kept_[i].skipped);
       out_.all.push_back({std::ssize(all), mean_of(all)});
       out_.steady.push_back({std::ssize(steady), mean_of(steady)});
       out_.runs.push_back(std::ssize(steady));
@@ -119,15 +138,14 @@ class Calibrator {
   void find_warm_up() {
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       const TimedWindow& window = windows_[i];
-      Kept kept{&window, offsets_[i], 0};
-      std::vector<Group> groups = groups_of({window});
+      std::vector<Group>& groups = kept_[i].groups = groups_of({window});
       if (window.step_seconds.empty()) {
         // A window from the start has start-up in its mean, and only the line through several windows tells
         // them apart.
         if (window.first_step == 0) groups.clear();
       } else if (const auto change = change_in(groups);
                  change && 4 * change->group <= groups.size() && change->before > change->after) {
-        kept.skipped = static_cast<std::size_t>(change->step);
+        kept_[i].skipped = static_cast<std::size_t>(change->step);
         warm_up_excess_ += static_cast<double>(change->step) * (change->before - change->after);
         flag(Doubt::warm_up,
              fmt::format(
@@ -135,22 +153,20 @@ class Calibrator {
                  change->step, window.steps, seconds_text(change->before), seconds_text(change->after)));
         groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(change->group));
       }
-      kept_.push_back(kept);
-      by_window_.push_back(groups);
       out_.steady.insert(out_.steady.end(), groups.begin(), groups.end());
     }
   }
 
   void find_drift() {
-    for (std::size_t i = 0; i < by_window_.size(); ++i) {
-      const auto change = change_in(by_window_[i]);
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const auto change = change_in(kept_[i].groups);
       if (!change) continue;
       const Index first = windows_[i].first_step + static_cast<Index>(kept_[i].skipped);
       note_drift(*change, fmt::format("from step {} on, steps are {}", first + change->step,
                                       share_text(change->after, change->before)));
     }
-    for (std::size_t i = 1; i < by_window_.size(); ++i) {
-      const auto change = change_between(by_window_[i - 1], by_window_[i], by_window_.size() - 1);
+    for (std::size_t i = 1; i < kept_.size(); ++i) {
+      const auto change = change_between(kept_[i - 1].groups, kept_[i].groups, kept_.size() - 1);
       if (!change) continue;
       note_drift(*change, fmt::format("the window from step {} on is {} than the one before it",
                                       windows_[i].first_step, share_text(change->after, change->before)));
@@ -166,8 +182,7 @@ class Calibrator {
   }
 
   void find_weather() {
-    // Systems count processor time in hundredths of a second, and nearly nothing left tells nothing of the
-    // rest.
+    // Systems count processor time in hundredths of a second: below a second the share means nothing.
     constexpr double fewest_seconds = 1, most = 0.9, worth_telling = 0.01;
     const Weather& weather = job_.weather;
     if (weather.seconds < fewest_seconds) return;
@@ -204,9 +219,8 @@ class Calibrator {
     std::vector<double> out;
     if (seconds.empty() || seconds.size() != all_steps_) return out;
     for (const Kept& kept : kept_) {
-      const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(kept.offset);
-      out.insert(out.end(), begin + static_cast<std::ptrdiff_t>(kept.skipped),
-                 begin + static_cast<std::ptrdiff_t>(kept.window->steps));
+      const auto own = std::span(seconds).subspan(kept.first, kept.steps).subspan(kept.skipped);
+      out.insert(out.end(), own.begin(), own.end());
     }
     return out;
   }
@@ -214,23 +228,19 @@ class Calibrator {
   void find_parts() {
     for (const StepPhase& phase : job_.phases) {
       if (phase.scope != Scope::training) continue;
-      std::vector<double> seconds = of_kept(phase.seconds);
-      const double mean = seconds.empty() ? phase.mean_seconds : mean_of(seconds);
-      if (!phase.overlaps) {
-        out_.parts.push_back({phase.name, phase.kind, mean, std::move(seconds)});
-      } else if (phase.kind != PhaseKind::load) {
-        out_.beside.push_back({phase.name, mean});
-      }
-    }
-    for (const StepPart& part : out_.parts) {
-      if (part.kind == PhaseKind::load) out_.waited += part.mean;
+      if (phase.overlaps && is_load(phase)) continue;  // a worker's time
+      StepPhase part = phase;
+      part.seconds = of_kept(phase.seconds);
+      if (!part.seconds.empty()) part.mean_seconds = mean_of(part.seconds);
+      if (!part.overlaps && is_load(part)) out_.waited += part.mean_seconds;
+      (part.overlaps ? out_.beside : out_.parts).push_back(std::move(part));
     }
   }
 
   /// Adds up all phases of a scope beside training.
   Spread spread_in(Scope scope) const {
     const auto in_scope = [&](const StepPhase& phase) { return phase.scope == scope && !phase.overlaps; };
-    return spread_of(grouped(summed(job_.phases, &StepPhase::mean_seconds, in_scope)));
+    return spread_of(grouped(summed(job_.phases, in_scope)));
   }
 
   void find_load() {
@@ -241,7 +251,7 @@ class Calibrator {
     out_.queue.compute_contention = loader.compute_contention.value_or(1);
     out_.contention_assumed = !loader.load_contention && !loader.compute_contention;
     const auto worker_time = std::ranges::find_if(job_.phases, [](const StepPhase& p) {
-      return p.scope == Scope::training && p.kind == PhaseKind::load && p.overlaps;
+      return p.scope == Scope::training && is_load(p) && p.overlaps;
     });
     if (worker_time != job_.phases.end()) {
       out_.load = out_.runs.empty() ? worker_time->seconds : of_kept(worker_time->seconds);
@@ -252,47 +262,22 @@ class Calibrator {
     } else if (*loader.workers > 0) {
       out_.no_load =
           "what a worker takes for a batch is not known, only what the loop waits: it needs a load phase "
-          "that "
-          "overlaps";
+          "that overlaps";
     } else {
-      out_.load = summed([](const StepPart& part) { return part.kind == PhaseKind::load; });
+      out_.load = summed(out_.parts, is_load);
       if (out_.load.empty()) out_.no_load = "there is no phase of kind load";
     }
     if (!out_.no_load.empty()) out_.load.clear();
   }
 
-  /// Adds up parts: one by one where all are known so, else their means. Empty where there is none.
-  template <class Part, class Which>
-  static std::vector<double> summed(const std::vector<Part>& parts, double Part::*mean, const Which& which) {
-    std::vector<double> out;
-    double sum = 0;
-    bool any = false, single = true;
-    for (const Part& part : parts) {
-      if (!which(part)) continue;
-      sum += part.*mean;
-      single = single && !part.seconds.empty() && (!any || out.size() == part.seconds.size());
-      if (single && !any) out.assign(part.seconds.size(), 0);
-      for (std::size_t i = 0; single && i < out.size(); ++i) out[i] += part.seconds[i];
-      any = true;
-    }
-    if (!any) return {};
-    return single ? out : std::vector<double>{sum};
-  }
-  template <class Which>
-  std::vector<double> summed(const Which& which) const {
-    return summed(out_.parts, &StepPart::mean, which);
-  }
-
   void find_rest() {
-    const auto is_load = [](const StepPart& part) { return part.kind == PhaseKind::load; };
-    const auto is_rest = [](const StepPart& part) { return part.kind != PhaseKind::load; };
     const bool load_seen = std::ranges::any_of(out_.parts, is_load);
     std::vector<double> steps;
     for (const TimedWindow& window : job_.windows) {
       steps.insert(steps.end(), window.step_seconds.begin(), window.step_seconds.end());
     }
     steps = of_kept(steps);
-    const std::vector<double> load = summed(is_load);
+    const std::vector<double> load = summed(out_.parts, is_load);
     if (load_seen && steps.size() > 1 && load.size() == steps.size()) {
       for (std::size_t i = 0; i < steps.size(); ++i) out_.rest.push_back(std::max(0.0, steps[i] - load[i]));
     } else if (load_seen && out_.period.steps > 0) {
@@ -300,7 +285,7 @@ class Calibrator {
     } else if (load_seen && out_.line.impossible.empty()) {
       out_.rest = {std::max(0.0, out_.line.period - out_.waited)};
     } else {
-      out_.rest = summed(is_rest);
+      out_.rest = summed(out_.parts, is_rest);
     }
     if (out_.rest.empty()) out_.no_rest = "no phase says what a step takes without loading";
     check_parts();
@@ -310,7 +295,7 @@ class Calibrator {
   void check_parts() {
     if (out_.period.steps == 0 || out_.parts.empty()) return;
     double sum = 0;
-    for (const StepPart& part : out_.parts) sum += part.mean;
+    for (const StepPhase& part : out_.parts) sum += part.mean_seconds;
     if (sum <= 1.02 * out_.period.mean) return;
     flag(Doubt::parts, fmt::format("the phases take {} together, and a step {}", seconds_text(sum),
                                    seconds_text(out_.period.mean)));
@@ -319,10 +304,8 @@ class Calibrator {
   const Job& job_;
   Calibration out_;
   std::vector<TimedWindow> windows_;
-  std::vector<std::size_t> offsets_;
   std::size_t all_steps_ = 0;
-  std::vector<Kept> kept_;
-  std::vector<std::vector<Group>> by_window_;
+  std::vector<Kept> kept_;  ///< as windows_
   double warm_up_excess_ = 0;
 };
 

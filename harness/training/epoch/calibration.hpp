@@ -29,20 +29,6 @@ struct Flag {
   std::string text;
 };
 
-/// A training phase that adds to a step, with its mean over the steps that were used.
-struct StepPart {
-  std::string name;
-  PhaseKind kind = PhaseKind::other;
-  double mean = 0;
-  std::vector<double> seconds;  ///< of the same steps as Calibration::rest; may be empty
-};
-
-/// A resource that works beside the step.
-struct BesideStep {
-  std::string name;
-  double mean = 0;  ///< seconds per step
-};
-
 struct Calibration {
   PageCache cache = PageCache::unknown;  ///< the state of the windows that were used
   std::vector<Group> all;                ///< of these, start-up and warm-up included
@@ -60,14 +46,16 @@ struct Calibration {
   bool one_off_known = false;
   std::string one_off_from;  ///< where it comes from, or why it is not known
 
-  LoaderQueue queue;            ///< as the job ran
-  std::string no_load;          ///< why nothing is known about making a batch; `load` is empty then
-  std::vector<double> load;     ///< seconds of making single batches, or their mean alone
-  std::string no_rest;          ///< why nothing is known about a step without its load; `rest` is empty then
-  std::vector<double> rest;     ///< seconds of single steps without load, or their mean alone
-  double waited = 0;            ///< mean time of the loop on loading
-  std::vector<StepPart> parts;  ///< training phases that add to a step, load included
-  std::vector<BesideStep> beside;   ///< training phases that overlap, load excluded
+  LoaderQueue queue;         ///< as the job ran
+  std::string no_load;       ///< why nothing is known about making a batch; `load` is empty then
+  std::vector<double> load;  ///< seconds of making single batches, or their mean alone
+  std::string no_rest;       ///< why nothing is known about a step without its load; `rest` is empty then
+  std::vector<double> rest;  ///< seconds of single steps without load, or their mean alone
+  double waited = 0;         ///< mean time of the loop on loading
+  /// Training phases that add to a step, load included, and those that overlap, load excluded. Means are of
+  /// the steps that were used, and so are the times of single steps, where they are known: as those of
+  /// `rest`.
+  std::vector<StepPhase> parts, beside;
   bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted
 
   std::optional<ColdPages> cold;  ///< of a job whose epochs start cold; the windows used are warm then

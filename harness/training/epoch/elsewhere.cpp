@@ -34,47 +34,33 @@ struct Contention {
   double load = 1, compute = 1;
 };
 
-class Parts {
- public:
-  Parts(Training& training, std::set<Index> workers, const PartsPolicy& policy, const Hooks& hooks)
-      : training_(training), workers_(std::move(workers)), policy_(policy), hooks_(hooks) {
-    workers_.erase(0);
-  }
-
-  void time() {
-    if (workers_.empty()) return;
-    const auto start = std::chrono::steady_clock::now();
-    const Index steps = count_for(mean_step(training_.train_alone(3)), policy_.part_seconds);
-    const Index batches = count_for(mean_of(warmed_up(training_.load_alone(3))), policy_.part_seconds);
-    for (Index round = 0; round < policy_.rounds && !hooks_.stopped(); ++round) {
-      pause_until(start, policy_.seconds * static_cast<double>(round) / static_cast<double>(policy_.rounds),
-                  hooks_);
-      hooks_.say("parts: batches and steps alone and together",
-                 static_cast<double>(round) / static_cast<double>(policy_.rounds));
-      const double load = mean_of(warmed_up(training_.load_alone(batches)));
-      const double step = mean_step(training_.train_alone(steps));
-      for (const Index workers : workers_) {
-        const Training::Together both = training_.together(workers, steps);
-        loads_[workers].push_back(mean_of(warmed_up(both.load)) / load);
-        computes_[workers].push_back(mean_step(both.steps) / step);
-      }
+/// Times batches and steps alone and beside these numbers of workers, round by round.
+std::map<Index, Contention> contentions(Training& training, const std::set<Index>& numbers,
+                                        const PartsPolicy& policy, const Hooks& hooks) {
+  std::map<Index, Contention> out;
+  if (*numbers.rbegin() == 0) return out;
+  const auto start = std::chrono::steady_clock::now();
+  const Index steps = count_for(mean_step(training.train_alone(3)), policy.part_seconds);
+  const Index batches = count_for(mean_of(warmed_up(training.load_alone(3))), policy.part_seconds);
+  std::map<Index, std::vector<double>> loads, computes;
+  for (Index round = 0; round < policy.rounds && !hooks.stopped(); ++round) {
+    const double done = static_cast<double>(round) / static_cast<double>(policy.rounds);
+    pause_until(start, policy.seconds * done, hooks);
+    hooks.say("parts: batches and steps alone and together", done);
+    const double load = mean_of(warmed_up(training.load_alone(batches)));
+    const double step = mean_step(training.train_alone(steps));
+    for (const Index workers : numbers) {
+      if (workers == 0) continue;
+      const Training::Together both = training.together(workers, steps);
+      loads[workers].push_back(mean_of(warmed_up(both.load)) / load);
+      computes[workers].push_back(mean_step(both.steps) / step);
     }
   }
-
-  Contention of(Index workers) const {
-    const auto load = loads_.find(workers), compute = computes_.find(workers);
-    if (load == loads_.end() || compute == computes_.end()) return {};
-    // The pace of the machine may change between one part and the next; not in most rounds.
-    return {std::max(1.0, median(load->second)), std::max(1.0, median(compute->second))};
-  }
-
- private:
-  Training& training_;
-  std::set<Index> workers_;
-  const PartsPolicy& policy_;
-  const Hooks& hooks_;
-  std::map<Index, std::vector<double>> loads_, computes_;
-};
+  // The pace of the machine may change between one part and the next; not in most rounds.
+  for (const auto& [workers, ratios] : loads)
+    out[workers] = {std::max(1.0, median(ratios)), std::max(1.0, median(computes[workers]))};
+  return out;
+}
 
 /// The share of a worker's time that it makes batches in, when a step takes so long without waiting.
 double busy_share(Index workers, double load, double step) {
@@ -113,12 +99,11 @@ std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, c
   std::set<Index> workers{plan.workers};
   for (const LoaderSetting& setting : settings) workers.insert(setting.workers);
   training.start_cold(false);
-  Parts parts(training, workers, policy, hooks);
-  parts.time();
+  auto slowed = contentions(training, workers, policy, hooks);
   training.start_cold(plan.cold);
   if (hooks.stopped()) return {};
 
-  const Contention here = parts.of(plan.workers);
+  const Contention here = slowed[plan.workers];
   const double step_here = mean_of(c.rest), load_here = mean_of(c.load);
   const double step_alone = 1 / slower(here.compute, busy_share(plan.workers, load_here, step_here));
   const double load_alone = 1 / here.load;
@@ -126,7 +111,7 @@ std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, c
   const StepCount count = count_steps(plan.samples, plan.batch, plan.drop_last);
   const double partial = static_cast<double>(count.partial_samples) / static_cast<double>(plan.batch);
   for (const LoaderSetting& setting : settings) {
-    const Contention there = parts.of(setting.workers);
+    const Contention there = slowed[setting.workers];
     const std::vector<double> load = scaled(c.load, load_alone * there.load);
     const double share = busy_share(setting.workers, mean_of(load), step_alone * step_here);
     const std::vector<double> rest = scaled(c.rest, step_alone * slower(there.compute, share));

@@ -53,22 +53,18 @@ void RenewedForecast::note(Index done, double seconds) {
 
 Interval RenewedForecast::seconds() const {
   const auto rest = static_cast<double>(steps_ - done_), all = static_cast<double>(steps_);
-  const auto after = [&](const Interval& left) {
-    return Interval{.low = seconds_ + std::max(0.0, left.low) + beside_,
-                    .middle = seconds_ + left.middle + beside_,
-                    .high = seconds_ + left.high + beside_,
-                    .coverage = left.coverage};
-  };
   if (groups_.size() < enough_runs) {
     const double of_steps = predicted_ ? std::max(0.0, predicted_->middle - beside_)
                                        : seconds_ * all / static_cast<double>(done_);
-    const double left = of_steps * rest / all;
-    return after({left, left, left, 0});
+    const double whole = seconds_ + of_steps * rest / all + beside_;
+    return {whole, whole, whole, 0};
   }
   Spread spread = spread_of(groups_);
   const double alike = persistence_of(groups_);
   spread.variance *= (1 + alike) / (1 - alike);
-  return after(sum_of_steps(spread, rest));
+  Interval left = sum_of_steps(spread, rest);
+  left.low = std::max(0.0, left.low);
+  return moved(left, seconds_ + beside_);
 }
 
 EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks) {
@@ -96,11 +92,8 @@ Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch) {
   const Job truth = measured_job(prediction.job, epoch);
   Forecast out = forecast(prediction.measured, &truth);
   out.experience = prediction.forecast.experience;
-  const Interval& expected = out.experience.seconds;
-  if (expected.coverage > 0) out.experience.held = holds(expected, epoch.times.seconds);
-  if (const auto predicted = predicted_epoch(prediction.forecast)) {
-    out.known = known_epoch(epoch.times.seconds, *predicted, epoch.weather);
-  }
+  if (const auto predicted = predicted_epoch(prediction.forecast))
+    out.known = KnownEpoch{epoch.times.seconds, *predicted, epoch.weather};
   return out;
 }
 

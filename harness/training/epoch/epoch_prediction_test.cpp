@@ -83,31 +83,36 @@ TEST(EpochPredictions, AreScoredAgainstTheEpochAndItsSteps) {
   EXPECT_NEAR(scored(prediction, epoch).scores[0].models.back().error, -0.5, 1e-9);
 }
 
+/// Whether the interval of earlier epochs held; nothing without one.
+std::optional<bool> held(const Forecast& f) {
+  return f.experience.seconds.coverage > 0 ? f.known.value().inside() : std::nullopt;
+}
+
 TEST(EpochPredictions, SayWhetherTheIntervalOfEarlierEpochsHeld) {
   const TrainingJob job = job_by_hand();
   Scripted training(job.plan);
   const EpochPrediction prediction = predicted(training, job, longer_by_a_tenth());
   EXPECT_EQ(prediction.forecast.experience.epochs, 9U);
-  EXPECT_FALSE(prediction.forecast.experience.held) << "not run yet";
+  EXPECT_FALSE(prediction.forecast.known) << "not run yet";
   EpochRun epoch = run_epoch(training, prediction, {});
   epoch.times.seconds = 1.09 * epoch_seconds;
-  EXPECT_EQ(scored(prediction, epoch).experience.held, true);
+  EXPECT_EQ(held(scored(prediction, epoch)), true);
   epoch.times.seconds = 1.2 * epoch_seconds;
-  EXPECT_EQ(scored(prediction, epoch).experience.held, false);
+  EXPECT_EQ(held(scored(prediction, epoch)), false);
 
   const EpochPrediction first = predicted(training, job);
-  EXPECT_FALSE(scored(first, epoch).experience.held) << "there was no such interval";
+  EXPECT_FALSE(held(scored(first, epoch))) << "there was no such interval";
 }
 
 TEST(EpochPredictions, AreMissedOutsideTheirIntervalAlone) {
   const Weather busy{.seconds = 1, .other_busy_share = 0.8};
   const Interval predicted{9, 10, 11, predicted_coverage};
-  EXPECT_FALSE(known_epoch(9, predicted, busy).missed());
-  EXPECT_FALSE(known_epoch(11, predicted, busy).missed());
-  EXPECT_TRUE(known_epoch(8.99, predicted, busy).missed());
-  EXPECT_TRUE(known_epoch(11.01, predicted, busy).missed());
-  EXPECT_EQ(known_epoch(12, predicted, busy).weather.other_busy_share, 0.8);
-  EXPECT_FALSE(known_epoch(12, {10, 10, 10, 0}, busy).missed()) << "without an interval there is no miss";
+  EXPECT_FALSE((KnownEpoch{9, predicted, busy}.missed()));
+  EXPECT_FALSE((KnownEpoch{11, predicted, busy}.missed()));
+  EXPECT_TRUE((KnownEpoch{8.99, predicted, busy}.missed()));
+  EXPECT_TRUE((KnownEpoch{11.01, predicted, busy}.missed()));
+  EXPECT_EQ((KnownEpoch{12, predicted, busy}.weather.other_busy_share), 0.8);
+  EXPECT_FALSE((KnownEpoch{12, {10, 10, 10, 0}, busy}.missed())) << "without an interval there is no miss";
 }
 
 TEST(EpochPredictions, AreMissedByTheIntervalThatWasFrozen) {
@@ -116,7 +121,7 @@ TEST(EpochPredictions, AreMissedByTheIntervalThatWasFrozen) {
   const EpochPrediction prediction = predicted(training, job, longer_by_a_tenth());
   EpochRun epoch = run_epoch(training, prediction, {});
   epoch.times.seconds = 1.09 * epoch_seconds;
-  EXPECT_EQ(scored(prediction, epoch).known.value().inside, true);
+  EXPECT_EQ(scored(prediction, epoch).known.value().inside(), true);
   epoch.times.seconds = 1.2 * epoch_seconds;
   EXPECT_TRUE(scored(prediction, epoch).known.value().missed());
   EXPECT_FALSE(prediction.forecast.known) << "not run yet";

@@ -7,7 +7,6 @@
 
 #include "assay/interval.hpp"
 
-#include <optional>
 #include <vector>
 
 namespace assay {
@@ -20,9 +19,8 @@ inline constexpr std::size_t enough_epochs = 9;
 double beyond(const Interval& predicted, double measured);
 
 struct Experience {
-  std::size_t epochs = 0;    ///< before this one
-  Interval seconds;          ///< of the next epoch; coverage 0 where they are too few
-  std::optional<bool> held;  ///< whether it was inside, once it was run
+  std::size_t epochs = 0;  ///< before this one
+  Interval seconds;        ///< of the next epoch; coverage 0 where they are too few
 };
 
 /// `predicted` as calibrated, a range that claims no coverage included; `earlier` as beyond() tells. The

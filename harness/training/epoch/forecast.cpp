@@ -64,11 +64,6 @@ std::optional<Interval> predicted_epoch(const Forecast& f) {
   return best == nullptr ? std::nullopt : std::optional(best->seconds);
 }
 
-KnownEpoch known_epoch(double seconds, const Interval& predicted, const Weather& weather) {
-  return {
-      .seconds = seconds, .predicted = predicted, .inside = holds(predicted, seconds), .weather = weather};
-}
-
 Forecast forecast(const Job& job, const Job* against) {
   Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
   const Calibration& c = out.calibration;

@@ -40,6 +40,9 @@ struct PhaseError {
   std::string per = "step";
 };
 
+/// `12.5 % too short`.
+std::string error_text(double error);
+
 /// Predictions against measurements.
 struct Score {
   std::string measured;  ///< an epoch, or the steps of a window
@@ -53,15 +56,14 @@ struct Score {
 
 /// An epoch that was predicted, and then run.
 struct KnownEpoch {
-  double seconds = 0;          ///< that it took
-  Interval predicted;          ///< as it was predicted
-  std::optional<bool> inside;  ///< nothing where the prediction had no interval
+  double seconds = 0;  ///< that it took
+  Interval predicted;  ///< as predicted_epoch() told before it
   Weather weather;
 
-  bool missed() const { return inside == false; }
+  /// Nothing where the prediction had no interval.
+  std::optional<bool> inside() const { return holds(predicted, seconds); }
+  bool missed() const { return inside() == false; }
 };
-/// `predicted` as predicted_epoch() told before the epoch.
-KnownEpoch known_epoch(double seconds, const Interval& predicted, const Weather& weather);
 
 struct Forecast {
   Job job;

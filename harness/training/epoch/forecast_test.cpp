@@ -65,7 +65,7 @@ TEST(Forecast, CountsValidationApart) {
   job.phases.push_back(
       {.name = "evaluate", .kind = PhaseKind::compute, .scope = Scope::validation, .mean_seconds = 0.02});
   const Forecast f = forecast(job);
-  EXPECT_NEAR(f.models[0].validation, 0.05, 1e-12);
+  EXPECT_NEAR(f.segments.at(0).seconds.middle, 0.05, 1e-12);
   EXPECT_NEAR(f.models[0].seconds.middle, 1.055, 1e-9);
   EXPECT_THAT(f.left_out, Not(Contains(HasSubstr("validation"))));
 }
@@ -81,7 +81,7 @@ TEST(Forecast, CountsCheckpointsApart) {
   const Forecast f = forecast(job);
   ASSERT_THAT(f.segments, SizeIs(1));
   EXPECT_EQ(f.segments[0].count, 2);
-  EXPECT_NEAR(f.models[0].checkpoints, 0.06, 1e-12);
+  EXPECT_NEAR(f.segments[0].seconds.middle, 0.06, 1e-12);
   EXPECT_NEAR(f.models[0].seconds.middle, 1.065, 1e-9);
   EXPECT_NEAR(f.models[4].seconds.middle, 1.065, 1e-9);
   EXPECT_NEAR(f.bounds.at(0).seconds, 0.603 + 0.06, 1e-9);

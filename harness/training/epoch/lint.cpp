@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <optional>
 
 namespace assay {
@@ -45,33 +45,38 @@ class Linter {
     out_.push_back({rule, std::move(field), std::move(text), contradiction});
   }
 
+  /// A figure as it was printed against the one that follows `from` others, which is shown as `result`.
+  void compare(Rule rule, const std::string& field, const Quoted& stated, const Ranged& computed,
+               const std::string& from, const std::string& result, const std::string& row = "") {
+    if (can_agree(stated, computed.value, computed.half_width)) return;
+    found(rule, field, in_row(row, fmt::format("{} contradicts {} = {}", stated.text, from, result)));
+  }
+
   void not_negative(const std::string& field, double value) {
     if (value < 0) found(Rule::negative, field, fmt::format("{} is below 0", figure(value)));
+  }
+  void above_zero(const std::string& field, double value) {
+    if (value <= 0) found(Rule::negative, field, fmt::format("{} is not above 0", figure(value)));
+  }
+  /// The first one alone is told.
+  void none_negative(const std::string& field, const std::vector<double>& values) {
+    const auto below = std::ranges::find_if(values, [](double value) { return value < 0; });
+    if (below != values.end()) not_negative(field, *below);
   }
 
   void negatives() {
     for (std::size_t i = 0; i < job_.windows.size(); ++i) {
-      const std::string here = fmt::format("windows[{}]", i);
-      if (job_.windows[i].wall_seconds <= 0) {
-        found(Rule::negative, here + ".wall_seconds",
-              figure(job_.windows[i].wall_seconds) + " is not above 0");
-      }
-      for (const double seconds : job_.windows[i].step_seconds) {
-        if (seconds >= 0) continue;
-        not_negative(here + ".step_seconds", seconds);
-        break;
-      }
+      above_zero(fmt::format("windows[{}].wall_seconds", i), job_.windows[i].wall_seconds);
+      none_negative(fmt::format("windows[{}].step_seconds", i), job_.windows[i].step_seconds);
     }
     for (const StepPhase& phase : job_.phases) {
-      not_negative(fmt::format("phases.{}.mean_seconds", phase.name), phase.mean_seconds);
-      const auto below = std::ranges::find_if(phase.seconds, [](double s) { return s < 0; });
-      if (below != phase.seconds.end()) not_negative(fmt::format("phases.{}.seconds", phase.name), *below);
-      if (phase.share) not_negative(fmt::format("phases.{}.share", phase.name), phase.share->value);
+      const std::string here = "phases." + phase.name;
+      not_negative(here + ".mean_seconds", phase.mean_seconds);
+      none_negative(here + ".seconds", phase.seconds);
+      if (phase.share) not_negative(here + ".share", phase.share->value);
     }
-    if (job_.one_off_seconds) not_negative("one_off_seconds", *job_.one_off_seconds);
-    if (job_.epoch_seconds && *job_.epoch_seconds <= 0) {
-      found(Rule::negative, "measured_epoch_seconds", figure(*job_.epoch_seconds) + " is not above 0");
-    }
+    not_negative("one_off_seconds", job_.one_off_seconds.value_or(0));
+    above_zero("measured_epoch_seconds", job_.epoch_seconds.value_or(1));
     for (std::size_t i = 0; i < job_.claims.size(); ++i) {
       const Claim& one = job_.claims[i];
       for (const auto* quoted : {&one.step, &one.throughput, &one.epoch, &one.minimum, &one.total}) {
@@ -83,10 +88,8 @@ class Linter {
   void windows() {
     for (std::size_t i = 0; i < job_.windows.size(); ++i) {
       const TimedWindow& window = job_.windows[i];
-      if (window.step_seconds.empty()) continue;
-      double sum = 0;
-      for (const double seconds : window.step_seconds) sum += seconds;
-      if (sum <= 1.02 * window.wall_seconds) continue;
+      const double sum = std::accumulate(window.step_seconds.begin(), window.step_seconds.end(), 0.0);
+      if (window.step_seconds.empty() || sum <= 1.02 * window.wall_seconds) continue;
       found(
           Rule::timed_windows, fmt::format("windows[{}].step_seconds", i),
           fmt::format("steps of {} in a window of {}", seconds_text(sum), seconds_text(window.wall_seconds)));
@@ -150,11 +153,11 @@ class Linter {
         rounding += phase.share->rounding;
       }
       const Ranged of = step ? *step : Ranged{whole, 0};
+      if (of.value <= 0) continue;
       const Ranged share = quotient(typed(phase.mean_seconds), of);
-      if (of.value <= 0 || can_agree(*phase.share, share.value, share.half_width)) continue;
-      found(Rule::shares, fmt::format("phases.{}.share", phase.name),
-            fmt::format("{} contradicts {} / {} = {}", phase.share->text, seconds_text(phase.mean_seconds),
-                        seconds_text(of.value), percent_text(share.value)));
+      compare(Rule::shares, fmt::format("phases.{}.share", phase.name), *phase.share, share,
+              fmt::format("{} / {}", seconds_text(phase.mean_seconds), seconds_text(of.value)),
+              percent_text(share.value));
     }
     if (sum - rounding > 1 + 1e-12) {
       found(Rule::shares, "phases", fmt::format("shares of a step sum to {}", percent_text(sum)));
@@ -174,22 +177,14 @@ class Linter {
     }
     if (one.throughput && batch > 0 && seconds && seconds->value > 0) {
       const Ranged rate = quotient({static_cast<double>(batch), 0}, *seconds);
-      if (!can_agree(*one.throughput, rate.value, rate.half_width)) {
-        found(Rule::throughput, here + ".throughput",
-              at(one, fmt::format("{} contradicts {} / {} = {}/s", one.throughput->text, count_text(batch),
-                                  seconds_word, whole(rate.value))));
-      }
+      compare(Rule::throughput, here + ".throughput", *one.throughput, rate,
+              fmt::format("{} / {}", count_text(batch), seconds_word), whole(rate.value) + "/s", one.where);
     }
-    Index steps = one.steps.value_or(0);
-    if (steps == 0 && batch > 0)
-      steps = count_steps(job_.dataset.train, batch, job_.dataset.drop_last).steps();
+    const Index steps = one.steps.value_or(steps_of_an_epoch(batch));
     if (one.epoch && steps > 0 && seconds && !job_.one_off_seconds) {
       const Ranged epoch = product({static_cast<double>(steps), 0}, *seconds);
-      if (!can_agree(*one.epoch, epoch.value, epoch.half_width)) {
-        found(Rule::epoch, here + ".epoch",
-              at(one, fmt::format("{} contradicts {} x {} = {}", one.epoch->text, count_text(steps),
-                                  seconds_word, minutes(epoch.value))));
-      }
+      compare(Rule::epoch, here + ".epoch", *one.epoch, epoch,
+              fmt::format("{} x {}", count_text(steps), seconds_word), minutes(epoch.value), one.where);
     }
     if (one.total) total(one, here);
     if (one.minimum) minimum(one, here);
@@ -198,8 +193,12 @@ class Linter {
     if (one.steps && batch > 0 && job_.dataset.train > 0) count(one, here, batch);
   }
 
-  static std::string at(const Claim& one, const std::string& text) {
-    return one.where.empty() ? text : fmt::format("{} ({})", text, one.where);
+  /// 0 where the batch is not known.
+  Index steps_of_an_epoch(Index batch) const {
+    return batch > 0 ? count_steps(job_.dataset.train, batch, job_.dataset.drop_last).steps() : 0;
+  }
+  static std::string in_row(const std::string& row, const std::string& text) {
+    return row.empty() ? text : fmt::format("{} ({})", text, row);
   }
   static std::string whole(double value) {
     return value >= 100 ? count_text(static_cast<std::int64_t>(value + 0.5)) : figure(value);
@@ -221,8 +220,8 @@ class Linter {
       if (first == nullptr) first = &*phase;
       if (phase->scope != first->scope) {
         found(Rule::scopes, here + ".of",
-              at(one, fmt::format("{} is of {} and {} of {}: they do not add up", first->name,
-                                  to_string(first->scope), phase->name, to_string(phase->scope))));
+              in_row(one.where, fmt::format("{} is of {} and {} of {}: they do not add up", first->name,
+                                            to_string(first->scope), phase->name, to_string(phase->scope))));
         return;
       }
       const Ranged part = typed(phase->mean_seconds);
@@ -230,9 +229,7 @@ class Linter {
       sum.half_width += part.half_width;
       terms += (terms.empty() ? "" : " + ") + name;
     }
-    if (can_agree(*one.total, sum.value, sum.half_width)) return;
-    found(Rule::sum_of_parts, here + ".total",
-          at(one, fmt::format("{} contradicts {} = {}", one.total->text, terms, seconds_text(sum.value))));
+    compare(Rule::sum_of_parts, here + ".total", *one.total, sum, terms, seconds_text(sum.value), one.where);
   }
 
   void minimum(const Claim& one, const std::string& here) {
@@ -242,16 +239,15 @@ class Linter {
       for (const StepPhase& phase : job_.phases) {
         if (adds(phase) && phase.kind == PhaseKind::compute) compute += phase.mean_seconds;
       }
-      const Dataset& d = job_.dataset;
-      const Index steps = d.batch > 0 ? count_steps(d.train, d.batch, d.drop_last).steps() : 0;
+      const Index steps = steps_of_an_epoch(job_.dataset.batch);
       const std::string instead =
           compute > 0 && steps > 0
               ? fmt::format("; {} steps of the compute phases take {}", count_text(steps),
                             minutes(compute * static_cast<double>(steps)))
               : "";
       found(Rule::underived_minimum, field,
-            at(one, fmt::format("{} is called a minimum without saying what it follows from{}",
-                                one.minimum->text, instead)),
+            in_row(one.where, fmt::format("{} is called a minimum without saying what it follows from{}",
+                                          one.minimum->text, instead)),
             false);
       return;
     }
@@ -261,16 +257,14 @@ class Linter {
       value = product(value, ranged(factor));
       factors += (factors.empty() ? "" : " x ") + factor.text;
     }
-    if (can_agree(*one.minimum, value.value, value.half_width)) return;
-    found(Rule::underived_minimum, field,
-          at(one, fmt::format("{} contradicts {} = {}", one.minimum->text, factors, minutes(value.value))));
+    compare(Rule::underived_minimum, field, *one.minimum, value, factors, minutes(value.value), one.where);
   }
 
   void above_minimum(const Claim& one, const std::string& here) {
     if (one.epoch->value + one.epoch->rounding >= one.minimum->value - one.minimum->rounding) return;
     found(Rule::bound, here + ".epoch",
-          at(one, fmt::format("{} is below {}, than which it is said to take no less", one.epoch->text,
-                              one.minimum->text)));
+          in_row(one.where, fmt::format("{} is below {}, than which it is said to take no less",
+                                        one.epoch->text, one.minimum->text)));
   }
 
   /// A tenth of the speed is 90 % less throughput, and not 900 %.
@@ -278,8 +272,9 @@ class Linter {
     const Ranged left = quotient({1, 0}, ranged(*one.slower));
     if (can_agree(*one.throughput_change, left.value - 1, left.half_width)) return;
     found(Rule::slower, here + ".throughput_change",
-          at(one, fmt::format("{} contradicts {} times slower, which is {}", one.throughput_change->text,
-                              one.slower->text, percent_text(left.value - 1))));
+          in_row(one.where,
+                 fmt::format("{} contradicts {} times slower, which is {}", one.throughput_change->text,
+                             one.slower->text, percent_text(left.value - 1))));
   }
 
   /// The way in which one row counts steps, where floor and ceil differ.
@@ -293,9 +288,9 @@ class Linter {
     const std::string quotient = fmt::format("{} / {}", count_text(job_.dataset.train), count_text(batch));
     if (*one.steps != kept.full && *one.steps != kept.steps()) {
       found(Rule::step_count, here + ".steps",
-            at(one,
-               fmt::format("{} is neither floor nor ceil of {}, which are {} and {}", count_text(*one.steps),
-                           quotient, count_text(kept.full), count_text(kept.steps()))));
+            in_row(one.where, fmt::format("{} is neither floor nor ceil of {}, which are {} and {}",
+                                          count_text(*one.steps), quotient, count_text(kept.full),
+                                          count_text(kept.steps()))));
     } else if (kept.partial_samples > 0) {
       const bool floor = *one.steps == kept.full;
       conventions_.push_back(

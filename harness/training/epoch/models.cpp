@@ -24,46 +24,29 @@ double steady_period(const LoaderQueue& queue, Index steps, const std::vector<do
   return (run.seconds - run.first_fill) / static_cast<double>(steps);
 }
 
-/// Draws as many runs as there are, with replacement. Their times lie one after the other.
-std::vector<double> resampled_runs(const std::vector<double>& times, const std::vector<Index>& runs,
-                                   Rng& random) {
-  std::vector<Index> begins(runs.size(), 0);
-  for (std::size_t i = 1; i < runs.size(); ++i) begins[i] = begins[i - 1] + runs[i - 1];
-  std::vector<double> out;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto drawn = static_cast<std::size_t>(random.integer(0, std::ssize(runs) - 1));
-    const auto begin = times.begin() + begins[drawn];
-    out.insert(out.end(), begin, begin + runs[drawn]);
-  }
-  return out;
-}
-
-/// Draws as many blocks of consecutive times as there are, with replacement: neighbours stay neighbours.
+/// Draws as many blocks of consecutive times as there are, with replacement: neighbours stay neighbours. Runs
+/// are blocks by themselves.
 std::vector<double> resampled(const std::vector<double>& times, const std::vector<Index>& runs, Rng& random) {
-  const Index in_runs = std::accumulate(runs.begin(), runs.end(), Index{0});
-  if (!runs.empty() && std::ssize(times) == in_runs) return resampled_runs(times, runs, random);
-  constexpr std::size_t blocks = 20;
-  const std::size_t size = std::max<std::size_t>(1, times.size() / blocks);
   std::vector<double> out;
-  out.reserve(times.size() + size);
-  while (out.size() < times.size()) {
-    const auto at = random.integer(0, static_cast<Index>(times.size() - size));
-    const auto begin = times.begin() + at;
-    out.insert(out.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+  const auto draw = [&](Index begin, Index size) {
+    out.insert(out.end(), times.begin() + begin, times.begin() + begin + size);
+  };
+  const Index count = std::ssize(times), in_runs = std::accumulate(runs.begin(), runs.end(), Index{0});
+  if (!runs.empty() && count == in_runs) {
+    std::vector<Index> begins(runs.size(), 0);
+    std::partial_sum(runs.begin(), runs.end() - 1, begins.begin() + 1);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto drawn = static_cast<std::size_t>(random.integer(0, std::ssize(runs) - 1));
+      draw(begins[drawn], runs[drawn]);
+    }
+    return out;
   }
+  constexpr Index blocks = 20;
+  const Index size = std::max<Index>(1, count / blocks);
+  while (std::ssize(out) < count) draw(random.integer(0, count - size), size);
   out.resize(times.size());
   return out;
 }
-
-/// The ends of an interval, by the period with the times as they are.
-struct Ends {
-  double low = 1, high = 1;
-};
-/// Periods with resampled times: of M2, M3 and M4.
-struct Bootstrap {
-  Ends largest, formula, queue;
-  bool told = false;
-};
 
 /// Percentiles are too narrow for few samples: by the ratio of Student's quantile to the normal one, and by
 /// sqrt(n / (n - 1)) (Hesterberg 2015, What Teachers Should Know About the Bootstrap, "expanded percentile").
@@ -74,17 +57,28 @@ double expansion(std::size_t samples) {
          std::sqrt(n / (n - 1));
 }
 
-Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
-  Bootstrap out;
+/// The models that are made of parts.
+constexpr std::array by_parts{Model::largest, Model::queue_formula, Model::queue};
+
+/// Seconds of a step, one by each of them; `fitted` is the queue of M4.
+std::array<double, by_parts.size()> periods_of(const Calibration& c, const LoaderQueue& fitted, Index steps,
+                                               const std::vector<double>& load,
+                                               const std::vector<double>& rest) {
+  const double l = mean_of(load), r = mean_of(rest);
+  return {largest_resource(c.queue, l, r), queue_formula(c.queue, l, r),
+          steady_period(fitted, steps, load, rest)};
+}
+
+/// The intervals of these periods by resampled times, with 1 for the period of the times as they are; empty
+/// where there are too few of them.
+std::vector<Interval> resampled_periods(const Calibration& c, const LoaderQueue& fitted) {
   std::size_t fewest = c.rest.size() > 1 ? c.rest.size() : c.load.size();
   if (c.load.size() > 1) fewest = std::min(fewest, c.load.size());
   if (!c.runs.empty()) fewest = std::min(fewest, c.runs.size());
-  if (fewest < 2) return out;
-  const double l = mean_of(c.load), r = mean_of(c.rest);
-  const double largest = largest_resource(c.queue, l, r), formula = queue_formula(c.queue, l, r);
-  const double played = steady_period(queue, replica_steps, c.load, c.rest);
-  if (largest <= 0 || formula <= 0 || played <= 0) return out;
-  std::vector<double> largests, formulas, queues;
+  if (fewest < 2) return {};
+  const auto measured = periods_of(c, fitted, replica_steps, c.load, c.rest);
+  if (std::ranges::min(measured) <= 0) return {};
+  std::array<std::vector<double>, by_parts.size()> ratios;
   for (int i = 0; i < replicas; ++i) {
     // Both draw the same blocks where they are of the same steps: a slow step may be slow in both.
     Rng random(queue_seed + 2 + static_cast<std::uint64_t>(i));
@@ -92,15 +86,16 @@ Bootstrap bootstrap(const Calibration& c, const LoaderQueue& queue) {
     const std::vector<double> load = resampled(c.load, c.runs, random);
     const std::vector<double> rest =
         resampled(c.rest, c.runs, c.load.size() == c.rest.size() ? same : random);
-    largests.push_back(largest_resource(c.queue, mean_of(load), mean_of(rest)) / largest);
-    formulas.push_back(queue_formula(c.queue, mean_of(load), mean_of(rest)) / formula);
-    queues.push_back(steady_period(queue, replica_steps, load, rest) / played);
+    const auto periods = periods_of(c, fitted, replica_steps, load, rest);
+    for (std::size_t k = 0; k < periods.size(); ++k) ratios[k].push_back(periods[k] / measured[k]);
   }
   const double wider = expansion(fewest), tail = (1 - predicted_coverage) / 2;
-  const auto ends = [&](const std::vector<double>& ratios) {
-    return Ends{1 + wider * (quantile(ratios, tail) - 1), 1 + wider * (quantile(ratios, 1 - tail) - 1)};
-  };
-  return {ends(largests), ends(formulas), ends(queues), true};
+  std::vector<Interval> out;
+  for (const std::vector<double>& one : ratios) {
+    out.push_back({1 + wider * (quantile(one, tail) - 1), 1, 1 + wider * (quantile(one, 1 - tail) - 1),
+                   predicted_coverage});
+  }
+  return out;
 }
 
 /// Steps and segments err independently: half-widths add by squares. Without an interval of the steps there
@@ -145,14 +140,8 @@ ModelPrediction completed(ModelPrediction out, const Question& question, double 
   const auto& [c, target, segments] = question;
   const Interval steps = with_pace(measured, c);
   out.partial = target.partial * out.period;
-  for (const Segment& segment : segments) {
-    (segment.kind == SegmentKind::validation   ? out.validation
-     : segment.kind == SegmentKind::checkpoint ? out.checkpoints
-                                               : out.cold_pages) = segment.seconds.middle;
-  }
   const double alone = out.one_off + fill + out.partial;
-  out.seconds = with_segments(steps, segments);
-  for (double* end : {&out.seconds.low, &out.seconds.middle, &out.seconds.high}) *end += alone;
+  out.seconds = moved(with_segments(steps, segments), alone);
   out.one_off += fill;
   const double besides = alone + seconds_of(segments);
   if (c.moved && c.period.mean > 0) {
@@ -193,8 +182,7 @@ ModelPrediction by_line(const Question& question) {
   out.period = line ? c.line.period : c.period.mean;
   Interval steps;
   if (line && target.from_start) {
-    steps = c.line.at(target.steps);
-    for (double* end : {&steps.low, &steps.middle, &steps.high}) *end -= out.one_off;
+    steps = moved(c.line.at(target.steps), -out.one_off);
     if (c.line.freedom == 0) out.no_interval = "two windows: the line goes through both";
   } else if (line) {
     LineFit slope = c.line;
@@ -212,20 +200,6 @@ std::string why_no_parts(const Calibration& c) {
   if (c.load.empty()) return c.no_load.empty() ? "what loading takes is not known" : c.no_load;
   if (c.rest.empty()) return c.no_rest.empty() ? "what a step takes without loading is not known" : c.no_rest;
   return "";
-}
-
-/// `first_fill` is the time of the model itself before the first step.
-ModelPrediction by_parts(Model model, const Question& question, double period, double first_fill, bool told,
-                         const Ends& ends) {
-  const Target& target = question.target;
-  ModelPrediction out{.model = model, .period = period};
-  const double fill = target.from_start ? first_fill : 0;
-  out.one_off = target.from_start ? std::max(0.0, question.c.one_off - first_fill) : 0;
-  const double middle = target.steps * period;
-  const Interval steps = told ? Interval{middle * ends.low, middle, middle * ends.high, predicted_coverage}
-                              : Interval{middle, middle, middle, 0};
-  if (!told) out.no_interval = "means alone, without times of single steps";
-  return completed(out, question, fill, steps);
 }
 
 }  // namespace
@@ -298,38 +272,47 @@ void widen_by_weather(ModelPrediction& prediction, double taken_share) {
   seconds.high /= 1 - taken_share;
 }
 
-std::vector<ModelPrediction> predict_as_calibrated(const Calibration& c, const Target& target) {
-  const Question question{c, target};
-  std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
+void add_by_parts(const Question& question, std::vector<ModelPrediction>& out) {
+  const auto& [c, target, segments] = question;
   const std::string missing = why_no_parts(c);
   if (!missing.empty()) {
-    for (const Model model : {Model::largest, Model::queue_formula, Model::queue}) {
-      out.push_back({.model = model, .impossible = missing});
-    }
-    return out;
+    for (const Model model : by_parts) out.push_back({.model = model, .impossible = missing});
+    return;
   }
-  const double load = mean_of(c.load), rest = mean_of(c.rest);
   const LoaderQueue queue = fitted_queue(c);
-  const Bootstrap known = bootstrap(c, queue);
-  // The first batch is loaded in its own step without workers, like any other.
-  const double fill = queue.workers > 0 ? c.queue.load_contention * load : 0;
-  out.push_back(by_parts(Model::largest, question, largest_resource(c.queue, load, rest), fill, known.told,
-                         known.largest));
-  out.push_back(by_parts(Model::queue_formula, question, queue_formula(c.queue, load, rest), fill, known.told,
-                         known.formula));
+  const std::vector<Interval> ends = resampled_periods(c, queue);
   const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
   const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
-  const double played_fill = queue.workers > 0 ? run.first_fill : 0;
-  out.push_back(by_parts(Model::queue, question,
-                         (run.seconds - played_fill) / static_cast<double>(steps) + hand_over(c), played_fill,
-                         known.told, known.queue));
-  return out;
+  // The time before the first step. Without workers the first batch is loaded in its own step, like any
+  // other.
+  std::array<double, by_parts.size()> fills{};
+  if (queue.workers > 0) {
+    fills.fill(c.queue.load_contention * mean_of(c.load));
+    fills.back() = run.first_fill;
+  }
+  auto periods = periods_of(c, queue, replica_steps, c.load, c.rest);
+  periods.back() = (run.seconds - fills.back()) / static_cast<double>(steps) + hand_over(c);
+  for (std::size_t k = 0; k < by_parts.size(); ++k) {
+    ModelPrediction one{.model = by_parts[k], .period = periods[k]};
+    const double fill = target.from_start ? fills[k] : 0;
+    one.one_off = target.from_start ? std::max(0.0, c.one_off - fill) : 0;
+    const double middle = target.steps * periods[k];
+    Interval measured{middle, middle, middle, 0};
+    if (ends.empty()) {
+      one.no_interval = "means alone, without times of single steps";
+    } else {
+      measured = {middle * ends[k].low, middle, middle * ends[k].high, predicted_coverage};
+    }
+    out.push_back(completed(one, question, fill, measured));
+  }
 }
 
 }  // namespace
 
 std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
-  std::vector<ModelPrediction> out = predict_as_calibrated(c, target);
+  const Question question{c, target};
+  std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
+  add_by_parts(question, out);
   for (ModelPrediction& one : out) widen_by_weather(one, c.taken_share);
   return out;
 }

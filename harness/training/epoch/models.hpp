@@ -65,8 +65,8 @@ struct ModelPrediction {
   Model model = Model::mean;
   std::string impossible;  ///< why it has no answer; nothing below is set then
   double one_off = 0;
-  double period = 0;  ///< of a full step, first fill apart
-  double partial = 0, validation = 0, checkpoints = 0, cold_pages = 0;
+  double period = 0;        ///< of a full step, first fill apart
+  double partial = 0;       ///< of the last, smaller batch
   Interval seconds;         ///< of all; coverage 0 where no interval can be told, or drift made it a guess
   std::string no_interval;  ///< why
 };

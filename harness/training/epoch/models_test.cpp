@@ -88,12 +88,14 @@ TEST(Models, AddPartialBatchValidationCheckpointsAndStartUp) {
   c.validation = {.mean = 0.5, .steps = 1};
   c.checkpoint = {.mean = 0.25, .steps = 1};
   c.one_off = 7;
-  const auto all =
-      predict_with_all(c, {.steps = 10, .partial = 0.4, .validation_steps = 3, .checkpoints = 4});
+  const Target target{.steps = 10, .partial = 0.4, .validation_steps = 3, .checkpoints = 4};
+  const auto all = predict_with_all(c, target);
   const ModelPrediction& queue = of(all, Model::queue);
   EXPECT_NEAR(queue.partial, 2, 1e-9);
-  EXPECT_NEAR(queue.validation, 1.5, 1e-9);
-  EXPECT_NEAR(queue.checkpoints, 1, 1e-9);
+  const auto segments = segments_of(c, target);
+  ASSERT_EQ(segments.size(), 2U);
+  EXPECT_NEAR(segments[0].seconds.middle, 1.5, 1e-9);
+  EXPECT_NEAR(segments[1].seconds.middle, 1, 1e-9);
   EXPECT_NEAR(queue.seconds.middle, 7 + 50 + 2 + 1.5 + 1, 1e-9);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -20,15 +21,9 @@ std::vector<ModelError> errors_of(const std::vector<ModelPrediction>& prediction
   return out;
 }
 
-Score epoch_score(const Calibration& c, const Target& target, double measured) {
-  return {.measured = "the epoch",
-          .seconds = measured,
-          .models = errors_of(predict_with_all(c, target), measured)};
-}
-
 /// The part of that name; null where there is none.
-const StepPart* part_named(const Calibration& c, std::string_view name) {
-  const auto found = std::ranges::find(c.parts, name, &StepPart::name);
+const StepPhase* part_named(const Calibration& c, std::string_view name) {
+  const auto found = std::ranges::find(c.parts, name, &StepPhase::name);
   return found == c.parts.end() ? nullptr : &*found;
 }
 
@@ -36,10 +31,11 @@ const StepPart* part_named(const Calibration& c, std::string_view name) {
 /// per write.
 std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& truth) {
   std::vector<PhaseError> out;
-  for (const StepPart& part : c.parts) {
-    const StepPart* same = part_named(truth, part.name);
-    if (same == nullptr || same->mean <= 0) continue;
-    out.push_back({part.name, part.mean, same->mean, part.mean / same->mean - 1});
+  for (const StepPhase& part : c.parts) {
+    const StepPhase* same = part_named(truth, part.name);
+    if (same == nullptr || same->mean_seconds <= 0) continue;
+    out.push_back(
+        {part.name, part.mean_seconds, same->mean_seconds, part.mean_seconds / same->mean_seconds - 1});
   }
   const auto add = [&](Scope scope, const char* per, const Spread& predicted, const Spread& measured) {
     if (predicted.steps == 0 || measured.mean <= 0) return;
@@ -54,8 +50,8 @@ std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& tr
 /// Adds up the phases of `c` that `other` has as well, without those of loading.
 double step_without_loading(const Calibration& c, const Calibration& other) {
   double out = 0;
-  for (const StepPart& part : c.parts) {
-    if (part.kind != PhaseKind::load && part_named(other, part.name) != nullptr) out += part.mean;
+  for (const StepPhase& part : c.parts) {
+    if (part.kind != PhaseKind::load && part_named(other, part.name) != nullptr) out += part.mean_seconds;
   }
   return out;
 }
@@ -63,30 +59,42 @@ double step_without_loading(const Calibration& c, const Calibration& other) {
 std::string drift_between(const Calibration& c, const Calibration& truth) {
   const auto change = change_between(c.steady, truth.steady);
   if (!change) return "";
-  std::string out =
+  const std::string out =
       fmt::format("steps moved from {} to {}", seconds_text(change->before), seconds_text(change->after));
-  const StepPart *most = nullptr, *moved = nullptr;
-  for (const StepPart& part : c.parts) {
-    const StepPart* same = part_named(truth, part.name);
-    if (same == nullptr || same->mean == part.mean) continue;
-    if (most != nullptr && std::abs(same->mean - part.mean) <= std::abs(moved->mean - most->mean)) continue;
-    most = &part;
-    moved = same;
+  double most = 0;
+  std::string where;
+  for (const StepPhase& part : c.parts) {
+    const StepPhase* same = part_named(truth, part.name);
+    const double moved = same == nullptr ? 0 : std::abs(same->mean_seconds - part.mean_seconds);
+    if (moved <= most) continue;
+    most = moved;
+    where = fmt::format(", most of all {}, from {} to {}", part.name, seconds_text(part.mean_seconds),
+                        seconds_text(same->mean_seconds));
   }
-  if (most == nullptr) return out;
-  return out + fmt::format(", most of all {}, from {} to {}", most->name, seconds_text(most->mean),
-                           seconds_text(moved->mean));
+  return out + where;
 }
 
 }  // namespace
 
+std::string error_text(double error) {
+  if (std::abs(error) < 0.0005) return "exact to 0.05 %";
+  return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
+}
+
 std::vector<Score> scores(const Job& job, const Calibration& c, const Job* against) {
   std::vector<Score> out;
   const auto target = epoch_target(job.dataset);
-  if (job.epoch_seconds && target) out.push_back(epoch_score(c, *target, *job.epoch_seconds));
+  const auto add_epoch = [&](const Job& measured) {
+    if (!measured.epoch_seconds || !target) return;
+    const double seconds = *measured.epoch_seconds;
+    out.push_back({.measured = "the epoch",
+                   .seconds = seconds,
+                   .models = errors_of(predict_with_all(c, *target), seconds)});
+  };
+  add_epoch(job);
   if (against == nullptr) return out;
   const std::size_t before = out.size();
-  if (against->epoch_seconds && target) out.push_back(epoch_score(c, *target, *against->epoch_seconds));
+  add_epoch(*against);
   if (!against->windows.empty()) {
     const Calibration truth = calibrate(*against);
     const std::string drift = drift_between(c, truth);

@@ -59,14 +59,6 @@ bool is_large(const TwoSides& sides, double share) {
          share * std::min(std::abs(sides.before.mean), std::abs(sides.after.mean));
 }
 
-Change change_of(const TwoSides& sides, double chance) {
-  return {.step = sides.before.steps,
-          .before = sides.before.mean,
-          .after = sides.after.mean,
-          .chance = std::min(1.0, chance),
-          .covering = covering(sides)};
-}
-
 }  // namespace
 
 double mean_of(std::span<const double> values) {
@@ -76,6 +68,11 @@ double mean_of(std::span<const double> values) {
 std::optional<bool> holds(const Interval& interval, double value) {
   if (!(interval.low < interval.high)) return std::nullopt;
   return interval.low <= value && value <= interval.high;
+}
+
+Interval moved(Interval interval, double by) {
+  for (double* end : {&interval.low, &interval.middle, &interval.high}) *end += by;
+  return interval;
 }
 
 std::vector<double> scaled(std::vector<double> values, double factor) {
@@ -165,14 +162,9 @@ Interval sum_of_steps(const Spread& spread, double steps) {
 std::optional<Change> change_in(std::span<const Group> groups) {
   if (groups.size() < 4) return std::nullopt;
   std::optional<Change> best;
-  const auto places = static_cast<double>(groups.size() - 1);
   for (std::size_t at = 1; at < groups.size(); ++at) {
-    const TwoSides sides = two_sides(groups.first(at), groups.subspan(at));
-    const double chance = places * chance_of(sides);
-    if (chance >= change_chance || !is_large(sides, change_share)) continue;
-    if (best && chance >= best->chance) continue;
-    best = change_of(sides, chance);
-    best->group = at;
+    const auto change = change_between(groups.first(at), groups.subspan(at), groups.size() - 1);
+    if (change && (!best || change->chance < best->chance)) best = change;
   }
   return best;
 }
@@ -181,15 +173,16 @@ std::optional<Change> change_between(std::span<const Group> before, std::span<co
                                      std::size_t tests) {
   if (before.empty() || after.empty()) return std::nullopt;
   const TwoSides sides = two_sides(before, after);
-  if (sides.freedom == 0) {
-    if (!is_large(sides, untested_share)) return std::nullopt;
-    return change_of(sides, 0);
-  }
-  const double chance = std::min(1.0, static_cast<double>(tests) * chance_of(sides));
-  if (chance >= change_chance || !is_large(sides, change_share)) return std::nullopt;
-  Change out = change_of(sides, chance);
-  out.group = before.size();
-  return out;
+  const bool untested = sides.freedom == 0;
+  const double chance = untested ? 0 : static_cast<double>(tests) * chance_of(sides);
+  if (chance >= change_chance || !is_large(sides, untested ? untested_share : change_share))
+    return std::nullopt;
+  return Change{.group = before.size(),
+                .step = sides.before.steps,
+                .before = sides.before.mean,
+                .after = sides.after.mean,
+                .chance = chance,
+                .covering = covering(sides)};
 }
 
 }  // namespace assay

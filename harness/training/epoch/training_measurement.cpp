@@ -68,10 +68,14 @@ void add_phases(Job& job, const std::vector<StepTimes>& steps) {
       timed_phase("load", PhaseKind::load, each(steps, [](const StepTimes& s) { return s.load; }), true));
 }
 
-/// Adds the times of a phase beside the steps, one by one. Adds nothing where there are none.
-void add_beside(Job& job, Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
-  if (!seconds.empty())
-    job.phases.push_back(timed_phase(std::string(to_string(scope)), kind, seconds, false, scope));
+/// Adds the times of batches of validation and of checkpoints, one by one, where there are any.
+void add_beside(Job& job, const std::vector<double>& validation, const std::vector<double>& checkpoints) {
+  const auto add = [&](Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
+    if (!seconds.empty())
+      job.phases.push_back(timed_phase(std::string(to_string(scope)), kind, seconds, false, scope));
+  };
+  add(Scope::validation, PhaseKind::compute, validation);
+  add(Scope::checkpoint, PhaseKind::other, checkpoints);
 }
 
 /// Returns the seconds of full batches; where the only batch is smaller, the time that a full one would take.
@@ -112,8 +116,7 @@ class CalibrationRuns {
     training_.start_cold(plan_.cold);
     out_.weather = station_.since();
     add_phases(out_, steps_);
-    add_beside(out_, Scope::validation, PhaseKind::compute, validation_);
-    add_beside(out_, Scope::checkpoint, PhaseKind::other, checkpoints_);
+    add_beside(out_, validation_, checkpoints_);
     return std::move(out_);
   }
 
@@ -225,10 +228,9 @@ Job measured_job(const TrainingJob& job, const EpochRun& run) {
   out.windows.push_back(window_of(job.plan.cold ? PageCache::cold : PageCache::warm, times.steps,
                                   times.seconds - times.checkpoint_seconds() - times.validation_seconds()));
   add_phases(out, times.steps);
-  add_beside(out, Scope::validation, PhaseKind::compute, full_batches(job.plan, times.validation));
   std::vector<double> checkpoints;
   for (const CheckpointTimes& one : times.checkpoints) checkpoints.push_back(one.end - one.begin);
-  add_beside(out, Scope::checkpoint, PhaseKind::other, checkpoints);
+  add_beside(out, full_batches(job.plan, times.validation), checkpoints);
   out.epoch_seconds = times.seconds;
   return out;
 }

@@ -67,7 +67,7 @@ TEST(CalibrationRuns, TakeASmallBatchForItsShareOfAFullOne) {
   EXPECT_THAT(training.asked_batches, Each(1));
   EXPECT_THAT(phase_named(measured, "validation")->seconds, Each(DoubleNear(0.25, 1e-12)));
   const Forecast f = forecast(measured);
-  EXPECT_NEAR(f.models.at(0).validation, 0.1, 1e-12);
+  EXPECT_NEAR(f.segments.at(0).seconds.middle, 0.1, 1e-12);
 }
 
 // 100 * 0.003 + 9.5 * 0.02 + 3 * 0.3 = 1.39 s, of which the window of the steps is 0.3 s.
@@ -85,11 +85,11 @@ TEST(EpochRuns, ArePredictedAndScoredWithAllTheirSegments) {
   EXPECT_THAT(phase_named(truth, "validation")->seconds, SizeIs(9)) << "the full ones";
   EXPECT_NEAR(*truth.epoch_seconds, 1.39, 1e-9);
   const Forecast f = forecast(measured, &truth);
-  for (const ModelPrediction& one : f.models) {
-    EXPECT_NEAR(one.validation, 0.19, 1e-9) << name_of(one.model);
-    EXPECT_NEAR(one.checkpoints, 0.9, 1e-9) << name_of(one.model);
+  ASSERT_THAT(f.segments, SizeIs(2));
+  EXPECT_NEAR(f.segments[0].seconds.middle, 0.19, 1e-9);
+  EXPECT_NEAR(f.segments[1].seconds.middle, 0.9, 1e-9);
+  for (const ModelPrediction& one : f.models)
     EXPECT_NEAR(one.seconds.middle, 1.39, 1e-9) << name_of(one.model);
-  }
   ASSERT_THAT(f.scores, SizeIs(2));
   for (const Score& score : f.scores) {
     for (const ModelError& one : score.models) EXPECT_NEAR(one.error, 0, 1e-9) << score.measured;
@@ -157,10 +157,9 @@ TEST(CalibrationRuns, OfAJobThatStartsColdSayWhatItsPagesCost) {
   ASSERT_THAT(f.segments, SizeIs(1));
   EXPECT_EQ(f.segments[0].kind, SegmentKind::cold_pages);
   EXPECT_NEAR(f.segments[0].count, 2, 1e-4);
-  for (const ModelPrediction& one : f.models) {
-    EXPECT_NEAR(one.cold_pages, 0.016, 1e-6) << name_of(one.model);
+  EXPECT_NEAR(f.segments[0].seconds.middle, 0.016, 1e-6);
+  for (const ModelPrediction& one : f.models)
     EXPECT_NEAR(one.seconds.middle, 0.316, 1e-6) << name_of(one.model);
-  }
 }
 
 Calibration calibration_by_hand(Scripted& training, const TrainingJob& job) {

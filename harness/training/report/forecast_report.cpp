@@ -90,10 +90,10 @@ doc::Table parts_table(const Forecast& f) {
   doc::Table out{.tag = "parts",
                  .columns = doc::columns("phase; kind; mean_seconds = per step [s]"),
                  .instead = "No phase was measured."};
-  for (const StepPart& part : f.calibration.parts)
-    out.rows.push_back({part.name, to_string(part.kind), doc::seconds(part.mean)});
-  for (const BesideStep& part : f.calibration.beside)
-    out.rows.push_back({part.name, "beside the step", doc::seconds(part.mean)});
+  for (const StepPhase& part : f.calibration.parts)
+    out.rows.push_back({part.name, to_string(part.kind), doc::seconds(part.mean_seconds)});
+  for (const StepPhase& part : f.calibration.beside)
+    out.rows.push_back({part.name, "beside the step", doc::seconds(part.mean_seconds)});
   return out;
 }
 
@@ -104,14 +104,12 @@ doc::Table models_table(const Forecast& f) {
       .tag = "models",
       .columns = doc::columns(
           "!model; !seconds = epoch, 90 % interval [s]; !period_seconds = per step [s]; -one_off_seconds; "
-          "-partial_seconds; "
-          "-validation_seconds; -checkpoint_seconds; -cold_pages_seconds; -impossible; -no_interval")};
+          "-partial_seconds; -impossible; -no_interval")};
   for (const ModelPrediction& one : f.models) {
     const bool possible = one.impossible.empty();
     auto& row = out.rows.emplace_back();
     row = {model_text(one.model), possible ? doc::fine_seconds(one.seconds) : doc::Text()};
-    for (const double seconds :
-         {one.period, one.one_off, one.partial, one.validation, one.checkpoints, one.cold_pages})
+    for (const double seconds : {one.period, one.one_off, one.partial})
       row.push_back(possible ? doc::seconds(seconds) : doc::Text());
     row.insert(row.end(), {one.impossible, one.no_interval});
   }
@@ -256,6 +254,29 @@ std::string missed_text(const KnownEpoch& known) {
       longer ? "most" : "least", fine_seconds_text(predicted), weather_of(known.weather));
 }
 
+/// Whether the interval of earlier epochs held this one; nothing without such an interval, or before the
+/// epoch.
+std::optional<bool> experience_held(const Forecast& f) {
+  return f.known && f.experience.seconds.coverage > 0 ? holds(f.experience.seconds, f.known->seconds)
+                                                      : std::nullopt;
+}
+
+/// Says what earlier epochs make of the interval; empty without any.
+std::string experience_text(const Forecast& f) {
+  const Experience& e = f.experience;
+  if (e.epochs == 0) return "";
+  const std::string before = quantity_text(static_cast<Index>(e.epochs), "epoch");
+  if (e.seconds.coverage <= 0) {
+    return fmt::format("{} in the log, which says nothing before there are {}", before, enough_epochs);
+  }
+  const auto held = experience_held(f);
+  return fmt::format("by {} in the log, nine of ten such epochs lie in {}{}", before,
+                     fine_seconds_text(e.seconds),
+                     !held   ? ""
+                     : *held ? "; this one did"
+                             : "; this one did not");
+}
+
 /// Without an epoch there is nothing to tell of models and changes.
 std::vector<doc::Section> sections_of(const Forecast& f) {
   const Job& job = f.job;
@@ -272,7 +293,7 @@ std::vector<doc::Section> sections_of(const Forecast& f) {
     const Calibration& c = f.calibration;
     std::string epoch = "Epoch: " + steps_text(f);
     if (c.one_off_known) epoch += fmt::format("; start-up {}, {}", seconds_text(c.one_off), c.one_off_from);
-    const std::string experience = experience_text(f.experience);
+    const std::string experience = experience_text(f);
     out.push_back({.title = "Models",
                    .blocks = {doc::Text(epoch + "."), models_table(f), model_remarks(f), segments_table(f),
                               doc::Text(experience.empty() ? "" : "Experience: " + experience + "."),
@@ -306,12 +327,12 @@ std::vector<doc::Document::Fact> facts_of(const Forecast& f, const std::string& 
   if (f.experience.epochs > 0) {
     out.push_back({"experience_epochs", number(static_cast<Index>(f.experience.epochs))});
     out.push_back({"experience_seconds", doc::seconds(f.experience.seconds)});
-    out.push_back({"experience_inside", yes_or_no(f.experience.held)});
+    out.push_back({"experience_inside", yes_or_no(experience_held(f))});
   }
   if (f.known) {
     out.push_back({"epoch_seconds", doc::seconds(f.known->seconds)});
     out.push_back({"epoch_predicted", doc::seconds(f.known->predicted)});
-    out.push_back({"epoch_inside", yes_or_no(f.known->inside)});
+    out.push_back({"epoch_inside", yes_or_no(f.known->inside())});
     out.push_back({"other_busy_share", doc::share(f.known->weather.other_busy_share)});
     out.push_back({"steal_share", doc::share(f.known->weather.steal_share)});
   }
@@ -319,24 +340,6 @@ std::vector<doc::Document::Fact> facts_of(const Forecast& f, const std::string& 
 }
 
 }  // namespace
-
-std::string error_text(double error) {
-  if (std::abs(error) < 0.0005) return "exact to 0.05 %";
-  return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
-}
-
-std::string experience_text(const Experience& e) {
-  if (e.epochs == 0) return "";
-  const std::string before = quantity_text(static_cast<Index>(e.epochs), "epoch");
-  if (e.seconds.coverage <= 0) {
-    return fmt::format("{} in the log, which says nothing before there are {}", before, enough_epochs);
-  }
-  return fmt::format("by {} in the log, nine of ten such epochs lie in {}{}", before,
-                     fine_seconds_text(e.seconds),
-                     !e.held   ? ""
-                     : *e.held ? "; this one did"
-                               : "; this one did not");
-}
 
 std::string outcome_text(const Forecast& f) {
   if (!f.no_epoch.empty()) return fmt::format("NO EPOCH: {}", f.no_epoch);
@@ -372,13 +375,11 @@ Json forecast_schema() {
        .optional_tables = {"models", "segments", "bounds", "what_if"}});
 }
 
-std::string findings_text(const Forecast& f) {
+std::string to_text(const Forecast& f, const std::string& before_the_outcome) {
   doc::Document out = document_of(f);
-  out.outcome = {};
-  return doc::to_text(out);
+  const std::string outcome = doc::to_text({std::exchange(out.outcome, {})});
+  return doc::to_text(out) + before_the_outcome + outcome;
 }
-std::string verdict_text(const Forecast& f) { return doc::to_text({doc::Text(outcome_text(f))}); }
-std::string to_text(const Forecast& f) { return findings_text(f) + verdict_text(f); }
 std::string to_markdown(const Forecast& f) { return doc::to_markdown(document_of(f)); }
 std::string to_json(const Forecast& f, const std::string& made) {
   return json_text(doc::to_value(document_of(f, made)));
