@@ -9,7 +9,7 @@
 #include <cmath>
 #include <map>
 #include <sstream>
-#include <tuple>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -27,38 +27,32 @@ std::string family_of(const LoggedEpoch& epoch) {
   return to_json(job);
 }
 
-ErrorSummary summary_of(std::string model, const std::vector<double>& errors) {
-  ErrorSummary out{.model = std::move(model), .epochs = errors.size()};
-  if (errors.empty()) return out;
-  out.median = median(errors);
-  out.p95 = quantile(errors, 0.95);
-  out.largest = std::ranges::max(errors);
-  return out;
-}
-
-/// Errors of predictions by name, each against its measurement.
+/// Errors of predictions, each against its measurement, by the order and the name of their rows.
 class Errors {
  public:
-  void add(const std::string& name, const Interval& predicted, double measured) {
-    errors_[name].push_back(std::abs(predicted.middle / measured - 1));
+  void add(int order, const std::string& name, const Interval& predicted, double measured) {
+    Row& row = rows_[{order, name}];
+    row.errors.push_back(std::abs(predicted.middle / measured - 1));
     const auto held = holds(predicted, measured);
     if (!held || predicted.coverage <= 0) return;
-    auto& [with, inside] = coverage_[name];
-    ++with;
-    if (*held) ++inside;
+    ++row.with_interval;
+    if (*held) ++row.inside;
   }
-  std::vector<ErrorSummary> summaries() {
+  std::vector<ErrorSummary> summaries() const {
     std::vector<ErrorSummary> out;
-    for (const auto& [name, values] : errors_) {
-      out.push_back(summary_of(name, values));
-      std::tie(out.back().with_interval, out.back().inside) = coverage_[name];
+    for (const auto& [key, row] : rows_) {
+      out.push_back({key.second, row.errors.size(), median(row.errors), quantile(row.errors, 0.95),
+                     std::ranges::max(row.errors), row.with_interval, row.inside});
     }
     return out;
   }
 
  private:
-  std::map<std::string, std::vector<double>> errors_;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> coverage_;
+  struct Row {
+    std::vector<double> errors;
+    std::size_t with_interval = 0, inside = 0;
+  };
+  std::map<std::pair<int, std::string>, Row> rows_;
 };
 
 using Family = std::vector<const LoggedEpoch*>;
@@ -114,18 +108,6 @@ std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken)
     }
   }
   return out;
-}
-
-/// Visits each prediction for a setting that is not its epoch's own.
-template <class Visit>
-void each_unrun(const std::vector<LoggedEpoch>& log, Visit visit) {
-  for (const auto& [name, family] : families(log)) {
-    for (const LoggedEpoch* from : family) {
-      for (const Elsewhere& one : from->elsewhere) {
-        if (!(one.setting == setting_of(from->job.plan))) visit(family, *from, one);
-      }
-    }
-  }
 }
 
 /// Returns how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
@@ -197,14 +179,6 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
   return out;
 }
 
-std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log) {
-  Errors errors;
-  for (const LoggedEpoch& epoch : log) {
-    for (const LoggedModel& one : epoch.models) errors.add(one.model, one.seconds, epoch.seconds);
-  }
-  return errors.summaries();
-}
-
 std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
                                    std::string_view model) {
   std::vector<double> out;
@@ -216,53 +190,39 @@ std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const st
   return out;
 }
 
-ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log) {
+std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
   Errors errors;
+  const auto add_at_pace = [&](int order, std::string_view name, double predicted, const LoggedEpoch& from,
+                               const LoggedEpoch& run) {
+    const double pace = pace_of(from, run);
+    if (pace > 0) errors.add(order, std::string(name), {.middle = pace * predicted}, run.seconds);
+  };
+  const std::string m4(name_of(Model::queue)), own = std::string(same_setting);
   for (const LoggedEpoch& epoch : log) {
-    if (epoch.experience.seconds.coverage > 0) errors.add("M4", epoch.experience.seconds, epoch.seconds);
+    for (const LoggedModel& one : epoch.models) {
+      errors.add(0, own + one.model, one.seconds, epoch.seconds);
+      if (one.model == m4)
+        add_at_pace(2, own + m4 + std::string(at_the_pace), one.seconds.middle, epoch, epoch);
+    }
+    const Interval& experienced = epoch.experience.seconds;
+    if (experienced.coverage > 0) errors.add(1, std::string(with_experience), experienced, epoch.seconds);
+    for (const LoggedSegment& one : epoch.segments)
+      errors.add(3, one.name + " alone", one.predicted, one.seconds);
   }
-  const auto all = errors.summaries();
-  return all.empty() ? ErrorSummary{} : all.front();
-}
-
-ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log) {
-  std::vector<double> errors;
-  for (const LoggedEpoch& epoch : log) {
-    const auto m4 = std::ranges::find(epoch.models, "M4", &LoggedModel::model);
-    const double pace = pace_of(epoch, epoch);
-    if (m4 == epoch.models.end() || pace <= 0) continue;
-    errors.push_back(std::abs(pace * m4->seconds.middle / epoch.seconds - 1));
-  }
-  return summary_of("M4", errors);
-}
-
-std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log) {
-  Errors errors;
-  for (const LoggedEpoch& epoch : log) {
-    for (const LoggedSegment& one : epoch.segments) errors.add(one.name, one.predicted, one.seconds);
+  for (const auto& [name, family] : families(log)) {
+    for (const LoggedEpoch* from : family) {
+      for (const Elsewhere& one : from->elsewhere) {
+        if (one.setting == setting_of(from->job.plan)) continue;
+        const double seconds = measured(family, one.setting);
+        if (seconds > 0) errors.add(4, std::string(unrun_setting), {.middle = one.seconds}, seconds);
+        for (const LoggedEpoch* run : family) {
+          if (setting_of(run->job.plan) == one.setting)
+            add_at_pace(5, std::string(unrun_setting) + std::string(at_the_pace), one.seconds, *from, *run);
+        }
+      }
+    }
   }
   return errors.summaries();
-}
-
-ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log) {
-  std::vector<double> errors;
-  each_unrun(log, [&](const Family& family, const LoggedEpoch&, const Elsewhere& one) {
-    const double seconds = measured(family, one.setting);
-    if (seconds > 0) errors.push_back(std::abs(one.seconds / seconds - 1));
-  });
-  return summary_of("M4", errors);
-}
-
-ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log) {
-  std::vector<double> errors;
-  each_unrun(log, [&](const Family& family, const LoggedEpoch& from, const Elsewhere& one) {
-    for (const LoggedEpoch* run : family) {
-      const double pace = pace_of(from, *run);
-      if (!(setting_of(run->job.plan) == one.setting) || pace <= 0) continue;
-      errors.push_back(std::abs(pace * one.seconds / run->seconds - 1));
-    }
-  });
-  return summary_of("M4", errors);
 }
 
 std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) { return regrets_of(log, in_seconds); }

@@ -49,27 +49,28 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
 std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
                                    std::string_view model);
 
-/// Absolute relative errors of many epochs.
+/// Absolute relative errors of many predictions.
 struct ErrorSummary {
-  std::string model;  ///< or segment
+  std::string predicted;  ///< `the same setting, M4`
   std::size_t epochs = 0;
   double median = 0, p95 = 0, largest = 0;
   std::size_t with_interval = 0, inside = 0;
 };
-std::vector<ErrorSummary> same_setting_errors(const std::vector<LoggedEpoch>& log);
-/// Sums up the predictions whose interval was made with the epochs before them.
-ErrorSummary errors_with_experience(const std::vector<LoggedEpoch>& log);
-/// Sums up how far M4 would have been off, had the machine kept its pace: all that it predicted is multiplied
-/// by the time of steps without loading in the epoch over their time in the calibration. The rest is the
-/// model's own error.
-ErrorSummary errors_at_pace(const std::vector<LoggedEpoch>& log);
-/// Sums up each kind of segment by itself, under its name.
-std::vector<ErrorSummary> segment_errors(const std::vector<LoggedEpoch>& log);
-/// Sums up the predictions of epochs of the same job with another setting, made before that setting was run
-/// in the log.
-ErrorSummary unrun_errors(const std::vector<LoggedEpoch>& log);
-/// Sums up the same predictions at the pace of the epoch that they are compared with.
-ErrorSummary unrun_errors_at_pace(const std::vector<LoggedEpoch>& log);
+inline constexpr std::string_view same_setting = "the same setting, ",
+                                  with_experience = "the same setting, M4 with the epochs before it",
+                                  unrun_setting = "a setting that had not been run, M4",
+                                  at_the_pace = " at the pace of the epoch";
+
+/// Sums up, where the log has such predictions:
+///  - those of each model for the setting that was run;
+///  - M4 in the interval that was made with the epochs before;
+///  - M4 at the pace of the epoch: all that it predicted is multiplied by the time of steps without loading
+///  in
+///    the epoch over their time in the calibration, so that the model's own error is left;
+///  - each kind of segment, `validation alone`;
+///  - M4 for other settings of the same job, against the median of the epochs that were run with them, and at
+///    the pace of each of these.
+std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log);
 
 /// For each job and batch of which several settings were run: how much longer the setting takes that was
 /// predicted to be fastest than the one that was.

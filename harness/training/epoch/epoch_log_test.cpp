@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -23,12 +25,21 @@ LoggedEpoch epoch(Index workers, Index prefetch, double seconds, double predicte
   return out;
 }
 
+/// The row of that name; none where there is none.
+ErrorSummary row(const std::vector<LoggedEpoch>& log, const std::string& predicted) {
+  const auto errors = errors_of(log);
+  const auto found = std::ranges::find(errors, predicted, &ErrorSummary::predicted);
+  return found == errors.end() ? ErrorSummary{} : *found;
+}
+const std::string m4_at_pace = "the same setting, M4 at the pace of the epoch",
+                  unrun_at_pace = "a setting that had not been run, M4 at the pace of the epoch";
+
 TEST(EpochLogs, SumUpErrorsAndCoverageOfEachModel) {
   // Off by 1, 3 and 10 %, of which the intervals of 2 % hold the first.
   const std::vector<LoggedEpoch> log{epoch(0, 1, 1, 1.01), epoch(1, 1, 1, 0.97), epoch(2, 1, 1, 1.1)};
-  const auto errors = same_setting_errors(log);
+  const auto errors = errors_of(log);
   ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[1].model, "M4");
+  EXPECT_EQ(errors[1].predicted, "the same setting, M4");
   EXPECT_NEAR(errors[1].median, 0.03, 1e-12);
   EXPECT_NEAR(errors[1].largest, 0.1, 1e-12);
   EXPECT_EQ(errors[1].with_interval, 3U);
@@ -39,7 +50,7 @@ TEST(EpochLogs, SumUpErrorsAndCoverageOfEachModel) {
 TEST(EpochLogs, CountNoRangeThatClaimsNoCoverage) {
   LoggedEpoch drifting = epoch(0, 1, 1, 1.01);
   drifting.models[0].seconds.coverage = 0;
-  EXPECT_EQ(same_setting_errors({drifting}).back().with_interval, 0U);
+  EXPECT_EQ(row({drifting}, "the same setting, M4").with_interval, 0U);
 }
 
 TEST(EpochLogs, GiveTheErrorsOfThisMachineAndModelToTheNextPrediction) {
@@ -56,7 +67,7 @@ TEST(EpochLogs, SumUpIntervalsThatWereMadeWithTheEpochsBefore) {
   few.experience = {.epochs = 8, .seconds = {1.1, 1.1, 1.1, 0}};
   held.experience = {.epochs = 9, .seconds = {0.9, 1.1, 1.3, 0.9}};
   missed.experience = {.epochs = 10, .seconds = {1.05, 1.1, 1.15, 0.9}};
-  const ErrorSummary all = errors_with_experience({few, held, missed});
+  const ErrorSummary all = row({few, held, missed}, std::string(with_experience));
   EXPECT_EQ(all.with_interval, 2U);
   EXPECT_EQ(all.inside, 1U);
   EXPECT_THAT(epoch_log_markdown({few, held, missed}, "h"), HasSubstr("with the epochs before it | 2 |"));
@@ -67,7 +78,7 @@ TEST(EpochLogs, ScoreSettingsThatWereNotRunYetAndWhatFollowingThemCosts) {
   LoggedEpoch none = epoch(0, 1, 2.0, 2.0);
   none.elsewhere = {{{0, 1}, 2.0}, {{1, 2}, 1.2}, {{2, 2}, 1.1}, {{2, 4}, 1.0}};
   const std::vector<LoggedEpoch> log{none, epoch(1, 2, 1.0, 1.0), epoch(2, 2, 1.25, 1.25)};
-  const ErrorSummary unrun = unrun_errors(log);
+  const ErrorSummary unrun = row(log, std::string(unrun_setting));
   EXPECT_EQ(unrun.epochs, 2U) << "2 workers with 4 ahead were never run, and 0 workers are its own";
   EXPECT_NEAR(unrun.largest, 0.2, 1e-12);
   EXPECT_NEAR(unrun.median, (0.2 + 0.12) / 2, 1e-12);
@@ -83,20 +94,20 @@ TEST(EpochLogs, TellWhatIsLeftOfAnErrorAtThePaceOfTheEpoch) {
   LoggedEpoch slow = epoch(0, 1, 1.25, 1.012);
   slow.predicted_step = 0.004;
   slow.measured_step = 0.005;
-  const ErrorSummary one = errors_at_pace({slow, epoch(1, 1, 1, 1)});
+  const ErrorSummary one = row({slow, epoch(1, 1, 1, 1)}, m4_at_pace);
   EXPECT_EQ(one.epochs, 1U) << "of the other nobody said how long its steps took";
   EXPECT_NEAR(one.largest, 0.012, 1e-9);
 
   LoggedEpoch predicted = epoch(1, 2, 1, 1);
   predicted.predicted_step = 0.004;
   predicted.elsewhere = {{{0, 1}, 1.05}, {{1, 2}, 1}};
-  const ErrorSummary unrun = unrun_errors_at_pace({slow, predicted});
+  const ErrorSummary unrun = row({slow, predicted}, unrun_at_pace);
   EXPECT_EQ(unrun.epochs, 1U);
   EXPECT_NEAR(unrun.largest, 0.05, 1e-9);
 
   slow.job.plan.batch_delay = 0.001;
-  EXPECT_EQ(errors_at_pace({slow}).epochs, 0U) << "a delay takes as long on a slow machine";
-  EXPECT_EQ(unrun_errors_at_pace({slow, predicted}).epochs, 0U);
+  EXPECT_EQ(row({slow}, m4_at_pace).epochs, 0U) << "a delay takes as long on a slow machine";
+  EXPECT_EQ(row({slow, predicted}, unrun_at_pace).epochs, 0U);
 }
 
 // The epoch without workers took a tenth longer, when the machine was a fifth slower.
@@ -117,15 +128,14 @@ TEST(EpochLogs, SumUpErrorsOfValidationAndCheckpointsByThemselves) {
   LoggedEpoch first = epoch(0, 1, 1, 1), second = first;
   first.segments = {{"validation", {0.21, 0.22, 0.231, 0.9}, 0.2}, {"checkpoint", {0.1, 0.1, 0.1, 0}, 0.2}};
   second.segments = {{"validation", {0.182, 0.192, 0.202, 0.9}, 0.2}};
-  const auto errors = segment_errors({first, second});
-  ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0].model, "checkpoint");
-  EXPECT_NEAR(errors[0].largest, 0.5, 1e-12);
-  EXPECT_EQ(errors[0].with_interval, 0U);
-  EXPECT_EQ(errors[1].model, "validation");
-  EXPECT_NEAR(errors[1].median, 0.07, 1e-12);
-  EXPECT_EQ(errors[1].with_interval, 2U);
-  EXPECT_EQ(errors[1].inside, 1U);
+  const ErrorSummary checkpoint = row({first, second}, "checkpoint alone");
+  EXPECT_EQ(checkpoint.epochs, 1U);
+  EXPECT_NEAR(checkpoint.largest, 0.5, 1e-12);
+  EXPECT_EQ(checkpoint.with_interval, 0U);
+  const ErrorSummary validation = row({first, second}, "validation alone");
+  EXPECT_NEAR(validation.median, 0.07, 1e-12);
+  EXPECT_EQ(validation.with_interval, 2U);
+  EXPECT_EQ(validation.inside, 1U);
   EXPECT_THAT(epoch_log_markdown({first, second}, "abc"), HasSubstr("| validation alone | 2 | 7.0 % |"));
 }
 

@@ -13,10 +13,6 @@ namespace assay {
 namespace {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-/// The error of a prediction in words: `6.3 % too short`.
-std::string error_in_words(double error) {
-  return fmt::format("{} too {}", percent(std::abs(error)), error < 0 ? "short" : "long");
-}
 
 std::string coverage_text(const ErrorSummary& one) {
   if (one.with_interval == 0) return "no interval";
@@ -45,22 +41,14 @@ std::string regret_text(const std::vector<LoggedEpoch>& log) {
       at_pace.empty() ? "" : "; at the pace of the epoch " + at_pace);
 }
 
-doc::Table errors_table(const std::vector<LoggedEpoch>& log) {
-  const std::string at_pace = " at the pace of the epoch";
+doc::Table errors_table(const std::vector<ErrorSummary>& errors) {
   doc::Table out{.tag = "errors",
                  .columns = doc::columns("what = what was predicted; !epochs; !median = median error; !p95; "
                                          "!largest; !inside = inside the 90 % interval")};
-  const auto add = [&](const std::string& what, const ErrorSummary& one) {
-    if (one.epochs == 0) return;
-    out.rows.push_back({what, doc::count(static_cast<double>(one.epochs)), percent(one.median),
+  for (const ErrorSummary& one : errors) {
+    out.rows.push_back({one.predicted, doc::count(static_cast<double>(one.epochs)), percent(one.median),
                         percent(one.p95), percent(one.largest), coverage_text(one)});
-  };
-  for (const ErrorSummary& one : same_setting_errors(log)) add("the same setting, " + one.model, one);
-  add("the same setting, M4 with the epochs before it", errors_with_experience(log));
-  add("the same setting, M4" + at_pace, errors_at_pace(log));
-  for (const ErrorSummary& one : segment_errors(log)) add(one.model + " alone", one);
-  add("a setting that had not been run, M4", unrun_errors(log));
-  add("a setting that had not been run, M4" + at_pace, unrun_errors_at_pace(log));
+  }
   return out;
 }
 
@@ -75,7 +63,7 @@ doc::Table epochs_table(const std::vector<LoggedEpoch>& log) {
     for (const LoggedModel& column : log.front().models) {
       const auto own = std::ranges::find(epoch.models, column.model, &LoggedModel::model);
       row.push_back(own == epoch.models.end() ? std::string("-")
-                                              : error_in_words(own->seconds.middle / epoch.seconds - 1));
+                                              : error_text(own->seconds.middle / epoch.seconds - 1));
     }
   }
   return out;
@@ -89,17 +77,13 @@ double median_of(const std::vector<LoggedEpoch>& log, double LoggedEpoch::*of) {
 
 constexpr const char* at_pace_text =
     "At the pace of the epoch: the machine is shared, and its pace in the epoch is not known before. These "
-    "rows "
-    "multiply all predicted times by the time of steps without loading in the epoch over their time in the "
-    "calibration. The rest is the model's own error: of loading, start-up and cold pages. Epochs whose "
-    "source waits "
-    "by the clock are not among them.";
+    "rows multiply all predicted times by the time of steps without loading in the epoch over their time in "
+    "the calibration. The rest is the model's own error: of loading, start-up and cold pages. Epochs whose "
+    "source waits by the clock are not among them.";
 constexpr const char* experience_about =
     "With the epochs before it: the interval of a calibration holds the luck of its runs, and nothing that "
-    "the "
-    "machine does afterwards. Here its ends are moved by as much as would have held nine of ten of the "
-    "earlier epochs "
-    "in the log, of any job on that machine; the first nine have no such interval.";
+    "the machine does afterwards. Here its ends are moved by as much as would have held nine of ten of the "
+    "earlier epochs in the log, of any job on that machine; the first nine have no such interval.";
 
 }  // namespace
 
@@ -110,24 +94,28 @@ std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::s
     return doc::to_markdown(out);
   }
   const LoggedEpoch& last = log.back();
+  const std::vector<ErrorSummary> errors = errors_of(log);
+  const auto about_rows = [&](std::string_view predicted, const char* text) {
+    const bool any = std::ranges::find(errors, predicted, &ErrorSummary::predicted) != errors.end();
+    return doc::Text(any ? text : "");
+  };
   const doc::Text about =
       fmt::format("{} whole epochs, {} to {}, commit {}, machine ", log.size(), log.front().date, last.date,
                   last.commit) +
       doc::code(last.machine) +
       fmt::format(
           ". Each was predicted from the first 2 % of its steps, or 96 of them, trained in short runs that "
-          "were spread "
-          "over some seconds, and the hash of the prediction was printed before the epoch began. A "
-          "prediction took {} "
-          "in the median, {} at most. Other processes took {} of the processors in the median, the host {}.",
+          "were spread over some seconds, and the hash of the prediction was printed before the epoch began. "
+          "A prediction took {} in the median, {} at most. Other processes took {} of the processors in the "
+          "median, the host {}.",
           seconds_text(median_of(log, &LoggedEpoch::prediction_seconds)),
           seconds_text(std::ranges::max(log, {}, &LoggedEpoch::prediction_seconds).prediction_seconds),
           percent_text(median_of(log, &LoggedEpoch::other_busy_share)),
           percent_text(median_of(log, &LoggedEpoch::steal_share)));
   out.sections = {
-      {.blocks = {about, errors_table(log), doc::Text(regret_text(log)),
-                  doc::Text(errors_at_pace(log).epochs > 0 ? at_pace_text : ""),
-                  doc::Text(errors_with_experience(log).epochs > 0 ? experience_about : "")}},
+      {.blocks = {about, errors_table(errors), doc::Text(regret_text(log)),
+                  about_rows("the same setting, M4 at the pace of the epoch", at_pace_text),
+                  about_rows(with_experience, experience_about)}},
       {.title = "Every epoch",
        .blocks = {epochs_table(log), doc::Text("All epochs with their predictions: FNV-1a " + hash)}}};
   return doc::to_markdown(out);
