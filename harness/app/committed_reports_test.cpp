@@ -79,7 +79,7 @@ std::string form_of(const std::string& name) {
   }
   if (name == "a threshold") return doc::to_markdown(record_document(ThresholdRecord{}));
   if (name == "a tuning") {
-    TuneRecord record{.candidates = std::vector<Candidate>(2)};
+    TuneRecord record;
     record.ruling.candidates.resize(2);
     return doc::to_markdown(record_document(record));
   }

@@ -100,21 +100,21 @@ std::vector<Sample> samples() {
   ThresholdRecord threshold{
       .question = {.subject = "o/n=1", .vary = "m", .first = {.name = "a"}, .second = {.name = "b"}},
       .made = made,
-      .threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}},
-      .times = {{8, {}}}};
+      .threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}}};
   threshold.question.refused = {{.by = "memory", .why = "is not enough", .sizes = {16}}};
   written("tuning", json_text(doc::to_value(record_document(threshold))));
-  TuneRecord library{
-      .title = "Core type",
-      .variable = "OPENBLAS_CORETYPE",
-      .made = made,
-      .not_here = {"o/v/q#1: needs two cores"},
-      .cases = {"o/v/p#1"},
-      .candidates = {{.name = "default", .in_use = "Zen"}, {.name = "Haswell", .in_use = "Haswell"}}};
-  library.candidates[1].turns.push_back({.seconds = {{1}}, .control = {{1}}});
-  library.ruling.candidates = {{}, {.cases = {{1, 1, 1}}}};
-  library.ruling.chosen = 1;
-  library.ruling.advice = Advice::take;
+  TuneRecord library{.title = "Core type",
+                     .variable = "OPENBLAS_CORETYPE",
+                     .made = made,
+                     .not_here = {"o/v/q#1: needs two cores"},
+                     .cases = {"o/v/p#1"},
+                     .ruling = {.candidates = {{.name = "default", .in_use = "Zen"},
+                                               {.name = "Haswell",
+                                                .in_use = "Haswell",
+                                                .turns = {{.seconds = {{1}}, .control = {{1}}}},
+                                                .cases = {{1, 1, 1}}}},
+                                .advice = Advice::take,
+                                .chosen = 1}};
   written("tuning", record_json(library));
   TunedKernels tuned{"machine", "0.1.0", "32K/512K/32M", "2026-01-01T00:00:00Z", "assay tune kernels"};
   written("kernels", json_text(to_value(tuned)));

@@ -7,7 +7,7 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
-#include "bench/tune/threshold_header.hpp"
+#include "bench/tune/threshold_record.hpp"
 #include "bench/tune/variable.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
@@ -23,6 +23,8 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -103,57 +105,57 @@ void write_record(const RecordOutputs& outputs, const doc::Document& document, c
   put(outputs.json, words, json);
 }
 
+std::string present_of(const TuneRecord& record) {
+  const Candidate& present = record.ruling.candidates.front();
+  return fmt::format("{}, {}", record.words.present, present.in_use.empty() ? present.name : present.in_use);
+}
+
 /// Rules on the measured candidates. Returns the word to end with at once, where nothing can be decided: a
 /// present setting that is wrong leaves nothing to compare with.
 std::optional<Word> rule(TuneRecord& record, const std::string& json) {
-  const Candidate& present = record.candidates.front();
-  if (!present.wrong.empty()) {
-    const std::string text =
-        fmt::format("WRONG: {}, {}: {}\n", record.words.present,
-                    present.in_use.empty() ? present.name : present.in_use, present.wrong);
-    fmt::print(json == "-" ? stderr : stdout, "{}", text);
+  std::vector<Candidate>& candidates = record.ruling.candidates;
+  if (const std::string& wrong = candidates.front().wrong; !wrong.empty()) {
+    fmt::print(json == "-" ? stderr : stdout, "WRONG: {}: {}\n", present_of(record), wrong);
     return Word::wrong;
   }
-  const std::size_t rounds = rounds_of(record.candidates);
-  if (rounds < fewest_rounds) {
+  if (const std::size_t rounds = rounds_of(candidates); rounds < fewest_rounds) {
     fmt::print("INTERRUPTED after {} rounds: nothing is decided\n", rounds);
     return Word::interrupted;
   }
-  record.ruling = ruled(record.words, record.candidates);
+  record.ruling = ruled(record.words, std::move(candidates));
   return std::nullopt;
 }
 
-Word word_of(const TuneRecord& record) {
+Word word_of(const TuneRuling& ruling) {
   const bool wrong =
-      std::ranges::any_of(record.candidates, [](const Candidate& one) { return !one.wrong.empty(); });
+      std::ranges::any_of(ruling.candidates, [](const Candidate& one) { return !one.wrong.empty(); });
   if (wrong) return Word::wrong;
-  return record.ruling.advice == Advice::undecided ? Word::undecided : Word::done;
+  return ruling.advice == Advice::undecided ? Word::undecided : Word::done;
 }
 
 void require_something_to_try(const TuneRecord& record) {
   std::string why;
-  for (std::size_t i = 1; i < record.candidates.size(); ++i) {
-    if (record.candidates[i].measured()) return;
-    why += fmt::format("\n  {}: {}", record.candidates[i].name, record.candidates[i].left_out);
+  for (const Candidate& one : std::span(record.ruling.candidates).subspan(1)) {
+    if (one.measured()) return;
+    why += fmt::format("\n  {}: {}", one.name, one.left_out);
   }
-  const Candidate& present = record.candidates.front();
-  throw Error("tune",
-              fmt::format("there is nothing to try beside {}, {}{}", record.words.present,
-                          present.in_use.empty() ? present.name : present.in_use, why),
+  throw Error("tune", fmt::format("there is nothing to try beside {}{}", present_of(record), why),
               fmt::format("name other {}, or none", record.words.settings));
 }
 
 /// `about` says in its own words what reads the variable; `told` is called with the record once it is ruled
 /// on, and returns a line for the terminal.
-Outcome tuned_variable(const TunedVariable& variable, const SelectionOptions& selection, int rounds,
-                       const RecordOutputs& outputs, const std::string& command, const std::string& about,
-                       const Registry& registry, const std::function<std::vector<Candidate>()>& candidates,
-                       const std::function<std::string(const TuneRecord&)>& told) {
+template <class Options>
+Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Options& options,
+                       const std::string& about, const Registry& registry,
+                       const std::function<std::vector<Candidate>()>& candidates,
+                       const std::function<std::string(const TuneRuling&, const Circumstances&)>& told) {
+  const SelectionOptions& selection = options.selection;
   const Suite suite = load_suite(selection.suite, registry);
   TuneRecord record{.title = fmt::format("{} for suite {}", variable.title, suite.name),
                     .words = variable.words,
                     .variable = std::string(variable.name),
-                    .made = now(command),
+                    .made = now(command_of(verb, options)),
                     .consequences = {std::string(variable.advice)}};
   const auto trials = trials_of(variable, selection, suite, registry, record.made.machine, record.not_here);
   if (trials.empty()) {
@@ -163,22 +165,22 @@ Outcome tuned_variable(const TunedVariable& variable, const SelectionOptions& se
   for (const TrialRequest& trial : trials) record.cases.push_back(trial.key);
   record.method = fmt::format(
       "{}. In each round every value was a process of its own, and they took turns slice by slice on the "
-      "same cores "
-      "and data. Of each trial the median ratio of a round counts; the time of a value is the geometric mean "
-      "over {}.",
+      "same cores and data. Of each trial the median ratio of a round counts; the time of a value is the "
+      "geometric mean over {}.",
       about, quantity_text(std::ssize(trials), "trial"));
-  const VariablePolicy policy{.rounds = {.rounds = rounds, .seed = selection.seed},
+  const VariablePolicy policy{.rounds = {.rounds = options.rounds, .seed = selection.seed},
                               .program = this_program(),
                               .shared_bytes = shared_bytes_for(registry, cases_of(trials))};
-  record.candidates = candidates();
+  record.ruling.candidates = candidates();
   require_something_to_try(record);
   under_way(record.made, [&](const Hooks& hooks) {
-    measure_values(variable, record.candidates, trials, policy, sample_sides, hooks);
+    measure_values(variable, record.ruling.candidates, trials, policy, sample_sides, hooks);
   });
-  if (const auto end = rule(record, outputs.json)) return {*end};
+  if (const auto end = rule(record, options.outputs.json)) return {*end};
   const doc::Document document = record_document(record);
-  write_record(outputs, document, record_text(document) + told(record), record_json(record));
-  return {word_of(record)};
+  write_record(options.outputs, document, record_text(document) + told(record.ruling, record.made),
+               record_json(record));
+  return {word_of(record.ruling)};
 }
 
 /// The chosen settings are written as a job.
@@ -190,19 +192,19 @@ Outcome tuned_job(const TuneOptions& tune, const TuneGrid& grid, std::string com
                     .made = now(std::move(command)),
                     .method = in_words(job.plan) + ". Times are per sample."};
   const std::vector<TrainingPlan> plans = plans_of(job.plan, grid);
-  record.candidates = candidates_of(plans);
+  record.ruling.candidates = candidates_of(plans);
   require_something_to_try(record);
   for (const TrainingPlan& plan : plans)
     require_memory(plan, tune.job.string() + ", " + in_words(plan), record.made.machine.memory_bytes);
   under_way(record.made, [&](const Hooks& hooks) {
-    measure_settings(plans, record.candidates, tune.policy, tune.seed, hooks);
+    measure_settings(plans, record.ruling.candidates, tune.policy, tune.seed, hooks);
   });
   if (const auto end = rule(record, tune.outputs.json)) return {*end};
-  record.consequences = consequences_of(plans, record.candidates, record.ruling);
+  record.consequences = consequences_of(plans, record.ruling);
   job.plan = plans[record.ruling.chosen];
   const doc::Document document = record_document(record);
   write_record(tune.outputs, document, record_text(document), to_json(job));
-  return {word_of(record)};
+  return {word_of(record.ruling)};
 }
 
 /// Whether there is a threshold, none, or nothing that could be said.
@@ -238,20 +240,17 @@ Outcome tune_library_verb(const LibraryOptions& options, const Registry& registr
       return reported_core(this_program(), environment);
     });
   };
-  return tuned_variable(core_type, options.selection, options.rounds, options.outputs,
-                        command_of("tune library", options), about, registry, candidates,
-                        [](const TuneRecord&) { return std::string(); });
+  return tuned_variable(core_type, "tune library", options, about, registry, candidates,
+                        [](const TuneRuling&, const Circumstances&) { return ""; });
 }
 
 Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registry) {
   const CacheSizes system = caches_of_the_system();
-  const auto keep = [](const TuneRecord& record) {
-    const std::size_t chosen = record.ruling.chosen;
-    return kept_in_words(keep_tuned(chosen == 0 ? "" : record.candidates[chosen].name, record.made));
+  const auto keep = [](const TuneRuling& ruling, const Circumstances& made) {
+    return kept_in_words(keep_tuned(ruling.chosen == 0 ? "" : ruling.candidates[ruling.chosen].name, made));
   };
   return tuned_variable(
-      reckoned_caches, options.selection, options.rounds, options.outputs,
-      command_of("tune kernels", options), "The system says " + to_text(system), registry,
+      reckoned_caches, "tune kernels", options, "The system says " + to_text(system), registry,
       [&] { return cache_candidates(options.caches, system); }, keep);
 }
 
@@ -282,9 +281,8 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
   under_way(record.made, [&](const Hooks& hooks) {
     ThresholdRounds rounds(record.question, record.policy, sample_in_new_process, hooks);
     record.threshold = find_threshold(
-        record.question.sizes, [&](Index size) { return rounds.ratio_at(size); },
+        record.question.sizes, [&](Index size) { return rounds.measured_at(size); },
         [&] { return rounds.ended(); });
-    record.times = rounds.times();
     record.wrong = rounds.wrong();
   });
   const Word word = word_of(record);

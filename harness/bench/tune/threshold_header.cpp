@@ -1,4 +1,5 @@
-#include "bench/tune/threshold_header.hpp"
+// A break-even size as a header of C++.
+#include "bench/tune/threshold_record.hpp"
 
 #include "assay/error.hpp"
 #include "core/text/wrapped.hpp"

@@ -65,45 +65,40 @@ void require_extent(const ThresholdRequest& request, const Operation& operation,
   }
 }
 
-struct NamedVariant {
-  std::string name;
-  std::optional<int> threads;
-};
-
-NamedVariant named_variant(const std::string& text) {
+/// The number behind a # in the name of a variant, where there is one.
+std::optional<int> threads_named(const std::string& text) {
   const std::size_t hash = text.find('#');
-  NamedVariant out{.name = text.substr(0, hash)};
-  if (hash == std::string::npos) return out;
+  if (hash == std::string::npos) return std::nullopt;
   int threads = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data() + hash + 1, end, threads);
   if (failure != std::errc() || rest != end || threads < 1 || threads > most_threads) {
     throw Error("--between " + text, "has no number of threads after the #", "write it as threaded#2");
   }
-  out.threads = threads;
-  return out;
+  return threads;
 }
 
 /// `otherwise` is what --threads says, if it says anything.
 Contestant contestant(const Operation& operation, const std::string& text, std::optional<int> otherwise) {
-  const NamedVariant wanted = named_variant(with_present_names(text));
+  const std::string present = with_present_names(text), name = present.substr(0, present.find('#'));
+  const std::optional<int> threads = threads_named(present);
   const std::string where = "--between " + text;
   const auto& variants = operation.variants();
-  const auto found = std::ranges::find(variants, wanted.name, &VariantInfo::name);
+  const auto found = std::ranges::find(variants, name, &VariantInfo::name);
   if (found == variants.end()) {
     std::vector<std::string> known;
     for (const VariantInfo& variant : variants) {
       if (variant.kin() == Kin::sound) known.push_back(variant.name);
     }
-    refuse_name(where, fmt::format("is no variant of {}", operation.name()), wanted.name, known);
+    refuse_name(where, fmt::format("is no variant of {}", operation.name()), name, known);
   }
   if (found->kin() != Kin::sound) throw Error(where, "is kept apart and never timed", "name another variant");
-  if (!found->threaded && wanted.threads.value_or(1) != 1) {
+  if (!found->threaded && threads.value_or(1) != 1) {
     throw Error(where, "runs with one thread only", "leave the # out, or name a threaded variant");
   }
-  Contestant out{.variant = static_cast<std::size_t>(found - variants.begin()), .name = wanted.name};
+  Contestant out{.variant = static_cast<std::size_t>(found - variants.begin()), .name = name};
   if (found->threaded) {
-    out.threads = wanted.threads.value_or(otherwise.value_or(1));
+    out.threads = threads.value_or(otherwise.value_or(1));
     out.name += fmt::format("#{}", out.threads);
   }
   return out;

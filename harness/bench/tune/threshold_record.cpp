@@ -113,9 +113,8 @@ doc::Table sizes_table(const ThresholdRecord& record) {
           {.tag = "ratio", .unit = "times", .about = "time of the first by the second", .folds = false},
           {.tag = "faster", .about = "* measured twice, since it contradicted other sizes", .folds = false}}};
   for (const MeasuredSize& one : record.threshold.sizes) {
-    const PairTimes& times = record.times.at(one.size);
-    out.rows.push_back({doc::count(static_cast<double>(one.size)), doc::seconds(times.first.middle),
-                        doc::seconds(times.second.middle), doc::amount(one.ratio, "times"),
+    out.rows.push_back({doc::count(static_cast<double>(one.size)), doc::seconds(one.first.middle),
+                        doc::seconds(one.second.middle), doc::amount(one.ratio, "times"),
                         who(q, one) + (one.again ? " *" : "")});
   }
   return out;

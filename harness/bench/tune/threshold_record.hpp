@@ -1,11 +1,10 @@
-/// The record of a break-even size: the answer in words, all sizes measured, and all that were not.
+/// The record of a break-even size: the answer in words, all sizes measured, and all that were not; and the
+/// size as a constant of C++, for the code that has to choose.
 #pragma once
 
 #include "bench/tune/threshold_rounds.hpp"
-#include "bench/tune/threshold_search.hpp"
 #include "core/tune/record.hpp"
 
-#include <map>
 #include <string>
 
 namespace assay {
@@ -15,7 +14,6 @@ struct ThresholdRecord {
   Circumstances made;
   ThresholdPolicy policy;
   Threshold threshold;
-  std::map<Index, PairTimes> times;
   std::string wrong;  ///< the variant that disagreed with the oracle, and how; the search ended there
 };
 
@@ -23,5 +21,12 @@ struct ThresholdRecord {
 std::string threshold_sentence(const ThresholdRecord& record);
 
 doc::Document record_document(const ThresholdRecord& record);
+
+/// Throws Error unless `name` may name a constant: an identifier that is no keyword and is not reserved.
+void require_identifier(const std::string& name);
+
+/// A whole header with the constant as `std::ptrdiff_t`, and a comment on the measurement. Only for a
+/// threshold that has a constant.
+std::string header_text(const ThresholdRecord& record, const std::string& name);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // Tests the record of a break-even, and the header that holds it.
+#include "bench/tune/threshold_record.hpp"
 #include "assay/error.hpp"
-#include "bench/tune/threshold_header.hpp"
 #include "core/check/doubling.hpp"
 #include "core/json/json.hpp"
 
@@ -44,9 +44,9 @@ ThresholdRecord record(const std::vector<double>& ratios) {
   const auto measure = [&](Index size) {
     const auto at = std::ranges::find(out.question.sizes, size) - out.question.sizes.begin();
     const double ratio = ratios.at(static_cast<std::size_t>(at));
-    const Interval around{0.95 * ratio, ratio, 1.05 * ratio, 0.95};
-    out.times[size] = {.first = {1e-6, 1e-6, 1e-6}, .second = {1e-6, 1e-6 / ratio, 1e-6}, .ratio = around};
-    return around;
+    return MeasuredSize{.ratio = {0.95 * ratio, ratio, 1.05 * ratio, 0.95},
+                        .first = {1e-6, 1e-6, 1e-6},
+                        .second = {1e-6, 1e-6 / ratio, 1e-6}};
   };
   out.threshold = find_threshold(out.question.sizes, measure, [] { return false; });
   return out;

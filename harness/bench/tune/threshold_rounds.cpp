@@ -66,13 +66,7 @@ Trial ThresholdRounds::trial_at(const Contestant& contestant, const std::string&
           TrialKey{name, operation.variants()[contestant.variant].name, problem, contestant.threads}.text()};
 }
 
-double ThresholdRounds::share_of(std::size_t measured) const {
-  constexpr double beside_bisection = 8;  // both ends, and quarters of the stretches on both sides of the gap
-  const auto sizes = static_cast<double>(question_.sizes.size());
-  return std::min(1.0, static_cast<double>(measured) / std::min(sizes, beside_bisection + std::log2(sizes)));
-}
-
-Interval ThresholdRounds::ratio_at(Index size) {
+MeasuredSize ThresholdRounds::measured_at(Index size) {
   const std::string problem = question_.problem_at(size);
   const std::vector<Trial> trials{trial_at(question_.first, problem), trial_at(question_.second, problem)};
   const std::string place = fmt::format("{}={}", question_.vary, size);
@@ -80,7 +74,11 @@ Interval ThresholdRounds::ratio_at(Index size) {
       .progress = [&](std::string_view what,
                       std::optional<double> done) { hooks_.say(fmt::format("{}: {}", place, what), done); },
       .stop = hooks_.stop};
-  const auto begin = share_of(times_.size()), end = share_of(times_.size() + 1);
+  // The share of the search that is over, by the number of sizes that it usually takes: those of the
+  // bisection, both ends, and quarters of the stretches on both sides of the gap.
+  const auto sizes = static_cast<double>(question_.sizes.size());
+  const double usual = std::min(sizes, 8 + std::log2(sizes));
+  const double begin = std::min(1.0, measured_ / usual), end = std::min(1.0, (measured_ + 1) / usual);
   const std::vector<Checked> agreements = check(trials, policy_.seed, here.part(begin, begin));
   if (hooks_.stopped()) return {};
   LaunchRequest request{.policy = measure_policy(question_, policy_)};
@@ -113,9 +111,11 @@ Interval ThresholdRounds::ratio_at(Index size) {
                 fmt::format("give a smaller --to when a call takes over {:g} s, or more --rounds",
                             long_call_seconds));
   }
-  const Interval ratio = ratio_between(both.front(), both.back());
-  times_[size] = {.first = median_time(both.front()), .second = median_time(both.back()), .ratio = ratio};
-  return ratio;
+  ++measured_;
+  return {.size = size,
+          .ratio = ratio_between(both.front(), both.back()),
+          .first = median_time(both.front()),
+          .second = median_time(both.back())};
 }
 
 }  // namespace assay

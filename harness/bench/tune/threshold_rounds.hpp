@@ -2,11 +2,10 @@
 #pragma once
 
 #include "assay/check.hpp"
-#include "assay/interval.hpp"
 #include "assay/measure.hpp"
 #include "bench/tune/threshold_question.hpp"
+#include "bench/tune/threshold_search.hpp"
 
-#include <map>
 #include <string>
 
 namespace assay {
@@ -14,12 +13,6 @@ namespace assay {
 struct ThresholdPolicy {
   int rounds = 12;  ///< launches at each size
   std::uint64_t seed = 42;
-};
-
-/// The times of both variants at one size.
-struct PairTimes {
-  Interval first, second;  ///< seconds per call
-  Interval ratio;          ///< of the first by the second, round by round
 };
 
 /// Measures sizes one by one. A round is a process start: slices of both variants in one process, shuffled
@@ -30,18 +23,14 @@ class ThresholdRounds {
 
   /// Checks both variants at this size, then times them. Once ended() is true the answer means nothing.
   /// Throws Error when a call takes so long that there cannot be enough rounds.
-  Interval ratio_at(Index size);
+  MeasuredSize measured_at(Index size);
 
   /// Interrupted, or a variant is wrong.
   bool ended() const { return hooks_.stopped() || !wrong_.empty(); }
   /// Says which variant disagrees with the oracle, at which size and how. Empty when none does.
   const std::string& wrong() const { return wrong_; }
-  /// The last answer for each size.
-  const std::map<Index, PairTimes>& times() const { return times_; }
 
  private:
-  /// The share of the search that is over once so many sizes were measured, of as many as it usually takes.
-  double share_of(std::size_t measured) const;
   Trial trial_at(const Contestant& contestant, const std::string& problem) const;
 
   const ThresholdQuestion& question_;
@@ -49,7 +38,7 @@ class ThresholdRounds {
   Sample sample_;
   Hooks hooks_;
   std::string wrong_;
-  std::map<Index, PairTimes> times_;
+  double measured_ = 0;  ///< sizes
 };
 
 }  // namespace assay

@@ -13,19 +13,18 @@ constexpr std::size_t quarters = 4;
 
 /// Combines two measurements of one size that contradicted others. Where both name the same way as the faster
 /// one, the second measurement is kept: its result did not select it. Otherwise nothing is known.
-Interval both(const Interval& before, const Interval& fresh) {
-  const auto named = [](const Interval& ratio) { return faster_at({.size = 0, .ratio = ratio}); };
-  if (named(before) == named(fresh)) return fresh;
-  return {.low = std::min({before.low, fresh.low, 1.0}),
-          .middle = std::sqrt(before.middle * fresh.middle),
-          .high = std::max({before.high, fresh.high, 1.0}),
-          .coverage = std::min(before.coverage, fresh.coverage),
-          .basis = fresh.basis};
+Interval both(const MeasuredSize& before, const MeasuredSize& fresh) {
+  if (faster_at(before) == faster_at(fresh)) return fresh.ratio;
+  return {.low = std::min({before.ratio.low, fresh.ratio.low, 1.0}),
+          .middle = std::sqrt(before.ratio.middle * fresh.ratio.middle),
+          .high = std::max({before.ratio.high, fresh.ratio.high, 1.0}),
+          .coverage = std::min(before.ratio.coverage, fresh.ratio.coverage),
+          .basis = fresh.ratio.basis};
 }
 
 class Search {
  public:
-  Search(std::span<const Index> sizes, const std::function<Interval(Index)>& measure,
+  Search(std::span<const Index> sizes, const std::function<MeasuredSize(Index)>& measure,
          const std::function<bool()>& stopped)
       : sizes_(sizes), measure_(measure), stopped_(stopped), measured_(sizes.size()) {}
 
@@ -39,11 +38,12 @@ class Search {
 
   /// The answer during which the search was stopped does not count.
   bool measure(std::size_t i) {
-    Interval ratio = measure_(sizes_[i]);
+    MeasuredSize fresh = measure_(sizes_[i]);
     if (stopped_()) return false;
-    const bool again = measured_[i].has_value();
-    if (again) ratio = both(measured_[i]->ratio, ratio);
-    measured_[i] = MeasuredSize{.size = sizes_[i], .ratio = ratio, .again = again};
+    fresh.size = sizes_[i];
+    fresh.again = measured_[i].has_value();
+    if (fresh.again) fresh.ratio = both(*measured_[i], fresh);
+    measured_[i] = fresh;
     return true;
   }
 
@@ -146,7 +146,7 @@ class Search {
   }
 
   std::span<const Index> sizes_;
-  const std::function<Interval(Index)>& measure_;
+  const std::function<MeasuredSize(Index)>& measure_;
   const std::function<bool()>& stopped_;
   std::vector<std::optional<MeasuredSize>> measured_;
 };
@@ -192,7 +192,7 @@ std::vector<Index> geometric_sizes(Index from, Index to, double step) {
   return out;
 }
 
-Threshold find_threshold(std::span<const Index> sizes, const std::function<Interval(Index)>& measure,
+Threshold find_threshold(std::span<const Index> sizes, const std::function<MeasuredSize(Index)>& measure,
                          const std::function<bool()>& stopped) {
   assert(sizes.size() >= 2);
   return Search(sizes, measure, stopped).run();

@@ -25,8 +25,9 @@ enum class Faster { first, second, neither };
 
 struct MeasuredSize {
   Index size = 0;
-  Interval ratio;      ///< time of the first by time of the second
-  bool again = false;  ///< measured twice, since it contradicted others
+  Interval ratio;          ///< time of the first by the second, round by round
+  bool again = false;      ///< measured twice, since it contradicted others
+  Interval first, second;  ///< seconds per call, for readers alone
 };
 Faster faster_at(const MeasuredSize& measured);
 
@@ -60,10 +61,9 @@ struct Threshold {
 /// each once.
 std::vector<Index> geometric_sizes(Index from, Index to, double step);
 
-/// `sizes` grow, and are two at least. `measure` gives the ratio at a size, the time of the first way by that
-/// of the second, and is asked at most twice for each. Once `stopped` is true, the last answer does not count
-/// and nothing more is asked.
-Threshold find_threshold(std::span<const Index> sizes, const std::function<Interval(Index)>& measure,
+/// `sizes` grow, and are two at least. `measure` is asked at most twice for each. Once `stopped` is true, the
+/// last answer does not count and nothing more is asked.
+Threshold find_threshold(std::span<const Index> sizes, const std::function<MeasuredSize(Index)>& measure,
                          const std::function<bool()>& stopped);
 
 }  // namespace assay

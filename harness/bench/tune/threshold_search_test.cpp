@@ -21,8 +21,8 @@ using Curve = std::function<double(Index)>;
 
 constexpr Index thousand = 1000, million = 1'000'000;
 
-Interval around(double ratio, double half_width = 0.02) {
-  return {ratio * (1 - half_width), ratio, ratio * (1 + half_width), 0.95};
+MeasuredSize around(double ratio, double half_width = 0.02) {
+  return {.ratio = {ratio * (1 - half_width), ratio, ratio * (1 + half_width), 0.95}};
 }
 
 bool never() { return false; }
@@ -89,8 +89,8 @@ TEST(Thresholds, EncloseTheTrueOneOfANoisyCurve) {
       for (int i = 0; i < 12; ++i) normal += rng.unit();
       const double log =
           0.5 * std::log(static_cast<double>(size) / static_cast<double>(million)) + deviation * normal;
-      return Interval{std::exp(log - 1.96 * deviation), std::exp(log), std::exp(log + 1.96 * deviation),
-                      0.95};
+      return MeasuredSize{
+          .ratio = {std::exp(log - 1.96 * deviation), std::exp(log), std::exp(log + 1.96 * deviation), 0.95}};
     };
     const Threshold found = find_threshold(grid(), measure, never);
     ASSERT_EQ(found.outcome, ThresholdOutcome::found) << seed;

@@ -37,13 +37,13 @@ TuneRecord record(double haswell) {
                  .method = "OpenBLAS 0.3.21 DYNAMIC_ARCH.",
                  .not_here = {"gemv/openblas/m=1,n=1#2: needs two cores"},
                  .cases = {key}};
-  out.candidates = {
+  const std::vector<Candidate> candidates{
       candidate("default", 1),
       candidate("Nehalem", 1.25),
       candidate("Haswell", haswell),
       {.name = "Cooperlake", .in_use = "SkylakeX", .left_out = "NOT TAKEN: OpenBLAS uses SkylakeX instead"},
       {.name = "Zen", .in_use = "Zen", .wrong = "gemm/openblas/m=1,n=1,k=1#1: c[0, 0] is 2"}};
-  out.ruling = ruled(out.words, out.candidates);
+  out.ruling = ruled(out.words, candidates);
   return out;
 }
 

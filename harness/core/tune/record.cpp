@@ -12,15 +12,6 @@ namespace {
 
 constexpr const char* record_schema = "assay.tuning/1";
 
-/// Ratios of times are shown as speed-ups.
-doc::Text speedup_cell(const Interval& ratio) {
-  return doc::faster(Interval{.low = 1 / ratio.high,
-                              .middle = 1 / ratio.middle,
-                              .high = 1 / ratio.low,
-                              .coverage = ratio.coverage,
-                              .basis = ratio.basis});
-}
-
 std::string ties_text(const TuneRecord& record) {
   const TuneWords& words = record.words;
   if (record.ruling.tied < 2)
@@ -29,45 +20,41 @@ std::string ties_text(const TuneRecord& record) {
                      words.settings, words.preferred);
 }
 
-std::string rate_text(const TuneRecord& record, std::size_t i) {
-  const double seconds = record.ruling.candidates[i].seconds;
-  return record.rate.empty() || seconds <= 0 ? ""
-                                             : fmt::format(", {} {}", count_text(1 / seconds), record.rate);
+bool is_rated(const TuneRecord& record, const Candidate& one) {
+  return !record.rate.empty() && one.seconds > 0;
+}
+
+std::string rate_text(const TuneRecord& record, const Candidate& one) {
+  return is_rated(record, one) ? fmt::format(", {} {}", count_text(1 / one.seconds), record.rate) : "";
 }
 
 std::string decision_sentence(const TuneRecord& record) {
   const TuneRuling& ruling = record.ruling;
-  const Candidate& present = record.candidates.front();
-  const std::string& usual = present.in_use.empty() ? present.name : present.in_use;
+  const Candidate &present = ruling.candidates.front(), &chosen = ruling.candidates[ruling.chosen];
+  const std::string uses = fmt::format("{}, which uses {}", record.words.present,
+                                       present.in_use.empty() ? present.name : present.in_use);
   switch (ruling.advice) {
     case Advice::keep:
-      return fmt::format("Keep {}, which uses {}{}: no {} tried is faster by more than {}.",
-                         record.words.present, usual, rate_text(record, 0), record.words.setting,
-                         percent_text(change_that_matters));
+      return fmt::format("Keep {}{}: no {} tried is faster by more than {}.", uses,
+                         rate_text(record, present), record.words.setting, percent_text(change_that_matters));
     case Advice::undecided:
-      return fmt::format("UNDECIDED: {}. Keep {}, which uses {}, and measure again on a quiet machine.",
-                         ruling.candidates[1].why, record.words.present, usual);
+      return fmt::format("UNDECIDED: {}. Keep {}, and measure again on a quiet machine.",
+                         ruling.candidates[1].why, uses);
     case Advice::take: break;
   }
-  const std::string& chosen = record.candidates[ruling.chosen].name;
-  return fmt::format(
-      "{}: {} than {}, which uses {}{}; {}.",
-      record.variable.empty() ? "Take " + chosen : fmt::format("Set {}={}", record.variable, chosen),
-      change_text(ruling.candidates[ruling.chosen].ratio), record.words.present, usual,
-      rate_text(record, ruling.chosen), ties_text(record));
+  return fmt::format("{}{}: {} than {}{}; {}.",
+                     record.variable.empty() ? "Take " : fmt::format("Set {}=", record.variable), chosen.name,
+                     change_text(chosen.ratio), uses, rate_text(record, chosen), ties_text(record));
 }
 
-std::string verdict_of(const TuneRecord& record, std::size_t i) {
-  if (!record.candidates[i].left_out.empty()) return "LEFT OUT";
-  const CandidateRuling& ruling = record.ruling.candidates[i];
-  return fmt::format("{}{}", to_string(ruling.decision), ruling.tied_with_best ? " =" : "");
+std::string verdict_of(const Candidate& one) {
+  if (!one.left_out.empty()) return "LEFT OUT";
+  return fmt::format("{}{}", to_string(one.decision), one.tied_with_best ? " =" : "");
 }
 
-bool has_ratio(const TuneRecord& record, std::size_t i) { return i > 0 && record.candidates[i].measured(); }
-
-/// With the digits that a change of 1 % needs.
-std::string change_cell(const TuneRecord& record, std::size_t i, const Interval& ratio) {
-  return has_ratio(record, i) ? change_text(ratio) : "";
+/// Whether it was compared with the present setting.
+bool has_ratio(const TuneRecord& record, const Candidate& one) {
+  return &one != &record.ruling.candidates.front() && one.measured();
 }
 
 doc::Table attempts_table(const TuneRecord& record) {
@@ -81,14 +68,12 @@ doc::Table attempts_table(const TuneRecord& record) {
                   {.tag = "ratio", .about = "time by that of the present setting", .data_only = true},
                   {.tag = "verdict", .about = "= cannot be told from the fastest", .folds = false},
                   {.tag = "why", .data_only = true}}};
-  for (std::size_t i = 0; i < record.candidates.size(); ++i) {
-    const CandidateRuling& ruling = record.ruling.candidates[i];
-    const bool rated = !record.rate.empty() && ruling.seconds > 0;
-    out.rows.push_back({record.candidates[i].name, record.candidates[i].in_use,
-                        rated ? doc::count(1 / ruling.seconds) : doc::Text(),
-                        change_cell(record, i, ruling.ratio), change_cell(record, i, ruling.control),
-                        has_ratio(record, i) ? doc::amount(ruling.ratio, "ratio") : doc::Text(),
-                        verdict_of(record, i), ruling.why});
+  for (const Candidate& one : record.ruling.candidates) {
+    const bool compared = has_ratio(record, one);
+    out.rows.push_back({one.name, one.in_use,
+                        is_rated(record, one) ? doc::count(1 / one.seconds) : doc::Text(),
+                        compared ? change_text(one.ratio) : "", compared ? change_text(one.control) : "",
+                        compared ? doc::amount(one.ratio, "ratio") : doc::Text(), verdict_of(one), one.why});
   }
   return out;
 }
@@ -96,17 +81,20 @@ doc::Table attempts_table(const TuneRecord& record) {
 /// The speed-ups of each case, where there are several or they have names of their own.
 doc::Table cases_table(const TuneRecord& record) {
   doc::Table out{.tag = "cases", .columns = {{.tag = "trial", .folds = false}}};
-  for (std::size_t i = 0; i < record.candidates.size(); ++i) {
-    if (has_ratio(record, i))
-      out.columns.push_back({.tag = record.candidates[i].name, .folds = false, .left = true});
-  }
-  for (std::size_t at = 0; at < record.cases.size() && out.columns.size() > 1; ++at) {
-    auto& row = out.rows.emplace_back();
-    row.push_back(doc::code(record.cases[at]));
-    for (std::size_t i = 0; i < record.candidates.size(); ++i) {
-      if (has_ratio(record, i)) row.push_back(speedup_cell(record.ruling.candidates[i].cases[at]));
+  for (const std::string& name : record.cases) out.rows.push_back({doc::code(name)});
+  for (const Candidate& one : record.ruling.candidates) {
+    if (!has_ratio(record, one)) continue;
+    out.columns.push_back({.tag = one.name, .folds = false, .left = true});
+    // Ratios of times are shown as speed-ups.
+    for (std::size_t at = 0; at < out.rows.size(); ++at) {
+      Interval speedup = one.cases[at];
+      speedup.low = 1 / one.cases[at].high;
+      speedup.middle = 1 / one.cases[at].middle;
+      speedup.high = 1 / one.cases[at].low;
+      out.rows[at].push_back(doc::faster(speedup));
     }
   }
+  if (out.columns.size() == 1) out.rows.clear();
   return out;
 }
 
@@ -115,20 +103,11 @@ doc::Table reasons_table(const TuneRecord& record) {
       .tag = "reasons",
       .columns = doc::columns("name; expected; memory: Resident, at its peak.; rounds; !verdict; !reason")};
   out.columns.front().name = record.words.setting;
-  for (std::size_t i = 0; i < record.candidates.size(); ++i) {
-    const Candidate& candidate = record.candidates[i];
-    const CandidateRuling& ruling = record.ruling.candidates[i];
-    const doc::Text memory = candidate.peak_bytes > 0 ? doc::bytes(candidate.peak_bytes) : doc::Text();
-    out.rows.push_back({candidate.name, candidate.hypothesis, memory,
-                        doc::count(static_cast<double>(candidate.turns.size())), verdict_of(record, i),
-                        ruling.why});
+  for (const Candidate& one : record.ruling.candidates) {
+    out.rows.push_back({one.name, one.hypothesis,
+                        one.peak_bytes > 0 ? doc::bytes(one.peak_bytes) : doc::Text(),
+                        doc::count(static_cast<double>(one.turns.size())), verdict_of(one), one.why});
   }
-  return out;
-}
-
-doc::List items(const std::vector<std::string>& texts, std::string_view before = "") {
-  doc::List out;
-  for (const std::string& text : texts) out.items.emplace_back(doc::Text(before) + text);
   return out;
 }
 
@@ -163,27 +142,24 @@ doc::Document record_document(doc::Text title, std::string outcome, const Circum
 }
 
 doc::Document record_document(const TuneRecord& record) {
-  doc::List rejected;
-  for (std::size_t i = 1; i < record.candidates.size(); ++i) {
-    const CandidateRuling& ruling = record.ruling.candidates[i];
-    const bool lost = has_ratio(record, i) && ruling.decision == Decision::reject;
-    if (lost || !record.candidates[i].wrong.empty())
-      rejected.items.emplace_back(fmt::format("{}: {}", record.candidates[i].name, ruling.why));
-  }
-  if (rejected.items.empty()) rejected.items.emplace_back("Nothing was rejected.");
+  const std::vector<Candidate>& candidates = record.ruling.candidates;
   doc::Section consequences;
   for (const std::string& text : record.consequences) consequences.blocks.push_back(doc::Text(text));
-  doc::List unmeasured = items(record.not_here, "not here: ");
-  for (const Candidate& candidate : record.candidates) {
-    if (!candidate.left_out.empty())
-      unmeasured.items.emplace_back(candidate.name + ": " + candidate.left_out);
-    if (!candidate.wrong.empty()) unmeasured.items.emplace_back(candidate.name + ": " + candidate.wrong);
+  doc::List rejected, unmeasured{.tag = "not_measured"};
+  for (const std::string& text : record.not_here) unmeasured.items.emplace_back("not here: " + text);
+  for (const Candidate& one : candidates) {
+    const bool lost = has_ratio(record, one) && one.decision == Decision::reject;
+    const bool is_wrong = &one != &candidates.front() && !one.wrong.empty();
+    if (lost || is_wrong) rejected.items.emplace_back(one.name + ": " + one.why);
+    for (const std::string& why : {one.left_out, one.wrong}) {
+      if (!why.empty()) unmeasured.items.emplace_back(one.name + ": " + why);
+    }
   }
-  unmeasured.tag = "not_measured";
-  const std::size_t rounds = rounds_of(record.candidates);
+  if (rejected.items.empty()) rejected.items.emplace_back("Nothing was rejected.");
+  const std::size_t rounds = rounds_of(candidates);
   const std::string measured =
       fmt::format("{} {} candidates, {} rounds. = marks those that cannot be told from the fastest.",
-                  record.method, record.candidates.size(), rounds);
+                  record.method, candidates.size(), rounds);
   doc::Document out = record_document(
       record.title, decision_sentence(record), record.made,
       {std::move(consequences),
@@ -193,7 +169,7 @@ doc::Document record_document(const TuneRecord& record) {
        {.title = "Reasons", .blocks = {reasons_table(record)}},
        {.title = "Not to be tried again here", .blocks = {std::move(rejected)}}});
   out.facts.push_back({"advice", to_string(record.ruling.advice)});
-  out.facts.push_back({"chosen", record.candidates[record.ruling.chosen].name});
+  out.facts.push_back({"chosen", candidates[record.ruling.chosen].name});
   out.facts.push_back({"rounds", doc::count(static_cast<double>(rounds))});
   return out;
 }
@@ -203,7 +179,7 @@ std::string record_json(const TuneRecord& record) {
   if (!record.variable.empty()) {
     Json& environment = out["environment"] = Json::object();
     if (record.ruling.chosen != 0)
-      environment[record.variable] = record.candidates[record.ruling.chosen].name;
+      environment[record.variable] = record.ruling.candidates[record.ruling.chosen].name;
   }
   return json_text(out);
 }

@@ -27,8 +27,7 @@ struct TuneRecord {
   std::vector<std::string> consequences;  ///< paragraphs below the decision
   std::vector<std::string> not_here;      ///< cases that cannot run here, and why
   std::vector<std::string> cases;         ///< names
-  std::vector<Candidate> candidates;
-  TuneRuling ruling;
+  TuneRuling ruling;                      ///< its candidates are there before it is ruled on them
 };
 
 /// A document of the schema assay.tuning/1 that ends with the circumstances; sections go before them.

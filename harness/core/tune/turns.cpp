@@ -94,42 +94,34 @@ double beaten_bound(const Candidate& candidate) {
   return centre(logs).high < std::log1p(-bound_slack) ? median(bounds) : 0;
 }
 
-void decide(CandidateRuling& out, const Candidate& candidate, const TuneWords& words) {
-  const double bound = candidate.measured() ? beaten_bound(candidate) : 0;
-  if (!candidate.left_out.empty()) {
-    out.why = candidate.left_out;
-  } else if (!candidate.wrong.empty()) {
-    out.decision = Decision::wrong;
-    out.why = candidate.wrong;
+void rule_on(Candidate& one, const Candidate& present, const TuneWords& words) {
+  if (one.measured()) {
+    one.ratio = ratio_between(one, present);
+    one.control = ratio_from(logs_of_all(one, present, &Turn::control));
+    for (std::size_t at = 0; at < case_count(one); ++at)
+      one.cases.push_back(ratio_from(logs_of_case(one, present, &Turn::seconds, at)));
+    if (one.cases.size() == 1) one.seconds = median_seconds(one);
+  }
+  const double bound = one.measured() ? beaten_bound(one) : 0;
+  if (!one.left_out.empty()) {
+    one.why = one.left_out;
+  } else if (!one.wrong.empty()) {
+    one.decision = Decision::wrong;
+    one.why = one.wrong;
   } else if (bound > 0) {
-    out.decision = Decision::over_bound;
-    out.why =
-        fmt::format("takes {}, and cannot take less than {}", seconds_text(out.seconds), seconds_text(bound));
-  } else if (has_moved(out.control)) {
-    out.decision = Decision::confounded;
-    out.why = fmt::format(fmt::runtime(words.control), change_text(out.control));
+    one.decision = Decision::over_bound;
+    one.why =
+        fmt::format("takes {}, and cannot take less than {}", seconds_text(one.seconds), seconds_text(bound));
+  } else if (&one == &present) {
+    one.decision = Decision::baseline;
+    one.why = "what the others are compared with";
+  } else if (has_moved(one.control)) {
+    one.decision = Decision::confounded;
+    one.why = fmt::format(fmt::runtime(words.control), change_text(one.control));
   } else {
-    out.decision = decision_on(out.ratio);
-    out.why = reason_for(out.ratio);
+    one.decision = decision_on(one.ratio);
+    one.why = reason_for(one.ratio);
   }
-}
-
-CandidateRuling ruling_on(const Candidate& candidate, const Candidate& present, const TuneWords& words) {
-  CandidateRuling out;
-  if (candidate.measured()) {
-    out.ratio = ratio_between(candidate, present);
-    out.control = ratio_from(logs_of_all(candidate, present, &Turn::control));
-    for (std::size_t at = 0; at < case_count(candidate); ++at)
-      out.cases.push_back(ratio_from(logs_of_case(candidate, present, &Turn::seconds, at)));
-    if (out.cases.size() == 1) out.seconds = median_seconds(candidate);
-  }
-  decide(out, candidate, words);
-  const bool sound = out.decision != Decision::wrong && out.decision != Decision::over_bound;
-  if (&candidate == &present && sound) {
-    out.decision = Decision::baseline;
-    out.why = "what the others are compared with";
-  }
-  return out;
 }
 
 }  // namespace
@@ -177,17 +169,15 @@ std::string_view to_string(Advice advice) {
   return words[static_cast<std::size_t>(advice)];
 }
 
-TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates) {
-  TuneRuling out;
-  const Candidate& present = candidates.front();
-  for (const Candidate& candidate : candidates)
-    out.candidates.push_back(ruling_on(candidate, present, words));
+TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates) {
+  TuneRuling out{.candidates = std::move(candidates)};
+  for (Candidate& one : out.candidates) rule_on(one, out.candidates.front(), words);
   const auto is = [&](std::size_t i, Decision decision) {
-    return candidates[i].measured() && out.candidates[i].decision == decision;
+    return out.candidates[i].measured() && out.candidates[i].decision == decision;
   };
   const bool sound = is(0, Decision::baseline);
   bool faster = false, told = false;
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
+  for (std::size_t i = 1; i < out.candidates.size(); ++i) {
     told = told || is(i, Decision::retain) || is(i, Decision::reject) || is(i, Decision::no_change);
     if (!is(i, Decision::retain)) continue;
     if (!(sound || faster) || out.candidates[i].ratio.middle < out.candidates[out.best].ratio.middle)
@@ -195,18 +185,19 @@ TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidate
     faster = true;
   }
   out.chosen = out.best;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  for (std::size_t i = 0; i < out.candidates.size(); ++i) {
     if (!is(i, Decision::baseline) && !is(i, Decision::retain) && !is(i, Decision::no_change)) continue;
-    const Interval behind = ratio_between(candidates[i], candidates[out.best]);
+    Candidate& one = out.candidates[i];
+    const Interval behind = ratio_between(one, out.candidates[out.best]);
     if (i != out.best && decision_on(behind) == Decision::reject) continue;
-    out.candidates[i].tied_with_best = true;
+    one.tied_with_best = true;
     ++out.tied;
     // A candidate that is as fast as can be told, and cheaper, is not shown to be faster than the present
-    // one.
+    // setting.
     if (faster && !is(i, Decision::retain)) continue;
-    if (candidates[i].price < candidates[out.chosen].price) out.chosen = i;
+    if (one.price < out.candidates[out.chosen].price) out.chosen = i;
   }
-  const bool doubtful = std::ranges::any_of(out.candidates, [](const CandidateRuling& one) {
+  const bool doubtful = std::ranges::any_of(out.candidates, [](const Candidate& one) {
     return one.decision == Decision::confounded || one.decision == Decision::over_bound;
   });
   out.advice = out.chosen != 0 ? Advice::take : doubtful && !told ? Advice::undecided : Advice::keep;

@@ -35,6 +35,15 @@ struct Candidate {
   std::vector<Turn> turns;    ///< by round: fewer than the present setting has, once it has lost
   double peak_bytes = 0;      ///< of resident memory; 0: not known
 
+  // The findings of ruled().
+  Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
+  Interval ratio{1, 1, 1};                  ///< time by that of the present setting, over all cases
+  Interval control{1, 1, 1};
+  std::vector<Interval> cases;  ///< the ratio of each case
+  double seconds = 0;           ///< median, of one case alone
+  std::string why;
+  bool tied_with_best = false;
+
   bool measured() const { return left_out.empty() && wrong.empty(); }
 };
 
@@ -82,19 +91,9 @@ enum class Advice {
 };
 std::string_view to_string(Advice advice);  ///< `TAKE`
 
-struct CandidateRuling {
-  Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
-  Interval ratio{1, 1, 1};                  ///< time by that of the present setting, over all cases
-  Interval control{1, 1, 1};
-  std::vector<Interval> cases;  ///< the ratio of each case
-  double seconds = 0;           ///< median, of one case alone
-  std::string why;
-  bool tied_with_best = false;
-};
-
 struct TuneRuling {
+  std::vector<Candidate> candidates;  ///< with what was found of them; the first is the present setting
   Advice advice = Advice::keep;
-  std::vector<CandidateRuling> candidates;  ///< in order
   std::size_t chosen = 0;
   std::size_t best = 0;  ///< lowest ratio of the present setting and those that are faster
   std::size_t tied = 0;  ///< candidates that cannot be told from the best, itself included
@@ -103,6 +102,6 @@ struct TuneRuling {
 /// Rules on the measured turns, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
 /// The cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than
 /// the present setting, where any is.
-TuneRuling ruled(const TuneWords& words, const std::vector<Candidate>& candidates);
+TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates);
 
 }  // namespace assay

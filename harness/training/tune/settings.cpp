@@ -220,26 +220,25 @@ void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candid
                  one_by_one([&](std::size_t at) { return turns.take(at); }, hooks), hooks);
 }
 
-std::vector<std::string> consequences_of(const std::vector<TrainingPlan>& plans,
-                                         const std::vector<Candidate>& candidates, const TuneRuling& ruling) {
-  const Candidate &before = candidates.front(), &after = candidates[ruling.chosen];
+std::vector<std::string> consequences_of(const std::vector<TrainingPlan>& plans, const TuneRuling& ruling) {
+  const Candidate &before = ruling.candidates.front(), &after = ruling.candidates[ruling.chosen];
   const auto samples = static_cast<double>(plans.front().samples);
   std::vector<double> alone;
   for (const Turn& turn : before.turns) alone.push_back(turn.bound);
   const double bound = median(alone), best = ruling.candidates[ruling.best].seconds;
-  return {fmt::format(
-              "An epoch of {} samples takes {} of steady steps instead of {}. Memory of the process at its "
-              "peak, the data that all settings share included: {} instead of {}.",
-              count_text(samples), seconds_text(samples * ruling.candidates[ruling.chosen].seconds),
-              seconds_text(samples * ruling.candidates.front().seconds), bytes_text(after.peak_bytes),
-              bytes_text(before.peak_bytes)),
-          // A best setting below the bound is luck.
-          fmt::format(
-              "A step without any loading takes {} per sample ({} samples/s): no setting of the loader can "
-              "be faster. The best setting takes {}. Up to {} more can be reached by loading that costs "
-              "nothing; more than that only by a faster step.",
-              seconds_text(bound), count_text(1 / bound), seconds_text(best),
-              percent_text(std::max(0.0, best / bound - 1)))};
+  return {
+      fmt::format(
+          "An epoch of {} samples takes {} of steady steps instead of {}. Memory of the process at its "
+          "peak, the data that all settings share included: {} instead of {}.",
+          count_text(samples), seconds_text(samples * after.seconds), seconds_text(samples * before.seconds),
+          bytes_text(after.peak_bytes), bytes_text(before.peak_bytes)),
+      // A best setting below the bound is luck.
+      fmt::format(
+          "A step without any loading takes {} per sample ({} samples/s): no setting of the loader can "
+          "be faster. The best setting takes {}. Up to {} more can be reached by loading that costs "
+          "nothing; more than that only by a faster step.",
+          seconds_text(bound), count_text(1 / bound), seconds_text(best),
+          percent_text(std::max(0.0, best / bound - 1)))};
 }
 
 }  // namespace assay

@@ -45,7 +45,6 @@ void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candid
                       const TunePolicy& policy, std::uint64_t seed, const Hooks& hooks);
 
 /// The time and memory of an epoch, and how much the loader leaves to be gained.
-std::vector<std::string> consequences_of(const std::vector<TrainingPlan>& plans,
-                                         const std::vector<Candidate>& candidates, const TuneRuling& ruling);
+std::vector<std::string> consequences_of(const std::vector<TrainingPlan>& plans, const TuneRuling& ruling);
 
 }  // namespace assay
