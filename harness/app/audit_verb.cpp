@@ -26,16 +26,14 @@ ReadResults read_for_audit(const std::filesystem::path& file, std::string_view w
   return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
 }
 
-std::optional<VariantSource> source_in(const Registry& registry, const std::string& operation,
-                                       const std::string& variant) {
+const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
+                              const std::string& variant) {
   for (const Operation* one : registry.operations()) {
     if (one->name() != operation) continue;
-    const auto& variants = one->variants();
-    const auto found = std::ranges::find(variants, variant, &VariantInfo::name);
-    if (found == variants.end()) return std::nullopt;
-    return VariantSource{found->source, found->line, found->summary, found->libraries};
+    const auto found = std::ranges::find(one->variants(), variant, &VariantInfo::name);
+    return found == one->variants().end() ? nullptr : &*found;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 void require_expression_of_keys(const std::string& text) {
@@ -62,8 +60,8 @@ Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
                .files = std::move(files),
                .commit = build_info().commit,
                .present = options.present,
-               .source_of = [&](const std::string& operation, const std::string& variant) {
-                 return source_in(registry, operation, variant);
+               .find_variant = [&](const std::string& operation, const std::string& variant) {
+                 return variant_in(registry, operation, variant);
                }});
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, to_text(report), to_json(report));

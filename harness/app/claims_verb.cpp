@@ -12,40 +12,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace assay {
+
+// Beside the type, where argument-dependent lookup finds it.
+void describe(Fields& f, RejectedCode& code) {
+  f("name", code.variant);
+  f("checks", code.checks);
+  f("rejected", code.rejected);
+  Json first;
+  f("first", first, {.optional = true});
+  const Json* detail = first.find("detail");
+  if (detail != nullptr && detail->is_string()) code.detail = detail->text();
+}
+
 namespace {
 
 /// The part of the JSON of `assay check --known-bad` that claims need.
-struct RejectedRow {
-  std::string name;
-  std::size_t checks = 0, rejected = 0;
-  Json first;
-};
-struct RejectedRows {
-  std::vector<RejectedRow> variants;
+struct KnownBadFile {
+  std::vector<RejectedCode> variants;
 };
 
-void describe(Fields& f, RejectedRow& row) {
-  f("name", row.name);
-  f("checks", row.checks);
-  f("rejected", row.rejected);
-  f("first", row.first, {.optional = true});
-}
-void describe(Fields& f, RejectedRows& rows) {
+void describe(Fields& f, KnownBadFile& file) {
   f.schema("assay.known_bad/1");
-  f("variants", rows.variants);
-}
-
-void add_known_bad(ClaimEvidence& evidence, const Json& json, const std::string& where) {
-  const auto rows =
-      value_from<RejectedRows>(JsonField(json, where, "write it again: assay check --known-bad --json FILE"));
-  for (const RejectedRow& row : rows.variants) {
-    const Json* detail = row.first.find("detail");
-    evidence.known_bad.push_back({.variant = row.name,
-                                  .checks = row.checks,
-                                  .rejected = row.rejected,
-                                  .detail = detail != nullptr && detail->is_string() ? detail->text() : ""});
-  }
+  f("variants", file.variants);
 }
 
 void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
@@ -76,7 +68,9 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
     add_epochs(evidence, text, where);
     what = "epochs that were predicted and then run";
   } else if (is("known_bad")) {
-    add_known_bad(evidence, parse_json(text, where), where);
+    const Json json = parse_json(text, where);
+    const JsonField field(json, where, "write it again: assay check --known-bad --json FILE");
+    std::ranges::move(value_from<KnownBadFile>(field).variants, std::back_inserter(evidence.known_bad));
     what = "checks of published code that is known to be bad";
   } else if (is("job")) {
     add_job(evidence, text, where);

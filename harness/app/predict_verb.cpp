@@ -5,7 +5,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/outcome_of.hpp"
 #include "bench/exchange/read_results.hpp"
-#include "bench/report/prediction_text.hpp"
+#include "bench/report/content.hpp"
 #include "core/machine/clock.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"

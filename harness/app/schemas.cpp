@@ -12,7 +12,7 @@
 #include "bench/programs/project.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
-#include "bench/report/fields.hpp"
+#include "bench/report/content.hpp"
 #include "bench/report/history.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/suite_fields.hpp"

@@ -89,7 +89,7 @@ std::vector<Sample> samples() {
   written("audit", to_json(audited({.results = results,
                                     .before = &results,
                                     .files = {{"results.json", "0", "results"}},
-                                    .source_of = [](const auto&, const auto&) { return std::nullopt; }})));
+                                    .find_variant = [](const auto&, const auto&) { return nullptr; }})));
   written("history", to_json(history_of({{"results.json", results}, {"later.json", results}}, {}, {})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 

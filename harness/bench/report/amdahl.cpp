@@ -1,5 +1,5 @@
 // Computes what each operation's speed-up is worth in an epoch, from the shares that were measured.
-#include "assay/epoch.hpp"
+#include "bench/report/content.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <algorithm>
@@ -25,9 +25,7 @@ Steps steps_of(const Results& results, const Prediction& prediction, bool by_lau
     const TrialResult& trial = trial_named(results, part.key);
     std::vector<double>& sums = out[trial.operation];
     sums.resize(by_launch ? prediction.launches : 1);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      sums[i] += by_launch ? part.per_step * median(seconds_of(trial.launches[i])) : part.seconds_per_step;
-    }
+    add_launches(sums, trial, part.per_step);
   }
   return out;
 }

@@ -31,14 +31,9 @@ struct Replacement {
 /// missing.
 class LaunchSums {
  public:
-  explicit LaunchSums(std::size_t launches)
-      : sums_(std::max<std::size_t>(launches, 1)), paired_(launches > 1) {}
+  explicit LaunchSums(std::size_t launches) : sums_(std::max<std::size_t>(launches, 1)) {}
 
-  void add(const TrialResult& trial, double weight) {
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      sums_[i] += weight * (paired_ ? median(seconds_of(trial.launches[i])) : time_of(trial).middle);
-    }
-  }
+  void add(const TrialResult& trial, double weight) { add_launches(sums_, trial, weight); }
   /// How many times as fast the other sum is.
   Interval times_as_fast(const LaunchSums& after) const {
     return without_luck(ratio_of_pairs(sums_, after.sums_));
@@ -52,11 +47,10 @@ class LaunchSums {
 
  private:
   Interval without_luck(Interval interval) const {
-    if (!paired_) interval.coverage = 0;
+    if (sums_.size() == 1) interval.coverage = 0;
     return interval;
   }
   std::vector<double> sums_;
-  bool paired_ = false;
 };
 
 /// Launches that every trial has; 0 where one lacks some.
@@ -106,20 +100,18 @@ std::string audited_name(const TrialResult& trial) {
 }
 
 /// As the program that writes the audit has it, which need not be the one that was measured.
-std::string location_of(const AuditRequest& request, const std::optional<VariantSource>& source) {
-  if (!source || source->file.empty()) return "not in the program that wrote this";
-  const std::string line = source->line > 0 ? fmt::format(":{}", source->line) : "";
-  return fmt::format("{}{} at {}", source->file, line, request.commit);
+std::string location_of(const AuditRequest& request, const VariantInfo* info) {
+  if (info == nullptr || info->source.empty()) return "not in the program that wrote this";
+  const std::string line = info->line > 0 ? fmt::format(":{}", info->line) : "";
+  return fmt::format("{}{} at {}", info->source, line, request.commit);
 }
 
 /// Declared by the variant; where the program does not have it, told by what its code called when it was
 /// timed.
-bool uses_library(const Results& results, const TrialResult& trial,
-                  const std::optional<VariantSource>& source) {
-  if (source) return !source->libraries.empty();
-  const auto known =
-      std::ranges::find(results.calls, trial.operation + "/" + trial.variant, &VariantCalls::variant);
-  return known != results.calls.end() && std::ranges::any_of(known->calls, [](const Calls& one) {
+bool uses_library(const Results& results, const TrialResult& trial, const VariantInfo* info) {
+  if (info != nullptr) return !info->libraries.empty();
+  const std::vector<Calls>* calls = calls_of(results, trial);
+  return calls != nullptr && std::ranges::any_of(*calls, [](const Calls& one) {
            return one.to != "threads" && one.to != "system";
          });
 }
@@ -139,12 +131,11 @@ bool loses_elsewhere(const Results& results, const NaiveTrials& naive_trials, co
 }
 
 AuditPhase phase_of(const Results& results, const NaiveTrials& naive,
-                    const std::vector<const Replacement*>& cases,
-                    const std::optional<VariantSource>& source) {
+                    const std::vector<const Replacement*>& cases, const VariantInfo* info) {
   const bool keeps = std::ranges::any_of(cases, [](const Replacement* one) {
     return figure_of(*one->best, "workspace_bytes") > figure_of(*one->present, "workspace_bytes");
   });
-  if (cases.front()->best->threads > 1 || keeps || uses_library(results, *cases.front()->best, source))
+  if (cases.front()->best->threads > 1 || keeps || uses_library(results, *cases.front()->best, info))
     return AuditPhase::structural;
   return loses_elsewhere(results, naive, *cases.front()->best) ? AuditPhase::tuning : AuditPhase::quick;
 }
@@ -196,7 +187,7 @@ std::vector<UnmeasuredFinding> unmeasured_of(const AuditRequest& request) {
     if (disagrees(trial) || trial.failure || !trial.impossible.empty()) continue;  // risks
     if (!seen.insert(trial.operation + "/" + trial.variant + trial.skipped).second) continue;
     out.push_back({.variant = audited_name(trial),
-                   .location = location_of(request, request.source_of(trial.operation, trial.variant)),
+                   .location = location_of(request, request.find_variant(trial.operation, trial.variant)),
                    .why = trial.skipped.empty() ? "no time was taken" : trial.skipped});
   }
   return out;
@@ -225,11 +216,11 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
                         const WholeRun& whole) {
   const Results& results = request.results;
   const TrialResult& winner = *cases.front()->best;
-  const std::optional<VariantSource> source = request.source_of(winner.operation, winner.variant);
+  const VariantInfo* info = request.find_variant(winner.operation, winner.variant);
   AuditFinding out{.variant = audited_name(winner),
-                   .location = location_of(request, source),
-                   .change = source ? source->summary : "",
-                   .phase = phase_of(results, whole.naive, cases, source)};
+                   .location = location_of(request, info),
+                   .change = info != nullptr ? std::string(info->summary) : "",
+                   .phase = phase_of(results, whole.naive, cases, info)};
   LaunchSums before(whole.launches), after(whole.launches);
   std::set<std::string> present;
   for (const Replacement* one : cases) {
@@ -249,8 +240,8 @@ AuditFinding finding_of(const AuditRequest& request, const std::vector<const Rep
   out.share = before.seconds().middle / whole.present.seconds().middle;
   out.speedup = before.times_as_fast(after);
   out.saved = before.saved(after);
-  out.issue = fmt::format("{} takes {} of the whole in {} case{}", fmt::join(present, ", "),
-                          percent_text(out.share), cases.size(), cases.size() == 1 ? "" : "s");
+  out.issue = fmt::format("{} takes {} of the whole in {}", fmt::join(present, ", "), percent_text(out.share),
+                          quantity_text(std::ssize(cases), "case"));
   out.risks = risks_of(out, results, winner.threads);
   if (request.before != nullptr) {
     out.expected = in_run_before(*request.before, cases);

@@ -3,6 +3,7 @@
 
 #include "assay/results.hpp"
 #include "bench/report/claims.hpp"
+#include "core/markup/document.hpp"
 
 #include <array>
 #include <functional>
@@ -12,16 +13,9 @@
 
 namespace assay {
 
-/// Where a variant is registered, and what it is, as the program that writes the audit knows it.
-struct VariantSource {
-  std::string file;
-  int line = 0;  ///< 0 where the compiler does not say
-  std::string summary;
-  std::vector<std::string> libraries;
-};
-/// Nothing for a variant that the program does not have.
-using SourceOf =
-    std::function<std::optional<VariantSource>(const std::string& operation, const std::string& variant)>;
+/// A variant as the program that writes the audit knows it; null for a variant that it does not have.
+using FindVariant =
+    std::function<const VariantInfo*(const std::string& operation, const std::string& variant)>;
 
 /// The effort of a change, by what the variant needs.
 enum class AuditPhase {
@@ -85,18 +79,14 @@ struct AuditRequest {
   std::vector<EvidenceFile> files;
   std::string commit;   ///< of the program that knows the sources
   std::string present;  ///< regular expression of the keys that are in use; naive elsewhere
-  SourceOf source_of;
+  FindVariant find_variant;
 };
 
 /// Ranks by saved seconds. Only what gains by its whole interval is a finding; the rest is said to be open.
 AuditReport audited(const AuditRequest& request);
 
-/// A line that may begin with the variant that it is about.
-struct SummaryLine {
-  std::string variant, text;
-};
 /// At most twelve lines, the outcome first.
-std::vector<SummaryLine> summary_lines(const AuditReport& report);
+std::vector<doc::Text> summary_lines(const AuditReport& report);
 std::string to_text(const AuditReport& report);
 std::string to_markdown(const AuditReport& report);
 /// Schema `assay.audit/1`.

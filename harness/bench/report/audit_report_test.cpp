@@ -33,9 +33,15 @@ Results audited_results() {
   return out;
 }
 
-std::optional<VariantSource> source_of(const std::string& operation, const std::string& variant) {
-  if (operation != "gemm") return std::nullopt;
-  return VariantSource{"kernels/gemm/" + variant + ".cpp", 12, "panels in the order of their use", {}};
+const VariantInfo* find_variant(const std::string& operation, const std::string& variant) {
+  static const VariantInfo naive{
+      .name = "naive", .summary = "a", .source = "kernels/gemm/naive.cpp", .line = 12},
+      packed{.name = "packed",
+             .summary = "panels in the order of their use",
+             .source = "kernels/gemm/packed.cpp",
+             .line = 12};
+  if (operation != "gemm") return nullptr;
+  return variant == "naive" ? &naive : &packed;
 }
 
 AuditReport audit_of(const Results& results, const Results* before = nullptr,
@@ -45,7 +51,7 @@ AuditReport audit_of(const Results& results, const Results* before = nullptr,
                   .files = {{"tiny.json", "00000000deadbeef", "results, suite tiny"}},
                   .commit = "abc123",
                   .present = present,
-                  .source_of = source_of});
+                  .find_variant = find_variant});
 }
 
 TEST(Audits, RankWhatAnEpochGains) {
@@ -152,9 +158,9 @@ TEST(Audits, CallStructuralWhatNeedsMoreThanAFunction) {
   };
   EXPECT_EQ(phase([](Results& r) { r.trials[1].figures["workspace_bytes"] = 1; }), AuditPhase::structural);
   EXPECT_EQ(phase([](Results& r) { r.trials[1].threads = 2; }), AuditPhase::structural);
-  const auto without_sources = [](const auto&, const auto&) { return std::nullopt; };
+  const auto without_sources = [](const auto&, const auto&) { return nullptr; };
   const Results foreign = audited_results();  // of which packed calls OpenBLAS
-  EXPECT_EQ(audited({.results = foreign, .source_of = without_sources}).findings.at(0).phase,
+  EXPECT_EQ(audited({.results = foreign, .find_variant = without_sources}).findings.at(0).phase,
             AuditPhase::structural);
   // On a second size packed is slower.
   EXPECT_EQ(phase([](Results& r) {

@@ -1,16 +1,11 @@
 // The audit as words, as a document and as JSON.
-#include "bench/compare/row_text.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
-#include "core/machine/record.hpp"
-#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -99,61 +94,51 @@ std::string outcome_line(const AuditReport& report) {
 
 }  // namespace
 
-std::vector<SummaryLine> summary_lines(const AuditReport& report) {
-  std::vector<SummaryLine> out{{"", outcome_line(report)}};
+std::vector<Text> summary_lines(const AuditReport& report) {
   const ClaimsRun& run = report.run;
-  out.push_back({"", fmt::format("Suite {} at commit {}, {} process starts on {}, {}; {}", run.suite,
-                                 run.commit, run.launches, run.machine, run.date, coverage_text(report))});
+  std::vector<Text> out{outcome_line(report),
+                        fmt::format("Suite {} at commit {}, {} process starts on {}, {}; {}", run.suite,
+                                    run.commit, run.launches, run.machine, run.date, coverage_text(report))};
   for (std::size_t i = 0; i < std::min(most_summary_findings, report.findings.size()); ++i) {
     const AuditFinding& one = report.findings[i];
-    out.push_back({one.variant, fmt::format("saves {}, {} in its cases: {}", seconds_text(one.saved),
-                                            speedup_text(one.speedup), one.location)});
+    out.push_back(code(one.variant) + fmt::format(" saves {}, {} in its cases: {}", seconds_text(one.saved),
+                                                  speedup_text(one.speedup), one.location));
   }
   for (const AuditTotal& total : report.totals) {
     if (total.findings == 0) continue;
-    out.push_back({"", fmt::format("After {} ({}): {}, {} in all", phase_word(total.phase),
-                                   quantity_text(static_cast<std::int64_t>(total.findings), "finding"),
-                                   seconds_text(total.seconds), speedup_text(total.gain))});
+    out.push_back(fmt::format("After {} ({}): {}, {} in all", phase_word(total.phase),
+                              quantity_text(static_cast<std::int64_t>(total.findings), "finding"),
+                              seconds_text(total.seconds), speedup_text(total.gain)));
   }
   const auto expected =
       std::ranges::count_if(report.findings, [](const auto& one) { return one.expected.has_value(); });
   if (expected > 0) {
-    out.push_back(
-        {"", fmt::format("As the run before let expect: {} of {}",
-                         std::ranges::count(report.findings, true, &AuditFinding::as_expected), expected)});
+    out.push_back(fmt::format("As the run before let expect: {} of {}",
+                              std::ranges::count(report.findings, true, &AuditFinding::as_expected),
+                              expected));
   }
   if (!report.unmeasured.empty())
-    out.push_back({"", quantity_text(std::ssize(report.unmeasured), "variant") + " expected, not measured"});
-  out.push_back(
-      {"", fmt::format("{} of the run, {} not examined", quantity_text(std::ssize(report.risks), "risk"),
-                       quantity_text(std::ssize(report.not_examined), "thing"))});
+    out.push_back(quantity_text(std::ssize(report.unmeasured), "variant") + " expected, not measured");
+  out.push_back(fmt::format("{} of the run, {} not examined", quantity_text(std::ssize(report.risks), "risk"),
+                            quantity_text(std::ssize(report.not_examined), "thing")));
   return out;
 }
 
 std::string to_text(const AuditReport& report) {
-  std::string out;
-  const auto add = [&](const SummaryLine& line) {
-    const std::string text = line.variant + (line.variant.empty() ? "" : " ") + line.text;
-    out += wrapped(printable(text, 8 * terminal_width), terminal_width, "    ") + "\n";
-  };
-  const std::vector<SummaryLine> lines = summary_lines(report);
-  add(lines[1]);
+  const std::vector<Text> lines = summary_lines(report);
+  std::vector<doc::Block> out{lines[1]};
   // The lines that matter most stand right above the outcome.
-  for (std::size_t i = lines.size(); i-- > 2;) add(lines[i]);
-  add({"", "AUDITED: " + lines.front().text});
-  return out;
+  for (std::size_t i = lines.size(); i-- > 2;) out.emplace_back(lines[i]);
+  out.emplace_back("AUDITED: " + lines.front());
+  return doc::to_text(out);
 }
 
 std::string to_markdown(const AuditReport& report) {
   const auto list = [](const std::vector<std::string>& lines, const char* none) {
-    doc::List out;
-    for (const std::string& line : lines) out.items.push_back(Text(line));
-    return out.items.empty() ? doc::Block(none) : doc::Block(std::move(out));
+    return lines.empty() ? doc::Block(none) : doc::Block(doc::list_of(lines));
   };
   doc::List summary, unmeasured;
-  for (const SummaryLine& line : summary_lines(report)) {
-    summary.items.push_back((line.variant.empty() ? Text() : code(line.variant) + " ") + line.text);
-  }
+  for (Text& line : summary_lines(report)) summary.items.emplace_back(std::move(line));
   doc::Table findings{.columns = {{.tag = "number", .name = " "},
                                   {.tag = "variant"},
                                   {.tag = "share", .name = "of the whole", .unit = "share"},

@@ -27,10 +27,6 @@ Parts parts_of(const std::string& problem) {
   return out;
 }
 
-std::string name_of(const TrialResult& trial) {
-  return trial.threads == 1 ? trial.variant : fmt::format("{}#{}", trial.variant, trial.threads);
-}
-
 /// Returns the trial to beat: with several threads the same with one, otherwise naive.
 const TrialResult* rival_of(const Results& results, const NaiveTrials& naive, const TrialResult& trial) {
   if (trial.threads == 1) return naive.beside(trial);
@@ -76,8 +72,10 @@ std::vector<BreakEven> break_even(const Results& results) {
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch
     const Parts parts = parts_of(trial.problem);
-    const BreakEven row{
-        .operation = trial.operation, .kind = parts.kind, .trial = name_of(trial), .rival = name_of(*rival)};
+    const BreakEven row{.operation = trial.operation,
+                        .kind = parts.kind,
+                        .trial = with_threads(trial.variant, trial.threads),
+                        .rival = with_threads(rival->variant, rival->threads)};
     auto at = std::ranges::find_if(rows, [&](const BreakEven& r) {
       return r.operation == row.operation && r.kind == row.kind && r.trial == row.trial;
     });

@@ -157,18 +157,14 @@ std::optional<double> bound_of(const ClaimPart& part, const Results& results, co
   return figure_of_speedup(part.figure, time_of(other).middle / limit.seconds);
 }
 
-bool is_share(ClaimedFigure figure) {
-  return figure == ClaimedFigure::time_saved || figure == ClaimedFigure::workspace_saved ||
-         figure == ClaimedFigure::allocations_saved || figure == ClaimedFigure::traffic_saved;
-}
-
 /// The mean over cases: geometric of ratios, also of the ratios that shares stand for. Both ends are means of
 /// ends, which is wider than the interval of the mean.
 double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
+  const bool is_share = unit_of(figure) == "share";
   double sum = 0;
-  for (const double value : values) sum += std::log(is_share(figure) ? std::max(1 - value, 1e-12) : value);
+  for (const double value : values) sum += std::log(is_share ? std::max(1 - value, 1e-12) : value);
   const double mean = std::exp(sum / static_cast<double>(values.size()));
-  return is_share(figure) ? 1 - mean : mean;
+  return is_share ? 1 - mean : mean;
 }
 
 Interval mean_of(ClaimedFigure figure, const std::vector<DecidingCase>& cases) {
@@ -418,11 +414,11 @@ PartRuling by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
       for (auto* ends : {&low, &middle, &high}) ends->push_back(INFINITY);
       continue;
     }
-    const auto claim = std::ranges::find(so_far.claims.claims, share.claim, &PublishedClaim::id);
-    const auto at = static_cast<std::size_t>(claim - so_far.claims.claims.begin());
-    if (at >= so_far.rulings.size() || !so_far.rulings[at].parts.front().value)
+    const auto known =
+        std::ranges::find(so_far.rulings, share.claim, [](const ClaimRuling& one) { return one.claim.id; });
+    if (known == so_far.rulings.end() || !known->parts.front().value)
       return open(share.claim + ", of which it is composed, was not measured");
-    const PartRuling& of = so_far.rulings[at].parts.front();
+    const PartRuling& of = known->parts.front();
     low.push_back(of.value->low);
     middle.push_back(of.value->middle);
     high.push_back(of.value->high);
@@ -479,18 +475,19 @@ std::size_t ClaimsReport::count(ClaimVerdict verdict) const {
 }
 
 ClaimsReport judged_claims(PublishedClaims claims, const ClaimEvidence& evidence) {
-  ClaimsReport out{.claims = std::move(claims), .files = evidence.files};
-  for (const PublishedClaim& claim : out.claims.claims) {
-    ClaimRuling& ruling = out.rulings.emplace_back();
-    std::vector<PartRuling> parts;
+  ClaimsReport out{.about = std::move(claims.about), .files = evidence.files};
+  for (PublishedClaim& claim : claims.claims) {
+    ClaimRuling ruling;
     for (const ClaimPart& part : claim.parts) {
       PartRuling one = ruling_of(part, evidence, out);
       if (part.bound && (!one.bound || part.bound->most < one.bound->most)) one.bound = part.bound;
       apply_bound(part, one);
       ruling.verdict = std::min(ruling.verdict, one.verdict);
-      parts.push_back(std::move(one));
+      one.part = part;
+      ruling.parts.push_back(std::move(one));
     }
-    ruling.parts = std::move(parts);
+    ruling.claim = std::move(claim);
+    out.rulings.push_back(std::move(ruling));
   }
   for (const Results& results : evidence.results) out.runs.push_back(run_facts(results));
   return out;

@@ -36,6 +36,13 @@ inline constexpr std::array<std::string_view, 15> claimed_figures{
     "speed-up",          "time saved",        "slow-down",        "seconds",        "rate",
     "workspace saved",   "allocations saved", "traffic saved",    "epoch speed-up", "epoch time saved",
     "composed speed-up", "composed saved",    "epochs predicted", "agreement",      "arithmetic"};
+/// Their units, as those of doc::Amount; agreement and arithmetic have none.
+inline constexpr std::array<std::string_view, 15> claimed_units{"times", "share", "times", "s",     "/s",
+                                                                "share", "share", "share", "times", "share",
+                                                                "times", "share", "share", "",      ""};
+inline std::string_view unit_of(ClaimedFigure figure) {
+  return claimed_units[static_cast<std::size_t>(figure)];
+}
 
 /// A share of a whole that a claim acts on, as its source states it.
 struct ClaimShare {
@@ -136,6 +143,7 @@ struct DecidingCase {
 };
 
 struct PartRuling {
+  ClaimPart part;
   ClaimVerdict verdict = ClaimVerdict::not_measured;
   std::optional<Interval> value;  ///< geometric mean over the cases where there are several
   std::optional<ClaimBound> bound;
@@ -144,8 +152,9 @@ struct PartRuling {
 };
 
 struct ClaimRuling {
+  PublishedClaim claim;
   ClaimVerdict verdict = ClaimVerdict::not_measured;
-  std::vector<PartRuling> parts;  ///< as those of the claim
+  std::vector<PartRuling> parts;
 };
 
 /// The run of a results file.
@@ -158,8 +167,8 @@ struct ClaimsRun {
 ClaimsRun run_facts(const Results& results);
 
 struct ClaimsReport {
-  PublishedClaims claims;
-  std::vector<ClaimRuling> rulings;  ///< as the claims
+  std::string about;
+  std::vector<ClaimRuling> rulings;  ///< in the order of the claims
   std::vector<EvidenceFile> files;
   std::vector<ClaimsRun> runs;
   std::size_t count(ClaimVerdict verdict) const;

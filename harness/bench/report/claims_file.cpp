@@ -62,20 +62,6 @@ void require_shares_of_one_whole(const Fields& f, const ClaimPart& part) {
     f.refuse("composed", fmt::format("has shares that sum to {} %, more than the whole", 100 * sum));
 }
 
-/// A part with the verdict on it.
-struct RuledPart {
-  std::string what, figure, verdict, why;
-  double from = 0, to = 0;
-  std::optional<Interval> value;
-  std::optional<ClaimBound> bound;
-  std::vector<DecidingCase> cases;
-};
-
-struct RuledClaim {
-  std::string id, source, scope, claim, verdict;
-  std::vector<RuledPart> parts;
-};
-
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
@@ -195,59 +181,30 @@ void describe(Fields& f, ClaimsRun& run) {
   f("weather", run.weather);
 }
 
-namespace {
-
-void describe(Fields& f, RuledPart& part) {
-  f("what", part.what);
-  f("figure", part.figure);
-  f("from", part.from);
-  f("to", part.to);
-  f("verdict", part.verdict);
-  f("why", part.why);
-  f("value", part.value);
-  f("bound", part.bound);
-  f("cases", part.cases, {.about = "that decided"});
+void describe(Fields& f, PartRuling& ruling) {
+  f("what", ruling.part.what);
+  f("figure", ruling.part.figure, claimed_figures);
+  f("from", ruling.part.from);
+  f("to", ruling.part.to);
+  f("verdict", ruling.verdict, claim_verdicts);
+  f("why", ruling.why);
+  f("value", ruling.value);
+  f("bound", ruling.bound);
+  f("cases", ruling.cases, {.about = "that decided"});
 }
 
-void describe(Fields& f, RuledClaim& claim) {
-  f("id", claim.id);
-  f("source", claim.source);
-  f("scope", claim.scope);
-  f("claim", claim.claim);
-  f("verdict", claim.verdict);
-  f("parts", claim.parts);
+void describe(Fields& f, ClaimRuling& ruling) {
+  f("id", ruling.claim.id);
+  f("source", ruling.claim.source);
+  f("scope", ruling.claim.scope);
+  f("claim", ruling.claim.claim);
+  f("verdict", ruling.verdict, claim_verdicts);
+  f("parts", ruling.parts);
 }
-
-RuledClaim ruled(const PublishedClaim& claim, const ClaimRuling& ruling) {
-  RuledClaim out{.id = claim.id,
-                 .source = claim.source,
-                 .scope = claim.scope,
-                 .claim = claim.claim,
-                 .verdict = std::string(to_string(ruling.verdict))};
-  for (std::size_t i = 0; i < claim.parts.size(); ++i) {
-    const ClaimPart& part = claim.parts[i];
-    const PartRuling& one = ruling.parts[i];
-    out.parts.push_back({.what = part.what,
-                         .figure = std::string(claimed_figures[static_cast<std::size_t>(part.figure)]),
-                         .verdict = std::string(to_string(one.verdict)),
-                         .why = one.why,
-                         .from = part.from,
-                         .to = part.to,
-                         .value = one.value,
-                         .bound = one.bound,
-                         .cases = one.cases});
-  }
-  return out;
-}
-
-}  // namespace
 
 void describe(Fields& f, ClaimsReport& report) {
   f.schema("assay.claims_report/1");
-  std::vector<RuledClaim> claims;
-  for (std::size_t i = 0; i < report.rulings.size(); ++i)
-    claims.push_back(ruled(report.claims.claims[i], report.rulings[i]));
-  f("claims", claims);
+  f("claims", report.rulings);
   f("files", report.files, {.about = "of evidence"});
   f("runs", report.runs, {.about = "of the results among them"});
 }

@@ -340,9 +340,8 @@ TEST(ClaimsReports, SayWhichOfTheirFiguresCannotStandTogether) {
 TEST(ClaimsReports, SayInWordsWhatIsLostInPlaceOfSaved) {
   const auto found = [](const Interval& saved) {
     ClaimsReport report;
-    report.claims.claims = {
-        {.id = "B-1", .parts = {{.figure = ClaimedFigure::time_saved, .from = 0.2, .to = 0.3}}}};
-    report.rulings = {{.parts = {{.value = saved}}}};
+    const ClaimPart part{.figure = ClaimedFigure::time_saved, .from = 0.2, .to = 0.3};
+    report.rulings = {{.claim = {.id = "B-1"}, .parts = {{.part = part, .value = saved}}}};
     return to_text(report);
   };
   EXPECT_THAT(found({-0.044, -0.035, -0.0271}), HasSubstr("claimed, 3.50 % lost [2.71, 4.40] found"));

@@ -2,16 +2,17 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/lint.hpp"
+#include "core/machine/record.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 namespace assay {
 namespace {
@@ -22,62 +23,30 @@ using doc::Text;
 /// Keys that a document lists of one part; the JSON has all.
 constexpr std::size_t most_keys = 12;
 
-enum class ClaimUnit { times, share, seconds, per_second };
-
-ClaimUnit unit_of(ClaimedFigure figure) {
-  switch (figure) {
-    case ClaimedFigure::time_saved:
-    case ClaimedFigure::workspace_saved:
-    case ClaimedFigure::allocations_saved:
-    case ClaimedFigure::traffic_saved:
-    case ClaimedFigure::epoch_time_saved:
-    case ClaimedFigure::composed_saved:
-    case ClaimedFigure::epochs_predicted: return ClaimUnit::share;
-    case ClaimedFigure::seconds: return ClaimUnit::seconds;
-    case ClaimedFigure::rate: return ClaimUnit::per_second;
-    default: return ClaimUnit::times;
-  }
-}
-
-/// Less than a hundredth of a percent is none.
-double readable_percent(double share) { return std::abs(share) < 1e-4 ? 0 : 100 * share; }
-
-std::string value_text(ClaimedFigure of, double value) {
-  switch (unit_of(of)) {
-    case ClaimUnit::share: return figure(readable_percent(value)) + " %";
-    case ClaimUnit::seconds: return seconds_text(value);
-    case ClaimUnit::per_second:
-      return value >= 1e6 ? figure(value / 1e6) + " million/s" : figure(value) + "/s";
-    case ClaimUnit::times: break;
-  }
-  return figure(value) + "x";
-}
-
-/// A saving below zero is said in words: "3.50 % lost [2.71, 4.40]", or "6.94 % lost [40.8 lost to 33.3
+/// A saving below zero is told in words: "3.50 % lost [2.71, 4.40]", or "6.94 % lost [40.8 lost to 33.3
 /// saved]" where the interval reaches from one to the other.
 std::string saving_text(const Interval& saved) {
-  const auto end = [](double share) { return figure(std::abs(readable_percent(share))); };
-  const auto word = [](double share) { return readable_percent(share) < 0 ? " lost" : " saved"; };
+  const auto end = [](double share) { return figure(100 * std::abs(share)); };
+  const auto word = [](double share) { return share < 0 ? " lost" : " saved"; };
   const std::string out = end(saved.middle) + " %" + word(saved.middle);
   if (saved.low == saved.high) return out;
-  if (readable_percent(saved.high) < 0)
-    return fmt::format("{} [{}, {}]", out, end(saved.high), end(saved.low));
+  if (saved.high < 0) return fmt::format("{} [{}, {}]", out, end(saved.high), end(saved.low));
   return fmt::format("{} [{}{} to {}{}]", out, end(saved.low), word(saved.low), end(saved.high),
                      word(saved.high));
 }
 
-std::string value_text(ClaimedFigure of, const Interval& value) {
-  if (unit_of(of) == ClaimUnit::share && readable_percent(value.low) < 0) return saving_text(value);
-  if (value.low == value.high) return value_text(of, value.middle);
-  const auto end = [&](double one) {
-    switch (unit_of(of)) {
-      case ClaimUnit::share: return figure(readable_percent(one));
-      case ClaimUnit::per_second: return figure(value.middle >= 1e6 ? one / 1e6 : one);
-      default: return figure(one);
-    }
-  };
-  if (unit_of(of) == ClaimUnit::seconds) return seconds_text(value);
-  return fmt::format("{} [{}, {}]", value_text(of, value.middle), end(value.low), end(value.high));
+std::string value_text(ClaimedFigure of, Interval value) {
+  if (value.low == value.high) value.coverage = 0;
+  if (unit_of(of) == "share") {
+    // Less than a hundredth of a percent is none.
+    for (double* end : {&value.low, &value.middle, &value.high}) *end = std::abs(*end) < 1e-4 ? 0 : *end;
+    if (value.low < 0) return saving_text(value);
+  }
+  return doc::amount_text(doc::amount(value, std::string(unit_of(of))));
+}
+
+std::string value_text(ClaimedFigure of, double value) {
+  return value_text(of, Interval{.low = value, .middle = value, .high = value});
 }
 
 std::string claimed_text(const ClaimPart& part) {
@@ -86,20 +55,24 @@ std::string claimed_text(const ClaimPart& part) {
   return value_text(part.figure, part.from) + " to " + value_text(part.figure, part.to);
 }
 
-std::string found_text(const ClaimPart& part, const PartRuling& ruling) {
-  return ruling.value ? value_text(part.figure, *ruling.value) : "";
+std::string found_text(const PartRuling& ruling) {
+  return ruling.value ? value_text(ruling.part.figure, *ruling.value) : "";
 }
 
-doc::List::Item part_item(const ClaimPart& part, const PartRuling& ruling) {
+/// "1.50x to 2.50x claimed, 2.00x found"
+std::string claimed_and_found(const PartRuling& ruling) {
+  const std::string found = found_text(ruling);
+  return claimed_text(ruling.part) + " claimed" + (found.empty() ? "" : ", " + found + " found");
+}
+
+doc::List::Item part_item(const PartRuling& ruling) {
+  const ClaimPart& part = ruling.part;
   // The speed-ups of its parts decide a composed claim.
   const ClaimedFigure of_case = part.composed.empty() ? part.figure : ClaimedFigure::speedup;
-  const std::string found = found_text(part, ruling);
   Text text = doc::strong(std::string(to_string(ruling.verdict))) +
-              fmt::format(", {}: {} claimed{}: {}.", part.what, claimed_text(part),
-                          found.empty() ? "" : ", " + found + " found", ruling.why);
-  if (ruling.bound) {
+              fmt::format(", {}: {}: {}.", part.what, claimed_and_found(ruling), ruling.why);
+  if (ruling.bound)
     text += fmt::format(" At most {}: {}.", value_text(part.figure, ruling.bound->most), ruling.bound->why);
-  }
   doc::List::Item out(std::move(text));
   for (const DecidingCase& one : ruling.cases) {
     if (out.below.size() == most_keys) {
@@ -115,15 +88,13 @@ doc::List::Item part_item(const ClaimPart& part, const PartRuling& ruling) {
 }
 
 std::string counts_text(const ClaimsReport& report) {
-  std::string out = fmt::format("{} claims", report.rulings.size());
-  const char* between = ": ";
+  std::vector<std::string> counts;
   for (std::size_t i = 0; i < claim_verdicts.size(); ++i) {
     const std::size_t count = report.count(static_cast<ClaimVerdict>(i));
-    if (count == 0) continue;
-    out += fmt::format("{}{} {}", between, count, claim_verdicts[i]);
-    between = ", ";
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, claim_verdicts[i]));
   }
-  return out;
+  return fmt::format("{} claims{}{}", report.rulings.size(), counts.empty() ? "" : ": ",
+                     fmt::join(counts, ", "));
 }
 
 /// Figures of the report that cannot stand together, in words.
@@ -136,74 +107,67 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 }  // namespace
 
 std::string to_text(const ClaimsReport& report) {
-  constexpr std::size_t widest = 80;
+  std::vector<const ClaimRuling*> order;
+  for (const ClaimRuling& ruling : report.rulings) order.push_back(&ruling);
   // Wrong ones last, right above the counts: a terminal shows the end of what is long.
-  std::vector<std::size_t> order(report.rulings.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return report.rulings[i].verdict; });
+  std::ranges::stable_sort(order, std::greater{}, [](const ClaimRuling* one) { return one->verdict; });
   std::string out;
-  for (const std::size_t i : order) {
-    const PublishedClaim& claim = report.claims.claims[i];
-    const ClaimRuling& ruling = report.rulings[i];
-    for (std::size_t p = 0; p < claim.parts.size(); ++p) {
-      const std::string found = found_text(claim.parts[p], ruling.parts[p]);
-      out += wrapped(fmt::format("{:<8} {:<12} {}: {} claimed{}", p == 0 ? claim.id : "",
-                                 to_string(ruling.parts[p].verdict), claim.parts[p].what,
-                                 claimed_text(claim.parts[p]), found.empty() ? "" : ", " + found + " found"),
-                     widest, std::string(22, ' ')) +
-             "\n";
+  for (const ClaimRuling* ruling : order) {
+    for (const PartRuling& part : ruling->parts) {
+      out +=
+          wrapped(fmt::format("{:<8} {:<12} {}: {}", &part == &ruling->parts.front() ? ruling->claim.id : "",
+                              to_string(part.verdict), part.part.what, claimed_and_found(part)),
+                  terminal_width, std::string(22, ' ')) +
+          "\n";
     }
   }
-  for (const std::string& one : contradictions_in(report)) out += wrapped(one, widest, "  ") + "\n";
-  return out + wrapped(counts_text(report), widest, "  ") + "\n";
+  std::vector<doc::Block> end;
+  for (const std::string& one : contradictions_in(report)) end.emplace_back(one);
+  end.emplace_back(counts_text(report));
+  return out + doc::to_text(end);
 }
 
 std::string to_markdown(const ClaimsReport& report) {
   doc::Table verdicts{.columns = doc::columns("claim; !figure; claimed; found; bound; !verdict")};
   std::vector<doc::Section> claims;
-  for (std::size_t i = 0; i < report.rulings.size(); ++i) {
-    const PublishedClaim& claim = report.claims.claims[i];
-    const ClaimRuling& ruling = report.rulings[i];
+  for (const ClaimRuling& ruling : report.rulings) {
+    const PublishedClaim& claim = ruling.claim;
     doc::List parts;
-    for (std::size_t p = 0; p < claim.parts.size(); ++p) {
-      const ClaimPart& part = claim.parts[p];
-      const PartRuling& own = ruling.parts[p];
-      verdicts.rows.push_back({p == 0 ? claim.id : "", part.what, claimed_text(part), found_text(part, own),
-                               own.bound ? value_text(part.figure, own.bound->most) : "",
+    for (const PartRuling& own : ruling.parts) {
+      verdicts.rows.push_back({parts.items.empty() ? claim.id : "", own.part.what, claimed_text(own.part),
+                               found_text(own), own.bound ? value_text(own.part.figure, own.bound->most) : "",
                                to_string(own.verdict)});
-      parts.items.push_back(part_item(part, own));
+      parts.items.push_back(part_item(own));
     }
     claims.push_back({.title = claim.id + ": " + std::string(to_string(ruling.verdict)),
                       .blocks = {fmt::format("{} ({}; {}){}{}", claim.claim, claim.scope, claim.source,
                                              claim.known.empty() ? "" : " ", claim.known),
                                  std::move(parts)}});
   }
-  doc::List contradictions, runs;
-  for (const std::string& one : contradictions_in(report)) contradictions.items.push_back(Text(one));
+  doc::List runs;
   for (const ClaimsRun& run : report.runs) {
     runs.items.push_back("Suite " + code(run.suite) + " on " + code(run.machine) + ", " + run.date +
                          ", commit " + code(run.commit) + fmt::format(", {} process starts: ", run.launches) +
                          code(run.command) + ". While trials were timed: " + weather_text(run.weather));
   }
-  doc::Document out{.title = "Claims of public write-ups",
-                    .outcome = counts_text(report) + ".",
-                    .sections = {{.blocks = {report.claims.about}}}};
-  if (!contradictions.items.empty()) {
-    out.sections[0].blocks.emplace_back("Figures of this report that cannot stand together:");
-    out.sections[0].blocks.push_back(std::move(contradictions));
-  }
-  out.sections[0].blocks.push_back(std::move(verdicts));
-  out.sections[0].blocks.emplace_back(
-      "CONFIRMED and EXCEEDED: no part of the interval lies below the claim, or all of it lies above. SHORT: "
-      "all of it "
-      "lies below. WRONG: the code or the arithmetic as published is wrong. OVER BOUND: more is claimed than "
-      "can be. NOT "
-      "MEASURED: nothing was given that decides, or its interval reaches to both sides of the claim's lower "
-      "end. Of "
-      "several trials of a case the best counts; over cases the mean is geometric, and its interval is made "
-      "of the ends "
-      "of theirs, which is wider than needed. Gains of parts are composed by Amdahl's law and never added "
-      "up.");
+  doc::List contradictions = doc::list_of(contradictions_in(report));
+  const char* const before =
+      contradictions.items.empty() ? "" : "Figures of this report that cannot stand together:";
+  doc::Document out{
+      .title = "Claims of public write-ups",
+      .outcome = counts_text(report) + ".",
+      .sections = {
+          {.blocks = {
+               report.about, before, std::move(contradictions), std::move(verdicts),
+               "CONFIRMED and EXCEEDED: no part of the interval lies below the claim, or all of it lies "
+               "above. "
+               "SHORT: all of it lies below. WRONG: the code or the arithmetic as published is wrong. OVER "
+               "BOUND: more is claimed than can be. NOT MEASURED: nothing was given that decides, or its "
+               "interval reaches to both sides of the claim's lower end. Of several trials of a case the "
+               "best "
+               "counts; over cases the mean is geometric, and its interval is made of the ends of theirs, "
+               "which "
+               "is wider than needed. Gains of parts are composed by Amdahl's law and never added up."}}}};
   std::ranges::move(claims, std::back_inserter(out.sections));
   out.sections.push_back(
       {.title = "What it rests on", .blocks = {std::move(runs), files_table(report.files)}});

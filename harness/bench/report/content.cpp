@@ -1,8 +1,8 @@
 #include "bench/report/content.hpp"
 #include "bench/report/claims.hpp"
-#include "bench/report/fields.hpp"
-#include "core/code/calls.hpp"
 #include "core/json/lint.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -69,9 +69,9 @@ std::vector<FigureRow> figures_of(const Results& results) {
 std::string baseline_text(const Baseline& baseline) {
   if (baseline.recordings.empty()) return "";
   const Recording& last = baseline.recordings.back();
-  return fmt::format("{} recording{} on {}, the last of {} at commit {}: {}", baseline.recordings.size(),
-                     baseline.recordings.size() == 1 ? "" : "s", baseline.machine_key, last.results.date,
-                     last.results.commit, last.reason);
+  return fmt::format("{} on {}, the last of {} at commit {}: {}",
+                     quantity_text(std::ssize(baseline.recordings), "recording"), baseline.machine_key,
+                     last.results.date, last.results.commit, last.reason);
 }
 
 std::vector<std::string> commands(const Results& results) {
@@ -104,8 +104,7 @@ std::vector<TrustRow> trust_of(const Results& results) {
     auto row = std::ranges::find(out, name, &TrustRow::variant);
     if (row == out.end()) {
       row = out.insert(out.end(), {.variant = name});
-      const auto known = std::ranges::find(results.calls, name, &VariantCalls::variant);
-      if (known != results.calls.end()) row->calls = known->calls;
+      if (const std::vector<Calls>* calls = calls_of(results, trial)) row->calls = *calls;
     }
     row->slices += trial.audit.slices;
     row->judged += trial.audit.judged;
@@ -119,6 +118,35 @@ std::vector<TrustRow> trust_of(const Results& results) {
 std::size_t sampled_launches(const TrialResult& trial) {
   return static_cast<std::size_t>(
       std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
+}
+
+std::string with_threads(const std::string& variant, int threads) {
+  return threads == 1 ? variant : fmt::format("{}#{}", variant, threads);
+}
+
+const std::vector<Calls>* calls_of(const Results& results, const TrialResult& trial) {
+  const auto known =
+      std::ranges::find(results.calls, trial.operation + "/" + trial.variant, &VariantCalls::variant);
+  return known == results.calls.end() ? nullptr : &known->calls;
+}
+
+void add_launches(std::vector<double>& sums, const TrialResult& trial, double weight) {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] += weight * (sums.size() > 1 ? median(seconds_of(trial.launches[i])) : time_of(trial).middle);
+  }
+}
+
+std::vector<std::pair<std::string, Index>> skipped_by(const Results& results,
+                                                      std::string (*reason)(const TrialResult&)) {
+  std::vector<std::pair<std::string, Index>> out;
+  for (const TrialResult& trial : results.trials) {
+    if (trial.skipped.empty()) continue;
+    const std::string own = reason(trial);
+    auto known = std::ranges::find(out, own, &std::pair<std::string, Index>::first);
+    if (known == out.end()) known = out.insert(out.end(), {own, 0});
+    ++known->second;
+  }
+  return out;
 }
 
 bool disagrees(const TrialResult& trial) {
@@ -173,10 +201,30 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
   return row;
 }
 
+doc::Column column_of(const Figure& figure) {
+  return {.tag = figure.tag, .name = figure.name, .unit = figure.unit, .about = figure.about};
+}
+
 doc::Text figure_cell(const Figure& figure, const FigureValues& values) {
   const auto found = values.find(figure.tag);
   if (found == values.end() || (figure.unit == "s" && found->second < handle_seconds)) return {};
   return doc::amount(found->second, figure.unit);
+}
+
+std::string weather_text(const Weather& weather) {
+  if (weather.seconds <= 0) return "the weather was not recorded.";
+  const std::string pressure =
+      weather.cpu_pressure_share < 0
+          ? "pressure not visible here"
+          : "some task waited for a processor " + percent_text(weather.cpu_pressure_share) + " of the time";
+  const std::string migrations =
+      weather.migrations < 0 ? "migrations not visible here" : count_text(weather.migrations) + " migrations";
+  return fmt::format(
+      "{}; {} of processor time stolen by the hypervisor, {} used by other processes; {}; {} involuntary "
+      "switches, {}, {} major faults.",
+      seconds_text(weather.seconds), percent_text(weather.steal_share),
+      percent_text(weather.other_busy_share), pressure, count_text(weather.involuntary_switches), migrations,
+      count_text(weather.major_faults));
 }
 
 doc::Table files_table(const std::vector<EvidenceFile>& files) {

@@ -13,6 +13,16 @@ namespace assay {
 
 /// Process starts in which the trial was sampled.
 std::size_t sampled_launches(const TrialResult& trial);
+/// The name of a variant with its threads, where they are several: "packed", "packed#2".
+std::string with_threads(const std::string& variant, int threads);
+/// The calls of its code beyond run-times; null where they are not known.
+const std::vector<Calls>* calls_of(const Results& results, const TrialResult& trial);
+/// Adds the seconds of the trial, `weight` times: those of each launch to the sum of that launch, or the
+/// median of all to a single sum.
+void add_launches(std::vector<double>& sums, const TrialResult& trial, double weight);
+/// The trials that did not run here, by the words of `reason`, in the order of the first of each.
+std::vector<std::pair<std::string, Index>> skipped_by(const Results& results,
+                                                      std::string (*reason)(const TrialResult&));
 /// Ran, and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
@@ -41,6 +51,11 @@ std::vector<PeerRow> peers(const Results& results);
 /// Returns the steps that were measured beside the one before, those of an operation together.
 std::vector<LadderStep> ladder(const Results& results);
 
+/// Each prediction with its largest contributions, and the parts of an epoch that they leave out, for a
+/// terminal.
+std::string prediction_text(const std::string& suite, const std::vector<Prediction>& predictions);
+
+doc::Column column_of(const Figure& figure);
 /// The value of a figure, where it is known: a time below 1 µs is that of a handle, and no preparation.
 doc::Text figure_cell(const Figure& figure, const FigureValues& values);
 
@@ -61,5 +76,9 @@ class NaiveTrials {
  private:
   std::map<std::pair<std::string_view, std::string_view>, const TrialResult*> by_case_;
 };
+
+class Fields;
+/// Reports as files hold them.
+void describe(Fields& f, Report& report);
 
 }  // namespace assay

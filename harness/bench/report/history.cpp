@@ -83,12 +83,6 @@ std::string text_of(const HistoryRow& row) {
 
 constexpr double nanoseconds = 1e9;
 
-std::string csv_cell(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 /// Label values as OpenMetrics escapes them.
 std::string label(const std::string& text) {
   std::string out;
@@ -197,12 +191,10 @@ std::string to_markdown(const History& history) {
   blocks.push_back(std::move(runs));
   for (std::size_t i = 0; i < history.runs.size(); ++i) {
     if (history.runs[i].changes.empty()) continue;
-    doc::List changes;
-    for (const std::string& change : history.runs[i].changes) changes.items.push_back(doc::Text(change));
     blocks.push_back(fmt::format(
         "Before run {} the machine or the build changed, so that times on either side are not compared:",
         i + 1));
-    blocks.push_back(std::move(changes));
+    blocks.push_back(doc::list_of(history.runs[i].changes));
   }
   blocks.push_back(
       fmt::format("The trend compares the last run with run {}, the first since the machine changed. "
@@ -251,17 +243,15 @@ void describe(Fields& f, History& history) {
 std::string to_json(const History& history) { return json_text(to_value(history)); }
 
 std::string history_csv(const History& history) {
-  std::string out = "time,commit,machine";
-  for (const HistoryRow& row : history.rows) out += "," + csv_cell(row.key);
-  out += "\n";
+  doc::Table out{.columns = doc::columns("time; commit; machine")};
+  for (const HistoryRow& row : history.rows) out.columns.push_back({.tag = row.key});
   for (std::size_t i = 0; i < history.runs.size(); ++i) {
     const HistoryRun& run = history.runs[i];
-    out += fmt::format("{},{},{}", csv_cell(run.date), csv_cell(run.commit), csv_cell(run.machine));
+    auto& cells = out.rows.emplace_back(std::vector<doc::Text>{run.date, run.commit, run.machine});
     for (const HistoryRow& row : history.rows)
-      out += row.seconds[i] ? fmt::format(",{:.9g}", row.seconds[i]->middle) : std::string(",");
-    out += "\n";
+      cells.push_back(row.seconds[i] ? doc::Text(doc::seconds(row.seconds[i]->middle)) : doc::Text());
   }
-  return out;
+  return doc::to_csv(out);
 }
 
 std::string history_bencher(const History& history) {

@@ -1,7 +1,7 @@
 #include "assay/measure.hpp"
-#include "assay/report.hpp"
 #include "bench/compare/fields.hpp"
-#include "bench/report/fields.hpp"
+#include "bench/report/content.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
 
 #include <cmath>

@@ -10,25 +10,8 @@
 namespace assay {
 namespace {
 
-std::string times_text(std::size_t number, const std::string& one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
-
-/// Reasons in the order of their first trial, each with the number of trials.
-std::vector<std::string> skips(const Results& results) {
-  std::vector<std::pair<std::string, std::size_t>> reasons;
-  for (const TrialResult& trial : results.trials) {
-    if (trial.skipped.empty()) continue;
-    const std::string what = fmt::format("{}/{}: {}", trial.operation, trial.variant, trial.skipped);
-    auto known = std::ranges::find(reasons, what, &std::pair<std::string, std::size_t>::first);
-    if (known == reasons.end()) known = reasons.insert(reasons.end(), {what, 0});
-    ++known->second;
-  }
-  std::vector<std::string> out;
-  for (const auto& [what, number] : reasons) {
-    out.push_back(fmt::format("{} did not run: {}", times_text(number, "trial"), what));
-  }
-  return out;
+std::string times_text(std::size_t number, const char* one) {
+  return quantity_text(static_cast<Index>(number), one);
 }
 
 std::vector<std::string> gaps_of_trials(const Results& results) {
@@ -44,10 +27,7 @@ std::vector<std::string> gaps_of_trials(const Results& results) {
     if (is_measured(trial) && trial.agreement.compared == 0) ++unchecked;
     if (trial.agreement.compared < trial.agreement.total) ++sampled;
     if (is_measured(trial) && naive.beside(trial) == nullptr) without_naive.insert(case_of(trial));
-    const std::string name = trial.operation + "/" + trial.variant;
-    if (std::ranges::find(results.calls, name, &VariantCalls::variant) == results.calls.end()) {
-      unknown_calls.insert(name);
-    }
+    if (calls_of(results, trial) == nullptr) unknown_calls.insert(trial.operation + "/" + trial.variant);
     if (!trial.remark.empty()) out.push_back(fmt::format("{}: {}", trial.key, trial.remark));
   }
   if (wrong > 0) out.push_back(times_text(wrong, "trial") + " not timed, since the numbers are wrong");
@@ -87,7 +67,11 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
   if (!results.mixed_machines.empty()) {
     out.push_back("times, rates, roofs and break-even sizes are withheld: " + results.mixed_machines);
   }
-  std::ranges::move(skips(results), std::back_inserter(out));
+  const auto reason = [](const TrialResult& trial) {
+    return fmt::format("{}/{}: {}", trial.operation, trial.variant, trial.skipped);
+  };
+  for (const auto& [why, trials] : skipped_by(results, reason))
+    out.push_back(quantity_text(trials, "trial") + " did not run: " + why);
   for (const Fact& fact : results.machine.facts) {
     if (fact.value == "not linked" && fact.name == "OpenBLAS") {
       out.push_back("OpenBLAS was not built in: nothing is measured against it");

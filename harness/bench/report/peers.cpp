@@ -14,10 +14,8 @@ namespace {
 bool is_library(const Results& results, const TrialResult& trial) {
   constexpr std::array<std::string_view, 3> libraries{"openblas", "onednn", "tbb"};
   if (std::ranges::find(libraries, trial.variant) != libraries.end()) return true;
-  const auto known =
-      std::ranges::find(results.calls, trial.operation + "/" + trial.variant, &VariantCalls::variant);
-  return known != results.calls.end() &&
-         std::ranges::find(known->calls, trial.variant, &Calls::to) != known->calls.end();
+  const std::vector<Calls>* calls = calls_of(results, trial);
+  return calls != nullptr && std::ranges::find(*calls, trial.variant, &Calls::to) != calls->end();
 }
 
 /// The trials of one problem with as many threads.

@@ -1,7 +1,7 @@
 #include "assay/epoch.hpp"
 
 #include "bench/report/content.hpp"
-#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -85,14 +85,10 @@ Choice fastest_of(const std::multimap<std::string, const TrialResult*>& trials, 
 /// One epoch for each launch. A launch's epoch is a measurement like any other, so time_of() judges it.
 Interval from_launches(const std::vector<const TrialResult*>& chosen, const std::vector<Counted>& rows,
                        std::size_t launches, double steps) {
+  std::vector<double> sums(launches);
+  for (std::size_t i = 0; i < rows.size(); ++i) add_launches(sums, *chosen[i], rows[i].per_step);
   TrialResult epochs;
-  for (std::size_t launch = 0; launch < launches; ++launch) {
-    double sum = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sum += rows[i].per_step * median(seconds_of(chosen[i]->launches[launch]));
-    }
-    epochs.launches.push_back({Slice{.seconds = steps * sum}});
-  }
+  for (const double seconds : sums) epochs.launches.push_back({Slice{.seconds = steps * seconds}});
   return time_of(epochs);
 }
 
@@ -197,6 +193,42 @@ Prediction predict_from(const std::string& label, const Results& results, const 
 std::string_view to_string(IntervalSource source) {
   return source == IntervalSource::launches ? "the epochs of the single launches"
                                             : "the sums of the ends of the intervals of the cases";
+}
+
+std::string prediction_text(const std::string& suite, const std::vector<Prediction>& predictions) {
+  constexpr std::size_t most_contributions = 8;
+  std::vector<doc::Block> out{"suite " + suite};
+  std::string outcome = "NO PREDICTION";
+  std::vector<std::string> left_out;
+  for (const Prediction& one : predictions) {
+    if (!one.impossible.empty()) {
+      out.emplace_back(one.label + ": no prediction: " + one.impossible);
+      continue;
+    }
+    out.emplace_back(fmt::format("{}: {} per epoch, {} interval from {}", one.label,
+                                 seconds_text(one.seconds), percent_text(one.seconds.coverage),
+                                 to_string(one.source)));
+    doc::List parts;
+    double others = 0;
+    for (const Contribution& part : one.contributions) {
+      if (parts.items.size() == most_contributions) {
+        others += part.share;
+        continue;
+      }
+      parts.items.emplace_back(fmt::format("{} % {}, {} x {}", figure(part.share), part.key,
+                                           count_text(part.per_step), seconds_text(part.seconds.middle)));
+    }
+    if (const std::size_t more = one.contributions.size() - parts.items.size(); more > 0)
+      parts.items.emplace_back(fmt::format("{} % {} more", figure(others), more));
+    out.emplace_back(std::move(parts));
+    for (const std::string& line : one.left_out) {
+      if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
+    }
+    outcome = fmt::format("PREDICTED: {} per epoch, {}", seconds_text(one.seconds), one.label);
+  }
+  for (const std::string& line : left_out) out.emplace_back("left out: " + line);
+  out.emplace_back(outcome);
+  return doc::to_text(out);
 }
 
 std::vector<Prediction> predict(const Results& results, const Results* baseline) {

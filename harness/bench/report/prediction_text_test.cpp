@@ -1,4 +1,4 @@
-#include "bench/report/prediction_text.hpp"
+#include "bench/report/content.hpp"
 
 #include "bench/report/hand_made.hpp"
 #include "core/text/wrapped.hpp"

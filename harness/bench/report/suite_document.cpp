@@ -34,11 +34,6 @@ constexpr std::size_t most_sample_plots = 40, most_size_plots = 24;
 constexpr std::size_t most_first = 10, most_next = 3;
 
 Text number(std::size_t value) { return doc::count(static_cast<double>(value)); }
-doc::Block soft_line(Text text) { return Paragraph{std::move(text), Paragraph::Look::soft}; }
-
-std::string threads_of(const std::string& variant, int threads) {
-  return threads == 1 ? variant : fmt::format("{}#{}", variant, threads);
-}
 
 std::string problem_of(const TimeRow& row) { return row.problem_case.substr(row.problem_case.find('/') + 1); }
 
@@ -63,32 +58,29 @@ std::string rests_on(const Summary& summary) {
              percent_text(summary.visible_in_half), percent_text(summary.visible_in_most));
 }
 
+/// A line for each key, with the words that `why` has.
+template <class T>
+List by_key(const std::vector<T>& all, std::string T::*why) {
+  List out;
+  for (const T& one : all) out.items.emplace_back(code(one.key) + ": " + one.*why);
+  return out;
+}
+
 /// The trials that the verdict is about; all others wait for their section.
 List first_of(const Report& report) {
-  List out{.most = most_first};
-  for (const Disagreement& one : report.disagreements) out.items.push_back(code(one.key) + ": " + one.detail);
-  for (const ImpossibleTime& one : report.impossible) out.items.push_back(code(one.key) + ": " + one.why);
+  List out = by_key(report.disagreements, &Disagreement::detail);
+  out.most = most_first;
+  std::ranges::move(by_key(report.impossible, &ImpossibleTime::why).items, std::back_inserter(out.items));
   if (!report.comparison) return out;
   for (const std::string& objection : report.comparison->objections) out.items.push_back(Text(objection));
   for (const ComparedRow& verdict : report.comparison->rows) {
     const std::string figures = figures_in_words(verdict, /*worse_only=*/true);
-    if (verdict.standing == Standing::slower) {
-      out.items.push_back(code(verdict.key) + ": " + in_words(verdict) +
-                          (figures.empty() ? "" : "; " + figures));
-    } else if (!figures.empty()) {
-      out.items.push_back(code(verdict.key) + ": " + figures);
-    }
+    const std::string slower = verdict.standing == Standing::slower ? in_words(verdict) : "";
+    if (slower.empty() && figures.empty()) continue;
+    out.items.push_back(code(verdict.key) + ": " + slower + (slower.empty() || figures.empty() ? "" : "; ") +
+                        figures);
   }
   return out;
-}
-
-Section outcome_section(const Report& report) {
-  std::vector<Text> counts;
-  for (const auto& count : report.summary.counts) {
-    if (count.trials > 0) counts.push_back(number(count.trials) + " " + count.state);
-  }
-  return {.blocks = {Paragraph{rests_on(report.summary)}, first_of(report), soft_line(report.about),
-                     soft_line(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}};
 }
 
 Text share_of_roof(const TimeRow& row) {
@@ -152,7 +144,7 @@ Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, c
     if (!operation.empty() && operation_of(row) != operation) continue;
     out.rows.push_back(
         {code(operation.empty() ? row.problem_case : problem_of(row)),
-         code(threads_of(row.variant, row.threads)),
+         code(with_threads(row.variant, row.threads)),
          report.withheld.empty() ? Text(doc::seconds(row.seconds)) : Text("withheld"),
          row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
          report.withheld.empty() ? share_of_roof(row) : Text("withheld"),
@@ -165,34 +157,38 @@ Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, c
 /// Where most is left to gain.
 List next_of(const Report& report, const std::vector<Fastest>& fastest) {
   List out;
-  std::vector<const OperationEffect*> effects;
+  // Those with the least key, each in the words of `line`.
+  const auto add = [&](auto rows, auto key, auto line) {
+    std::ranges::stable_sort(rows, {}, key);
+    for (std::size_t i = 0; i < std::min(most_next, rows.size()); ++i) out.items.push_back(line(rows[i]));
+  };
+  std::vector<OperationEffect> effects;
+  std::vector<Fastest> behind, far;
   for (const OperationEffect& one : report.composition.effects) {
-    if (report.composition.impossible.empty() && one.share_left >= 10) effects.push_back(&one);
+    if (report.composition.impossible.empty() && one.share_left >= 10) effects.push_back(one);
   }
-  std::ranges::stable_sort(effects, std::greater{}, &OperationEffect::share_left);
-  for (std::size_t i = 0; i < std::min(most_next, effects.size()); ++i) {
-    const OperationEffect& one = *effects[i];
-    Text line = code(one.operation) + ": " + doc::share(one.share_left / 100) + " of the fastest epoch";
-    if (std::isfinite(one.limit_left)) {
-      line += ", which is at most " + Text(doc::amount(one.limit_left, "times")) + " as fast without it";
-    }
-    out.items.push_back(line);
-  }
-  std::vector<const Fastest*> behind, far;
   for (const Fastest& one : fastest) {
-    if (one.peer != nullptr && one.peer->ratio.high < 1) behind.push_back(&one);
-    if (one.row->share_of_roof > 0 && one.row->share_of_roof < 0.5) far.push_back(&one);
+    if (one.peer != nullptr && one.peer->ratio.high < 1) behind.push_back(one);
+    if (one.row->share_of_roof > 0 && one.row->share_of_roof < 0.5) far.push_back(one);
   }
-  std::ranges::stable_sort(behind, {}, [](const Fastest* one) { return one->peer->ratio.middle; });
-  std::ranges::stable_sort(far, {}, [](const Fastest* one) { return one->row->share_of_roof; });
-  for (std::size_t i = 0; i < std::min(most_next, behind.size()); ++i) {
-    out.items.push_back(code(behind[i]->row->problem_case) + ": " + doc::faster(behind[i]->peer->ratio) +
-                        " than " + code(behind[i]->peer->peer));
-  }
-  for (std::size_t i = 0; i < std::min(most_next, far.size()); ++i) {
-    out.items.push_back(code(far[i]->row->problem_case) + ": " + doc::share(far[i]->row->share_of_roof) +
-                        " of the roof");
-  }
+  add(
+      effects, [](const OperationEffect& one) { return -one.share_left; },
+      [](const OperationEffect& one) {
+        Text line = code(one.operation) + ": " + doc::share(one.share_left / 100) + " of the fastest epoch";
+        if (std::isinf(one.limit_left)) return line;
+        return line + ", which is at most " + doc::amount(one.limit_left, "times") + " as fast without it";
+      });
+  add(
+      behind, [](const Fastest& one) { return one.peer->ratio.middle; },
+      [](const Fastest& one) {
+        return code(one.row->problem_case) + ": " + doc::faster(one.peer->ratio) + " than " +
+               code(one.peer->peer);
+      });
+  add(
+      far, [](const Fastest& one) { return one.row->share_of_roof; },
+      [](const Fastest& one) {
+        return code(one.row->problem_case) + ": " + doc::share(one.row->share_of_roof) + " of the roof";
+      });
   if (report.summary.trials > report.summary.measured) {
     out.items.push_back("not measured: " + number(report.summary.trials - report.summary.measured) + " of " +
                         number(report.summary.trials) + " trials; see the end");
@@ -262,7 +258,7 @@ Section verdicts_section(const Report& report) {
 Section epochs_section(const Report& report) {
   Section out{.tag = "epochs", .title = "Predicted epoch", .short_title = "Epochs", .folded = true};
   out.blocks.push_back(Picture{"epochs_plot", predictions_plot(report)});
-  List left_out;
+  std::vector<std::string> left_out;
   for (const Prediction& one : report.predictions) {
     if (!one.impossible.empty()) {
       out.blocks.push_back("No prediction for " + one.label + ": " + one.impossible + ".");
@@ -281,8 +277,7 @@ Section epochs_section(const Report& report) {
                          quantity_text(static_cast<Index>(one.launches), "process start") + ".");
     out.blocks.push_back(Details{"Its parts", {std::move(parts)}});
     for (const std::string& line : one.left_out) {
-      const auto same = [&](const List::Item& item) { return item.text.plain() == line; };
-      if (std::ranges::none_of(left_out.items, same)) left_out.items.push_back(Text(line));
+      if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }
   }
   if (report.composition.impossible.empty() && !report.composition.effects.empty()) {
@@ -301,14 +296,14 @@ Section epochs_section(const Report& report) {
     }
     out.blocks.push_back(Details{
         "What each operation brings",
-        {soft_line("The naive epoch with one operation replaced by its fastest variants and the rest left as "
+        {doc::soft("The naive epoch with one operation replaced by its fastest variants and the rest left as "
                    "it is, "
                    "by Amdahl's law. Such effects neither add up nor multiply: all together bring " +
                    Text(doc::speedup(report.composition.together)) +
                    ". The epoch gains at most so much were the operation to take no time, before and after."),
          std::move(effects)}});
   }
-  if (!left_out.items.empty()) out.blocks.push_back(Details{"Not in these epochs", {std::move(left_out)}});
+  out.blocks.push_back(Details{"Not in these epochs", {doc::list_of(left_out)}});
   return out;
 }
 
@@ -344,17 +339,10 @@ Table times_table(const Report& report) {
                 "allows for that work, with the bytes of one call as its working set."),
             .instead = "No time was measured.",
             .sorts = true};
-  for (const Figure& figure : report.measured) {
-    out.columns.push_back(
-        {.tag = figure.tag, .name = figure.name, .unit = figure.unit, .about = figure.about});
-  }
-  out.columns.insert(out.columns.end(), {{.tag = "repaid_after",
-                                          .name = "repaid after",
-                                          .unit = "calls",
-                                          .about = "Calls, beside naive, that repay the preparation."},
-                                         {.tag = "picked", .name = "chose"},
-                                         {.tag = "note", .name = "layer"},
-                                         {.tag = "remark"}});
+  for (const Figure& figure : report.measured) out.columns.push_back(column_of(figure));
+  std::ranges::move(doc::columns("repaid_after = repaid after [calls]: Calls, beside naive, that repay the "
+                                 "preparation.; picked = chose; note = layer; remark"),
+                    std::back_inserter(out.columns));
   for (const TimeRow& row : report.times) {
     const auto slices = row.slices / std::max<std::size_t>(1, row.launches);
     auto& cells = out.rows.emplace_back(std::vector<Text>{
@@ -376,7 +364,7 @@ Section times_section(const Report& report) {
   Section out{.tag = "times", .title = "Times and speed-ups", .short_title = "Times", .folded = true};
   if (!report.times.empty()) {
     out.blocks.push_back(
-        soft_line("Medians of seconds per call, and ratios to the naive variant of the same case in the same "
+        doc::soft("Medians of seconds per call, and ratios to the naive variant of the same case in the same "
                   "process starts, "
                   "with intervals in brackets. " +
                   intervals(report)));
@@ -390,11 +378,8 @@ Section times_section(const Report& report) {
     out.blocks.push_back(Details{"All times", {std::move(times)}, report.times.size() <= doc::few_rows});
   }
   if (!report.impossible.empty()) {
-    List faults;
-    for (const ImpossibleTime& one : report.impossible)
-      faults.items.push_back(code(one.key) + ": " + one.why);
-    out.blocks.push_back(Text("Faster than any kernel can be, and not used:"));
-    out.blocks.push_back(std::move(faults));
+    out.blocks.push_back("Faster than any kernel can be, and not used:");
+    out.blocks.push_back(by_key(report.impossible, &ImpossibleTime::why));
   }
   return out;
 }
@@ -438,7 +423,7 @@ Section peers_section(const Report& report) {
   }
   out.blocks = {
       Picture{"peers_plot", peers_plot(report)},
-      soft_line("The fastest variant of ours against the fastest library, on the same case with as many "
+      doc::soft("The fastest variant of ours against the fastest library, on the same case with as many "
                 "threads, in the same process starts. The mean is geometric, over the cases."),
       std::move(rows), Details{"Case by case, the slowest of each operation first", {std::move(cases)}}};
   return out;
@@ -449,7 +434,7 @@ Section ladder_section(const Report& report) {
       .columns = doc::columns("operation; step; after; cases; <mean = in the mean; <in_all; least; most"),
       .sorts = true};
   for (const LadderStep& one : report.ladder) {
-    rows.rows.push_back({code(one.operation), code(threads_of(one.step, one.threads)), code(one.after),
+    rows.rows.push_back({code(one.operation), code(with_threads(one.step, one.threads)), code(one.after),
                          number(one.cases), doc::faster(one.mean), doc::faster(one.in_all),
                          doc::faster(one.worst) + Text(" at ") + code(one.worst_problem),
                          doc::faster(one.best) + Text(" at ") + code(one.best_problem)});
@@ -457,7 +442,7 @@ Section ladder_section(const Report& report) {
   Section out{.tag = "ladder", .title = "Idea by idea", .short_title = "Ideas", .folded = true};
   if (rows.rows.empty()) return out;
   out.blocks = {
-      soft_line("Gains of each variant over the variant whose idea it takes further, on the cases that both "
+      doc::soft("Gains of each variant over the variant whose idea it takes further, on the cases that both "
                 "ran: the fastest tier of each, the earlier one with one thread. Means are geometric; in "
                 "all is the same over naive. The first lines of a variant's file say more of its idea."),
       std::move(rows)};
@@ -493,7 +478,7 @@ Section sizes_section(const Report& report) {
                          row.from.empty() ? Text("nowhere") : from, doc::codes(row.slower, "; "),
                          doc::codes(row.undecided, "; ")});
   }
-  out.blocks.push_back(soft_line(
+  out.blocks.push_back(doc::soft(
       "Cases of one operation that differ in extents alone, ordered by the bytes of a call. A variant is "
       "faster from the smallest of the measured sizes from which on the whole interval of the ratio is "
       "above 1 at every one; with several threads the rival is the same variant with one."));
@@ -516,7 +501,7 @@ Section samples_section(const Report& report) {
   Section out{.tag = "samples",
               .title = "Samples in run order",
               .short_title = "Samples",
-              .blocks = {soft_line(
+              .blocks = {doc::soft(
                   "A drift, a step or a single bad process start shows here, and not in an interval. "
                   "Trials that moved come first, then the widest intervals.")},
               .in = Section::In::pages};
@@ -545,24 +530,18 @@ Section agreement_section(const Report& report) {
          number(row.disagreeing), doc::amount(row.worst_error, "ratio"),
          (row.compared == row.total ? "" : count_text(row.compared) + " of ") + count_text(row.total)});
   }
-  Section out{.tag = "agreement", .title = "Agreement", .folded = true};
-  if (report.disagreements.empty()) {
-    out.blocks.push_back(Text("No trial disagrees."));
-  } else {
-    List disagreements;
-    for (const Disagreement& one : report.disagreements)
-      disagreements.items.push_back(code(one.key) + ": " + one.detail);
-    out.blocks.push_back(Text("These disagree:"));
-    out.blocks.push_back(std::move(disagreements));
-  }
-  out.blocks.push_back(Details{"By operation",
-                               {soft_line("Each variant wrote into poisoned and guarded outputs and was "
-                                          "compared with the reference evaluated "
-                                          "in double precision. Errors are in units of the bound that the "
-                                          "contract derives: up to 1 agrees. A "
-                                          "variant that disagrees is not timed."),
-                                std::move(rows)}});
-  return out;
+  const char* const which = report.disagreements.empty() ? "No trial disagrees." : "These disagree:";
+  return {.tag = "agreement",
+          .title = "Agreement",
+          .blocks = {which, by_key(report.disagreements, &Disagreement::detail),
+                     Details{"By operation",
+                             {doc::soft("Each variant wrote into poisoned and guarded outputs and was "
+                                        "compared with the reference evaluated "
+                                        "in double precision. Errors are in units of the bound that the "
+                                        "contract derives: up to 1 agrees. A "
+                                        "variant that disagrees is not timed."),
+                              std::move(rows)}}},
+          .folded = true};
 }
 
 Section figures_section(const Report& report) {
@@ -583,7 +562,7 @@ Section figures_section(const Report& report) {
                                                              : doc::codes(row.trials)});
   }
   out.blocks = {
-      soft_line("Values of outputs besides their times. They do not vary, and are compared exactly "
+      doc::soft("Values of outputs besides their times. They do not vary, and are compared exactly "
                 "where one way is better; the gap is the share of the bound by which a figure is off it."),
       std::move(rows)};
   return out;
@@ -608,7 +587,7 @@ Section trust_section(const Report& report) {
       .tag = "trust",
       .title = "Trust",
       .blocks =
-          {soft_line("Between the calls that are timed, one element of the input changes at a time. After "
+          {doc::soft("Between the calls that are timed, one element of the input changes at a time. After "
                      "its calls a slice is drawn to be judged or not: the output that its last call left is "
                      "compared with the reference for the input as it was then, at the elements that depend "
                      "on what changed and at others. Kernels are prepared on other content than they are "
@@ -616,7 +595,7 @@ Section trust_section(const Report& report) {
                      "is looked whether the kernel wrote into its input or outside its output, and what it "
                      "left of the floating-point environment, signal handlers, priority, processors, "
                      "processes and memory; a kernel with one thread may not have others work for it."),
-           soft_line(words("`calls` are functions outside the project that the compiled code of a variant's "
+           doc::soft(words("`calls` are functions outside the project that the compiled code of a variant's "
                            "file reaches, but for the run-times of C, C++ and OpenMP: libraries, which a "
                            "variant has to declare, what starts `threads`, and what else asks the "
                            "`system`.")),
@@ -660,10 +639,8 @@ Table roofs_table(const Report& report) {
 Section machine_section(const Report& report) {
   Section out{.tag = "machine", .title = "Machine and build", .short_title = "Machine", .folded = true};
   if (report.comparison && !report.comparison->differences.empty()) {
-    List differences;
-    for (const std::string& line : report.comparison->differences) differences.items.push_back(Text(line));
-    out.blocks.push_back(Text("Different from the baseline:"));
-    out.blocks.push_back(std::move(differences));
+    out.blocks.push_back("Different from the baseline:");
+    out.blocks.push_back(doc::list_of(report.comparison->differences));
   }
   out.blocks.push_back("While trials were timed: " + weather_text(report.weather));
   Table facts{.columns = doc::columns("fact; !value; decides = must be equal to compare")};
@@ -675,7 +652,7 @@ Section machine_section(const Report& report) {
     all.blocks.push_back("Withheld: " + report.withheld + ".");
   } else {
     all.blocks.push_back(
-        soft_line("Roofs are the best this machine did in loops written for nothing else, measured "
+        doc::soft("Roofs are the best this machine did in loops written for nothing else, measured "
                   "in this run; traffic counts reads and writes."));
     all.blocks.push_back(roofs_table(report));
     for (const std::string& why : report.roofs_not_believed)
@@ -683,35 +660,6 @@ Section machine_section(const Report& report) {
   }
   out.blocks.push_back(std::move(all));
   return out;
-}
-
-Section open_section(const Report& report) {
-  List open;
-  for (const std::string& line : report.not_covered) open.items.push_back(Text(line));
-  if (open.items.empty()) open.items.push_back(Text("Nothing."));
-  return {.tag = "open",
-          .title = "Not checked, not measured, not compared",
-          .short_title = "Not covered",
-          .blocks = {std::move(open)},
-          .folded = true};
-}
-
-}  // namespace
-
-std::string weather_text(const Weather& weather) {
-  if (weather.seconds <= 0) return "the weather was not recorded.";
-  const std::string pressure =
-      weather.cpu_pressure_share < 0
-          ? "pressure not visible here"
-          : "some task waited for a processor " + percent_text(weather.cpu_pressure_share) + " of the time";
-  const std::string migrations =
-      weather.migrations < 0 ? "migrations not visible here" : count_text(weather.migrations) + " migrations";
-  return fmt::format(
-      "{}; {} of processor time stolen by the hypervisor, {} used by other processes; {}; {} involuntary "
-      "switches, {}, {} major faults.",
-      seconds_text(weather.seconds), percent_text(weather.steal_share),
-      percent_text(weather.other_busy_share), pressure, count_text(weather.involuntary_switches), migrations,
-      count_text(weather.major_faults));
 }
 
 doc::Document document_of(const Report& report) {
@@ -722,25 +670,45 @@ doc::Document document_of(const Report& report) {
                               code(report.machine.key) + ".",
                     .outcome = fmt::format("{}: {}.", to_string(outcome.word), outcome.sentence)};
   const std::vector<Fastest> fastest = fastest_of(report);
-  out.sections = {outcome_section(report)};
+  std::vector<Text> counts;
+  for (const auto& count : report.summary.counts) {
+    if (count.trials > 0) counts.push_back(number(count.trials) + " " + count.state);
+  }
+  out.sections = {{.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.about),
+                              doc::soft(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}}};
   add_fastest(out, report, fastest);
-  for (const Section& section : std::array{
-           verdicts_section(report), epochs_section(report), times_section(report),
+  for (Section& section : std::vector<Section>{
+           verdicts_section(report),
+           epochs_section(report),
+           times_section(report),
            Section{.blocks = {Details{"The fastest of each case", {fastest_table(report, fastest, "")}}},
            .in = Section::In::pages},
-           roofline_section(report), peers_section(report), ladder_section(report), sizes_section(report),
-           samples_section(report), agreement_section(report), figures_section(report), trust_section(report),
-           machine_section(report), open_section(report)}) {
-    out.sections.push_back(section);
+           roofline_section(report),
+           peers_section(report),
+           ladder_section(report),
+           sizes_section(report),
+           samples_section(report),
+           agreement_section(report),
+           figures_section(report),
+           trust_section(report),
+           machine_section(report),
+           {.tag = "open",
+           .title = "Not checked, not measured, not compared",
+           .short_title = "Not covered",
+           .blocks = {report.not_covered.empty() ? doc::Block("Nothing.") : doc::list_of(report.not_covered)},
+           .folded = true},
+           {.tag = "reproduce",
+           .title = "How to reproduce",
+           .short_title = "Reproduce",
+           .blocks = {doc::Fence{.lines = report.reproduce}},
+           .folded = true}}) {
+    out.sections.push_back(std::move(section));
   }
-  out.sections.push_back({.tag = "reproduce",
-                          .title = "How to reproduce",
-                          .short_title = "Reproduce",
-                          .blocks = {doc::Fence{.lines = report.reproduce}},
-                          .folded = true});
   out.data = {{"assay-report", to_json(report)}};
   return out;
 }
+
+}  // namespace
 
 std::string to_markdown(const Report& report) { return to_markdown(document_of(report)); }
 

@@ -32,9 +32,7 @@ bool is_at_fault(const TrialResult& trial) {
 }
 
 std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial, const TimeRow* row) {
-  std::vector<doc::Text> out{case_of(trial), trial.threads == 1
-                                                 ? trial.variant
-                                                 : fmt::format("{}#{}", trial.variant, trial.threads)};
+  std::vector<doc::Text> out{case_of(trial), with_threads(trial.variant, trial.threads)};
   const auto cell = [](bool known, const doc::Amount& amount) {
     return known ? doc::Text(amount) : doc::Text();
   };
@@ -48,21 +46,6 @@ std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial
     out.push_back(row == nullptr ? doc::Text() : figure_cell(figure, trial.figures));
   out.push_back(trial.picked ? trial.picked->variant : "");
   out.push_back(instead_of_time(trial));
-  return out;
-}
-
-/// "3 trials did not run here: needs AVX2", in the order of the first trial of each reason.
-std::vector<std::string> skips_of(const Results& results) {
-  std::vector<std::pair<std::string, Index>> reasons;
-  for (const TrialResult& trial : results.trials) {
-    if (trial.skipped.empty()) continue;
-    auto known = std::ranges::find(reasons, trial.skipped, &std::pair<std::string, Index>::first);
-    if (known == reasons.end()) known = reasons.insert(reasons.end(), {trial.skipped, 0});
-    ++known->second;
-  }
-  std::vector<std::string> out;
-  for (const auto& [why, count] : reasons)
-    out.push_back(quantity_text(count, "trial") + " did not run here: " + why);
   return out;
 }
 
@@ -87,9 +70,7 @@ std::string to_table(const Results& results) {
                                {.tag = "seconds", .name = "time", .unit = "s", .folds = false},
                                {.tag = "speedup", .name = "vs naive", .unit = "times"},
                                {.tag = "share_of_roof", .name = "of roof", .unit = "share"}}};
-  for (const Figure& figure : results.figures) {
-    table.columns.push_back({.tag = figure.tag, .name = figure.name, .unit = figure.unit});
-  }
+  for (const Figure& figure : results.figures) table.columns.push_back(column_of(figure));
   table.columns.push_back({.tag = "picked", .name = "chose"});
   table.columns.push_back({.tag = "remark", .folds = false, .wraps = true});
   std::vector<std::string> faulty;
@@ -107,7 +88,8 @@ std::string to_table(const Results& results) {
     }
   }
   std::vector<doc::Block> blocks{std::move(table)};
-  for (const std::string& line : skips_of(results)) blocks.emplace_back(line);
+  for (const auto& [why, trials] : skipped_by(results, [](const TrialResult& one) { return one.skipped; }))
+    blocks.emplace_back(quantity_text(trials, "trial") + " did not run here: " + why);
   if (!results.mixed_machines.empty()) {
     blocks.emplace_back("times and roofs are withheld: " + results.mixed_machines);
   }

@@ -58,6 +58,8 @@ std::string amount_text(const Amount& amount) {
   if (unit == "faster") return factor_text(amount);
   if (unit == "FLOP/s") return scaled(amount, 1e9, " GFLOP/s");
   if (unit == "B/s") return scaled(amount, 1e9, " GB/s");
+  if (unit == "/s" && value.middle >= 1e6) return scaled(amount, 1e6, " million/s");
+  if (unit == "/s") return scaled(amount, 1, "/s");
   if (unit == "ratio") return scaled(amount, 1, "");
   return count_text(value.middle) + (unit.empty() ? "" : " " + unit);
 }
@@ -124,6 +126,14 @@ Text words(Words authored) {
     out += fence == "`" ? code(inner) : strong(inner);
     rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? end : end + fence.size()));
   }
+  return out;
+}
+
+Paragraph soft(Text text) { return {std::move(text), Paragraph::Look::soft}; }
+
+List list_of(const std::vector<std::string>& lines) {
+  List out;
+  for (const std::string& line : lines) out.items.emplace_back(line);
   return out;
 }
 

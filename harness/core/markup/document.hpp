@@ -37,6 +37,7 @@ namespace assay::doc {
 ///   | times    | ratio          | `1.02x [1.01, 1.04]`                                       |
 ///   | faster   | speed-up       | `2.00x faster [1.98, 2.02]`, `2.00x slower`, `1.00x as fast` |
 ///   | FLOP/s, B/s | rate        | `7.86 GFLOP/s`, `38.2 GB/s`                                |
+///   | /s       | rate           | `820/s`, `1.02 million/s`                                  |
 ///   | ratio    | any            | `0.250`, three digits                                      |
 ///   | none, and others | count  | `1,048,576`, followed by the unit                          |
 struct Amount {
@@ -120,6 +121,7 @@ struct Paragraph {
   Text text;
   Look look = Look::usual;
 };
+Paragraph soft(Text text);
 
 /// Items with lines below them.
 struct List {
@@ -133,6 +135,7 @@ struct List {
   std::vector<Item> items{};
   std::size_t most = 0;  ///< others are counted; 0: all are shown. JSON has all.
 };
+List list_of(const std::vector<std::string>& lines);
 
 struct Column {
   std::string tag;         ///< in JSON and CSV
