@@ -8,7 +8,7 @@
 #include "core/json/fields.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/lint.hpp"
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 
 #include <fmt/format.h>
 

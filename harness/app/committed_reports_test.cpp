@@ -9,7 +9,7 @@
 #include "core/markup/plot.hpp"
 #include "core/tune/record.hpp"
 #include "training/epoch/forecast.hpp"
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <gmock/gmock.h>

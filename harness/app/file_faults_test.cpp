@@ -14,8 +14,7 @@
 #include "core/check/doubling.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
-#include "training/job/phases_json.hpp"
-#include "training/job/step_csv.hpp"
+#include "training/job/read_job.hpp"
 
 #include <gmock/gmock.h>
 

@@ -18,31 +18,27 @@
 namespace assay {
 namespace {
 
-/// Refuses an option that contradicts the file about the job as it was measured: what another value would
-/// bring stands in the table of changes.
-Index stated(const char* option, const std::string& source, std::optional<Index> in_file, Index given) {
-  if (in_file && *in_file != given) {
-    throw Error(option, fmt::format("is {}, but {} says {}", given, source, *in_file),
-                "leave it out; what other values would bring is predicted beside");
-  }
-  return given;
-}
-
+/// Takes facts of options into the job. Refuses an option that contradicts the file about the job as it was
+/// measured: the table of changes says what another value would bring.
 void complete(Job& job, const JobFacts& options) {
-  const auto known = [](Index value) { return value > 0 ? std::optional<Index>(value) : std::nullopt; };
+  const auto take = [&](const char* option, Index& value, bool in_file, std::optional<Index> given) {
+    if (!given) return;
+    if (in_file && value != *given) {
+      throw Error(option, fmt::format("is {}, but {} says {}", *given, job.source, value),
+                  "leave it out; what other values would bring is predicted beside");
+    }
+    value = *given;
+  };
   Dataset& data = job.dataset;
-  if (options.train) data.train = stated("--train-size", job.source, known(data.train), *options.train);
-  if (options.validation) {
-    data.validation = stated("--validation-size", job.source, known(data.validation), *options.validation);
-  }
-  if (options.batch) data.batch = stated("--batch", job.source, known(data.batch), *options.batch);
-  if (options.workers)
-    job.loader.workers = stated("--workers", job.source, job.loader.workers, *options.workers);
-  if (options.prefetch) {
-    const auto in_file = job.loader.prefetch_stated ? std::optional(job.loader.prefetch) : std::nullopt;
-    job.loader.prefetch = stated("--prefetch", job.source, in_file, *options.prefetch);
-    job.loader.prefetch_stated = true;
-  }
+  LoaderSetup& loader = job.loader;
+  take("--train-size", data.train, data.train > 0, options.train);
+  take("--validation-size", data.validation, data.validation > 0, options.validation);
+  take("--batch", data.batch, data.batch > 0, options.batch);
+  Index workers = loader.workers.value_or(0);
+  take("--workers", workers, loader.workers.has_value(), options.workers);
+  if (options.workers) loader.workers = workers;
+  take("--prefetch", loader.prefetch, loader.prefetch_stated, options.prefetch);
+  loader.prefetch_stated = loader.prefetch_stated || options.prefetch;
   data.drop_last = data.drop_last || options.drop_last;
 }
 
@@ -55,8 +51,6 @@ Job read_all(const PredictOptions& options) {
   return out;
 }
 
-bool is_wrong(const LintFinding& finding) { return finding.contradiction; }
-
 /// A suite states these facts itself, or has no use for them.
 void require_none_of_a_job(const PredictOptions& options) {
   const std::string given = first_given(options.facts);
@@ -68,16 +62,15 @@ void require_none_of_a_job(const PredictOptions& options) {
 
 /// Another job than the one that was predicted would give an error that means nothing.
 void require_same_job(const Job& job, const Job& against) {
-  const auto differ = [&](const char* what, Index here, Index there) {
-    if (here == there) return;
+  const auto compare = [&](const char* what, std::optional<Index> here, std::optional<Index> there) {
+    if (!here || !there || here == there) return;
     throw Error("--against",
-                fmt::format("{} has {} {}, and {} has {}", against.source, what, there, job.source, here),
+                fmt::format("{} has {} {}, and {} has {}", against.source, what, *there, job.source, *here),
                 "compare with a measurement of the same job");
   };
   if (job.dataset.batch > 0 && against.dataset.batch > 0)
-    differ("batch", job.dataset.batch, against.dataset.batch);
-  if (job.loader.workers && against.loader.workers)
-    differ("workers", *job.loader.workers, *against.loader.workers);
+    compare("batch", job.dataset.batch, against.dataset.batch);
+  compare("workers", job.loader.workers, against.loader.workers);
 }
 
 /// Whether times below zero are among them, which it prints.
@@ -108,7 +101,7 @@ Outcome predict_job(const PredictOptions& options) {
   if (has_no_times(lint(job))) return {Word::contradicted};
   std::optional<Job> against;
   if (!facts.against.empty()) {
-    // A unit is that of tables; the other side may be a trace.
+    // The unit is of tables; the other side may be a trace.
     const bool table = kind_of_file(facts.against) == JobFile::table;
     against = read_job(facts.against, table ? facts.unit : "");
     require_same_job(job, *against);
@@ -121,7 +114,7 @@ Outcome predict_job(const PredictOptions& options) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
                 "add --train-size and --batch, or \"dataset\" in a job's JSON");
   }
-  if (std::ranges::any_of(answer.findings, is_wrong)) return {Word::contradicted};
+  if (std::ranges::any_of(answer.findings, &LintFinding::contradiction)) return {Word::contradicted};
   const bool none = answer.no_epoch.empty() && most_elaborate(answer.models) == nullptr;
   return {none && answer.scores.empty() ? Word::no_prediction : Word::predicted};
 }

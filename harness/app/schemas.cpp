@@ -19,7 +19,7 @@
 #include "core/tune/record.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@
 #include "bench/report/history.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/check/doubling.hpp"
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <gmock/gmock.h>

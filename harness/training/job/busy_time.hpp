@@ -13,7 +13,7 @@ struct Span {
 };
 
 /// Intervals may come in any order and overlap. Overlaps are merged every so often, so that memory grows with
-/// the number of separate busy times, not with that of intervals.
+/// the number of separate busy times, not with the number of intervals.
 class BusyTime {
  public:
   void add(double begin, double end);

@@ -38,8 +38,8 @@ void append(StepPhase& phase, const StepPhase& more, const Job& from) {
   }
 }
 
-/// A phase of a step that one of them lacks took no time there, where its steps are known one by one. One of
-/// another scope was not measured there.
+/// A phase of a step that one of the measurements lacks took no time there, if its steps are known one by
+/// one. A phase of another scope was not measured there.
 void append_phases(Job& job, const Job& more, Index steps_before, Index steps_more) {
   const auto zeros = [](const StepPhase& like, Index steps) {
     StepPhase out = like;

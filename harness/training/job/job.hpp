@@ -46,7 +46,7 @@ struct StepPhase {
   /// them.
   bool overlaps = false;
   double mean_seconds = 0;      ///< per step, or whatever else the scope has
-  Index samples = 0;            ///< steps behind the mean; 0 when nobody said
+  Index samples = 0;            ///< steps behind the mean; 0: not known
   std::vector<double> seconds;  ///< of single steps in order, windows one after the other; may be empty
   std::optional<Quoted> share;  ///< of the step, as the source states it
 };
@@ -58,7 +58,7 @@ struct TimedWindow {
   double wall_seconds = 0;
   PageCache cache = PageCache::unknown;
   int run = 0;                       ///< windows with the same number are parts of one run, so they may nest
-  double began = 0;                  ///< after the first window of the measurement did; 0 where nobody said
+  double began = 0;                  ///< seconds after the first window of the measurement; 0: not known
   std::vector<double> step_seconds;  ///< of each step; empty or `steps` of them
   /// Pages of the records that were in memory when it began and ended, as shares of all; where known.
   std::optional<double> resident_before, resident_after;
@@ -107,11 +107,10 @@ struct Job {
   /// The cost of an epoch beyond steps times period: starting workers, filling the first batches, warming up.
   std::optional<double> one_off_seconds;
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
-  Weather weather;                      ///< while the windows were taken; of no seconds where nobody looked
+  Weather weather;  ///< while the windows were taken; of no seconds where it was not watched
   std::vector<Claim> claims;
-  std::string source;  ///< the file or files
-  std::vector<std::string>
-      notes;  ///< what imports dropped or assumed, and why; what holds for several files once
+  std::string source;              ///< the file or files
+  std::vector<std::string> notes;  ///< what imports dropped or assumed, and why; each note once
 };
 
 /// A phase and a window whose single times are known.

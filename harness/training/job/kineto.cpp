@@ -1,4 +1,4 @@
-#include "training/job/kineto.hpp"
+#include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
@@ -69,9 +69,9 @@ class Importer {
   explicit Importer(const std::filesystem::path& file) : file_(file) {}
 
   Job run() {
-    const TraceHeader header = read_trace(file_, [&](const TraceEvent& event) { take(event); });
+    const auto devices = read_trace(file_, [&](const TraceEvent& event) { take(event); });
     Job job{.name = file_.filename().string(), .source = file_.string()};
-    for (const auto& [device, count] : header.devices) {
+    for (const auto& [device, count] : devices) {
       job.hardware += fmt::format("{}{}{}", job.hardware.empty() ? "" : ", ",
                                   count > 1 ? fmt::format("{} x ", count) : "", device);
     }
@@ -93,13 +93,13 @@ class Importer {
                                     : "without a duration, such as arrows"];
       return;
     }
-    if (!event.has_begin || !event.has_duration || event.duration < 0) {
+    if (!event.begin || event.duration.value_or(-1) < 0) {
       ++dropped_["without a time or with a negative duration"];
       return;
     }
     // Times since 1970 in microseconds leave a double few digits for their sums.
     if (!origin_) origin_ = event.begin;
-    const double begin = event.begin - *origin_, end = begin + event.duration;
+    const double begin = *event.begin - *origin_, end = begin + *event.duration;
     const std::optional<Row> row = row_of(lower(event.category));
     const auto number = step_number(event.name);
     if (number && (row == Row::processor || row == Row::accelerator_note)) {
@@ -111,13 +111,13 @@ class Importer {
     } else if (row == Row::copy) {
       copies_.add(begin, end);
     } else if (!row) {
-      ++unknown_[event.category];
+      ++dropped_["of the unknown category " + event.category];
     } else {
       ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
     }
   }
 
-  /// The processor's marker is the one that begins first: the accelerator repeats it when it gets there.
+  /// The processor's marker begins first: the accelerator repeats it when it reaches the step.
   void marker(Index number, Row row, Span span) {
     if (row == Row::accelerator_note) {
       ++repeated_;
@@ -223,9 +223,6 @@ class Importer {
     std::vector<std::string> out;
     for (const auto& [what, count] : dropped_)
       out.push_back(fmt::format("dropped {} {}", events_text(count), what));
-    for (const auto& [category, count] : unknown_) {
-      out.push_back(fmt::format("dropped {} of the unknown category {}", events_text(count), category));
-    }
     if (repeated_ > 0)
       out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated_));
     if (missing_steps_ > 0) {
@@ -257,7 +254,7 @@ class Importer {
   bool single_process_ = false, several_processes_ = false;
   Index first_step_ = 0, missing_steps_ = 0;
   std::size_t events_ = 0, repeated_ = 0;
-  std::map<std::string, std::size_t> dropped_, unknown_;
+  std::map<std::string, std::size_t> dropped_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "training/job/kineto.hpp"
+#include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
 #include "training/job/scratch_file.hpp"
@@ -202,7 +202,7 @@ TEST(TraceEvents, ComeOneAtATimeWithoutTheirArguments) {
   EXPECT_EQ(seen[0].begin, 1.5);
   EXPECT_EQ(seen[0].duration, 2.25);
   EXPECT_THAT(seen[1].name, IsEmpty());
-  EXPECT_FALSE(seen[1].has_begin);
+  EXPECT_FALSE(seen[1].begin);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ MemoryEvents read_memory_events(const std::filesystem::path& file) {
                   "check the trace");
     }
     devices[{event.number("Device Type").value_or(0), event.number("Device Id").value_or(-1)}].push_back(
-        {.time = event.begin,
+        {.time = event.begin.value_or(0),
          .bytes = *bytes,
          .address = *address,
          .allocated = event.number("Total Allocated"),
@@ -132,7 +132,7 @@ MemoryEvents read_memory_events(const std::filesystem::path& file) {
   MemoryEvents out;
   std::vector<std::string> others;
   for (auto& [device, changes] : devices) {
-    // Traces may have one thread after the other, and what one gives another frees.
+    // Traces may list one thread after the other, and a block that one thread gives another may free.
     std::ranges::stable_sort(changes, {}, &MemoryChange::time);
     Allocator allocator;
     for (const MemoryChange& change : changes) allocator.take(change, place(change.number));

@@ -1,5 +1,5 @@
-/// The lives of blocks of memory, from what the PyTorch profiler (profile_memory=True) writes of its
-/// allocators.
+/// The lives of blocks of memory, from the events of allocators that the PyTorch profiler writes
+/// (profile_memory=True).
 #pragma once
 
 #include "assay/problem.hpp"

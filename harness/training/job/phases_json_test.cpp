@@ -1,4 +1,4 @@
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
 

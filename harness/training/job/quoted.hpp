@@ -26,9 +26,9 @@ std::optional<Quoted> parse_quoted(std::string_view text);
 /// Seconds in a unit of time, `ms` or `milliseconds`; 0 for any other word.
 double seconds_in(std::string_view unit);
 
-/// Half a unit of the last digit of the shortest decimal that is this number: how far a number that was typed
-/// in may be from the one that was rounded. At most a hundredth of it, since zeros at the end are lost: 10
-/// may have been 10.0.
+/// Half a unit of the last digit of the shortest decimal that is this number: the largest difference between
+/// a number that was typed in and the figure before rounding. At most a hundredth of it, since zeros at the
+/// end are lost: 10 may have been 10.0.
 double typed_rounding(double value);
 
 /// Whether two figures can be the same before rounding: their ranges meet. The second is the

@@ -2,9 +2,6 @@
 
 #include "assay/error.hpp"
 #include "training/job/gzip_stream.hpp"
-#include "training/job/kineto.hpp"
-#include "training/job/phases_json.hpp"
-#include "training/job/step_csv.hpp"
 
 #include <fmt/format.h>
 

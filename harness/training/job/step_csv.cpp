@@ -1,4 +1,4 @@
-#include "training/job/step_csv.hpp"
+#include "training/job/read_job.hpp"
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"

@@ -21,13 +21,8 @@ class Handler : public JsonEvents {
   void number(double value) override {
     if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
     if (!in_event()) return;
-    if (key_ == "ts") {
-      event_.begin = value;
-      event_.has_begin = true;
-    } else if (key_ == "dur") {
-      event_.duration = value;
-      event_.has_duration = true;
-    }
+    if (key_ == "ts") event_.begin = value;
+    if (key_ == "dur") event_.duration = value;
   }
   void text(std::string& value) override {
     if (in_event()) {
@@ -35,7 +30,7 @@ class Handler : public JsonEvents {
       if (key_ == "cat") event_.category = value;
       if (key_ == "name") event_.name = value;
     } else if (in_device_ && depth_ == 3 && key_ == "name") {
-      ++header_.devices[value];
+      ++devices_[value];
     }
   }
   void start_object() override {
@@ -70,7 +65,7 @@ class Handler : public JsonEvents {
     }
   }
 
-  const TraceHeader& header() const { return header_; }
+  const std::map<std::string, int>& devices() const { return devices_; }
   bool found() const { return found_; }
 
  private:
@@ -78,7 +73,7 @@ class Handler : public JsonEvents {
 
   bool in_event() const { return depth_ == event_depth_; }
   const std::function<void(const TraceEvent&)>& take_;
-  TraceHeader header_;
+  std::map<std::string, int> devices_;
   TraceEvent event_;
   std::string key_, argument_;
   int depth_ = 0, event_depth_ = none;
@@ -94,8 +89,8 @@ std::optional<double> TraceEvent::number(std::string_view argument) const {
   return std::nullopt;
 }
 
-TraceHeader read_trace(const std::filesystem::path& file,
-                       const std::function<void(const TraceEvent&)>& take) {
+std::map<std::string, int> read_trace(const std::filesystem::path& file,
+                                      const std::function<void(const TraceEvent&)>& take) {
   GzipStream pieces(file);
   std::istream in(&pieces);
   Handler handler(take);
@@ -103,7 +98,7 @@ TraceHeader read_trace(const std::filesystem::path& file,
   if (!handler.found()) {
     throw Error(file.string(), "has no list traceEvents", "export the trace with export_chrome_trace()");
   }
-  return handler.header();
+  return handler.devices();
 }
 
 }  // namespace assay
