@@ -8,7 +8,6 @@
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
 #include "training/epoch/epoch_prediction.hpp"
-#include "training/epoch/timeline.hpp"
 #include "training/report/forecast_report.hpp"
 
 #include <fmt/format.h>
@@ -33,20 +32,6 @@ void log_epoch(const LoggedEpoch& epoch, const std::filesystem::path& log) {
   if (!out) {
     throw Error(log.string(), "cannot be written", "free space on that disk, or name another file");
   }
-}
-
-std::optional<EpochPrediction> predicted(Training& training, const TrainingJob& job,
-                                         const std::vector<LoggedEpoch>& earlier,
-                                         const EpochOptions& options) {
-  PredictionSettings settings{.calibration = {.share = options.share}};
-  if (options.elsewhere) settings.elsewhere.emplace();
-  Progress progress;
-  return predict_epoch(training, job, earlier, settings, progress.hooks());
-}
-
-EpochRun trained(Training& training, const EpochPrediction& prediction) {
-  Progress progress;
-  return run_epoch(training, prediction, progress.hooks());
 }
 
 std::string frozen_line(const EpochPrediction& prediction, const std::string& hash,
@@ -77,7 +62,9 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   require_memory(job.plan, file.string(), this_machine().memory_bytes);
   const auto training = TrainingMaker::made(job.plan);
 
-  const auto prediction = predicted(*training, job, earlier, options);
+  PredictionSettings settings{.calibration = {.share = options.share}};
+  if (options.elsewhere) settings.elsewhere.emplace();
+  const auto prediction = predict_epoch(*training, job, earlier, settings, Progress().hooks());
   if (!prediction) return {Word::interrupted};
   const std::string json = to_json(prediction->forecast, prediction->made), hash = hash_of(json + "\n");
   if (!options.frozen.empty()) write_file(options.frozen, json + "\n");
@@ -91,7 +78,7 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   fmt::print(out, "{}", frozen);
   std::fflush(out);
 
-  const EpochRun epoch = trained(*training, *prediction);
+  const EpochRun epoch = run_epoch(*training, *prediction, Progress().hooks());
   if (!options.timeline.empty()) write_file(options.timeline, timeline_json(job.name, epoch.times));
   if (epoch.partial) {
     const bool trained_all = std::ssize(epoch.times.steps) == job.plan.steps();

@@ -1,7 +1,6 @@
 /// The steady state of a job as its windows and phases show it, and where they cannot be trusted.
 #pragma once
 
-#include "training/epoch/cold_pages.hpp"
 #include "training/epoch/loader_queue.hpp"
 #include "training/epoch/spread.hpp"
 #include "training/epoch/start_up.hpp"
@@ -29,15 +28,28 @@ struct Flag {
   std::string text;
 };
 
+/// The price that an epoch pays for beginning with its records on the disk. Batches that miss pages take
+/// longer. Each batch that is read leaves fewer pages missing: its own, and those that the kernel read around
+/// them. After a batch exp(-rate) of the pages are missing that were missing before it.
+struct ColdPages {
+  Interval extra;   ///< seconds that making a batch takes longer while no page is in memory
+  double rate = 0;  ///< 0: nothing read is of use later
+};
+
+/// Estimates cold pages from runs that began cold and runs with their pages in memory: windows of both kinds,
+/// where the cold ones say how many pages were in memory before and after, and times of making their batches.
+/// Nothing without these.
+std::optional<ColdPages> cold_pages_of(const Job& job);
+
 struct Calibration {
   PageCache cache = PageCache::unknown;  ///< the state of the windows that were used
-  std::vector<Group> all;                ///< of these, start-up and warm-up included
+  std::vector<Group> all;                ///< of these windows, start-up and warm-up included
   std::vector<Group> steady;             ///< without them; empty when no window shows steps without start-up
   std::vector<Index> runs;               ///< steps of `steady` in each run, where runs are groups: are_runs()
   double persistence = 0;                ///< of these runs: persistence_of()
-  double span = 0;                       ///< seconds that these runs are spread over; 0 where nobody said
+  double span = 0;                       ///< seconds over which these runs are spread; 0: not known
   Spread period;                         ///< of `steady`
-  std::optional<Interval> moved;         ///< set by drift: per step, what covers all that was seen
+  std::optional<Interval> moved;         ///< seconds per step that cover all that was seen; set by drift
   LineFit line;                          ///< of the same windows
   /// The share of processor time that other processes and the host took meanwhile, 0.9 at most.
   double taken_share = 0;
@@ -56,7 +68,7 @@ struct Calibration {
   /// the steps that were used, and so are the times of single steps, where they are known: as those of
   /// `rest`.
   std::vector<StepPhase> parts, beside;
-  bool contention_assumed = false;  ///< nobody measured it: factors are 1 or fitted
+  bool contention_assumed = false;  ///< not measured: factors are 1 or fitted
 
   std::optional<ColdPages> cold;  ///< of a job whose epochs start cold; the windows used are warm then
   Spread validation, checkpoint;  ///< of a batch of validation, of a checkpoint; no steps when no phase says

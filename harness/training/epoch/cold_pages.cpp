@@ -1,7 +1,6 @@
-#include "training/epoch/cold_pages.hpp"
+#include "training/epoch/calibration.hpp"
 
 #include "core/statistics/statistics.hpp"
-#include "training/epoch/spread.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +22,7 @@ std::vector<double> load_seconds(const Job& job) {
   for (const StepPhase& phase : job.phases) {
     if (phase.scope != Scope::training || phase.kind != PhaseKind::load || phase.overlaps != workers)
       continue;
-    if (!out.empty()) return {};  // several that would have to be added, which nobody has asked for
+    if (!out.empty()) return {};  // several phases, which would have to be added
     out = phase.seconds;
   }
   return out;
@@ -50,7 +49,7 @@ Interval mean_of_runs(const std::vector<double>& runs) {
   std::vector<Group> groups;
   for (const double one : runs) groups.push_back({1, one});
   Interval out = sum_of_steps(spread_of(groups), 1);
-  // The interval is that of the mean of all runs, not of another run.
+  // The interval of the mean of all runs, not of another run.
   const double half = (out.high - out.middle) / std::sqrt(1 + static_cast<double>(runs.size()));
   out.low = std::max(0.0, out.middle - half);
   out.high = out.middle + half;

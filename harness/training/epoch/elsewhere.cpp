@@ -3,7 +3,6 @@
 #include "core/statistics/statistics.hpp"
 #include "training/epoch/loader_queue.hpp"
 #include "training/epoch/models.hpp"
-#include "training/epoch/pause.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +28,7 @@ Index count_for(double longest, double seconds) {
   return std::clamp(static_cast<Index>(seconds / std::max(longest, 1e-9)), Index{3}, Index{1000});
 }
 
-/// The slow-down of batches and of the loop by workers that always work: times beside them by times alone.
+/// The slow-down of batches and of the loop by workers that always work: times beside them over times alone.
 struct Contention {
   double load = 1, compute = 1;
 };
@@ -62,7 +61,7 @@ std::map<Index, Contention> contentions(Training& training, const std::set<Index
   return out;
 }
 
-/// The share of a worker's time that it makes batches in, when a step takes so long without waiting.
+/// The share of its time that a worker spends making batches, for this time of a step without waiting.
 double busy_share(Index workers, double load, double step) {
   if (workers == 0) return 0;
   const double made = load / static_cast<double>(workers);
@@ -71,12 +70,12 @@ double busy_share(Index workers, double load, double step) {
 
 double slower(double contention, double share) { return 1 + (contention - 1) * share; }
 
-/// Whether the worker waits for a place whenever its batch is taken, so that the loop wakes it for each.
+/// Whether the only worker sleeps until its batch is taken, so that the loop wakes it for each batch.
 bool wakes_for_each_batch(Index workers, Index prefetch) { return workers * prefetch == 1; }
 
-/// Returns the time that a step of the setting pays for the hand-over, by the time that one of the
-/// calibration paid. Waking a worker for each batch is no cost of a loop that finds another batch waiting;
-/// the rest of a hand-over is a few microseconds.
+/// Returns the time of a hand-over in a step of the setting, from the time of a hand-over in the calibration.
+/// Waking a worker for each batch is no cost of a loop that finds another batch waiting; the rest of a
+/// hand-over takes a few microseconds.
 double hand_over_at(const LoaderSetting& setting, const TrainingPlan& plan, const Calibration& c) {
   if (setting.workers == 0) return 0;
   const bool wakes = wakes_for_each_batch(setting.workers, setting.prefetch);

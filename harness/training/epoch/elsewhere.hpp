@@ -21,7 +21,7 @@ struct Elsewhere {
 /// The way in which batches and steps are timed alone, and beside as many workers as the settings have, which
 /// make batches without ever waiting.
 struct PartsPolicy {
-  Index rounds = 12;            ///< each with all of these once, so that they share the pace of the machine
+  Index rounds = 12;  ///< each times every part once, so that the parts share the pace of the machine
   double part_seconds = 0.025;  ///< of each in a round
   double seconds = 4;           ///< the rounds are spread over this time
 };

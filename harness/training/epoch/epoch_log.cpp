@@ -63,8 +63,7 @@ std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
   return out;
 }
 
-/// Returns the seconds of an epoch, as they are or divided by those of a step in it; 0 where that is not
-/// known.
+/// Returns the seconds of an epoch, as they are or over the seconds of a step in it; 0: not known.
 using Taken = double (*)(const LoggedEpoch&);
 double in_seconds(const LoggedEpoch& epoch) { return epoch.seconds; }
 
@@ -110,7 +109,7 @@ std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken)
   return out;
 }
 
-/// Returns how much slower the machine was in that epoch than when it was predicted; 0 where nobody said.
+/// Returns how much slower the machine was in that epoch than in its calibration; 0: not known.
 double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
   return predicted.predicted_step > 0 && goes_with_the_machine(run)
              ? run.measured_step / predicted.predicted_step

@@ -27,14 +27,14 @@ struct LoggedEpoch {
   std::string date, commit, machine;
   std::string frozen;             ///< hash of the prediction as it was written down
   double seconds = 0;             ///< measured
-  double prediction_seconds = 0;  ///< what predicting took
-  /// Mean seconds of a step without loading: in the calibration, and in the epoch; 0 where nobody said.
+  double prediction_seconds = 0;  ///< the time of predicting
+  /// Mean seconds of a step without loading, in the calibration and in the epoch; 0: not known.
   double predicted_step = 0, measured_step = 0;
   double other_busy_share = 0, steal_share = 0;
-  double taken_in_calibration = 0;  ///< the share of both then; 0 where nobody looked
+  double taken_in_calibration = 0;  ///< the share of both then; 0: not known
   std::vector<LoggedModel> models;
-  Experience experience;                ///< of the epochs before it; none where nobody looked at them
-  std::vector<LoggedSegment> segments;  ///< those that the job has
+  Experience experience;                ///< of the epochs before it; none without a log
+  std::vector<LoggedSegment> segments;  ///< of the job: validation, checkpoints
   std::vector<Elsewhere> elsewhere;
 };
 inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
@@ -72,8 +72,8 @@ inline constexpr std::string_view same_setting = "the same setting, ",
 ///    the pace of each of these.
 std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log);
 
-/// For each job and batch of which several settings were run: how much longer the setting takes that was
-/// predicted to be fastest than the one that was.
+/// How much longer the setting takes that was predicted to be fastest than the setting that was: for each job
+/// and batch of which several settings were run.
 struct Regret {
   std::string job;
   LoaderSetting recommended, best;

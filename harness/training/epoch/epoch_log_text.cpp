@@ -36,8 +36,8 @@ std::string regret_text(const std::vector<LoggedEpoch>& log) {
   const std::string at_pace = regret_figures(regrets_at_pace(log));
   return fmt::format(
       "Regret, what the setting that was predicted to be fastest takes longer than the one that was: {}, "
-      "over {} prediction{}{}.",
-      regret_figures(all), all.size(), all.size() == 1 ? "" : "s",
+      "over {}{}.",
+      regret_figures(all), quantity_text(std::ssize(all), "prediction"),
       at_pace.empty() ? "" : "; at the pace of the epoch " + at_pace);
 }
 

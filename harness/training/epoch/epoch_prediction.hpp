@@ -31,8 +31,8 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
                                              const std::vector<LoggedEpoch>& earlier,
                                              const PredictionSettings& settings, const Hooks& hooks);
 
-/// The forecast of an epoch that runs, renewed by the steps that it has done. Those that follow each other
-/// are alike, which is counted.
+/// The forecast of an epoch that runs, renewed by the steps that it has done. Neighbouring steps are alike,
+/// and the interval allows for it.
 class RenewedForecast {
  public:
   /// Forecasts an epoch of so many steps, with `beside` seconds of validation behind them. `predicted` is the
@@ -42,7 +42,7 @@ class RenewedForecast {
   /// `done` steps, more than before, took `seconds` in all, checkpoints included.
   void note(Index done, double seconds);
 
-  /// Seconds of the whole epoch; coverage 0 as long as they rest on too few steps. `done` was noted once.
+  /// Seconds of the whole epoch; coverage 0 while too few steps are done. `done` was noted once.
   Interval seconds() const;
 
  private:
@@ -54,6 +54,12 @@ class RenewedForecast {
 
 /// Trains the epoch, and says how far it is and how long it will take by now.
 EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks);
+
+/// The epoch as a trace that Perfetto and chrome://tracing show: JSON in the Trace Event Format: the training
+/// loop as thread 0 with a slice per step and per phase, one per checkpoint, one for validation and for each
+/// phase of its batches; each worker with a slice per batch; and a counter of batches that are ready. Times
+/// are microseconds since the run began.
+std::string timeline_json(const std::string& name, const EpochTimes& epoch);
 
 /// Returns the forecast with two scores: of the whole epoch, and of its steps. `epoch` was not interrupted.
 Forecast scored(const EpochPrediction& prediction, const EpochRun& epoch);

@@ -1,5 +1,5 @@
-/// Everything that is said about an epoch of a job: the models side by side, what limits it, what changes
-/// would bring, and how far off it was where the truth is known. All times are seconds.
+/// The whole forecast of an epoch of a job: the models side by side, its limit, the effect of changes, and
+/// the error where the truth is known. All times are seconds.
 #pragma once
 
 #include "training/epoch/experience.hpp"
@@ -24,20 +24,16 @@ struct WhatIf {
   std::string change;
   double seconds = 0;
   double saved = 0;            ///< by the same model; below 0 when it takes longer
-  double least = 0, most = 0;  ///< where it depends on something nobody measured; equal otherwise
+  double least = 0, most = 0;  ///< the range, where it depends on a figure that was not measured
   std::string given;           ///< its assumptions
 };
 
-/// Predicted by measured, less 1: above 0 when the prediction was too long.
-struct ModelError {
-  Model model = Model::mean;
-  double predicted = 0, error = 0;
+/// A prediction against its measurement, in seconds.
+struct Scored {
+  std::string name;  ///< of a model, or of a phase with its whole: `load, per step`
+  double predicted = 0, measured = 0;
+  double error = 0;            ///< predicted by measured, less 1: above 0 when the prediction was too long
   std::optional<bool> inside;  ///< whether the interval held it; nothing without an interval
-};
-struct PhaseError {
-  std::string name;
-  double predicted = 0, measured = 0, error = 0;  ///< seconds of one `per`
-  std::string per = "step";
 };
 
 /// `12.5 % too short`.
@@ -47,11 +43,11 @@ std::string error_text(double error);
 struct Score {
   std::string measured;  ///< an epoch, or the steps of a window
   double seconds = 0;
-  std::vector<ModelError> models;
-  std::vector<PhaseError> phases;  ///< those that both have, in order
+  std::vector<Scored> models;
+  std::vector<Scored> phases;  ///< the phases of both measurements, in order
   /// Mean seconds of a step without loading, predicted and measured; 0 where its phases are not known.
   double predicted_step = 0, measured_step = 0;
-  std::string drift;  ///< how the steps differ from those that were predicted from, if they do
+  std::string drift;  ///< how the steps differ from the calibration's, if they do
 };
 
 /// An epoch that was predicted, and then run.

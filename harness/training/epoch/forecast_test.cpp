@@ -196,7 +196,7 @@ TEST(Forecast, IsScoredByALaterWindow) {
   ASSERT_THAT(f.scores, SizeIs(1));
   const Score& score = f.scores[0];
   ASSERT_THAT(score.models, SizeIs(5));
-  for (const ModelError& one : score.models) EXPECT_NEAR(one.error, 0.25, 1e-9) << name_of(one.model);
+  for (const Scored& one : score.models) EXPECT_NEAR(one.error, 0.25, 1e-9) << one.name;
   ASSERT_THAT(score.phases, SizeIs(2));
   EXPECT_NEAR(score.phases[0].error, 1, 1e-9);
   EXPECT_NEAR(score.phases[1].error, 0, 1e-9);
@@ -222,13 +222,11 @@ TEST(Forecast, IsScoredWithValidationAndCheckpoints) {
   EXPECT_EQ(f.scores[0].measured, "the epoch");
   EXPECT_NEAR(f.scores[0].models.at(0).error, 1.115 / 1.2 - 1, 1e-9);
   EXPECT_NEAR(f.scores[1].models.at(0).error, 0, 1e-9) << "a window of steps alone";
-  const std::vector<PhaseError>& phases = f.scores[1].phases;
+  const std::vector<Scored>& phases = f.scores[1].phases;
   ASSERT_THAT(phases, SizeIs(5));
-  EXPECT_EQ(phases[3].name, "validation");
-  EXPECT_EQ(phases[3].per, "batch");
+  EXPECT_EQ(phases[3].name, "validation, per batch");
   EXPECT_NEAR(phases[3].error, -0.2, 1e-9);
-  EXPECT_EQ(phases[4].name, "checkpoint");
-  EXPECT_EQ(phases[4].per, "write");
+  EXPECT_EQ(phases[4].name, "checkpoint, per write");
   EXPECT_NEAR(phases[4].error, 0.5, 1e-9);
 }
 

@@ -3,29 +3,35 @@
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
 namespace assay {
 namespace {
 
-/// A figure with the half-width that follows from how it was rounded.
-struct Ranged {
-  double value = 0;
-  double half_width = 0;
-};
-
-Ranged product(const Ranged& a, const Ranged& b) {
-  return {a.value * b.value, std::abs(a.value) * b.half_width + std::abs(b.value) * a.half_width};
+/// A figure without a text of its own, with the half-width that follows from how others were rounded.
+Quoted figure_of(double value, double rounding = 0) { return {.value = value, .rounding = rounding}; }
+Quoted typed(double value) { return figure_of(value, typed_rounding(value)); }
+Quoted product(const Quoted& a, const Quoted& b) {
+  return figure_of(a.value * b.value, std::abs(a.value) * b.rounding + std::abs(b.value) * a.rounding);
 }
-Ranged quotient(const Ranged& a, const Ranged& b) {
+Quoted quotient(const Quoted& a, const Quoted& b) {
   const double value = a.value / b.value;
-  return {value, (a.half_width + std::abs(value) * b.half_width) / std::abs(b.value)};
+  return figure_of(value, (a.rounding + std::abs(value) * b.rounding) / std::abs(b.value));
 }
-Ranged ranged(const Quoted& quoted) { return {quoted.value, quoted.rounding}; }
-Ranged typed(double value) { return {value, typed_rounding(value)}; }
+
+bool adds(const StepPhase& phase) { return phase.scope == Scope::training && !phase.overlaps; }
+
+std::string whole_text(double value) {
+  return value >= 100 ? count_text(static_cast<std::int64_t>(value + 0.5)) : figure(value);
+}
+std::string minutes_text(double seconds) {
+  return seconds < 120 ? seconds_text(seconds) : fmt::format("{:.2f} min", seconds / 60);
+}
 
 class Linter {
  public:
@@ -35,21 +41,28 @@ class Linter {
     negatives();
     windows();
     phases();
-    for (std::size_t i = 0; i < job_.claims.size(); ++i) claim(job_.claims[i], fmt::format("claims[{}]", i));
+    for (std::size_t i = 0; i < job_.claims.size(); ++i) {
+      here_ = fmt::format("claims[{}]", i);
+      row_ = job_.claims[i].where;
+      claim(job_.claims[i]);
+    }
+    here_ = row_ = {};
     step_conventions();
     return std::move(out_);
   }
 
  private:
-  void found(Rule rule, std::string field, std::string text, bool contradiction = true) {
-    out_.push_back({rule, std::move(field), std::move(text), contradiction});
+  /// Within a claim `field` is a member of it, and the text ends with its row.
+  void found(Rule rule, const std::string& field, const std::string& text, bool contradiction = true) {
+    out_.push_back(
+        {rule, here_ + field, row_.empty() ? text : fmt::format("{} ({})", text, row_), contradiction});
   }
 
   /// A figure as it was printed against the one that follows `from` others, which is shown as `result`.
-  void compare(Rule rule, const std::string& field, const Quoted& stated, const Ranged& computed,
-               const std::string& from, const std::string& result, const std::string& row = "") {
-    if (can_agree(stated, computed.value, computed.half_width)) return;
-    found(rule, field, in_row(row, fmt::format("{} contradicts {} = {}", stated.text, from, result)));
+  void compare(Rule rule, const std::string& field, const Quoted& stated, const Quoted& computed,
+               const std::string& from, const std::string& result) {
+    if (can_agree(stated, computed.value, computed.rounding)) return;
+    found(rule, field, fmt::format("{} contradicts {} = {}", stated.text, from, result));
   }
 
   void not_negative(const std::string& field, double value) {
@@ -97,7 +110,7 @@ class Linter {
   }
 
   /// Mean seconds of a step over all windows; nothing without windows.
-  std::optional<Ranged> step() const {
+  std::optional<Quoted> step() const {
     double seconds = 0, steps = 0, rounding = 0;
     for (const TimedWindow& window : job_.windows) {
       seconds += window.wall_seconds;
@@ -105,10 +118,10 @@ class Linter {
       rounding += typed_rounding(window.wall_seconds);
     }
     if (steps <= 0) return std::nullopt;
-    return Ranged{seconds / steps, rounding / steps};
+    Quoted out = figure_of(seconds / steps, rounding / steps);
+    out.text = seconds_text(out.value);
+    return out;
   }
-
-  bool adds(const StepPhase& phase) const { return phase.scope == Scope::training && !phase.overlaps; }
 
   void phases() {
     if (job_.phases.empty()) return;
@@ -141,10 +154,10 @@ class Linter {
                         seconds_text(unexplained), seconds_text(whole), percent_text(unexplained / whole)),
             false);
     }
-    shares(whole, step);
+    shares(step.value_or(figure_of(whole)));
   }
 
-  void shares(double whole, const std::optional<Ranged>& step) {
+  void shares(const Quoted& step) {
     double sum = 0, rounding = 0;
     for (const StepPhase& phase : job_.phases) {
       if (!phase.share) continue;
@@ -152,11 +165,10 @@ class Linter {
         sum += phase.share->value;
         rounding += phase.share->rounding;
       }
-      const Ranged of = step ? *step : Ranged{whole, 0};
-      if (of.value <= 0) continue;
-      const Ranged share = quotient(typed(phase.mean_seconds), of);
+      if (step.value <= 0) continue;
+      const Quoted share = quotient(typed(phase.mean_seconds), step);
       compare(Rule::shares, fmt::format("phases.{}.share", phase.name), *phase.share, share,
-              fmt::format("{} / {}", seconds_text(phase.mean_seconds), seconds_text(of.value)),
+              fmt::format("{} / {}", seconds_text(phase.mean_seconds), seconds_text(step.value)),
               percent_text(share.value));
     }
     if (sum - rounding > 1 + 1e-12) {
@@ -164,117 +176,90 @@ class Linter {
     }
   }
 
-  void claim(const Claim& one, const std::string& here) {
+  void claim(const Claim& one) {
     const Index batch = one.batch.value_or(job_.dataset.batch);
-    std::optional<Ranged> seconds;
-    std::string seconds_word;
-    if (one.step) {
-      seconds = ranged(*one.step);
-      seconds_word = one.step->text;
-    } else if (!one.batch || *one.batch == job_.dataset.batch) {
-      seconds = step();
-      if (seconds) seconds_word = seconds_text(seconds->value);
-    }
+    std::optional<Quoted> seconds = one.step;
+    if (!seconds && batch == job_.dataset.batch) seconds = step();
     if (one.throughput && batch > 0 && seconds && seconds->value > 0) {
-      const Ranged rate = quotient({static_cast<double>(batch), 0}, *seconds);
-      compare(Rule::throughput, here + ".throughput", *one.throughput, rate,
-              fmt::format("{} / {}", count_text(batch), seconds_word), whole(rate.value) + "/s", one.where);
+      const Quoted rate = quotient(figure_of(static_cast<double>(batch)), *seconds);
+      compare(Rule::throughput, ".throughput", *one.throughput, rate,
+              fmt::format("{} / {}", count_text(batch), seconds->text), whole_text(rate.value) + "/s");
     }
     const Index steps = one.steps.value_or(steps_of_an_epoch(batch));
     if (one.epoch && steps > 0 && seconds && !job_.one_off_seconds) {
-      const Ranged epoch = product({static_cast<double>(steps), 0}, *seconds);
-      compare(Rule::epoch, here + ".epoch", *one.epoch, epoch,
-              fmt::format("{} x {}", count_text(steps), seconds_word), minutes(epoch.value), one.where);
+      const Quoted epoch = product(figure_of(static_cast<double>(steps)), *seconds);
+      compare(Rule::epoch, ".epoch", *one.epoch, epoch,
+              fmt::format("{} x {}", count_text(steps), seconds->text), minutes_text(epoch.value));
     }
-    if (one.total) total(one, here);
-    if (one.minimum) minimum(one, here);
-    if (one.minimum && one.epoch) above_minimum(one, here);
-    if (one.slower && one.throughput_change) slower(one, here);
-    if (one.steps && batch > 0 && job_.dataset.train > 0) count(one, here, batch);
+    if (one.total) total(one);
+    if (one.minimum) minimum(one);
+    if (one.minimum && one.epoch &&
+        one.epoch->value + one.epoch->rounding < one.minimum->value - one.minimum->rounding) {
+      found(Rule::bound, ".epoch",
+            fmt::format("{} is below {}, than which it is said to take no less", one.epoch->text,
+                        one.minimum->text));
+    }
+    if (one.slower && one.throughput_change) {
+      // A tenth of the speed is 90 % less throughput, and not 900 %.
+      const Quoted left = quotient(figure_of(1), *one.slower);
+      if (!can_agree(*one.throughput_change, left.value - 1, left.rounding)) {
+        found(Rule::slower, ".throughput_change",
+              fmt::format("{} contradicts {} times slower, which is {}", one.throughput_change->text,
+                          one.slower->text, percent_text(left.value - 1)));
+      }
+    }
+    if (one.steps && batch > 0 && job_.dataset.train > 0) count(*one.steps, batch);
   }
 
   /// 0 where the batch is not known.
   Index steps_of_an_epoch(Index batch) const {
     return batch > 0 ? count_steps(job_.dataset.train, batch, job_.dataset.drop_last).steps() : 0;
   }
-  static std::string in_row(const std::string& row, const std::string& text) {
-    return row.empty() ? text : fmt::format("{} ({})", text, row);
-  }
-  static std::string whole(double value) {
-    return value >= 100 ? count_text(static_cast<std::int64_t>(value + 0.5)) : figure(value);
-  }
-  static std::string minutes(double seconds) {
-    return seconds < 120 ? seconds_text(seconds) : fmt::format("{:.2f} min", seconds / 60);
-  }
 
-  void total(const Claim& one, const std::string& here) {
-    Ranged sum;
-    std::string terms;
+  void total(const Claim& one) {
+    Quoted sum;
     const StepPhase* first = nullptr;
     for (const std::string& name : one.of) {
       const auto phase = std::ranges::find(job_.phases, name, &StepPhase::name);
-      if (phase == job_.phases.end()) {
-        found(Rule::missing_phase, here + ".of", fmt::format("there is no phase {}", name));
-        return;
-      }
+      if (phase == job_.phases.end())
+        return found(Rule::missing_phase, ".of", fmt::format("there is no phase {}", name));
       if (first == nullptr) first = &*phase;
       if (phase->scope != first->scope) {
-        found(Rule::scopes, here + ".of",
-              in_row(one.where, fmt::format("{} is of {} and {} of {}: they do not add up", first->name,
-                                            to_string(first->scope), phase->name, to_string(phase->scope))));
-        return;
+        return found(Rule::scopes, ".of",
+                     fmt::format("{} is of {} and {} of {}: they do not add up", first->name,
+                                 to_string(first->scope), phase->name, to_string(phase->scope)));
       }
-      const Ranged part = typed(phase->mean_seconds);
-      sum.value += part.value;
-      sum.half_width += part.half_width;
-      terms += (terms.empty() ? "" : " + ") + name;
+      sum.value += phase->mean_seconds;
+      sum.rounding += typed_rounding(phase->mean_seconds);
     }
-    compare(Rule::sum_of_parts, here + ".total", *one.total, sum, terms, seconds_text(sum.value), one.where);
+    compare(Rule::sum_of_parts, ".total", *one.total, sum, fmt::format("{}", fmt::join(one.of, " + ")),
+            seconds_text(sum.value));
   }
 
-  void minimum(const Claim& one, const std::string& here) {
-    const std::string field = here + ".minimum";
-    if (one.derivation.empty()) {
-      double compute = 0;
-      for (const StepPhase& phase : job_.phases) {
-        if (adds(phase) && phase.kind == PhaseKind::compute) compute += phase.mean_seconds;
+  void minimum(const Claim& one) {
+    if (!one.derivation.empty()) {
+      Quoted value = figure_of(1);
+      std::string factors;
+      for (const Quoted& factor : one.derivation) {
+        value = product(value, factor);
+        factors += (factors.empty() ? "" : " x ") + factor.text;
       }
-      const Index steps = steps_of_an_epoch(job_.dataset.batch);
-      const std::string instead =
-          compute > 0 && steps > 0
-              ? fmt::format("; {} steps of the compute phases take {}", count_text(steps),
-                            minutes(compute * static_cast<double>(steps)))
-              : "";
-      found(Rule::underived_minimum, field,
-            in_row(one.where, fmt::format("{} is called a minimum without saying what it follows from{}",
-                                          one.minimum->text, instead)),
-            false);
-      return;
+      return compare(Rule::underived_minimum, ".minimum", *one.minimum, value, factors,
+                     minutes_text(value.value));
     }
-    Ranged value{1, 0};
-    std::string factors;
-    for (const Quoted& factor : one.derivation) {
-      value = product(value, ranged(factor));
-      factors += (factors.empty() ? "" : " x ") + factor.text;
+    double compute = 0;
+    for (const StepPhase& phase : job_.phases) {
+      if (adds(phase) && phase.kind == PhaseKind::compute) compute += phase.mean_seconds;
     }
-    compare(Rule::underived_minimum, field, *one.minimum, value, factors, minutes(value.value), one.where);
-  }
-
-  void above_minimum(const Claim& one, const std::string& here) {
-    if (one.epoch->value + one.epoch->rounding >= one.minimum->value - one.minimum->rounding) return;
-    found(Rule::bound, here + ".epoch",
-          in_row(one.where, fmt::format("{} is below {}, than which it is said to take no less",
-                                        one.epoch->text, one.minimum->text)));
-  }
-
-  /// A tenth of the speed is 90 % less throughput, and not 900 %.
-  void slower(const Claim& one, const std::string& here) {
-    const Ranged left = quotient({1, 0}, ranged(*one.slower));
-    if (can_agree(*one.throughput_change, left.value - 1, left.half_width)) return;
-    found(Rule::slower, here + ".throughput_change",
-          in_row(one.where,
-                 fmt::format("{} contradicts {} times slower, which is {}", one.throughput_change->text,
-                             one.slower->text, percent_text(left.value - 1))));
+    const Index steps = steps_of_an_epoch(job_.dataset.batch);
+    const std::string instead =
+        compute > 0 && steps > 0 ? fmt::format("; {} steps of the compute phases take {}", count_text(steps),
+                                               minutes_text(compute * static_cast<double>(steps)))
+                                 : "";
+    found(Rule::underived_minimum, ".minimum",
+          fmt::format("{} is called a minimum without saying what it follows from{}", one.minimum->text,
+                      instead),
+          false);
   }
 
   /// The way in which one row counts steps, where floor and ceil differ.
@@ -283,19 +268,18 @@ class Linter {
     bool floor = true;
   };
 
-  void count(const Claim& one, const std::string& here, Index batch) {
+  void count(Index steps, Index batch) {
     const StepCount kept = count_steps(job_.dataset.train, batch, false);
     const std::string quotient = fmt::format("{} / {}", count_text(job_.dataset.train), count_text(batch));
-    if (*one.steps != kept.full && *one.steps != kept.steps()) {
-      found(Rule::step_count, here + ".steps",
-            in_row(one.where, fmt::format("{} is neither floor nor ceil of {}, which are {} and {}",
-                                          count_text(*one.steps), quotient, count_text(kept.full),
-                                          count_text(kept.steps()))));
+    const bool floor = steps == kept.full;
+    if (!floor && steps != kept.steps()) {
+      found(Rule::step_count, ".steps",
+            fmt::format("{} is neither floor nor ceil of {}, which are {} and {}", count_text(steps),
+                        quotient, count_text(kept.full), count_text(kept.steps())));
     } else if (kept.partial_samples > 0) {
-      const bool floor = *one.steps == kept.full;
       conventions_.push_back(
-          {here + ".steps",
-           fmt::format("{} is {} of {}", count_text(*one.steps), floor ? "floor" : "ceil", quotient), floor});
+          {here_ + ".steps",
+           fmt::format("{} is {} of {}", count_text(steps), floor ? "floor" : "ceil", quotient), floor});
     }
   }
 
@@ -310,6 +294,7 @@ class Linter {
 
   const Job& job_;
   std::vector<LintFinding> out_;
+  std::string here_, row_;  ///< of the claim that is checked
   std::vector<Convention> conventions_;
 };
 

@@ -1,7 +1,7 @@
 #include "training/epoch/lint.hpp"
 
 #include "assay/files.hpp"
-#include "training/job/phases_json.hpp"
+#include "training/job/read_job.hpp"
 
 #include <gmock/gmock.h>
 

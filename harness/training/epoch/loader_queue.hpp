@@ -45,8 +45,8 @@ struct LoaderQueue {
   Fading cold;  ///< on top of the times of batches; none for a warm start
 };
 
-/// Times of batches or steps: those that were recorded, in that order and from the start again at the end, or
-/// drawn from them, each independently of the others.
+/// Times of batches or steps: the recorded times in their order, over and over, or times that are drawn from
+/// them independently.
 class Times {
  public:
   /// `recorded` holds at least one time and outlives this.
@@ -71,11 +71,11 @@ class Times {
 
 struct QueueRun {
   double seconds = 0;     ///< from sending the first batch to the end of the last step
-  double waited = 0;      ///< of these, waiting for a batch; the first fill is part of it
+  double waited = 0;      ///< seconds of waiting for a batch, the first fill included
   double first_fill = 0;  ///< the wait of the first step
 };
 
-/// Plays `steps` steps. `waits`, where not empty, has `steps` elements and is given what each step waited.
+/// Plays `steps` steps. `waits`, where not empty, has `steps` elements and receives the wait of each step.
 QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, std::span<double> waits = {});
 
 }  // namespace assay

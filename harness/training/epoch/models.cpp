@@ -2,6 +2,8 @@
 
 #include "core/statistics/statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,9 +13,9 @@ namespace {
 
 /// Fewest steps that a period is played for: it is known to a hundredth of the spread of a step then.
 constexpr Index played_steps = 20000;
-/// And most: what an epoch of billions of steps takes longer is their number times the period.
+/// And most: the rest of an epoch of billions of steps takes its number times the period.
 constexpr double most_played_steps = 1e6;
-/// Each resampled set of times is played this long: the luck of so many steps is less than that of the
+/// Each resampled set of times is played this long: the luck of so many steps is less than the luck of the
 /// samples.
 constexpr Index replica_steps = 2000;
 constexpr int replicas = 200;
@@ -214,10 +216,10 @@ std::string_view name_of(Model model) {
   return names[static_cast<std::size_t>(model)];
 }
 
-std::string_view idea_of(Model model) {
+std::string in_words(Model model) {
   constexpr std::array<std::string_view, all_models.size()> ideas{"mean x N", "A + b N", "max(load/W, rest)",
                                                                   "M/M/1/K formula", "loader queue"};
-  return ideas[static_cast<std::size_t>(model)];
+  return fmt::format("{} {}", name_of(model), ideas[static_cast<std::size_t>(model)]);
 }
 
 double largest_resource(const LoaderQueue& queue, double load, double rest) {

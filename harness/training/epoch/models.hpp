@@ -1,10 +1,10 @@
-/// Five models of what steps take, side by side, so that the elaborate ones earn their place. Pure functions;
-/// all times are seconds. With W workers, P batches under way for each, load L of a batch, rest C of a step
-/// (means l, c), N steps and one-off cost A:
+/// Five models of the time of steps, side by side, so that the elaborate ones earn their place. Pure
+/// functions; all times are seconds. With W workers, P batches under way for each, load L of a batch, rest C
+/// of a step (means l, c), N steps and one-off cost A:
 ///
 ///   M0  N mean                 as a progress bar: start-up is spread over the steps
 ///   M1  A + b N                the line through windows of different lengths, see start_up.hpp
-///   M2  A + N max(l / W, c)    what most tuning guides say; without workers A + N (l + c)
+///   M2  A + N max(l / W, c)    as in most tuning guides; without workers A + N (l + c)
 ///   M3  A + N (c + p l / W)    p = (1 - r) / (1 - r^(K + 1)), r = c W / l, K = W P; for r = 1 1 / (K + 1):
 ///                              the chance that an M/M/1/K queue is empty. tf.data tunes with this formula
 ///                              (Murray et al. 2021, tf.data: A Machine Learning Data Processing Framework;
@@ -12,8 +12,8 @@
 ///   M4  A + the queue, played  see loader_queue.hpp, L and C drawn from measured times, with
 ///                              hand_over() in each step
 ///
-/// A of M2 to M4 is without the first fill, which they contain: l, or what M4 plays. To all of them the last
-/// smaller batch is added, and what an epoch has beside its steps, each with its own interval.
+/// A of M2 to M4 is without the first fill, which they contain: l, or the first wait that M4 plays. The last
+/// smaller batch and the segments of an epoch, each with its own interval, are added to all of them.
 #pragma once
 
 #include "training/epoch/calibration.hpp"
@@ -30,7 +30,7 @@ enum class Model { mean, line, largest, queue_formula, queue };
 inline constexpr std::array all_models{Model::mean, Model::line, Model::largest, Model::queue_formula,
                                        Model::queue};
 std::string_view name_of(Model model);  ///< `M0`
-std::string_view idea_of(Model model);  ///< `mean x N`
+std::string in_words(Model model);      ///< `M0 mean x N`
 
 /// The stretch that is predicted: full steps, a last smaller batch as a share of a full one, validation
 /// steps, checkpoints, and whether start-up belongs to it.
@@ -46,9 +46,9 @@ struct Target {
 enum class SegmentKind { validation, checkpoint, cold_pages };
 std::string_view to_string(SegmentKind kind);
 
-/// A part of an epoch: so many times what one of them takes. One is a batch of validation or a checkpoint; of
-/// cold pages it is a batch that would have missed all its pages, and the time is the additional wait of
-/// the loop as M4 plays it.
+/// A part of an epoch beside its steps: a number of batches of validation, of checkpoints, or of batches that
+/// would have missed all their pages. The seconds of the latter are the additional wait of the loop as M4
+/// plays it.
 struct Segment {
   SegmentKind kind = SegmentKind::validation;
   double count = 0;
@@ -71,16 +71,16 @@ struct ModelPrediction {
   std::string no_interval;  ///< why
 };
 
-/// The queue of a calibration, with one factor on all its times fitted where nobody measured the contention:
-/// the factor with which M4 takes the measured time of a step. 1 where the parts explain that without.
+/// The queue of a calibration. Where the contention was not measured, one factor on all its times is fitted,
+/// so that M4 takes the measured time of a step; it is 1 at least.
 LoaderQueue fitted_queue(const Calibration& calibration);
 /// Returns the measured time of a step over the time that M4 makes of its parts; 1 where either is not known,
 /// and without workers.
 double measured_by_played(const Calibration& calibration);
 
-/// Returns the time that a step waits beyond what M4 makes of its parts: waking threads, moving batches from
-/// core to core. 0 without workers, where the wait is not known, and where contention was fitted and contains
-/// it.
+/// Returns the time that a step waits longer than M4 makes of its parts: for waking threads, and for moving
+/// batches from core to core. 0 without workers, where the wait is not known, and where contention was
+/// fitted, which contains it.
 double hand_over(const Calibration& calibration);
 
 /// Seconds per step of the formulas; `load` and `rest` are means.

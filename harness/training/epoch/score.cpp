@@ -7,71 +7,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay {
 namespace {
 
-std::vector<ModelError> errors_of(const std::vector<ModelPrediction>& predictions, double measured) {
-  std::vector<ModelError> out;
-  for (const ModelPrediction& one : predictions) {
-    if (!one.impossible.empty()) continue;
-    out.push_back(
-        {one.model, one.seconds.middle, one.seconds.middle / measured - 1, holds(one.seconds, measured)});
+Scored scored(std::string name, const Interval& predicted, double measured) {
+  return {std::move(name), predicted.middle, measured, predicted.middle / measured - 1,
+          holds(predicted, measured)};
+}
+
+std::vector<Scored> by_models(const Calibration& c, const Target& target, double measured) {
+  std::vector<Scored> out;
+  for (const ModelPrediction& one : predict_with_all(c, target)) {
+    if (one.impossible.empty()) out.push_back(scored(in_words(one.model), one.seconds, measured));
   }
   return out;
 }
 
-/// The part of that name; null where there is none.
-const StepPhase* part_named(const Calibration& c, std::string_view name) {
-  const auto found = std::ranges::find(c.parts, name, &StepPhase::name);
-  return found == c.parts.end() ? nullptr : &*found;
-}
-
-/// Phases of the whole of `against`, next to those of the calibration; validation per batch and checkpoints
-/// per write.
-std::vector<PhaseError> phase_errors(const Calibration& c, const Calibration& truth) {
-  std::vector<PhaseError> out;
-  for (const StepPhase& part : c.parts) {
-    const StepPhase* same = part_named(truth, part.name);
-    if (same == nullptr || same->mean_seconds <= 0) continue;
-    out.push_back(
-        {part.name, part.mean_seconds, same->mean_seconds, part.mean_seconds / same->mean_seconds - 1});
-  }
-  const auto add = [&](Scope scope, const char* per, const Spread& predicted, const Spread& measured) {
-    if (predicted.steps == 0 || measured.mean <= 0) return;
-    out.push_back({std::string(to_string(scope)), predicted.mean, measured.mean,
-                   predicted.mean / measured.mean - 1, per});
+/// The calibration against the later measurement as a whole: phases, steps without loading, and drift.
+Score compared(const Calibration& c, const Calibration& truth) {
+  Score out;
+  const auto add = [&](const std::string& name, double predicted, double measured) {
+    if (measured > 0) out.phases.push_back(scored(name, {.middle = predicted}, measured));
   };
-  add(Scope::validation, "batch", c.validation, truth.validation);
-  add(Scope::checkpoint, "write", c.checkpoint, truth.checkpoint);
-  return out;
-}
-
-/// Adds up the phases of `c` that `other` has as well, without those of loading.
-double step_without_loading(const Calibration& c, const Calibration& other) {
-  double out = 0;
-  for (const StepPhase& part : c.parts) {
-    if (part.kind != PhaseKind::load && part_named(other, part.name) != nullptr) out += part.mean_seconds;
-  }
-  return out;
-}
-
-std::string drift_between(const Calibration& c, const Calibration& truth) {
-  const auto change = change_between(c.steady, truth.steady);
-  if (!change) return "";
-  const std::string out =
-      fmt::format("steps moved from {} to {}", seconds_text(change->before), seconds_text(change->after));
   double most = 0;
-  std::string where;
+  std::string moved_most;
   for (const StepPhase& part : c.parts) {
-    const StepPhase* same = part_named(truth, part.name);
-    const double moved = same == nullptr ? 0 : std::abs(same->mean_seconds - part.mean_seconds);
-    if (moved <= most) continue;
-    most = moved;
-    where = fmt::format(", most of all {}, from {} to {}", part.name, seconds_text(part.mean_seconds),
-                        seconds_text(same->mean_seconds));
+    const auto same = std::ranges::find(truth.parts, part.name, &StepPhase::name);
+    if (same == truth.parts.end()) continue;
+    const double before = part.mean_seconds, after = same->mean_seconds;
+    add(part.name + ", per step", before, after);
+    if (part.kind != PhaseKind::load) {
+      out.predicted_step += before;
+      out.measured_step += after;
+    }
+    if (std::abs(after - before) <= most) continue;
+    most = std::abs(after - before);
+    moved_most =
+        fmt::format(", most of all {}, from {} to {}", part.name, seconds_text(before), seconds_text(after));
   }
-  return out + where;
+  if (c.validation.steps > 0) add("validation, per batch", c.validation.mean, truth.validation.mean);
+  if (c.checkpoint.steps > 0) add("checkpoint, per write", c.checkpoint.mean, truth.checkpoint.mean);
+  if (const auto change = change_between(c.steady, truth.steady)) {
+    out.drift = fmt::format("steps moved from {} to {}{}", seconds_text(change->before),
+                            seconds_text(change->after), moved_most);
+  }
+  return out;
 }
 
 }  // namespace
@@ -87,36 +69,27 @@ std::vector<Score> scores(const Job& job, const Calibration& c, const Job* again
   const auto add_epoch = [&](const Job& measured) {
     if (!measured.epoch_seconds || !target) return;
     const double seconds = *measured.epoch_seconds;
-    out.push_back({.measured = "the epoch",
-                   .seconds = seconds,
-                   .models = errors_of(predict_with_all(c, *target), seconds)});
+    out.push_back({.measured = "the epoch", .seconds = seconds, .models = by_models(c, *target, seconds)});
   };
   add_epoch(job);
   if (against == nullptr) return out;
   const std::size_t before = out.size();
   add_epoch(*against);
   if (!against->windows.empty()) {
-    const Calibration truth = calibrate(*against);
-    const std::string drift = drift_between(c, truth);
-    const std::vector<PhaseError> phases = phase_errors(c, truth);
+    const Score whole = compared(c, calibrate(*against));
     for (const TimedWindow& window : against->windows) {
       const Target steps{.steps = static_cast<double>(window.steps), .from_start = window.first_step == 0};
-      out.push_back(
-          {.measured = fmt::format("{} step{} from step {} on of {}", count_text(window.steps),
-                                   window.steps == 1 ? "" : "s", window.first_step, against->source),
-           .seconds = window.wall_seconds,
-           .models = errors_of(predict_with_all(c, steps), window.wall_seconds),
-           .phases = phases,
-           .predicted_step = step_without_loading(c, truth),
-           .measured_step = step_without_loading(truth, c),
-           .drift = drift});
-      // A cold start is predicted where it is known what pages in memory save.
+      Score& one = out.emplace_back(whole);
+      one.measured = fmt::format("{} from step {} on of {}", quantity_text(window.steps, "step"),
+                                 window.first_step, against->source);
+      one.seconds = window.wall_seconds;
+      one.models = by_models(c, steps, window.wall_seconds);
+      // Cold starts are predicted by calibrations that timed cold pages.
       const bool predicted = c.cold && window.first_step == 0;
       if (!predicted && c.cache != PageCache::unknown && window.cache != PageCache::unknown &&
           c.cache != window.cache) {
-        out.back().drift +=
-            fmt::format("{}the page cache was {}, and predicted from was a {} one", drift.empty() ? "" : "; ",
-                        to_string(window.cache), to_string(c.cache));
+        one.drift += fmt::format("{}the page cache was {}, and predicted from was a {} one",
+                                 one.drift.empty() ? "" : "; ", to_string(window.cache), to_string(c.cache));
       }
     }
   }

@@ -134,7 +134,7 @@ Spread spread_of(std::span<const Group> groups) {
 }
 
 double persistence_of(std::span<const Group> groups) {
-  constexpr double most = 0.9;  // as few as 20 groups tell no more
+  constexpr double most = 0.9;  // 20 groups do not resolve more
   if (groups.size() < enough_runs) return 0;
   const auto count = static_cast<double>(groups.size());
   double sum = 0;

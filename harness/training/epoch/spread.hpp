@@ -43,7 +43,7 @@ std::vector<Group> grouped(std::span<const double> seconds);
 std::vector<Group> groups_of(const std::vector<TimedWindow>& windows);
 
 /// Whether these are runs from the start, one window each with times of single steps, and enough of them to
-/// be groups by themselves: Steps of a run are correlated: the variance between runs is used.
+/// be groups by themselves. Steps of a run are correlated, so the variance between runs is used.
 bool are_runs(const std::vector<TimedWindow>& windows);
 inline constexpr std::size_t enough_runs = 6;
 
@@ -57,8 +57,8 @@ struct Spread {
 };
 Spread spread_of(std::span<const Group> groups);
 
-/// Measures how alike groups are that follow each other: the correlation of each with the next, 0 where it is
-/// none or less. The mean of n such groups is known as well as that of n (1 - r) / (1 + r) independent ones.
+/// The correlation r of each group with the next, 0 at least. The mean of n such groups is known as well as
+/// the mean of n (1 - r) / (1 + r) independent groups.
 double persistence_of(std::span<const Group> groups);
 
 /// Seconds of `steps` more steps like these: their number times the mean, with Student's interval for the
@@ -75,8 +75,8 @@ struct Change {
   Interval covering;             ///< the means of both sides with their intervals
 };
 
-/// A move is told when its chance is below 10 %, so that an interval of 90 % is doubted as often as it is
-/// wrong anyway, and it is at least 1 %: less cannot bring a prediction beyond the 1.5 % that it aims at.
+/// A move is told if its chance is below 10 %, so that an interval of 90 % is doubted as often as it is wrong
+/// anyway, and if it is at least 1 %: less keeps a prediction within the 1.5 % that it aims at.
 inline constexpr double change_chance = 0.1;
 inline constexpr double change_share = 0.01;
 
@@ -85,8 +85,8 @@ inline constexpr double change_share = 0.01;
 std::optional<Change> change_in(std::span<const Group> groups);
 
 /// Tells whether the second of two measurements has another mean. Without any spread on either side there is
-/// no test, and a difference above 1.5 % counts, with an unknown chance of 0. Where it is one of several
-/// `tests` together, chances are times their number.
+/// no test, and a difference above 1.5 % counts, with an unknown chance of 0. The chance is multiplied by
+/// `tests`, the number of tests together.
 std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
                                      std::size_t tests = 1);
 

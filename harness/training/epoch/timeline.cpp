@@ -1,5 +1,5 @@
-#include "training/epoch/timeline.hpp"
 #include "core/json/json.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "training/epoch/training_measurement.hpp"
 
-#include "training/epoch/pause.hpp"
 #include "training/epoch/spread.hpp"
 
 #include <fmt/format.h>
@@ -127,8 +126,8 @@ class CalibrationRuns {
                static_cast<double>(before + run) / static_cast<double>(all));
   }
 
-  /// One, two or three parts of the steps that may be trained, behind the runs before as long as there are
-  /// batches.
+  /// One, two or three parts of the steps that may be trained. Each run goes on behind the run before it, as
+  /// long as there are batches.
   StepRange range_of(Index run) {
     const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
     const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
@@ -141,7 +140,7 @@ class CalibrationRuns {
     return out;
   }
 
-  /// Steps that nobody times: the first milliseconds after a pause are slower, and a run may have no more.
+  /// Untimed steps: the first milliseconds after a pause are slower, and a run may not last longer.
   void warm_up() {
     const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
     const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
@@ -197,6 +196,11 @@ class CalibrationRuns {
 };
 
 }  // namespace
+
+void pause_until(Clock::time_point start, double seconds, const Hooks& hooks) {
+  while (std::chrono::duration<double>(Clock::now() - start).count() < seconds && !hooks.stopped()) {
+  }
+}
 
 Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
                    const Hooks& hooks) {

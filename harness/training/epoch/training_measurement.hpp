@@ -7,33 +7,40 @@
 #include "training/epoch/training_plan.hpp"
 #include "training/job/job.hpp"
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace assay {
 
+/// Until `seconds` after `start`, unless that is over, or the user wants to stop. The processor is kept busy,
+/// as an epoch keeps it: after sleeping for a quarter of a second steps took 3 % longer in the median, and a
+/// tenth longer in one of four cases, for tens of milliseconds, since the clock falls and a host gives the
+/// core to others.
+void pause_until(std::chrono::steady_clock::time_point start, double seconds, const Hooks& hooks);
+
 /// Runs of a few steps each, spread over some seconds: a shared machine changes its pace within tenths of a
 /// second and keeps it for seconds, so that a single run is timed at one pace. Every run trains
-/// batches of its own, as an epoch does: those that were read a moment ago lie in the caches.
+/// batches of its own, as an epoch does: batches that were just read lie in the caches.
 struct CalibrationPolicy {
   double share = 0.02;  ///< of the epoch's steps, that all runs together may train
   Index fewest = 96;    ///< steps of all runs together, however few that share is
   Index runs = 24;
-  double seconds = 6;          ///< from the beginning of the first run to that of one after the last
+  double seconds = 6;          ///< from the beginning of the first run to that of a run after the last
   double warm_seconds = 0.01;  ///< of steps before each run
   Index cold_runs = 4;  ///< of a job that starts cold: more runs, before each of which pages are dropped
-  /// Batches of validation and checkpoints are timed alone after so many of the runs. The first of either
-  /// is not counted: it meets cold caches.
+  /// Batches of validation and checkpoints are timed alone after so many of the runs. The first batch and the
+  /// first checkpoint are not counted: they meet cold caches.
   Index beside = 4;
   Index batches = 4;
   Index checkpoints = 2;
 };
 
-/// Runs of one, two and three parts of what may be trained, from the start of a pipeline each, so that
-/// start-up can be told from steps: windows and phases that an epoch is predicted from. Where the job starts
-/// cold, some more runs do. Validation and checkpoints are phases of their own scopes. Fewer
-/// windows and phases after an interrupt.
+/// Returns the windows and phases that an epoch is predicted from. Runs have one, two or three parts of the
+/// steps that may be trained, each from the start of a pipeline, so that start-up can be told from steps.
+/// Where the job starts cold, some more runs do. Validation and checkpoints are phases of their own scopes.
+/// After an interrupt there are fewer windows and phases.
 Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
                    const Hooks& hooks);
 

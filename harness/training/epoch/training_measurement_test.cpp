@@ -92,9 +92,9 @@ TEST(EpochRuns, ArePredictedAndScoredWithAllTheirSegments) {
     EXPECT_NEAR(one.seconds.middle, 1.39, 1e-9) << name_of(one.model);
   ASSERT_THAT(f.scores, SizeIs(2));
   for (const Score& score : f.scores) {
-    for (const ModelError& one : score.models) EXPECT_NEAR(one.error, 0, 1e-9) << score.measured;
+    for (const Scored& one : score.models) EXPECT_NEAR(one.error, 0, 1e-9) << score.measured;
   }
-  EXPECT_EQ(f.scores[1].phases.back().name, "checkpoint");
+  EXPECT_EQ(f.scores[1].phases.back().name, "checkpoint, per write");
   EXPECT_NEAR(f.scores[1].phases.back().error, 0, 1e-9);
 }
 

@@ -69,11 +69,10 @@ void require_memory(const TrainingPlan& plan, const std::string& where, double b
 }
 
 std::string in_words(const TrainingPlan& plan) {
-  std::string out =
-      fmt::format("{} {}x{}x{}, width {}, {}, {} thread{}, batch {}, workers {}, prefetch {}{}{}",
-                  plan.network, plan.channels, plan.side, plan.side, plan.width, plan.variant, plan.threads,
-                  plan.threads == 1 ? "" : "s", plan.batch, plan.workers, plan.prefetch,
-                  plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
+  std::string out = fmt::format("{} {}x{}x{}, width {}, {}, {}, batch {}, workers {}, prefetch {}{}{}",
+                                plan.network, plan.channels, plan.side, plan.side, plan.width, plan.variant,
+                                quantity_text(plan.threads, "thread"), plan.batch, plan.workers,
+                                plan.prefetch, plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
   if (plan.validation_samples > 0) out += fmt::format(", validation of {}", plan.validation_samples);
   if (plan.checkpoint_every > 0) out += fmt::format(", checkpoint every {}", plan.checkpoint_every);
   if (plan.batch_delay > 0) out += fmt::format(", {} of delay per batch", seconds_text(plan.batch_delay));

@@ -1,4 +1,4 @@
-/// Jobs that the program trains itself, as files: what `assay epoch` and `assay tune loader` are given.
+/// Files of jobs that the program trains itself, for `assay epoch` and `assay tune`.
 #pragma once
 
 #include "assay/training.hpp"

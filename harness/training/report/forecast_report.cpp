@@ -97,8 +97,6 @@ doc::Table parts_table(const Forecast& f) {
   return out;
 }
 
-std::string model_text(Model model) { return fmt::format("{} {}", name_of(model), idea_of(model)); }
-
 doc::Table models_table(const Forecast& f) {
   doc::Table out{
       .tag = "models",
@@ -108,7 +106,7 @@ doc::Table models_table(const Forecast& f) {
   for (const ModelPrediction& one : f.models) {
     const bool possible = one.impossible.empty();
     auto& row = out.rows.emplace_back();
-    row = {model_text(one.model), possible ? doc::fine_seconds(one.seconds) : doc::Text()};
+    row = {in_words(one.model), possible ? doc::fine_seconds(one.seconds) : doc::Text()};
     for (const double seconds : {one.period, one.one_off, one.partial})
       row.push_back(possible ? doc::seconds(seconds) : doc::Text());
     row.insert(row.end(), {one.impossible, one.no_interval});
@@ -197,15 +195,12 @@ doc::Table scores_table(const Forecast& f) {
                               "error; inside = inside its interval; "
                               "measured_seconds = measured [s]; of; -error: Predicted by measured, less 1.")};
   for (const Score& score : f.scores) {
-    for (const ModelError& one : score.models) {
-      out.rows.push_back({model_text(one.model), doc::seconds(one.predicted), error_text(one.error),
-                          yes_or_no(one.inside), doc::seconds(score.seconds), score.measured,
-                          doc::amount(one.error, "ratio")});
-    }
-    for (const PhaseError& one : score.phases) {
-      out.rows.push_back({fmt::format("{}, per {}", one.name, one.per), doc::seconds(one.predicted),
-                          error_text(one.error), "", doc::seconds(one.measured), score.measured,
-                          doc::amount(one.error, "ratio")});
+    for (const auto* list : {&score.models, &score.phases}) {
+      for (const Scored& one : *list) {
+        out.rows.push_back({one.name, doc::seconds(one.predicted), error_text(one.error),
+                            yes_or_no(one.inside), doc::seconds(one.measured), score.measured,
+                            doc::amount(one.error, "ratio")});
+      }
     }
   }
   return out;

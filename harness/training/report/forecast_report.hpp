@@ -17,8 +17,8 @@ std::string to_text(const Forecast& forecast, const std::string& before_the_outc
 std::string to_markdown(const Forecast& forecast);
 std::string to_json(const Forecast& forecast, const std::string& made);
 
-/// The last line, and the heading of a document: the prediction, or why there is none; MISSED, with what
-/// others took of the machine, where the epoch was run and lay outside its interval.
+/// The last line, and the heading of a document: the prediction, or why there is none; MISSED, with the share
+/// of the machine that others took, if the epoch was run and lay outside its interval.
 std::string outcome_text(const Forecast& forecast);
 
 }  // namespace assay
