@@ -44,7 +44,8 @@ OpenBlas openblas_that_chooses() {
   return out;
 }
 
-/// The trials of the variant that reads it, and in `not_here` those that cannot run.
+/// Returns the trials of the variant that reads the variable; puts the trials that cannot run into
+/// `not_here`.
 std::vector<TrialRequest> trials_of(const TunedVariable& variable, const SelectionOptions& options,
                                     const Suite& suite, const Registry& registry, const Machine& machine,
                                     std::vector<std::string>& not_here) {
@@ -143,8 +144,8 @@ void require_something_to_try(const TuneRecord& record) {
               fmt::format("name other {}, or none", record.words.settings));
 }
 
-/// `about` says in its own words what reads the variable; `told` is called with the record once it is ruled
-/// on, and returns a line for the terminal.
+/// `about` describes the reader of the variable. `told` is called with the ruling and returns a line for the
+/// terminal.
 template <class Options>
 Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Options& options,
                        const std::string& about, const Registry& registry,
@@ -207,7 +208,7 @@ Outcome tuned_job(const TuneOptions& tune, const TuneGrid& grid, std::string com
   return {word_of(record.ruling)};
 }
 
-/// Whether there is a threshold, none, or nothing that could be said.
+/// DONE for a threshold, and for a range that surely holds none.
 Word word_of(const ThresholdRecord& record) {
   if (!record.wrong.empty()) return Word::wrong;
   switch (record.threshold.outcome) {
@@ -222,7 +223,7 @@ Word word_of(const ThresholdRecord& record) {
   return Word::interrupted;
 }
 
-/// Without a constant an old header stays: sources that include it must not lose it by a noisy day.
+/// Without a constant an old header stays: a noisy day must not take it from sources that include it.
 std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
   if (tune.header.empty()) return "";
   const auto constant = record.threshold.constant();

@@ -78,7 +78,7 @@ std::optional<int> threads_named(const std::string& text) {
   return threads;
 }
 
-/// `otherwise` is what --threads says, if it says anything.
+/// `otherwise` is the number that --threads gives, where it is given.
 Contestant contestant(const Operation& operation, const std::string& text, std::optional<int> otherwise) {
   const std::string present = with_present_names(text), name = present.substr(0, present.find('#'));
   const std::optional<int> threads = threads_named(present);
@@ -130,7 +130,7 @@ void add_contestants(ThresholdQuestion& out, const ThresholdRequest& request) {
   }
 }
 
-/// Says who refuses a size, and why; nothing when nobody does. Throws Error when the contract does.
+/// Says who refuses a size, and why; nothing if it can be measured. Throws Error if the contract refuses it.
 std::optional<RefusedSizes> refusal_at(const ThresholdQuestion& question, Index size,
                                        const Machine& machine) {
   const Operation& operation = *question.operation;

@@ -27,7 +27,7 @@ struct Contestant {
   std::string name;  ///< `simd@avx2`, `threaded#2`
 };
 
-/// Sizes that cannot be measured, and what stands in the way at the first of them.
+/// Sizes that cannot be measured, with the reason at the first of them.
 struct RefusedSizes {
   std::string by;  ///< the operation, a variant, or memory
   std::string why;

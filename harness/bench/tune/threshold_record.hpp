@@ -17,7 +17,7 @@ struct ThresholdRecord {
   std::string wrong;  ///< the variant that disagreed with the oracle, and how; the search ended there
 };
 
-/// Says what follows, the outcome first: `FOUND: simd@avx2 is faster than naive from rows = 8 on. ...`
+/// The answer in a sentence, the outcome first: `FOUND: simd@avx2 is faster than naive from rows = 8 on. ...`
 std::string threshold_sentence(const ThresholdRecord& record);
 
 doc::Document record_document(const ThresholdRecord& record);

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// Sizes are tried at these quarters of a stretch that nobody looked into.
+/// A stretch without any measured size is tried at its quarters.
 constexpr std::size_t quarters = 4;
 
 /// Combines two measurements of one size that contradicted others. Where both name the same way as the faster
@@ -34,7 +34,7 @@ class Search {
   }
 
  private:
-  // All of these are false once the search was stopped.
+  // Each of these functions returns false once the search was stopped.
 
   /// The answer during which the search was stopped does not count.
   bool measure(std::size_t i) {
@@ -82,8 +82,8 @@ class Search {
     return true;
   }
 
-  /// Between the smallest size of the second way and the one measured before it, or between the largest of
-  /// the first way and the one measured after it; nothing when these are neighbours.
+  /// The middle between the smallest size of the second way and the measured size before it, or between the
+  /// largest size of the first way and the measured size after it. Nothing if these are neighbours.
   std::optional<std::size_t> middle_of_a_gap() const {
     if (const auto high = smallest(Faster::second)) {
       std::size_t before = *high;
@@ -98,7 +98,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// A size that names a way where another size has it the other way round, and that was measured once.
+  /// A size, measured once so far, that contradicts a single threshold.
   std::optional<std::size_t> contradiction() const {
     const auto low = largest(Faster::first), high = smallest(Faster::second);
     if (!low || !high) return std::nullopt;

@@ -3,10 +3,10 @@
 ///
 /// Sizes at both ends come first, then the gap around the break-even is halved until neighbours of the grid
 /// are known on both sides. A size whose interval contains 1 is a tie: it belongs to neither way, and the
-/// search goes on to its left for the last size of the first way and to its right for the first one of the
-/// second. Bisection believes what lies outside the gap, so a few sizes there are measured in the end. What
-/// contradicts the others is measured once more, since one interval in forty errs to either side, and stands
-/// only when it says the same again.
+/// search goes on, to its left for the last size of the first way and to its right for the first size of the
+/// second. Bisection takes the sizes outside the gap for granted, so a few of them are measured in the end. A
+/// size that contradicts others is measured once more, since one interval in forty errs to either side. It
+/// stands only if it says the same again.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -57,8 +57,8 @@ struct Threshold {
   std::vector<Index> outer_ties() const;
 };
 
-/// Returns sizes from `from` to `to`, both among them, each about `step` times the one before; whole numbers,
-/// each once.
+/// Returns whole numbers from `from` to `to`, both among them, each once and about `step` times its
+/// predecessor.
 std::vector<Index> geometric_sizes(Index from, Index to, double step);
 
 /// `sizes` grow, and are two at least. `measure` is asked at most twice for each. Once `stopped` is true, the

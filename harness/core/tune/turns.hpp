@@ -1,5 +1,5 @@
-/// Tries settings against the present one in turns: measures rounds and decides. Callers know what a setting
-/// is and how a turn is timed.
+/// Tries settings against the present setting in turns: measures rounds and decides. Callers make the
+/// settings and time the turns.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -29,15 +29,15 @@ struct Candidate {
   std::string name;           ///< Haswell
   std::string in_use;         ///< the setting that is reported to be in use then
   std::string hypothesis;     ///< the expected effect
-  std::vector<double> price;  ///< compared number by number: the lowest is taken of those that are tied
+  std::vector<double> price;  ///< compared number by number: the cheapest of tied settings is taken
   std::string left_out;       ///< why it is not measured
-  std::string wrong;          ///< how its results differ from those that are right
+  std::string wrong;          ///< how its results differ from the right ones
   std::vector<Turn> turns;    ///< by round: fewer than the present setting has, once it has lost
   double peak_bytes = 0;      ///< of resident memory; 0: not known
 
   // The findings of ruled().
   Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
-  Interval ratio{1, 1, 1};                  ///< time by that of the present setting, over all cases
+  Interval ratio{1, 1, 1};                  ///< time over the time of the present setting, over all cases
   Interval control{1, 1, 1};
   std::vector<Interval> cases;  ///< the ratio of each case
   double seconds = 0;           ///< median, of one case alone
@@ -51,7 +51,7 @@ struct Candidate {
 struct TuneWords {
   std::string_view setting, settings;  ///< core type, core types
   std::string_view present;            ///< the default
-  std::string_view preferred;          ///< of those that are tied: "with the fewest workers"
+  std::string_view preferred;          ///< among tied settings: "with the fewest workers"
   std::string_view control;            ///< "the default against itself was {}"
 };
 
@@ -64,8 +64,8 @@ struct TuneRounds {
   int looks = usual_looks;  ///< 0 measures every candidate in every round
 };
 
-/// Measures one turn of each of these candidates, named by position, in this order, and returns them in it;
-/// nothing after an interrupt. May set Candidate::wrong: such a candidate takes no further part.
+/// Measures a turn of each candidate, named by position, in this order, and returns the turns in the same
+/// order; nothing after an interrupt. May set Candidate::wrong: such a candidate takes no further part.
 using TakeTurns = std::function<std::vector<Turn>(std::span<const std::size_t> order, int round)>;
 
 /// Returns TakeTurns of candidates that are measured one after the other.
@@ -77,7 +77,7 @@ TakeTurns one_by_one(std::function<Turn(std::size_t candidate)> take_turn, const
 void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds, const TakeTurns& take_turns,
                     const Hooks& hooks);
 
-/// The time of one candidate by that of another: in each round the median over slices, then the mean of
+/// The time of one candidate over the time of another: in each round the median over slices, then the mean of
 /// logarithms over cases.
 Interval ratio_between(const Candidate& one, const Candidate& other);
 
@@ -92,10 +92,10 @@ enum class Advice {
 std::string_view to_string(Advice advice);  ///< `TAKE`
 
 struct TuneRuling {
-  std::vector<Candidate> candidates;  ///< with what was found of them; the first is the present setting
+  std::vector<Candidate> candidates;  ///< with their findings; the first is the present setting
   Advice advice = Advice::keep;
   std::size_t chosen = 0;
-  std::size_t best = 0;  ///< lowest ratio of the present setting and those that are faster
+  std::size_t best = 0;  ///< the lowest ratio among the present setting and the faster ones
   std::size_t tied = 0;  ///< candidates that cannot be told from the best, itself included
 };
 

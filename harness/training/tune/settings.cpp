@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -23,7 +25,7 @@ namespace {
 /// Runs long enough to be told from their start.
 constexpr Index fewest_steps = 12;
 
-/// The kernel forgets the peak of memory that was resident, and the heap gives back what other settings
+/// Makes the kernel forget the peak of resident memory, and the heap return the memory that other settings
 /// freed.
 void forget_peak() {
 #ifdef __GLIBC__
@@ -67,28 +69,10 @@ std::string setting_of(const TrainingPlan& plan, const TrainingPlan& job) {
   return out;
 }
 
-template <class T>
-std::vector<T> or_own(const std::vector<T>& list, T own) {
-  return list.empty() ? std::vector<T>{own} : list;
-}
-
 /// Settings with equal batch and threads are one training, whose loading is set run by run; the others differ
 /// in buffers.
 using TrainingKey = std::pair<Index, int>;
 TrainingKey training_of(const TrainingPlan& plan) { return {plan.batch, plan.threads}; }
-
-class Trainings {
- public:
-  Training& of(const TrainingPlan& plan) {
-    auto& slot = made_[training_of(plan)];
-    if (slot == nullptr) slot = TrainingMaker::made(plan);
-    slot->load_with(plan.workers, plan.prefetch, plan.in_order);
-    return *slot;
-  }
-
- private:
-  std::map<TrainingKey, std::unique_ptr<Training>> made_;
-};
 
 double per_sample(const std::vector<StepTimes>& steps, const TrainingPlan& plan, std::size_t from) {
   const double begin = steps[from].begin, end = steps.back().end;
@@ -108,7 +92,7 @@ class SettingTurns {
     hooks_.say(candidate.name);
     const bool same = training_of(plan) == training_of(job);
     const double control = same ? 0 : alone(job), own = alone(plan);
-    Training& training = trainings_.of(plan);
+    Training& training = training_with(plan);
     forget_peak();
     std::vector<StepTimes> steps;
     training.train({.steps = steps_for(plan, step_guess_[training_of(plan)])}, steps, hooks_.stop);
@@ -121,6 +105,13 @@ class SettingTurns {
   }
 
  private:
+  Training& training_with(const TrainingPlan& plan) {
+    auto& made = trainings_[training_of(plan)];
+    if (made == nullptr) made = TrainingMaker::made(plan);
+    made->load_with(plan.workers, plan.prefetch, plan.in_order);
+    return *made;
+  }
+
   /// Full batches only: a partial one would count as a whole.
   Index steps_for(const TrainingPlan& plan, double step) const {
     const Index full = plan.samples / plan.batch;
@@ -133,7 +124,7 @@ class SettingTurns {
   double alone(const TrainingPlan& plan) {
     double& guess = step_guess_[training_of(plan)];
     const Index probe = guess > 0 ? steps_for(plan, 4 * guess) : 3;
-    const std::vector<StepTimes> steps = trainings_.of(plan).train_alone(probe);
+    const std::vector<StepTimes> steps = training_with(plan).train_alone(probe);
     guess = (steps.back().end - steps.front().begin) / static_cast<double>(steps.size());
     return per_sample(steps, plan, steps.size() > 2 ? 1 : 0);
   }
@@ -164,7 +155,7 @@ class SettingTurns {
   std::vector<Candidate>& candidates_;
   double run_seconds_;
   const Hooks& hooks_;
-  Trainings trainings_;
+  std::map<TrainingKey, std::unique_ptr<Training>> trainings_;
   std::map<TrainingKey, double> step_guess_;  ///< seconds
   std::map<TrainingKey, std::vector<float>> losses_;
 };
@@ -172,28 +163,28 @@ class SettingTurns {
 }  // namespace
 
 std::vector<TrainingPlan> plans_of(const TrainingPlan& job, const TuneGrid& grid) {
+  for (const Index batch : grid.batch) {
+    if (batch >= 1 && batch <= job.samples / 2) continue;
+    throw Error("--batch", fmt::format("{} is no size for {} samples", batch, job.samples),
+                "name sizes from 1 to half the samples");
+  }
+  std::vector<TrainingPlan> all{job};
+  const auto multiply_by = [&](auto field, const auto& values) {
+    std::vector<TrainingPlan> out;
+    for (const TrainingPlan& plan : all) {
+      for (const auto value : values) out.emplace_back(plan).*field = value;
+    }
+    if (!values.empty()) all = std::move(out);
+  };
+  multiply_by(&TrainingPlan::batch, grid.batch);
+  multiply_by(&TrainingPlan::threads, grid.threads);
+  multiply_by(&TrainingPlan::workers, grid.workers);
+  multiply_by(&TrainingPlan::prefetch, grid.prefetch);
+  if (grid.any_order) multiply_by(&TrainingPlan::in_order, std::array{true, false});
   std::vector<TrainingPlan> out{job};
   std::set known{identity_of(job)};
-  for (const Index batch : or_own(grid.batch, job.batch)) {
-    if (batch < 1 || batch > job.samples / 2) {
-      throw Error("--batch", fmt::format("{} is no size for {} samples", batch, job.samples),
-                  "name sizes from 1 to half the samples");
-    }
-    for (const int threads : or_own(grid.threads, job.threads)) {
-      for (const Index workers : or_own(grid.workers, job.workers)) {
-        for (const Index prefetch : or_own(grid.prefetch, job.prefetch)) {
-          for (const bool in_order : grid.any_order ? std::vector{true, false} : std::vector{job.in_order}) {
-            TrainingPlan plan = job;
-            plan.batch = batch;
-            plan.threads = threads;
-            plan.workers = workers;
-            plan.prefetch = prefetch;
-            plan.in_order = in_order;
-            if (known.insert(identity_of(plan)).second) out.push_back(plan);
-          }
-        }
-      }
-    }
+  for (const TrainingPlan& plan : all) {
+    if (known.insert(identity_of(plan)).second) out.push_back(plan);
   }
   return out;
 }

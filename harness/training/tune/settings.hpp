@@ -40,7 +40,7 @@ struct TunePolicy {
 
 /// Trains the first steps of an epoch in every turn, right after the same steps without loading: its bound.
 /// The control is the latter of the job as it is. Times are seconds per sample, since batches may differ in
-/// size. A setting is wrong if it does not train what the job trains. Memory is the peak of the process.
+/// size. A setting is wrong if it trains other batches than the job. Memory is the peak of the process.
 void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candidate>& candidates,
                       const TunePolicy& policy, std::uint64_t seed, const Hooks& hooks);
 
