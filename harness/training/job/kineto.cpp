@@ -8,42 +8,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 namespace {
 
 constexpr double microsecond = 1e-6;
 
-/// The part that events of a category take in a step.
-enum class Row { processor, kernel, copy, accelerator_note, none };
+/// The parts that a step is told apart into, in this order, and the other things that an event may be.
+enum Row : std::size_t { loader, optimizer, kernels, copies, processor, accelerator_note, nothing };
 
-/// Categories in lower case, as several versions spell them; nothing for an unknown one.
-std::optional<Row> row_of(std::string_view category) {
-  static const std::map<std::string_view, Row> rows{{"operator", Row::processor},
-                                                    {"cpu_op", Row::processor},
-                                                    {"user_annotation", Row::processor},
-                                                    {"kernel", Row::kernel},
-                                                    {"memcpy", Row::copy},
-                                                    {"gpu_memcpy", Row::copy},
-                                                    {"memset", Row::copy},
-                                                    {"gpu_memset", Row::copy},
-                                                    {"gpu_user_annotation", Row::accelerator_note}};
-  constexpr std::string_view others =
-      "||runtime|cuda_runtime|cuda_driver|cuda_sync|cuda_event|async|ac2g|fwdbwd|async_cpu_to_gpu|trace|"
-      "python_function|overhead|cpu_instant_event|";
-  if (const auto found = rows.find(category); found != rows.end()) return found->second;
-  return others.find(fmt::format("|{}|", category)) != std::string_view::npos ? std::optional(Row::none)
-                                                                              : std::nullopt;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
+/// The row of a category, in any case and as several versions spell it; none of an unknown one.
+std::optional<Row> row_of(std::string category) {
+  for (char& c : category) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string key = '|' + category + '|';
+  const auto is_among = [&](std::string_view words) { return words.find(key) != std::string_view::npos; };
+  if (is_among("|operator|cpu_op|user_annotation|")) return processor;
+  if (is_among("|kernel|")) return kernels;
+  if (is_among("|memcpy|gpu_memcpy|memset|gpu_memset|")) return copies;
+  if (is_among("|gpu_user_annotation|")) return accelerator_note;
+  if (is_among("||runtime|cuda_runtime|cuda_driver|cuda_sync|cuda_event|async|ac2g|fwdbwd|async_cpu_to_gpu|"
+               "trace|python_function|overhead|cpu_instant_event|"))
+    return nothing;
+  return std::nullopt;
 }
 
 /// N of `ProfilerStep#N`.
@@ -55,13 +48,6 @@ std::optional<Index> step_number(std::string_view name) {
   const auto parsed = std::from_chars(name.data() + marker.size(), end, out);
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   return out;
-}
-
-bool is_fetch(std::string_view name) {
-  return name.starts_with("enumerate(DataLoader)#") && name.ends_with("__next__");
-}
-bool is_optimizer(std::string_view name) {
-  return name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#");
 }
 
 class Importer {
@@ -100,46 +86,36 @@ class Importer {
     // Times since 1970 in microseconds leave a double few digits for their sums.
     if (!origin_) origin_ = event.begin;
     const double begin = *event.begin - *origin_, end = begin + *event.duration;
-    const std::optional<Row> row = row_of(lower(event.category));
+    const std::optional<Row> row = row_of(event.category);
     const auto number = step_number(event.name);
-    if (number && (row == Row::processor || row == Row::accelerator_note)) {
-      marker(*number, *row, {begin, end});
-    } else if (row == Row::processor) {
-      processor(event.name, {begin, end});
-    } else if (row == Row::kernel) {
-      kernels_.add(begin, end);
-    } else if (row == Row::copy) {
-      copies_.add(begin, end);
-    } else if (!row) {
+    if (!row) {
       ++dropped_["of the unknown category " + event.category];
-    } else {
-      ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
-    }
-  }
-
-  /// The processor's marker begins first: the accelerator repeats it when it reaches the step.
-  void marker(Index number, Row row, Span span) {
-    if (row == Row::accelerator_note) {
+    } else if (number && row == accelerator_note) {
       ++repeated_;
-      return;
+    } else if (number && row == processor) {
+      // The processor's marker begins first: the accelerator repeats it when it reaches the step.
+      const auto [at, is_new] = markers_.try_emplace(*number, Span{begin, end});
+      if (!is_new) ++repeated_;
+      if (begin < at->second.begin) at->second = {begin, end};
+    } else if (row == accelerator_note || row == nothing) {
+      ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
+    } else {
+      busy_[*row].add(begin, end);
+      if (row == processor) within_processor(event.name, {begin, end});
     }
-    const auto [at, is_new] = markers_.try_emplace(number, span);
-    if (is_new) return;
-    ++repeated_;
-    if (span.begin < at->second.begin) at->second = span;
   }
 
-  void processor(const std::string& name, Span span) {
-    if (is_fetch(name)) {
+  /// Loading and the optimizer are operators with names of their own.
+  void within_processor(std::string_view name, Span span) {
+    if (name.starts_with("enumerate(DataLoader)#") && name.ends_with("__next__")) {
       fetch_starts_.push_back(span.begin);
-      fetches_.add(span.begin, span.end);
-      single_process_ = single_process_ || name.find("_SingleProcessDataLoaderIter") != std::string::npos;
-      several_processes_ =
-          several_processes_ || name.find("_MultiProcessingDataLoaderIter") != std::string::npos;
-    } else if (is_optimizer(name)) {
-      optimizer_.add(span.begin, span.end);
+      busy_[loader].add(span.begin, span.end);
+      const auto has = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+      single_process_ = single_process_ || has("_SingleProcessDataLoaderIter");
+      several_processes_ = several_processes_ || has("_MultiProcessingDataLoaderIter");
+    } else if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#")) {
+      busy_[optimizer].add(span.begin, span.end);
     }
-    operators_.add(span.begin, span.end);
   }
 
   std::vector<Span> steps_by_marker() {
@@ -184,35 +160,30 @@ class Importer {
   }
 
   void add_phases(Job& job, const std::vector<Span>& steps) {
-    std::vector<double> before(steps.size(), 0.0);
-    BusyTime all;
-    const auto add = [&](const char* name, PhaseKind kind, BusyTime& more) {
-      all = either(all, more);
-      std::vector<double> now = all.within(steps);
-      std::vector<double> own;
-      for (std::size_t i = 0; i < now.size(); ++i) own.push_back(std::max(0.0, now[i] - before[i]));
-      before = std::move(now);
-      add_phase(job, name, kind, own, false);
+    const auto add = [&](const char* name, PhaseKind kind, std::vector<double> times, bool overlaps = false) {
+      for (double& time : times) time *= microsecond;
+      StepPhase phase = timed_phase(name, kind, std::move(times), overlaps);
+      if (phase.mean_seconds > 0) job.phases.push_back(std::move(phase));
     };
-    add("data loader", PhaseKind::load, fetches_);
-    add("optimizer", PhaseKind::compute, optimizer_);
-    add("accelerator kernels", PhaseKind::compute, kernels_);
-    add("accelerator copies", PhaseKind::copy, copies_);
-    add("processor", PhaseKind::compute, operators_);
-    std::vector<double> other;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      other.push_back(std::max(0.0, steps[i].end - steps[i].begin - before[i]));
+    constexpr std::array<std::pair<const char*, PhaseKind>, processor + 1> parts{
+        {{"data loader", PhaseKind::load},
+         {"optimizer", PhaseKind::compute},
+         {"accelerator kernels", PhaseKind::compute},
+         {"accelerator copies", PhaseKind::copy},
+         {"processor", PhaseKind::compute}}};
+    std::vector<double> before(steps.size(), 0.0), other;
+    BusyTime all;
+    for (std::size_t row = 0; row < parts.size(); ++row) {
+      all = either(all, busy_[row]);
+      std::vector<double> now = all.within(steps), own;
+      for (std::size_t i = 0; i < steps.size(); ++i) own.push_back(std::max(0.0, now[i] - before[i]));
+      before = std::move(now);
+      add(parts[row].first, parts[row].second, std::move(own));
     }
-    add_phase(job, "other", PhaseKind::other, other, false);
-    BusyTime accelerator = either(kernels_, copies_);
-    add_phase(job, "accelerator busy", PhaseKind::compute, accelerator.within(steps), true);
-  }
-
-  static void add_phase(Job& job, const char* name, PhaseKind kind, std::vector<double> microseconds,
-                        bool overlaps) {
-    for (double& time : microseconds) time *= microsecond;
-    StepPhase phase = timed_phase(name, kind, std::move(microseconds), overlaps);
-    if (phase.mean_seconds > 0) job.phases.push_back(std::move(phase));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      other.push_back(std::max(0.0, steps[i].end - steps[i].begin - before[i]));
+    add("other", PhaseKind::other, std::move(other));
+    add("accelerator busy", PhaseKind::compute, either(busy_[kernels], busy_[copies]).within(steps), true);
   }
 
   static std::string events_text(std::size_t count) {
@@ -250,7 +221,7 @@ class Importer {
   std::optional<double> origin_;
   std::map<Index, Span> markers_;
   std::vector<double> fetch_starts_;
-  BusyTime fetches_, optimizer_, kernels_, copies_, operators_;
+  std::array<BusyTime, processor + 1> busy_;  ///< by row
   bool single_process_ = false, several_processes_ = false;
   Index first_step_ = 0, missing_steps_ = 0;
   std::size_t events_ = 0, repeated_ = 0;

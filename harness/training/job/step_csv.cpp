@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 namespace assay {
@@ -59,16 +60,14 @@ Column column_of(std::string_view cell) {
 class Reader {
  public:
   Reader(const std::string& text, const std::string& where, const std::string& unit)
-      : where_(where), unit_word_(unit), unit_(unit.empty() ? 0 : seconds_in(unit)) {
+      : where_(where), unit_word_(unit), unit_(seconds_in(unit)) {
     if (!unit.empty() && unit_ <= 0) {
       throw Error("--unit", fmt::format("{} is no unit of time", unit), "use s, ms, us or ns");
     }
-    std::string_view rest = csv::without_mark(text);
-    for (Index line = 1; !rest.empty(); ++line) {
-      const std::size_t end = rest.find('\n');
-      take(line, rest.substr(0, end));
-      if (end == std::string_view::npos) break;
-      rest.remove_prefix(end + 1);
+    std::istringstream lines{std::string(csv::without_mark(text))};
+    for (std::string line; std::getline(lines, line);) {
+      ++line_;
+      if (!csv::trimmed(line).empty()) take(line);
     }
     if (times_.empty()) throw Error(where_, "holds no step time", "give one row per step");
   }
@@ -82,103 +81,90 @@ class Reader {
             "dropped column {}: it is neither step, unit, nor named for a unit of time", column.name));
       }
     }
-    if (!has(Role::step)) {
+    if (count(Role::step) == 0) {
       out.notes.push_back("there is no column step: the first row is taken for the first step of an epoch");
     }
     return out;
   }
 
  private:
-  [[noreturn]] void refuse(Index line, const std::string& what) const {
-    throw Error(fmt::format("{}: line {}", where_, line), what, "mend the line, or take it out");
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(fmt::format("{}: line {}", where_, line_), what, "mend the line, or take it out");
+  }
+  [[noreturn]] void refuse_unit(const std::string& what) const {
+    throw Error("--unit", fmt::format("is {}, but {}", unit_word_, what), "leave it out");
   }
 
-  bool has(Role role) const { return std::ranges::count(columns_, role, &Column::role) > 0; }
+  std::ptrdiff_t count(Role role) const { return std::ranges::count(columns_, role, &Column::role); }
 
-  void take(Index line, std::string_view text) {
-    if (csv::trimmed(text).empty()) return;
+  void take(std::string_view line) {
     if (columns_.empty()) {
-      const auto at = text.find_first_of(",;\t");
-      if (at != std::string_view::npos) separator_ = text[at];
-      const std::vector<std::string_view> cells = cells_of(text, separator_);
-      if (std::ranges::none_of(cells, [](std::string_view cell) { return number(cell).has_value(); })) {
-        header(line, cells);
-        return;
-      }
-      no_header(line, cells.size());
+      const auto at = line.find_first_of(",;\t");
+      if (at != std::string_view::npos) separator_ = line[at];
+      const std::vector<std::string_view> cells = cells_of(line, separator_);
+      if (std::ranges::none_of(cells, [](std::string_view cell) { return number(cell).has_value(); }))
+        return header(cells);
+      if (cells.size() > 2) refuse(fmt::format("{} columns need a header", cells.size()));
+      if (cells.size() == 2) columns_.push_back({Role::step, 0, "step"});
+      columns_.push_back({Role::time, 0, "time"});
     }
-    row(line, cells_of(text, separator_));
+    row(cells_of(line, separator_));
   }
 
-  void header(Index line, const std::vector<std::string_view>& cells) {
+  void header(const std::vector<std::string_view>& cells) {
     for (const std::string_view cell : cells) columns_.push_back(column_of(cell));
-    const auto times = std::ranges::count(columns_, Role::time, &Column::role);
-    if (times != 1) {
-      refuse(line, fmt::format(
-                       "the header names {} columns of step times, must be one: seconds, ms, us, ns or time",
-                       times));
+    if (const auto times = count(Role::time); times != 1) {
+      refuse(fmt::format(
+          "the header names {} columns of step times, must be one: seconds, ms, us, ns or time", times));
     }
-    for (const Role once : {Role::load, Role::step, Role::unit}) {
-      if (std::ranges::count(columns_, once, &Column::role) > 1)
-        refuse(line, "the header names a column twice");
-    }
+    if (count(Role::load) > 1 || count(Role::step) > 1 || count(Role::unit) > 1)
+      refuse("the header names a column twice");
     for (const Column& column : columns_) {
-      if (column.unit > 0 && unit_ > 0 && column.unit != unit_) {
-        throw Error("--unit", fmt::format("is {}, but {} has a column {}", unit_word_, where_, column.name),
-                    "leave it out");
-      }
+      if (column.unit > 0 && unit_ > 0 && column.unit != unit_)
+        refuse_unit(fmt::format("{} has a column {}", where_, column.name));
     }
   }
 
-  void no_header(Index line, std::size_t cells) {
-    if (cells > 2) refuse(line, fmt::format("{} columns need a header", cells));
-    if (cells == 2) columns_.push_back({Role::step, 0, "step"});
-    columns_.push_back({Role::time, 0, "time"});
-  }
-
-  double unit_of(Index line, const Column& column, const std::vector<std::string_view>& cells) const {
+  double unit_of(const Column& column, const std::vector<std::string_view>& cells) const {
     if (column.unit > 0) return column.unit;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].role != Role::unit) continue;
-      const double unit = seconds_in(cells[i]);
-      if (unit <= 0) refuse(line, fmt::format("{} is no unit of time: s, ms, us or ns", cells[i]));
-      if (unit_ > 0 && unit != unit_) {
-        throw Error("--unit",
-                    fmt::format("is {}, but line {} of {} says {}", unit_word_, line, where_, cells[i]),
-                    "leave it out");
-      }
+    const auto own = std::ranges::find(columns_, Role::unit, &Column::role);
+    if (own != columns_.end()) {
+      const std::string_view word = cells[static_cast<std::size_t>(own - columns_.begin())];
+      const double unit = seconds_in(word);
+      if (unit <= 0) refuse(fmt::format("{} is no unit of time: s, ms, us or ns", word));
+      if (unit_ > 0 && unit != unit_) refuse_unit(fmt::format("line {} of {} says {}", line_, where_, word));
       return unit;
     }
     if (unit_ > 0) return unit_;
     throw Error(where_, "does not say in which unit its times are", "add --unit s, ms, us or ns");
   }
 
-  void row(Index line, const std::vector<std::string_view>& cells) {
+  void row(const std::vector<std::string_view>& cells) {
     if (cells.size() != columns_.size()) {
-      refuse(line, fmt::format("has {} cells, the lines before it {}", cells.size(), columns_.size()));
+      refuse(fmt::format("has {} cells, the lines before it {}", cells.size(), columns_.size()));
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Column& column = columns_[i];
       if (column.role == Role::unit || column.role == Role::dropped) continue;
       const auto value = number(cells[i]);
-      if (!value || *value < 0) refuse(line, fmt::format("\"{}\" is no {}", cells[i], column.name));
+      if (!value || *value < 0) refuse(fmt::format("\"{}\" is no {}", cells[i], column.name));
       if (column.role == Role::step) {
-        step(line, cells[i], *value);
+        step(cells[i], *value);
       } else {
-        (column.role == Role::time ? times_ : loads_).push_back(*value * unit_of(line, column, cells));
+        (column.role == Role::time ? times_ : loads_).push_back(*value * unit_of(column, cells));
       }
     }
   }
 
   /// Times of every hundredth step would be taken for a hundred times fewer steps.
-  void step(Index line, std::string_view cell, double value) {
+  void step(std::string_view cell, double value) {
     constexpr double most = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
     if (value != std::floor(value) || value > most)
-      refuse(line, fmt::format("\"{}\" is no number of a step", cell));
+      refuse(fmt::format("\"{}\" is no number of a step", cell));
     const auto number = static_cast<Index>(value);
     if (last_step_ && number != *last_step_ + 1) {
-      refuse(line, fmt::format("step {} does not follow step {}: each row must be the next step", number,
-                               *last_step_));
+      refuse(fmt::format("step {} does not follow step {}: each row must be the next step", number,
+                         *last_step_));
     }
     if (!last_step_) first_step_ = number;
     last_step_ = number;
@@ -186,7 +172,8 @@ class Reader {
 
   const std::string& where_;
   const std::string& unit_word_;
-  double unit_ = 0;
+  double unit_ = 0;  ///< 0: not stated
+  Index line_ = 0;
   char separator_ = ',';
   std::vector<Column> columns_;
   std::vector<double> times_, loads_;
