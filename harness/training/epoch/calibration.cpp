@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 namespace assay {
@@ -41,12 +42,6 @@ std::vector<double> summed(const std::vector<StepPhase>& phases, const Which& wh
 
 bool is_load(const StepPhase& phase) { return phase.kind == PhaseKind::load; }
 bool is_rest(const StepPhase& phase) { return phase.kind != PhaseKind::load; }
-
-std::string share_text(double after, double before) {
-  const double ratio = after / before;
-  return ratio >= 1 ? fmt::format("{} slower", percent_text(ratio - 1))
-                    : fmt::format("{} faster", percent_text(1 - ratio));
-}
 
 std::string chance_text(const Change& change) {
   if (change.chance <= 0) return "no spread is known to judge it by";
@@ -129,8 +124,7 @@ class Calibrator {
     const auto runs = static_cast<double>(windows_.size());
     out_.span = last * runs / (runs - 1);
     if (const auto change = change_in(out_.steady)) {
-      note_drift(*change, fmt::format("from run {} on, steps are {}", change->group + 1,
-                                      share_text(change->after, change->before)));
+      note_drift(*change, fmt::format("from run {} on, steps are", change->group + 1));
     }
   }
 
@@ -162,19 +156,20 @@ class Calibrator {
       const auto change = change_in(kept_[i].groups);
       if (!change) continue;
       const Index first = windows_[i].first_step + static_cast<Index>(kept_[i].skipped);
-      note_drift(*change, fmt::format("from step {} on, steps are {}", first + change->step,
-                                      share_text(change->after, change->before)));
+      note_drift(*change, fmt::format("from step {} on, steps are", first + change->step));
     }
     for (std::size_t i = 1; i < kept_.size(); ++i) {
       const auto change = change_between(kept_[i - 1].groups, kept_[i].groups, kept_.size() - 1);
       if (!change) continue;
-      note_drift(*change, fmt::format("the window from step {} on is {} than the one before it",
-                                      windows_[i].first_step, share_text(change->after, change->before)));
+      note_drift(*change, fmt::format("the window from step {} on is", windows_[i].first_step),
+                 " than the one before it");
     }
   }
 
-  void note_drift(const Change& change, const std::string& text) {
-    flag(Doubt::drift, fmt::format("{}: {} then {}, {}", text, seconds_text(change.before),
+  void note_drift(const Change& change, const std::string& place, const char* than = "") {
+    const double more = change.after / change.before - 1;
+    flag(Doubt::drift, fmt::format("{} {} {}{}: {} then {}, {}", place, percent_text(std::abs(more)),
+                                   more >= 0 ? "slower" : "faster", than, seconds_text(change.before),
                                    seconds_text(change.after), chance_text(change)));
     if (!out_.moved) out_.moved = change.covering;
     out_.moved->low = std::min(out_.moved->low, change.covering.low);

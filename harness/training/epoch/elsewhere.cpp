@@ -12,17 +12,7 @@
 namespace assay {
 namespace {
 
-/// Leaves out the first, which meets cold caches.
-std::vector<double> warmed_up(std::vector<double> seconds) {
-  if (seconds.size() > 1) seconds.erase(seconds.begin());
-  return seconds;
-}
-
-double mean_step(const std::vector<StepTimes>& steps) {
-  std::vector<double> seconds;
-  for (const StepTimes& step : steps) seconds.push_back(step.end - step.begin);
-  return mean_of(warmed_up(std::move(seconds)));
-}
+double mean_step(const std::vector<StepTimes>& steps) { return mean_of(warmed_up(step_seconds(steps))); }
 
 Index count_for(double longest, double seconds) {
   return std::clamp(static_cast<Index>(seconds / std::max(longest, 1e-9)), Index{3}, Index{1000});

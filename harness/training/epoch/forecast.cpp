@@ -81,7 +81,6 @@ Forecast forecast(const Job& job, const Job* against) {
   out.steps = count_steps(job.dataset.train, job.dataset.batch, job.dataset.drop_last);
   out.segments = segments_of(c, *target);
   out.models = predict_with_all(c, *target);
-  out.bounds = bounds_of(c, out.queue, *target);
   out.what_if = what_if(job, c, out.queue, *target);
   return out;
 }

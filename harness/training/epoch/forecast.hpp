@@ -12,14 +12,7 @@
 
 namespace assay {
 
-/// The least that an epoch can take by one resource alone; start-up, validation and checkpoints included.
-struct EpochBound {
-  std::string resource;
-  double seconds = 0;
-  std::string text;  ///< the figures that it is computed from
-};
-
-/// The same epoch with one thing changed.
+/// The same epoch with one thing changed, or by one resource alone: its bound.
 struct WhatIf {
   std::string change;
   double seconds = 0;
@@ -72,7 +65,6 @@ struct Forecast {
   Experience experience;  ///< of epochs before, with the most elaborate model; none unless a log is kept
   LoaderQueue queue;      ///< with contention as fitted
   std::string limited_by;
-  std::vector<EpochBound> bounds;
   std::vector<WhatIf> what_if;
   std::vector<Score> scores;
   std::optional<KnownEpoch> known;    ///< once it was run
@@ -87,9 +79,7 @@ Forecast forecast(const Job& job, const Job* against = nullptr);
 /// are enough of them. Nothing without a model.
 std::optional<Interval> predicted_epoch(const Forecast& forecast);
 
-/// Lower bounds of an epoch, and its time with one thing changed. Empty where the steps are not known.
-std::vector<EpochBound> bounds_of(const Calibration& calibration, const LoaderQueue& queue,
-                                  const Target& target);
+/// Epochs with one thing changed. Empty where the steps are not known.
 std::vector<WhatIf> what_if(const Job& job, const Calibration& calibration, const LoaderQueue& queue,
                             const Target& target);
 /// Says in a sentence where the time of a step goes.

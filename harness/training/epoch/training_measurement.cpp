@@ -20,7 +20,6 @@ std::vector<double> each(const std::vector<StepTimes>& steps, OfStep of) {
   return out;
 }
 
-double whole(const StepTimes& step) { return step.end - step.begin; }
 struct PhaseOf {
   const char* name;
   PhaseKind kind;
@@ -56,7 +55,7 @@ TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, doub
           .steps = static_cast<Index>(steps.size()),
           .wall_seconds = seconds,
           .cache = cache,
-          .step_seconds = each(steps, whole)};
+          .step_seconds = step_seconds(steps)};
 }
 
 void add_phases(Job& job, const std::vector<StepTimes>& steps) {
@@ -99,18 +98,21 @@ class CalibrationRuns {
 
   Job run() {
     const double apart = policy_.seconds / static_cast<double>(policy_.runs);
+    const Index all = policy_.runs + (plan_.cold ? policy_.cold_runs : 0);
     // Warm runs first, whatever the plan says of its epoch: dropped pages stay away until they are read.
     training_.start_cold(false);
-    for (Index run = 0; run < policy_.runs && !hooks_.stopped(); ++run) {
-      pause_until(start_, static_cast<double>(run) * apart, hooks_);
-      say("run", run, policy_.runs, 0);
+    for (Index run = 0; run < all && !hooks_.stopped(); ++run) {
+      const bool cold = run >= policy_.runs;
+      if (!cold) pause_until(start_, static_cast<double>(run) * apart, hooks_);
+      hooks_.say(fmt::format("calibration: {}run {} of {}", cold ? "cold " : "", run + 1, all),
+                 static_cast<double>(run) / static_cast<double>(all));
+      if (cold) {
+        train_cold(range_of(run));
+        continue;
+      }
       warm_up();
       train(range_of(run), PageCache::warm);
       if (run % std::max<Index>(1, policy_.runs / policy_.beside) == 0) time_beside();
-    }
-    for (Index run = 0; plan_.cold && run < policy_.cold_runs && !hooks_.stopped(); ++run) {
-      say("cold run", run, policy_.cold_runs, policy_.runs);
-      train_cold(range_of(run));
     }
     training_.start_cold(plan_.cold);
     out_.weather = station_.since();
@@ -120,12 +122,6 @@ class CalibrationRuns {
   }
 
  private:
-  void say(std::string_view what, Index run, Index of, Index before) const {
-    const Index all = policy_.runs + (plan_.cold ? policy_.cold_runs : 0);
-    hooks_.say(fmt::format("calibration: {} {} of {}", what, run + 1, of),
-               static_cast<double>(before + run) / static_cast<double>(all));
-  }
-
   /// One, two or three parts of the steps that may be trained. Each run goes on behind the run before it, as
   /// long as there are batches.
   StepRange range_of(Index run) {
@@ -144,7 +140,7 @@ class CalibrationRuns {
   void warm_up() {
     const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
     const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
-    step_ = mean_of(each(times, whole));
+    step_ = mean_of(step_seconds(times));
   }
 
   void train(const StepRange& range, PageCache cache) {
@@ -176,9 +172,9 @@ class CalibrationRuns {
     }
   }
 
-  /// Leaves out the first, unless it is the only one.
   static void append(std::vector<double>& to, const std::vector<double>& seconds) {
-    to.insert(to.end(), seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
+    const std::vector<double> warm = warmed_up(seconds);
+    to.insert(to.end(), warm.begin(), warm.end());
   }
 
   Training& training_;
@@ -196,6 +192,15 @@ class CalibrationRuns {
 };
 
 }  // namespace
+
+std::vector<double> step_seconds(const std::vector<StepTimes>& steps) {
+  return each(steps, [](const StepTimes& step) { return step.end - step.begin; });
+}
+
+std::vector<double> warmed_up(std::vector<double> seconds) {
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  return seconds;
+}
 
 void pause_until(Clock::time_point start, double seconds, const Hooks& hooks) {
   while (std::chrono::duration<double>(Clock::now() - start).count() < seconds && !hooks.stopped()) {

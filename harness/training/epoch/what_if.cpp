@@ -1,4 +1,4 @@
-// Plays the same epoch under other circumstances: bounds by one resource alone, and one thing changed at a
+// Plays the same epoch under other circumstances: by one resource alone, and with one thing changed at a
 // time.
 #include "core/text/figures.hpp"
 #include "training/epoch/forecast.hpp"
@@ -45,37 +45,14 @@ std::vector<WhatIf> by_subtraction(const Calibration& c, const Target& target) {
   std::vector<WhatIf> out;
   for (const StepPhase& part : c.parts) {
     if (best == nullptr) break;
-    const double saved = (target.steps + target.partial) * part.mean_seconds,
-                 seconds = best->seconds.middle - saved;
+    const double saved = (target.steps + target.partial) * part.mean_seconds;
+    const double seconds = best->seconds.middle - saved;
     out.push_back({"no " + part.name, seconds, saved, seconds, seconds, ""});
   }
   return out;
 }
 
 }  // namespace
-
-std::vector<EpochBound> bounds_of(const Calibration& c, const LoaderQueue& queue, const Target& target) {
-  std::vector<EpochBound> out;
-  const double steps = target.steps + target.partial, more = c.one_off + seconds_of(segments_of(c, target));
-  const auto add = [&](std::string resource, double period, std::string text) {
-    out.push_back({std::move(resource), more + steps * period, std::move(text)});
-  };
-  if (!c.rest.empty()) {
-    const double rest = mean_of(c.rest);
-    add("steps without loading", rest, fmt::format("{} each", seconds_text(rest)));
-  }
-  if (!c.load.empty()) {
-    const double load = mean_of(c.load);
-    const auto workers = static_cast<double>(std::max<Index>(1, queue.workers));
-    add("loading without steps", load / workers,
-        queue.workers > 0 ? fmt::format("{} / {} workers", seconds_text(load), queue.workers)
-                          : fmt::format("{} each", seconds_text(load)));
-  }
-  for (const StepPhase& beside : c.beside) {
-    add(beside.name, beside.mean_seconds, fmt::format("{} in each step", seconds_text(beside.mean_seconds)));
-  }
-  return out;
-}
 
 std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQueue& queue,
                             const Target& target) {
@@ -95,7 +72,11 @@ std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQu
     const double seconds = epoch(changed, load, rest, target, beside);
     out.push_back({std::move(change), seconds, as_it_is - seconds, seconds, seconds, std::move(given)});
   };
-  add("no loading", queue, {0.0}, c.rest);
+  LoaderQueue alone = queue;  // a resource alone contends with nothing
+  alone.load_contention = alone.compute_contention = 1;
+  add("no loading", alone, {0.0}, c.rest);
+  add("loading alone", alone, c.load, {0.0});
+  for (const StepPhase& busy : c.beside) add(busy.name + " alone", alone, {0.0}, {busy.mean_seconds});
   for (const StepPhase& part : c.parts) {
     if (part.kind != PhaseKind::load) add("no " + part.name, queue, c.load, without(c.rest, part));
   }

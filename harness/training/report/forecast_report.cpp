@@ -154,14 +154,6 @@ doc::Table segments_table(const Forecast& f) {
   return out;
 }
 
-doc::Table bounds_table(const Forecast& f) {
-  doc::Table out{.tag = "bounds",
-                 .columns = doc::columns("resource = no faster than; !seconds = epoch [s]; !text = from")};
-  for (const EpochBound& one : f.bounds)
-    out.rows.push_back({one.resource, doc::seconds(one.seconds), one.text});
-  return out;
-}
-
 /// Adds the table of changes, and below it each assumption once.
 void add_changes(const Forecast& f, std::vector<doc::Block>& out) {
   doc::Table changes{
@@ -291,8 +283,7 @@ std::vector<doc::Section> sections_of(const Forecast& f) {
     const std::string experience = experience_text(f);
     out.push_back({.title = "Models",
                    .blocks = {doc::Text(epoch + "."), models_table(f), model_remarks(f), segments_table(f),
-                              doc::Text(experience.empty() ? "" : "Experience: " + experience + "."),
-                              bounds_table(f)}});
+                              doc::Text(experience.empty() ? "" : "Experience: " + experience + ".")}});
     add_changes(f, out.emplace_back(doc::Section{.title = "What if"}).blocks);
     out.push_back({.title = "Left out", .blocks = {list_of("left_out", f.left_out)}});
   }
@@ -367,7 +358,7 @@ Json forecast_schema() {
        .lists = {"notes", "findings", "doubts"},
        .optional_lists = {"left_out"},
        .tables = {"parts", "scores"},
-       .optional_tables = {"models", "segments", "bounds", "what_if"}});
+       .optional_tables = {"models", "segments", "what_if"}});
 }
 
 std::string to_text(const Forecast& f, const std::string& before_the_outcome) {
