@@ -22,34 +22,29 @@ void add(std::vector<Candidate>& candidates, Candidate next) {
   candidates.push_back(std::move(next));
 }
 
-const OpenBlasCore& core_named(const std::string& name) {
-  std::vector<std::string> known;
-  for (const OpenBlasCore& core : openblas_cores()) {
-    if (same_core(core.name, name)) return core;
-    known.push_back(core.name);
-  }
-  constexpr std::size_t shown = 3;
-  throw Error("--core-types " + name, "is no core type whose instructions are known here",
-              fmt::format("near it: {}; all: {}", fmt::join(near_names(name, known, shown), ", "),
-                          fmt::join(known, ", ")));
-}
-
-/// Each once, the least demanding first.
+/// Each core type once, the least demanding first.
 std::vector<OpenBlasCore> cores_to_try(const std::vector<std::string>& wanted,
                                        const std::vector<std::string>& features) {
-  std::vector<std::string> names;
+  std::vector<std::string> known;
+  for (const OpenBlasCore& core : openblas_cores()) known.push_back(core.name);
   for (const std::string& name : wanted) {
-    const OpenBlasCore& core = core_named(name);
-    const std::vector<std::string> missing = lacking(core, features);
-    if (!missing.empty()) {
+    const auto core = std::ranges::find_if(
+        openblas_cores(), [&](const OpenBlasCore& one) { return same_core(one.name, name); });
+    if (core == openblas_cores().end()) {
+      throw Error("--core-types " + name, "is no core type whose instructions are known here",
+                  fmt::format("near it: {}; all: {}", fmt::join(near_names(name, known, 3), ", "),
+                              fmt::join(known, ", ")));
+    }
+    if (const std::vector<std::string> missing = lacking(*core, features); !missing.empty()) {
       throw Error("--core-types " + name, fmt::format("this processor lacks {}", fmt::join(missing, ", ")),
                   "leave it out");
     }
-    names.push_back(core.name);
   }
   std::vector<OpenBlasCore> out;
   for (const OpenBlasCore& core : openblas_cores()) {
-    const bool asked = names.empty() || std::ranges::find(names, core.name) != names.end();
+    const bool asked = wanted.empty() || std::ranges::any_of(wanted, [&](const std::string& name) {
+                         return same_core(core.name, name);
+                       });
     if (asked && lacking(core, features).empty()) out.push_back(core);
   }
   return out;
@@ -71,10 +66,6 @@ std::vector<CacheSizes> near(const CacheSizes& system) {
   return out;
 }
 
-Variables environment_with(const TunedVariable& variable, std::optional<std::string> value) {
-  return {{std::string(variable.name), std::move(value)}};
-}
-
 Turn turn_of(const std::vector<TurnSample>& own, const std::vector<TurnSample>& control) {
   Turn out;
   for (const TurnSample& trial : own) out.seconds.push_back(trial.seconds);
@@ -88,9 +79,10 @@ std::vector<Candidate> core_candidates(const std::vector<std::string>& wanted,
                                        const std::vector<std::string>& features,
                                        const ReportedCore& reported) {
   std::vector<Candidate> out;
-  add(out, {.name = "default", .in_use = reported(environment_with(core_type, std::nullopt))});
+  const std::string variable(core_type.name);
+  add(out, {.name = "default", .in_use = reported({{variable, std::nullopt}})});
   for (const OpenBlasCore& core : cores_to_try(wanted, features)) {
-    Candidate next{.name = core.name, .in_use = reported(environment_with(core_type, core.name))};
+    Candidate next{.name = core.name, .in_use = reported({{variable, core.name}})};
     if (!same_core(next.in_use, core.name)) {
       next.left_out = fmt::format("NOT TAKEN: OpenBLAS uses {} instead", next.in_use);
     } else if (same_core(next.in_use, out.front().in_use)) {
@@ -116,7 +108,7 @@ std::vector<Candidate> cache_candidates(const std::vector<std::string>& wanted, 
 
 Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
                          std::size_t at) {
-  return environment_with(variable, at == 0 ? std::nullopt : std::optional(candidates[at].name));
+  return {{std::string(variable.name), at == 0 ? std::nullopt : std::optional(candidates[at].name)}};
 }
 
 void measure_values(const TunedVariable& variable, std::vector<Candidate>& candidates,
