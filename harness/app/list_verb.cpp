@@ -10,22 +10,19 @@
 #include "core/machine/build_info.hpp"
 #include "core/plan/filter.hpp"
 #include "core/plan/shapes.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace assay {
 namespace {
-
-struct Listed {
-  const Operation* operation;
-  std::vector<std::size_t> variants;
-  std::vector<std::string> problems;  ///< asked about; may be empty
-};
 
 /// The variant that `auto` is for a problem and a number of threads.
 struct ListedChoice {
@@ -34,7 +31,6 @@ struct ListedChoice {
   std::string variant, reason;
 };
 
-// The same as files hold it.
 struct ListedVariant {
   VariantInfo info;
   std::optional<std::string> unfit;
@@ -99,60 +95,63 @@ void describe(Fields& f, List& list) {
   f("operations", list.operations);
 }
 
-bool is_listed(const VariantInfo& variant, bool known) { return (variant.kin() != Kin::sound) == known; }
-
-/// Selects variants of the operations of cases, one entry for each operation.
-std::vector<Listed> of_cases(const Registry& registry, const std::string& cases, bool known) {
-  std::vector<Listed> out;
-  for (const Case& row : suite_of_shapes(cases, registry).cases) {
-    const Operation& operation = registry.at(row.operation);
-    auto entry = std::ranges::find(out, &operation, &Listed::operation);
-    if (entry == out.end()) {
-      entry = out.insert(out.end(), {&operation, {}, {}});
-      for (std::size_t v = 0; v < operation.variants().size(); ++v)
-        if (is_listed(operation.variants()[v], known)) entry->variants.push_back(v);
+/// The choices for each problem on one thread and on all cores.
+std::vector<ListedChoice> choices_of(const Operation& operation, std::size_t variant,
+                                     const std::vector<std::string>& problems) {
+  std::vector<ListedChoice> out;
+  for (const std::string& problem : problems) {
+    for (const int threads : std::set{1, this_machine().cores}) {
+      if (const auto choice = picked(operation, variant, problem, {.threads = threads}))
+        out.push_back({problem, threads, choice->variant, std::string(choice->reason)});
     }
-    entry->problems.push_back(fields_of(operation, row.problem, row.file));
   }
   return out;
 }
 
-/// Selects variants that one would use or, if `known`, those that are kept for the tests of checks.
-std::vector<Listed> selected(const Registry& registry, const std::string& filter, bool known) {
-  if (names_shapes(filter)) return of_cases(registry, filter, known);
-  const Filter wanted(filter, registry);
-  std::vector<Listed> out;
-  for (const Operation* operation : registry.operations()) {
-    Listed next{operation, {}, {}};
-    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
-      const VariantInfo& variant = operation->variants()[v];
-      if (is_listed(variant, known) && wanted.selects(fmt::format("{}/{}", operation->name(), variant.name)))
-        next.variants.push_back(v);
+/// The operation with the variants that `wants` selects: those that one would use or, if `known`, those that
+/// are kept for the tests of checks. `problems` are those asked about, if any.
+ListedOperation listed(const Operation& operation, const std::vector<std::string>& problems, bool known,
+                       const std::function<bool(const VariantInfo&)>& wants) {
+  ListedOperation out{.name = std::string(operation.name()),
+                      .about = std::string(operation.about()),
+                      .version = operation.version(),
+                      .corner_cases = operation.corner_cases()};
+  for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
+  for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
+  for (std::size_t v = 0; v < operation.variants().size(); ++v) {
+    const VariantInfo& variant = operation.variants()[v];
+    if ((variant.kin() != Kin::sound) != known || !wants(variant)) continue;
+    const std::string& problem = problems.empty() ? out.corner_cases.front() : problems.front();
+    out.variants.push_back(
+        {variant, operation.unfit(v, problem, Context{}), choices_of(operation, v, problems)});
+  }
+  return out;
+}
+
+std::vector<ListedOperation> selected(const Registry& registry, const std::string& filter, bool known) {
+  std::vector<ListedOperation> out;
+  if (names_shapes(filter)) {
+    std::vector<std::pair<const Operation*, std::vector<std::string>>> asked;
+    for (const Case& row : suite_of_shapes(filter, registry).cases) {
+      const Operation& operation = registry.at(row.operation);
+      auto entry = std::ranges::find(asked, &operation, [](const auto& one) { return one.first; });
+      if (entry == asked.end()) entry = asked.insert(asked.end(), {&operation, {}});
+      entry->second.push_back(fields_of(operation, row.problem, row.file));
     }
+    for (const auto& [operation, problems] : asked)
+      out.push_back(listed(*operation, problems, known, [](const VariantInfo&) { return true; }));
+    return out;
+  }
+  const Filter wanted(filter, registry);
+  for (const Operation* operation : registry.operations()) {
+    ListedOperation next = listed(*operation, {}, known, [&](const VariantInfo& variant) {
+      return wanted.selects(fmt::format("{}/{}", operation->name(), variant.name));
+    });
     if (!next.variants.empty()) out.push_back(std::move(next));
   }
   if (out.empty()) {
     throw Error("filter '" + filter + "'", "selects no variant",
                 known ? "`assay list --known` shows all" : "`assay list` shows all");
-  }
-  return out;
-}
-
-std::optional<std::string> unfit_here(const Listed& listed, std::size_t variant) {
-  const Operation& operation = *listed.operation;
-  const std::string problem =
-      listed.problems.empty() ? operation.corner_cases().front() : listed.problems.front();
-  return operation.unfit(variant, problem, Context{});
-}
-
-/// The choices on one thread and on all cores.
-std::vector<ListedChoice> choices_of(const Listed& listed, std::size_t variant) {
-  std::vector<ListedChoice> out;
-  for (const std::string& problem : listed.problems) {
-    for (const int threads : std::set{1, this_machine().cores}) {
-      if (const auto choice = picked(*listed.operation, variant, problem, {.threads = threads}))
-        out.push_back({problem, threads, choice->variant, std::string(choice->reason)});
-    }
   }
   return out;
 }
@@ -173,35 +172,28 @@ std::string_view mark_of(Kin kin) {
   return "";
 }
 
-/// Lines about what the variant calls beyond run-times.
-std::string calls_of(const VariantInfo& variant) {
-  std::vector<std::string> calls;
-  for (const Calls& one : variant.calls.value_or(std::vector<Calls>())) calls.push_back(in_words(one));
-  return calls.empty() ? "" : fmt::format("{:17}calls {}\n", "", fmt::join(calls, ", "));
-}
-
-std::string text_of(const Listed& listed) {
-  const Operation& operation = *listed.operation;
-  std::vector<std::string> fields, fills;
-  for (const FieldRule& rule : operation.fields()) fields.push_back(field_text(rule));
-  for (const Fill fill : operation.fills()) fills.emplace_back(to_string(fill));
-  std::string out = fmt::format("{}  {}\n", operation.name(), operation.about());
+std::string text_of(const ListedOperation& operation) {
+  std::vector<std::string> fields;
+  for (const FieldRule& rule : operation.fields) fields.push_back(field_text(rule));
+  std::string out = fmt::format("{}  {}\n", operation.name, operation.about);
   out += fmt::format("  problem {}; fills {}; {} corner cases\n", fmt::join(fields, " "),
-                     fmt::join(fills, ", "), operation.corner_cases().size());
+                     fmt::join(operation.fills, ", "), operation.corner_cases.size());
   std::map<std::string, std::vector<std::string>> not_here;  // names by reason
-  for (const std::size_t v : listed.variants) {
-    const VariantInfo& variant = operation.variants()[v];
-    if (const auto unfit = unfit_here(listed, v)) {
-      not_here[*unfit].push_back(variant.name);
+  for (const ListedVariant& one : operation.variants) {
+    const VariantInfo& variant = one.info;
+    if (one.unfit) {
+      not_here[*one.unfit].push_back(variant.name);
       continue;
     }
     out += fmt::format("  {:<14} {}{}{}\n", variant.name, mark_of(variant.kin()), variant.summary,
                        variant.threaded ? " (threads)" : "");
-    for (const ListedChoice& choice : choices_of(listed, v)) {
+    for (const ListedChoice& choice : one.choices) {
       out += fmt::format("{:17}is {} for {}#{}{}{}\n", "", choice.variant, choice.problem, choice.threads,
                          choice.reason.empty() ? "" : ", because ", choice.reason);
     }
-    out += calls_of(variant);
+    std::vector<std::string> calls;  // beyond run-times
+    for (const Calls& to : variant.calls.value_or(std::vector<Calls>())) calls.push_back(in_words(to));
+    if (!calls.empty()) out += fmt::format("{:17}calls {}\n", "", fmt::join(calls, ", "));
   }
   for (const auto& [reason, names] : not_here)
     out += fmt::format("  not here       {}: {}\n", fmt::join(names, ", "), reason);
@@ -209,35 +201,13 @@ std::string text_of(const Listed& listed) {
 }
 
 /// One variant a line, to be compared with the same of another program.
-std::string code_of(const Listed& listed) {
+std::string code_of(const ListedOperation& operation) {
   std::string out;
-  for (const std::size_t v : listed.variants) {
-    const VariantInfo& variant = listed.operation->variants()[v];
+  for (const ListedVariant& one : operation.variants) {
+    const VariantInfo& variant = one.info;
     const std::string line = variant.line > 0 ? fmt::format(":{}", variant.line) : "";
     out += fmt::format("{:<16}  {:<40} {}{}\n", variant.code.empty() ? "unknown" : variant.code,
-                       fmt::format("{}/{}", listed.operation->name(), variant.name), variant.source, line);
-  }
-  return out;
-}
-
-ListedOperation stored(const Listed& listed) {
-  const Operation& operation = *listed.operation;
-  ListedOperation out{.name = std::string(operation.name()),
-                      .about = std::string(operation.about()),
-                      .version = operation.version(),
-                      .corner_cases = operation.corner_cases()};
-  for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
-  for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
-  for (const std::size_t v : listed.variants)
-    out.variants.push_back({operation.variants()[v], unfit_here(listed, v), choices_of(listed, v)});
-  return out;
-}
-
-std::size_t unknown_calls(const List& list) {
-  std::size_t out = 0;
-  for (const ListedOperation& operation : list.operations) {
-    out += static_cast<std::size_t>(
-        std::ranges::count_if(operation.variants, [](const ListedVariant& one) { return !one.info.calls; }));
+                       operation.name + "/" + variant.name, variant.source, line);
   }
   return out;
 }
@@ -258,20 +228,19 @@ Json list_schema() { return schema_of<List>(); }
 
 Outcome list_verb(const ListOptions& options, const Registry& registry) {
   if (options.known) require_teeth(registry, "list --known");
-  const BuildInfo& build = build_info();
+  List list{.operations = selected(registry, options.filter, options.known)};
   std::string text;
-  List list;
-  for (const Listed& listed : selected(registry, options.filter, options.known)) {
-    text += options.code ? code_of(listed) : text_of(listed) + "\n";
-    list.operations.push_back(stored(listed));
+  Index unknown = 0;
+  for (const ListedOperation& operation : list.operations) {
+    text += options.code ? code_of(operation) : text_of(operation) + "\n";
+    unknown +=
+        std::ranges::count_if(operation.variants, [](const ListedVariant& one) { return !one.info.calls; });
   }
   if (!options.code) {
-    const std::size_t unknown = unknown_calls(list);
     if (unknown > 0)
-      text +=
-          fmt::format("calls                    unknown of {} variant{}\n", unknown, unknown == 1 ? "" : "s");
-    text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", build.kernel_flags,
-                        build.reference_flags);
+      text += fmt::format("calls                    unknown of {}\n", quantity_text(unknown, "variant"));
+    text += fmt::format("kernels compiled with    {}\nreference compiled with  {}\n", list.kernel_flags,
+                        list.reference_flags);
   }
   put(options.json, text, json_text(to_value(list)));
   return {};
