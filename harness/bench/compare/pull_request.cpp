@@ -356,9 +356,7 @@ Plot epochs_plot(const std::vector<SlowerEpoch>& epochs) {
     const std::string label = abridged(one.suite + " with " + one.variant, 2 * most_name_bytes);
     rows.push_back({.name = label,
                     .title = label + ": " + seconds_text(one.more) + " longer",
-                    .low = one.more.low,
-                    .middle = one.more.middle,
-                    .high = one.more.high,
+                    .value = one.more,
                     .look = Look::worse});
   }
   if (rows.empty()) return {};
@@ -523,9 +521,7 @@ Plot ratios_plot(const Comparison& comparison) {
     if (rows.size() == most_forest_rows || (no_news && all.size() > most_forest_rows)) break;
     rows.push_back({.name = fmt::format("{} {}", mark(row.standing), row.key),
                     .title = row.key + ": " + in_words(row),
-                    .low = row.ratio.low,
-                    .middle = row.ratio.middle,
-                    .high = row.ratio.high,
+                    .value = row.ratio,
                     .look = look_of(row.standing)});
     limit = std::max(limit, row.limit);
     least = std::min(least, row.limit);

@@ -167,19 +167,19 @@ double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
   return is_share ? 1 - mean : mean;
 }
 
-Interval mean_of(ClaimedFigure figure, const std::vector<DecidingCase>& cases) {
-  std::vector<double> low, middle, high;
+/// Made of the lower, the middle and the upper ends of all; covers as much as the least of them.
+Interval of_ends(const std::vector<Interval>& all,
+                 const std::function<double(const std::vector<double>&)>& joined) {
   Interval out{.coverage = 1};
-  for (const DecidingCase& one : cases) {
-    low.push_back(one.value.low);
-    middle.push_back(one.value.middle);
-    high.push_back(one.value.high);
-    out.coverage = std::min(out.coverage, one.value.coverage);
-    if (one.value.basis == Basis::slices) out.basis = Basis::slices;
+  for (double Interval::*end : {&Interval::low, &Interval::middle, &Interval::high}) {
+    std::vector<double> ends;
+    for (const Interval& one : all) ends.push_back(one.*end);
+    out.*end = joined(ends);
   }
-  out.low = mean_of(figure, low);
-  out.middle = mean_of(figure, middle);
-  out.high = mean_of(figure, high);
+  for (const Interval& one : all) {
+    out.coverage = std::min(out.coverage, one.coverage);
+    if (one.basis == Basis::slices) out.basis = Basis::slices;
+  }
   return out;
 }
 
@@ -236,7 +236,9 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
     out.cases.push_back(std::move(one));
   }
   if (out.cases.empty()) return out;
-  out.value = mean_of(part.figure, out.cases);
+  std::vector<Interval> values;
+  for (const DecidingCase& one : out.cases) values.push_back(one.value);
+  out.value = of_ends(values, [&](const auto& ends) { return mean_of(part.figure, ends); });
   // A hundredth of a roof says nothing about a graph or a search.
   const auto says_something = [&](double most) {
     return part.from > most ||
@@ -405,32 +407,26 @@ double composed_speedup(const std::vector<ClaimShare>& shares, const std::vector
 }
 
 PartRuling by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
-  std::vector<double> low, middle, high, limit;
+  const Interval takes_no_time{INFINITY, INFINITY, INFINITY, 1};
+  std::vector<Interval> speedups;
   PartRuling out;
-  Interval value{.coverage = 1};
   for (const ClaimShare& share : part.composed) {
-    limit.push_back(INFINITY);
     if (share.claim.empty()) {
-      for (auto* ends : {&low, &middle, &high}) ends->push_back(INFINITY);
+      speedups.push_back(takes_no_time);
       continue;
     }
     const auto known =
         std::ranges::find(so_far.rulings, share.claim, [](const ClaimRuling& one) { return one.claim.id; });
     if (known == so_far.rulings.end() || !known->parts.front().value)
       return open(share.claim + ", of which it is composed, was not measured");
-    const PartRuling& of = known->parts.front();
-    low.push_back(of.value->low);
-    middle.push_back(of.value->middle);
-    high.push_back(of.value->high);
-    value.coverage = std::min(value.coverage, of.value->coverage);
-    if (of.value->basis == Basis::slices) value.basis = Basis::slices;
-    std::ranges::copy(of.cases, std::back_inserter(out.cases));
+    speedups.push_back(*known->parts.front().value);
+    std::ranges::copy(known->parts.front().cases, std::back_inserter(out.cases));
   }
-  value.low = composed_speedup(part.composed, low);
-  value.middle = composed_speedup(part.composed, middle);
-  value.high = composed_speedup(part.composed, high);
-  out.value = figure_of_speedup(part.figure, value);
-  const double most = composed_speedup(part.composed, limit);
+  const auto composed = [&](const std::vector<double>& of_parts) {
+    return composed_speedup(part.composed, of_parts);
+  };
+  out.value = figure_of_speedup(part.figure, of_ends(speedups, composed));
+  const double most = composed(std::vector<double>(part.composed.size(), INFINITY));
   if (std::isfinite(most)) {
     out.bound = {.most = figure_of_speedup(part.figure, most),
                  .why = "its parts cannot give back more than their shares"};

@@ -41,9 +41,7 @@ Plot speedups_plot(const Report& report) {
     const Interval& ratio = *row->speedup;
     rows.push_back({.name = row->key,
                     .title = row->key + ": " + speedup_text(ratio) + " against naive",
-                    .low = ratio.low,
-                    .middle = ratio.middle,
-                    .high = ratio.high,
+                    .value = ratio,
                     .look = ratio.low > 1    ? Look::better
                             : ratio.high < 1 ? Look::worse
                                              : Look::open});
@@ -58,7 +56,7 @@ Plot roofline(const Report& report) {
   if (report.roofs.empty() || !report.withheld.empty()) return {};
   std::vector<PlottedRoof> roofs;
   for (const Roof& roof : report.roofs) {
-    const std::string threads = fmt::format("{} thread{}", roof.threads, roof.threads == 1 ? "" : "s");
+    const std::string threads = quantity_text(roof.threads, "thread");
     roofs.push_back({fmt::format("{} GFLOP/s, {}", figure(roof.flops_per_second / 1e9), threads),
                      roof.flops_per_second, /*sloped=*/false});
     for (const Bandwidth& level : roof.bandwidth) {
@@ -98,15 +96,12 @@ Plot peers_plot(const Report& report) {
   std::vector<PlottedInterval> rows;
   for (const PeerRow& row : report.peers) {
     const PeerRatio &worst = row.ratios.front(), &best = row.ratios.back();
-    const std::size_t cases = row.ratios.size();
     rows.push_back(
-        {.name = fmt::format("{}, {} thread{}, {} case{}", row.operation, row.threads,
-                             row.threads == 1 ? "" : "s", cases, cases == 1 ? "" : "s"),
+        {.name = fmt::format("{}, {}, {}", row.operation, quantity_text(row.threads, "thread"),
+                             quantity_text(std::ssize(row.ratios), "case")),
          .title = fmt::format("{}: mean {:.3g}, worst {:.3g} at {}, best {:.3g} at {}", row.operation,
                               row.mean, worst.ratio.middle, worst.problem, best.ratio.middle, best.problem),
-         .low = worst.ratio.middle,
-         .middle = row.mean,
-         .high = best.ratio.middle,
+         .value = {.low = worst.ratio.middle, .middle = row.mean, .high = best.ratio.middle},
          .look = row.mean >= 1 ? Look::better : Look::worse});
   }
   if (rows.empty()) return {};
@@ -121,9 +116,7 @@ Plot predictions_plot(const Report& report) {
     if (!one.impossible.empty()) continue;
     rows.push_back({.name = one.label + ": " + seconds_text(one.seconds),
                     .title = one.label + ": " + seconds_text(one.seconds),
-                    .low = one.seconds.low,
-                    .middle = one.seconds.middle,
-                    .high = one.seconds.high,
+                    .value = one.seconds,
                     .look = one.label == "naive"      ? Look::equal
                             : one.label == "baseline" ? Look::second
                                                       : Look::first});
@@ -157,9 +150,7 @@ Plot sizes_plot(const BreakEven& row) {
   for (const BreakEvenSize& one : row.points) {
     points.push_back({.title = one.extents + ": " + speedup_text(one.ratio) + " against " + row.rival,
                       .bytes = one.bytes,
-                      .low = one.ratio.low,
-                      .middle = one.ratio.middle,
-                      .high = one.ratio.high});
+                      .ratio = one.ratio});
   }
   return sizes_plot("Speed-up by size of " + name_of(row), points);
 }

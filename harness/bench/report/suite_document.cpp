@@ -27,7 +27,6 @@ using doc::Picture;
 using doc::Section;
 using doc::Table;
 using doc::Text;
-using doc::words;
 
 /// Pictures beyond these would make a page slow; the data has all.
 constexpr std::size_t most_sample_plots = 40, most_size_plots = 24;
@@ -206,9 +205,9 @@ void add_fastest(doc::Document& out, const Report& report, const std::vector<Fas
     if (std::ranges::find(operations, operation) == operations.end()) operations.push_back(operation);
   }
   if (!operations.empty()) {
-    out.sections.back().blocks = {words(
-        "Variants of ours, with the time of a call, the speed-up over `naive`, the share of what the roof "
-        "allows, and the ratio to the fastest library.")};
+    out.sections.back().blocks = {
+        "Variants of ours, with the time of a call, the speed-up over " + code("naive") +
+        ", the share of what the roof allows, and the ratio to the fastest library."};
   }
   for (const std::string& operation : operations) {
     out.sections.push_back({.title = code(operation),
@@ -595,10 +594,11 @@ Section trust_section(const Report& report) {
                      "is looked whether the kernel wrote into its input or outside its output, and what it "
                      "left of the floating-point environment, signal handlers, priority, processors, "
                      "processes and memory; a kernel with one thread may not have others work for it."),
-           doc::soft(words("`calls` are functions outside the project that the compiled code of a variant's "
-                           "file reaches, but for the run-times of C, C++ and OpenMP: libraries, which a "
-                           "variant has to declare, what starts `threads`, and what else asks the "
-                           "`system`.")),
+           doc::soft(code("calls") +
+                     " are functions outside the project that the compiled code of a variant's file "
+                     "reaches, but for the run-times of C, C++ and OpenMP: libraries, which a variant has "
+                     "to declare, what starts " +
+                     code("threads") + ", and what else asks the " + code("system") + "."),
            std::move(rows),
            Paragraph{"assay rejects kernels that compute something else, less, earlier, later or elsewhere "
                      "than asked, including in timed calls. It does not withstand native code that attacks "

@@ -111,24 +111,6 @@ Text codes(const std::vector<std::string>& texts, std::string_view between) {
   return joined(all, between);
 }
 
-Text words(Words authored) {
-  Text out;
-  for (std::string_view rest = authored.text(); !rest.empty();) {
-    const std::size_t mark = std::min(rest.find('`'), rest.find("**"));
-    if (mark > 0) {
-      out += rest.substr(0, mark);
-      rest.remove_prefix(std::min(mark, rest.size()));
-      continue;
-    }
-    const std::string_view fence = rest.front() == '`' ? "`" : "**";
-    const std::size_t end = rest.find(fence, fence.size());
-    const std::string inner(rest.substr(fence.size(), end - fence.size()));
-    out += fence == "`" ? code(inner) : strong(inner);
-    rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? end : end + fence.size()));
-  }
-  return out;
-}
-
 Paragraph soft(Text text) { return {std::move(text), Paragraph::Look::soft}; }
 
 List list_of(const std::vector<std::string>& lines) {
@@ -137,7 +119,7 @@ List list_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::vector<Column> columns(Words line) {
+std::vector<Column> columns(std::string_view line) {
   std::vector<Column> out;
   const auto cut = [](std::string_view& text, std::string_view mark) {
     const std::size_t at = text.find(mark);
@@ -146,7 +128,7 @@ std::vector<Column> columns(Words line) {
     text = csv::trimmed(text.substr(0, at));
     return after;
   };
-  for (std::string_view rest = line.text(); !rest.empty();) {
+  for (std::string_view rest = line; !rest.empty();) {
     std::string_view own = rest;
     rest = cut(own, ";");
     Column& column = out.emplace_back();

@@ -104,18 +104,6 @@ Text joined(const std::vector<Text>& texts, std::string_view between = ", ");
 /// The same of code.
 Text codes(const std::vector<std::string>& texts, std::string_view between = ", ");
 
-/// A text of a program: `backticks` become code, **stars** strong. Literals alone compile, so that no text
-/// from outside has marks.
-class Words {
- public:
-  consteval Words(const char* text) : text_(text) {}
-  std::string_view text() const { return text_; }
-
- private:
-  std::string_view text_;
-};
-Text words(Words text);
-
 struct Paragraph {
   enum class Look { usual, soft, quoted };
   Text text;
@@ -152,7 +140,7 @@ struct Column {
 /// Columns in a line: `!key = trial; seconds = time [s]: Median of a call.; threads` are the tags, where they
 /// differ from it the names, units and sentences of three. In front of a tag `!` keeps a column that is all
 /// the same, `<` lets its numbers stand left, and `-` shows it in data alone.
-std::vector<Column> columns(Words line);
+std::vector<Column> columns(std::string_view line);
 
 /// More rows than these are folded away: text after them would be far below.
 inline constexpr std::size_t few_rows = 40;

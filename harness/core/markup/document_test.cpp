@@ -46,11 +46,6 @@ TEST(Amount, IsSpelledByItsUnit) {
   EXPECT_EQ(amount_text(amount(320, "tasks")), "320 tasks");
 }
 
-TEST(Words, ReadCodeAndStarsOfTheProgramsOwnTexts) {
-  EXPECT_EQ(to_markdown({Block(words("`n` is **not** known"))}), "`n` is **not** known\n");
-  EXPECT_EQ(words("open `n").plain(), "open n");
-}
-
 TEST(Columns, AreReadFromALine) {
   const std::vector<Column> found =
       columns("key = trial; !seconds = time [s]: Of a call.; <mean [faster]; -raw");

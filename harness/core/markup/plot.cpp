@@ -44,6 +44,11 @@ Drawing drawing(Look look) {
 
 bool is_place(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
 
+bool is_place(const Interval& value, bool logarithmic) {
+  return is_place(value.low, logarithmic) && is_place(value.middle, logarithmic) &&
+         is_place(value.high, logarithmic);
+}
+
 /// A scale from values to places.
 class Axis {
  public:
@@ -194,13 +199,10 @@ Plot forest_plot(const std::string& label, const std::string& axis_words,
   std::vector<const PlottedInterval*> shown;
   Extremes range;
   for (const PlottedInterval& row : rows) {
-    if (!is_place(row.low, logarithmic) || !is_place(row.middle, logarithmic) ||
-        !is_place(row.high, logarithmic)) {
-      continue;
-    }
+    if (!is_place(row.value, logarithmic)) continue;
     shown.push_back(&row);
-    range.take(row.low);
-    range.take(row.high);
+    range.take(row.value.low);
+    range.take(row.value.high);
   }
   for (const auto& [value, name] : lines) range.take(value);
   if (logarithmic) range.take(1);
@@ -227,10 +229,10 @@ Plot forest_plot(const std::string& label, const std::string& axis_words,
     for (const auto& [value, name] : lines) {
       out.line(axis.at(value), y - 7, axis.at(value), y + 7, drawing(Look::worse).fill, 1.5, "4 2");
     }
-    out.line(axis.at(row.low), y, axis.at(row.high), y, stroke, 2);
-    for (const double end : {row.low, row.high})
+    out.line(axis.at(row.value.low), y, axis.at(row.value.high), y, stroke, 2);
+    for (const double end : {row.value.low, row.value.high})
       out.line(axis.at(end), y - 4, axis.at(end), y + 4, stroke, 1.5);
-    out.mark(axis.at(row.middle), y, row.look, row.title);
+    out.mark(axis.at(row.value.middle), y, row.look, row.title);
   }
   out.more(more, bottom + 30);
   out.left_out(rows.size() - shown.size());
@@ -383,12 +385,11 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
   up.take(1);
   std::vector<const PlottedSize*> shown;
   for (const PlottedSize& size : sizes) {
-    const std::array values{size.bytes, size.low, size.middle, size.high};
-    if (!std::ranges::all_of(values, [](double value) { return is_place(value, true); })) continue;
+    if (!is_place(size.bytes, true) || !is_place(size.ratio, true)) continue;
     shown.push_back(&size);
     across.take(size.bytes);
-    up.take(size.low);
-    up.take(size.high);
+    up.take(size.ratio.low);
+    up.take(size.ratio.high);
   }
   constexpr double top = 20, bottom = 150;
   Picture out(label, bottom + 36);
@@ -412,13 +413,13 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
   std::ranges::stable_sort(shown, {}, [](const PlottedSize* size) { return size->bytes; });
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const PlottedSize& size = *shown[i];
-    const Look look = size.low > 1 ? Look::better : size.high < 1 ? Look::worse : Look::open;
-    if (i > 0) {
-      out.line(x.at(shown[i - 1]->bytes), y.at(shown[i - 1]->middle), x.at(size.bytes), y.at(size.middle),
-               grey, 1);
-    }
-    out.line(x.at(size.bytes), y.at(size.low), x.at(size.bytes), y.at(size.high), drawing(look).fill, 1.5);
-    out.mark(x.at(size.bytes), y.at(size.middle), look, size.title);
+    const Interval& ratio = size.ratio;
+    const Look look = ratio.low > 1 ? Look::better : ratio.high < 1 ? Look::worse : Look::open;
+    const double at = x.at(size.bytes);
+    if (i > 0)
+      out.line(x.at(shown[i - 1]->bytes), y.at(shown[i - 1]->ratio.middle), at, y.at(ratio.middle), grey, 1);
+    out.line(at, y.at(ratio.low), at, y.at(ratio.high), drawing(look).fill, 1.5);
+    out.mark(at, y.at(ratio.middle), look, size.title);
   }
   out.left_out(sizes.size() - shown.size());
   return out.take();

@@ -6,6 +6,8 @@
 /// label.
 #pragma once
 
+#include "assay/interval.hpp"
+
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -60,7 +62,7 @@ enum class Look { better, worse, open, equal, first, second, third };
 struct PlottedInterval {
   std::string name;   ///< shown above the mark
   std::string title;  ///< all of it in words
-  double low = 0, middle = 0, high = 0;
+  Interval value;
   Look look = Look::equal;
 };
 
@@ -102,7 +104,8 @@ Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
 /// Ratios by the bytes of a call, both logarithmic, with a line at 1: above it is faster.
 struct PlottedSize {
   std::string title;
-  double bytes = 0, low = 0, middle = 0, high = 0;
+  double bytes = 0;
+  Interval ratio;
 };
 Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes);
 

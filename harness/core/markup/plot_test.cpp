@@ -19,9 +19,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 TEST(ForestPlot, PutsSlowerToTheRightOfOneAndFasterToTheLeft) {
   const Plot plot = forest_plot("ratios", "axis",
-                                {{"slow", "slow: 1.2x", 1.1, 1.2, 1.3, Look::worse},
-                                 {"same", "same: 1x", 0.99, 1, 1.01, Look::equal},
-                                 {"fast", "fast: 0.8x", 0.7, 0.8, 0.9, Look::better}},
+                                {{"slow", "slow: 1.2x", {1.1, 1.2, 1.3}, Look::worse},
+                                 {"same", "same: 1x", {0.99, 1, 1.01}, Look::equal},
+                                 {"fast", "fast: 0.8x", {0.7, 0.8, 0.9}, Look::better}},
                                 PlotScale::ratios, {{1.05, "limit"}});
   const auto& marks = plot.marks;
   ASSERT_EQ(marks.size(), 3U);
@@ -34,7 +34,7 @@ TEST(ForestPlot, PutsSlowerToTheRightOfOneAndFasterToTheLeft) {
 // The scale ends 6 % beyond the largest value, so that 1 lies at 3 + 94 / 1.06 = 91.68 percent of the width.
 TEST(ForestPlot, BeginsSecondsAtZero) {
   const Plot plot =
-      forest_plot("epochs", "seconds", {{"one", "one", 0, 0.5, 1, Look::first}}, PlotScale::seconds);
+      forest_plot("epochs", "seconds", {{"one", "one", {0, 0.5, 1}, Look::first}}, PlotScale::seconds);
   EXPECT_NEAR(plot.marks.at(0).x, 47.34, 0.005);
   EXPECT_TRUE(std::ranges::any_of(plot.lines, [](const Plot::Line& line) {
     return std::abs(line.x1 - 3) < 0.005 && std::abs(line.x2 - 91.68) < 0.005;
@@ -43,10 +43,10 @@ TEST(ForestPlot, BeginsSecondsAtZero) {
 
 TEST(ForestPlot, LeavesOutAndCountsWhatHasNoPlace) {
   const Plot plot = forest_plot("ratios", "axis",
-                                {{"nan", "nan", 1, not_a_number, 1, Look::equal},
-                                 {"inf", "inf", 1, 1, infinite, Look::equal},
-                                 {"zero", "zero", 0, 0, 0, Look::equal},
-                                 {"good", "good", 1, 1, 1, Look::equal}},
+                                {{"nan", "nan", {1, not_a_number, 1}, Look::equal},
+                                 {"inf", "inf", {1, 1, infinite}, Look::equal},
+                                 {"zero", "zero", {0, 0, 0}, Look::equal},
+                                 {"good", "good", {1, 1, 1}, Look::equal}},
                                 PlotScale::ratios);
   EXPECT_EQ(plot.marks.size(), 1U);
   EXPECT_EQ(plot.label, "ratios; 3 without a place left out");
@@ -76,8 +76,8 @@ TEST(StripPlot, DrawsEverySampleInRunOrder) {
 }
 
 TEST(SizesPlot, ShowsWhereEachSizeIsFasterSlowerOrOpen) {
-  const Plot plot =
-      sizes_plot("sizes", {{"n=1", 4, 0.4, 0.5, 0.6}, {"n=8", 32, 0.9, 1, 1.1}, {"n=64", 256, 1.5, 2, 2.5}});
+  const Plot plot = sizes_plot(
+      "sizes", {{"n=1", 4, {0.4, 0.5, 0.6}}, {"n=8", 32, {0.9, 1, 1.1}}, {"n=64", 256, {1.5, 2, 2.5}}});
   const auto& marks = plot.marks;
   ASSERT_EQ(marks.size(), 3U);
   EXPECT_STRNE(marks[0].shape, marks[1].shape);
@@ -94,8 +94,8 @@ TEST(Plots, OfNothingSayThatTheyAreEmpty) {
 
 TEST(SvgFile, LetsNoNameBecomeMarkup) {
   const std::string hostile = "</text><script>alert(1)</script>\"&\x01\xff";
-  const std::string file = svg_file(forest_plot(hostile, hostile, {{hostile, hostile, 1, 1, 1, Look::equal}},
-                                                PlotScale::ratios, {{1.05, hostile}}));
+  const std::string file = svg_file(forest_plot(
+      hostile, hostile, {{hostile, hostile, {1, 1, 1}, Look::equal}}, PlotScale::ratios, {{1.05, hostile}}));
   EXPECT_THAT(file, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\x01")), Not(HasSubstr("\xff")),
                           HasSubstr("&lt;script&gt;")));
 }
@@ -107,8 +107,8 @@ std::vector<std::string> words_of(const Plot& plot) {
 }
 
 TEST(Plot, WritesTicksAsReadersDoAndNotAsPowersOfTen) {
-  const Plot large = forest_plot("ratios", "axis", {{.name = "a", .low = 0.9, .middle = 900, .high = 12000}},
-                                 PlotScale::ratios);
+  const Plot large =
+      forest_plot("ratios", "axis", {{.name = "a", .value = {0.9, 900, 12000}}}, PlotScale::ratios);
   EXPECT_THAT(words_of(large), ::testing::IsSupersetOf({"1x", "10x", "100x", "1,000x", "10,000x"}));
   const Plot rates = roofline_plot(
       "rates", {{.name = "roof", .rate = 1e12}},
@@ -119,7 +119,7 @@ TEST(Plot, WritesTicksAsReadersDoAndNotAsPowersOfTen) {
 }
 
 TEST(Plot, SaysHowManyItWasNotHanded) {
-  const std::vector<PlottedInterval> one{{.name = "a", .low = 1, .middle = 1.1, .high = 1.2}};
+  const std::vector<PlottedInterval> one{{.name = "a", .value = {1, 1.1, 1.2}}};
   const Plot all = forest_plot("ratios", "axis", one, PlotScale::ratios),
              cut = forest_plot("ratios", "axis", one, PlotScale::ratios, {}, 1960);
   EXPECT_EQ(cut.label, "ratios; 1,960 more in the table alone");
