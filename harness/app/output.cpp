@@ -41,12 +41,12 @@ void make_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
-  const auto here = folder / report.machine.key;
+  const auto here = folder / report.results.machine.key;
   make_folder(here);
-  write_file(here / (report.suite + ".md"), to_markdown(report));
-  write_file(here / (report.suite + ".json"), to_json(report) + "\n");
-  write_file(here / (report.suite + ".csv"), to_csv(report));
-  return here / (report.suite + ".md");
+  write_file(here / (report.results.suite + ".md"), to_markdown(report));
+  write_file(here / (report.results.suite + ".json"), to_json(report) + "\n");
+  write_file(here / (report.results.suite + ".csv"), to_csv(report));
+  return here / (report.results.suite + ".md");
 }
 
 void write_page(const PageFiles& files, const std::function<Page()>& make) {

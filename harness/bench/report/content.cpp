@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -120,6 +122,24 @@ std::size_t sampled_launches(const TrialResult& trial) {
       std::ranges::count_if(trial.launches, [](const Launch& launch) { return !launch.empty(); }));
 }
 
+std::size_t slices_of(const TrialResult& trial) {
+  return std::accumulate(trial.launches.begin(), trial.launches.end(), std::size_t{0},
+                         [](std::size_t sum, const Launch& launch) { return sum + launch.size(); });
+}
+
+std::vector<std::vector<double>> samples_of(const TimeRow& row) {
+  std::vector<std::vector<double>> out;
+  if (row.seconds.middle <= 0) return out;
+  for (const Launch& launch : row.trial.launches) out.push_back(seconds_of(launch));
+  return out;
+}
+
+double geometric_mean(const std::vector<CaseRatio>& ratios) {
+  double logs = 0;
+  for (const CaseRatio& one : ratios) logs += std::log(one.ratio.middle);
+  return std::exp(logs / static_cast<double>(ratios.size()));
+}
+
 std::string with_threads(const std::string& variant, int threads) {
   return threads == 1 ? variant : fmt::format("{}#{}", variant, threads);
 }
@@ -166,18 +186,7 @@ const TrialResult* NaiveTrials::beside(const TrialResult& trial) const {
 
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
                  const std::vector<BeatenRoof>& beaten) {
-  TimeRow row{.key = trial.key,
-              .problem_case = case_of(trial),
-              .note = trial.note,
-              .variant = trial.variant,
-              .threads = trial.threads,
-              .seconds = time_of(trial),
-              .launches = sampled_launches(trial),
-              .figures = trial.figures,
-              .repaid_after = repaid_after(naive, trial),
-              .picked = trial.picked,
-              .remark = trial.remark};
-  for (const Launch& launch : trial.launches) row.slices += launch.size();
+  TimeRow row{.trial = trial, .seconds = time_of(trial), .repaid_after = repaid_after(naive, trial)};
   if (naive != nullptr && naive != &trial) {
     const Interval found = speedup(*naive, trial);
     if (found.middle > 0) row.speedup = found;  // 0 when they share no launch
@@ -186,7 +195,6 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
     row.seconds = {};
     return row;
   }
-  for (const Launch& launch : trial.launches) row.samples.push_back(seconds_of(launch));
   const double bytes = trial.cost.bytes_read + trial.cost.bytes_written;
   row.flops_per_second = trial.cost.flops / row.seconds.middle;
   row.bytes_per_second = bytes / row.seconds.middle;
@@ -237,20 +245,11 @@ doc::Table files_table(const std::vector<EvidenceFile>& files) {
 Report make_report(const Results& results, const std::optional<Baseline>& baseline,
                    const std::optional<Comparison>& comparison, Outcome outcome) {
   const NaiveTrials naive(results);
-  Report out{.suite = results.suite,
-             .about = results.about,
-             .date = results.date,
-             .commit = results.commit,
-             .seed = results.seed,
+  Report out{.results = results,
              .summary = summary_of(results, comparison, std::move(outcome)),
-             .machine = results.machine,
-             .roofs = results.roofs,
-             .weather = results.weather,
              .agreement = agreement_of(results),
-             .measured = results.figures,
              .figures = figures_of(results),
              .trust = trust_of(results),
-             .withheld = results.mixed_machines,
              .comparison = comparison,
              .reproduce = commands(results)};
   const std::vector<BeatenRoof> beaten = beaten_roofs(results);
@@ -263,7 +262,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.peers = peers(results);
   out.ladder = ladder(results);
   // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
-  if (out.withheld.empty()) out.break_even = break_even(results);
+  if (results.mixed_machines.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);
   out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);

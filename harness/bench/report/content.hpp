@@ -13,6 +13,11 @@ namespace assay {
 
 /// Process starts in which the trial was sampled.
 std::size_t sampled_launches(const TrialResult& trial);
+std::size_t slices_of(const TrialResult& trial);
+/// Seconds per call of each slice by launch, in run order; none where the report withholds seconds.
+std::vector<std::vector<double>> samples_of(const TimeRow& row);
+/// Of one ratio at least; 1 is the same time.
+double geometric_mean(const std::vector<CaseRatio>& ratios);
 /// The name of a variant with its threads, where they are several: "packed", "packed#2".
 std::string with_threads(const std::string& variant, int threads);
 /// The calls of its code beyond run-times; null where they are not known.

@@ -75,32 +75,36 @@ void describe(Fields& f, ImpossibleTime& one) {
 
 void describe(Fields& f, TimeRow& row) {
   const bool has_seconds = row.seconds.middle > 0;
-  f("key", row.key);
-  f("case", row.problem_case);
-  f("note", row.note);
-  f("variant", row.variant);
-  f("threads", row.threads);
+  TrialResult& trial = row.trial;
+  std::string problem_case = case_of(trial);
+  std::size_t launches = sampled_launches(trial), slices = slices_of(trial);
+  f("key", trial.key);
+  f("case", problem_case);
+  f("note", trial.note);
+  f("variant", trial.variant);
+  f("threads", trial.threads);
   f.derived("seconds", has_seconds ? std::optional(row.seconds) : std::nullopt, null_if_none);
-  f("launches", row.launches);
-  f("slices", row.slices);
+  f("launches", launches);
+  f("slices", slices);
   f("speedup", row.speedup, null_if_none);
   f.derived("flops_per_second", known_if(has_seconds, row.flops_per_second), null_if_none);
   f.derived("bytes_per_second", known_if(has_seconds, row.bytes_per_second), null_if_none);
   f.derived("share_of_roof", known_if(row.share_of_roof > 0, row.share_of_roof), null_if_none);
   f("roof_not_believed", row.roof_not_believed);
   if (f.tells()) {
-    for (const Figure& figure : measured_figures()) row.figures[figure.tag] = 0;
+    for (const Figure& figure : measured_figures()) trial.figures[figure.tag] = 0;
   }
-  for (auto& [tag, value] : row.figures) f(tag, value, {.optional = true});
+  for (auto& [tag, value] : trial.figures) f(tag, value, {.optional = true});
   f("repaid_after", row.repaid_after,
     {.about = "calls, beside naive, that repay its preparation; 0: never, or naive has no time"});
-  if (f.tells() || row.picked) {
-    Picked picked = row.picked.value_or(Picked());
+  if (f.tells() || trial.picked) {
+    Picked picked = trial.picked.value_or(Picked());
     f("picked", picked.variant, {.optional = true, .about = "the variant that did the work"});
     f("picked_because", picked.reason, {.terse = true});
   }
-  f("remark", row.remark);
-  f("samples", row.samples,
+  f("remark", trial.remark);
+  std::vector<std::vector<double>> samples = samples_of(row);
+  f("samples", samples,
     {.terse = true, .seven_digits = true, .about = "seconds per call of slices by launch, in run order"});
 }
 
@@ -109,13 +113,15 @@ void describe(Fields& f, LadderStep& one) {
   f("step", one.step);
   f("after", one.after);
   f("threads", one.threads);
-  f("cases", one.cases);
+  std::size_t cases = one.ratios.size();
+  f("cases", cases);
   f("mean", one.mean, {.about = "geometric, of times before / times after"});
   f("in_all", one.in_all, {.about = "the same, of naive"});
-  f("worst", one.worst);
-  f("worst_problem", one.worst_problem);
-  f("best", one.best);
-  f("best_problem", one.best_problem);
+  if (f.tells()) one.ratios.emplace_back();
+  f("worst", one.ratios.front().ratio);
+  f("worst_problem", one.ratios.front().problem);
+  f("best", one.ratios.back().ratio);
+  f("best_problem", one.ratios.back().problem);
 }
 
 void describe(Fields& f, BreakEvenSize& one) {
@@ -138,7 +144,7 @@ void describe(Fields& f, BreakEven& row) {
   f("points", row.points, {.terse = true, .about = "all sizes, by the bytes of a call"});
 }
 
-void describe(Fields& f, PeerRatio& one) {
+void describe(Fields& f, CaseRatio& one) {
   f("problem", one.problem);
   f("ours", one.ours);
   f("peer", one.peer);
@@ -192,24 +198,25 @@ void describe(Fields& f, Composition& composition) {
 }
 
 void describe(Fields& f, Report& report) {
+  Results& results = report.results;
   f.schema("assay.report/1");
-  f("suite", report.suite);
-  f("about", report.about);
-  f("date", report.date);
-  f("commit", report.commit);
-  f("seed", report.seed);
+  f("suite", results.suite);
+  f("about", results.about);
+  f("date", results.date);
+  f("commit", results.commit);
+  f("seed", results.seed);
   f("outcome", report.summary);
-  f("machine", report.machine);
-  f("roofs", report.roofs);
+  f("machine", results.machine);
+  f("roofs", results.roofs);
   f("roofs_not_believed", report.roofs_not_believed);
-  f("weather", report.weather);
+  f("weather", results.weather);
   f("agreement", report.agreement);
   f("disagreements", report.disagreements);
   f("figures", report.figures, {.terse = true, .about = "of outputs, besides their times"});
   f("trust", report.trust);
-  f.derived("withheld", report.withheld.empty() ? std::nullopt : std::optional(report.withheld),
+  f.derived("withheld", results.mixed_machines.empty() ? std::nullopt : std::optional(results.mixed_machines),
             null_if_none);
-  f("measured", report.measured, {.terse = true, .about = "the figures of times, without values"});
+  f("measured", results.figures, {.terse = true, .about = "the figures of times, without values"});
   f("times", report.times);
   f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
   f("peers", report.peers, {.optional = true, .about = "libraries that were measured beside ours"});

@@ -2,7 +2,6 @@
 #include "bench/report/content.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -46,32 +45,21 @@ class FastestTiers {
 /// A step as it was measured; one without cases where it was not, beside the variant before.
 LadderStep measured(const FastestTiers& tiers, LadderStep step) {
   step.threads = tiers.most_threads(step.step);
-  double logs = 0, logs_in_all = 0;
-  std::size_t beside_naive = 0;
+  std::vector<CaseRatio> in_all;
   for (const std::string& problem : tiers.problems()) {
     const TrialResult* now = tiers.at(step.step, problem, step.threads);
     const TrialResult* before = tiers.at(step.after, problem, 1);
+    const TrialResult* naive = tiers.at("naive", problem, 1);
     if (now == nullptr || before == nullptr) continue;
     const Interval gain = speedup(*before, *now);
     if (gain.middle <= 0) continue;  // they share no launch
-    if (step.cases == 0 || gain.middle < step.worst.middle) {
-      step.worst = gain;
-      step.worst_problem = problem;
-    }
-    if (step.cases == 0 || gain.middle > step.best.middle) {
-      step.best = gain;
-      step.best_problem = problem;
-    }
-    ++step.cases;
-    logs += std::log(gain.middle);
-    const TrialResult* naive = tiers.at("naive", problem, 1);
-    const Interval in_all = naive == nullptr ? Interval{} : speedup(*naive, *now);
-    if (in_all.middle <= 0) continue;
-    ++beside_naive;
-    logs_in_all += std::log(in_all.middle);
+    step.ratios.push_back({problem, now->variant, before->variant, gain});
+    const Interval over_naive = naive == nullptr ? Interval{} : speedup(*naive, *now);
+    if (over_naive.middle > 0) in_all.push_back({problem, now->variant, "naive", over_naive});
   }
-  if (step.cases > 0) step.mean = std::exp(logs / static_cast<double>(step.cases));
-  if (beside_naive > 0) step.in_all = std::exp(logs_in_all / static_cast<double>(beside_naive));
+  std::ranges::stable_sort(step.ratios, {}, [](const CaseRatio& one) { return one.ratio.middle; });
+  if (!step.ratios.empty()) step.mean = geometric_mean(step.ratios);
+  if (!in_all.empty()) step.in_all = geometric_mean(in_all);
   return step;
 }
 
@@ -98,7 +86,7 @@ std::vector<LadderStep> ladder(const Results& results) {
     const auto add = [&](const auto& self, const std::string& after) -> void {
       for (const LadderStep& step : known) {
         if (step.after != after) continue;
-        if (LadderStep gain = measured(tiers, step); gain.cases > 0) out.push_back(std::move(gain));
+        if (LadderStep gain = measured(tiers, step); !gain.ratios.empty()) out.push_back(std::move(gain));
         self(self, step.step);
       }
     };

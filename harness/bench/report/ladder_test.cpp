@@ -35,11 +35,11 @@ TEST(Ladder, HasWhatEachIdeaGainsOverTheOneBefore) {
   const std::vector<LadderStep> steps = ladder(three_steps());
   ASSERT_THAT(steps, SizeIs(3));
   EXPECT_EQ(steps[0].step, "reordered");
-  EXPECT_EQ(steps[0].cases, 2);
+  EXPECT_EQ(steps[0].ratios.size(), 2U);
   EXPECT_NEAR(steps[0].mean, 1, 1e-12) << "twice as fast and half as fast";
-  EXPECT_NEAR(steps[0].worst.middle, 0.5, 1e-12);
-  EXPECT_EQ(steps[0].worst_problem, "m=2");
-  EXPECT_NEAR(steps[0].best.middle, 2, 1e-12);
+  EXPECT_NEAR(steps[0].ratios.front().ratio.middle, 0.5, 1e-12);
+  EXPECT_EQ(steps[0].ratios.front().problem, "m=2");
+  EXPECT_NEAR(steps[0].ratios.back().ratio.middle, 2, 1e-12);
   EXPECT_EQ(steps[1].step, "packed");
   EXPECT_NEAR(steps[1].mean, 4, 1e-12) << "the fastest tier";
   EXPECT_NEAR(steps[1].in_all, 8, 1e-12);

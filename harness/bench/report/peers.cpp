@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -40,20 +39,18 @@ std::vector<PeerRow> peers(const Results& results) {
   std::vector<PeerRow> out;
   for (const auto& [which, problems] : all) {
     PeerRow row{.operation = which.first, .threads = which.second};
-    double logs = 0;
     for (const auto& [problem, rivals] : problems) {
       if (rivals.ours == nullptr || rivals.peer == nullptr) continue;
-      const PeerRatio one{problem, rivals.ours->variant, rivals.peer->variant,
+      const CaseRatio one{problem, rivals.ours->variant, rivals.peer->variant,
                           speedup(*rivals.peer, *rivals.ours)};
       if (one.ratio.middle <= 0) continue;
       if (std::ranges::find(row.libraries, one.peer) == row.libraries.end())
         row.libraries.push_back(one.peer);
-      logs += std::log(one.ratio.middle);
       row.ratios.push_back(one);
     }
     if (row.ratios.empty()) continue;
-    row.mean = std::exp(logs / static_cast<double>(row.ratios.size()));
-    std::ranges::stable_sort(row.ratios, {}, [](const PeerRatio& one) { return one.ratio.middle; });
+    row.mean = geometric_mean(row.ratios);
+    std::ranges::stable_sort(row.ratios, {}, [](const CaseRatio& one) { return one.ratio.middle; });
     out.push_back(std::move(row));
   }
   std::ranges::stable_sort(out, {}, &PeerRow::mean);

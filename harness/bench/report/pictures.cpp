@@ -29,7 +29,7 @@ Plot speedups_plot(const Report& report) {
   std::map<std::string, const TimeRow*> fastest;
   for (const TimeRow& row : report.times) {
     if (!row.speedup) continue;
-    const TimeRow*& best = fastest[row.problem_case];
+    const TimeRow*& best = fastest[case_of(row.trial)];
     if (best == nullptr || row.speedup->middle > best->speedup->middle) best = &row;
   }
   std::vector<const TimeRow*> sorted;
@@ -39,8 +39,8 @@ Plot speedups_plot(const Report& report) {
   for (const TimeRow* row : sorted) {
     if (rows.size() == most_speedups) break;
     const Interval& ratio = *row->speedup;
-    rows.push_back({.name = row->key,
-                    .title = row->key + ": " + speedup_text(ratio) + " against naive",
+    rows.push_back({.name = row->trial.key,
+                    .title = row->trial.key + ": " + speedup_text(ratio) + " against naive",
                     .value = ratio,
                     .look = ratio.low > 1    ? Look::better
                             : ratio.high < 1 ? Look::worse
@@ -53,15 +53,15 @@ Plot speedups_plot(const Report& report) {
 }
 
 Plot roofline(const Report& report) {
-  if (report.roofs.empty() || !report.withheld.empty()) return {};
+  if (report.results.roofs.empty() || !report.results.mixed_machines.empty()) return {};
   std::vector<PlottedRoof> roofs;
-  for (const Roof& roof : report.roofs) {
+  for (const Roof& roof : report.results.roofs) {
     const std::string threads = quantity_text(roof.threads, "thread");
     roofs.push_back({fmt::format("{} GFLOP/s, {}", figure(roof.flops_per_second / 1e9), threads),
                      roof.flops_per_second, /*sloped=*/false});
     for (const Bandwidth& level : roof.bandwidth) {
       // Inner levels belong to a core; those of all threads would crowd the picture.
-      if (roof.threads != report.roofs.front().threads) continue;
+      if (roof.threads != report.results.roofs.front().threads) continue;
       roofs.push_back({fmt::format("{} {} GB/s{}", level.level, figure(level.bytes_per_second / 1e9),
                                    roof.threads == 1 ? "" : ", " + threads),
                        level.bytes_per_second, /*sloped=*/true});
@@ -81,13 +81,13 @@ Plot roofline(const Report& report) {
     const std::string share =
         row->share_of_roof > 0 ? ", " + percent_text(row->share_of_roof) + " of the roof" : "";
     rates.push_back(
-        {.title = fmt::format("{}: {}{}", row->key,
+        {.title = fmt::format("{}: {}{}", row->trial.key,
                               throughput_text(row->flops_per_second, row->bytes_per_second), share),
          .flops_per_byte = row->flops_per_second / row->bytes_per_second,
          .flops_per_second = row->flops_per_second,
-         .look = row->variant == "naive" ? Look::equal
-                 : row->threads > 1      ? Look::second
-                                         : Look::first});
+         .look = row->trial.variant == "naive" ? Look::equal
+                 : row->trial.threads > 1      ? Look::second
+                                               : Look::first});
   }
   return roofline_plot("Rates of the contracts' work below the roofs of this machine", roofs, rates, more);
 }
@@ -95,7 +95,7 @@ Plot roofline(const Report& report) {
 Plot peers_plot(const Report& report) {
   std::vector<PlottedInterval> rows;
   for (const PeerRow& row : report.peers) {
-    const PeerRatio &worst = row.ratios.front(), &best = row.ratios.back();
+    const CaseRatio &worst = row.ratios.front(), &best = row.ratios.back();
     rows.push_back(
         {.name = fmt::format("{}, {}, {}", row.operation, quantity_text(row.threads, "thread"),
                              quantity_text(std::ssize(row.ratios), "case")),
@@ -136,10 +136,10 @@ std::vector<const TimeRow*> rows_to_show(const Report& report) {
   }
   std::vector<const TimeRow*> out;
   for (const TimeRow& row : report.times) {
-    if (has_seconds(row) && !row.samples.empty()) out.push_back(&row);
+    if (has_seconds(row)) out.push_back(&row);
   }
   std::ranges::stable_sort(out, {}, [&](const TimeRow* row) {
-    const auto found = moved.find(row->key);
+    const auto found = moved.find(row->trial.key);
     return std::pair(found == moved.end() ? 2 : found->second, -relative_width(*row));
   });
   return out;

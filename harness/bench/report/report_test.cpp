@@ -241,7 +241,7 @@ TEST(Report, WithholdsSecondsOfMixedMachinesAndSaysWhyWhereverItDoes) {
   results.mixed_machines = "the shards ran on machines that differ in cores";
   results.roofs.clear();
   const Report report = report_of(results);
-  for (const TimeRow& row : report.times) EXPECT_EQ(row.seconds.middle, 0) << row.key;
+  for (const TimeRow& row : report.times) EXPECT_EQ(row.seconds.middle, 0) << row.trial.key;
   EXPECT_NEAR(report.times.at(1).speedup->middle, 2, 1e-9) << "a ratio within a case stands";
   EXPECT_THAT(report.break_even, IsEmpty());
   EXPECT_THAT(report.not_covered, Contains(HasSubstr("withheld: the shards ran on machines that differ")));

@@ -34,12 +34,6 @@ constexpr std::size_t most_first = 10, most_next = 3;
 
 Text number(std::size_t value) { return doc::count(static_cast<double>(value)); }
 
-std::string problem_of(const TimeRow& row) { return row.problem_case.substr(row.problem_case.find('/') + 1); }
-
-std::string operation_of(const TimeRow& row) {
-  return row.problem_case.substr(0, row.problem_case.find('/'));
-}
-
 std::string rests_on(const Summary& summary) {
   if (summary.measured == 0) return "It rests on no measurement.";
   const auto as_text = [](std::size_t value) { return count_text(static_cast<Index>(value)); };
@@ -91,7 +85,7 @@ Text share_of_roof(const TimeRow& row) {
 struct Fastest {
   const TimeRow* row = nullptr;
   const TimeRow* chosen = nullptr;  ///< by a variant that picks
-  const PeerRatio* peer = nullptr;  ///< the fastest library with as many threads
+  const CaseRatio* peer = nullptr;  ///< the fastest library with as many threads
 };
 
 double speed_of(const TimeRow& row) {
@@ -108,22 +102,22 @@ std::vector<Fastest> fastest_of(const Report& report) {
   std::vector<Fastest> out;
   std::map<std::string, std::size_t> places;
   for (const TimeRow& row : report.times) {
-    if (libraries.contains({operation_of(row), row.variant})) continue;
-    const auto [place, is_new] = places.try_emplace(row.problem_case, out.size());
+    if (libraries.contains({row.trial.operation, row.trial.variant})) continue;
+    const auto [place, is_new] = places.try_emplace(case_of(row.trial), out.size());
     if (is_new) out.emplace_back();
     Fastest& best = out[place->second];
-    const TimeRow*& slot = row.picked ? best.chosen : best.row;
+    const TimeRow*& slot = row.trial.picked ? best.chosen : best.row;
     if (slot == nullptr || speed_of(row) > speed_of(*slot)) slot = &row;
   }
   for (Fastest& one : out) {
     if (one.row == nullptr) one.row = one.chosen;
     for (const PeerRow& peers : report.peers) {
-      if (peers.operation != operation_of(*one.row) || peers.threads != one.row->threads) continue;
-      const auto found = std::ranges::find(peers.ratios, problem_of(*one.row), &PeerRatio::problem);
+      if (peers.operation != one.row->trial.operation || peers.threads != one.row->trial.threads) continue;
+      const auto found = std::ranges::find(peers.ratios, one.row->trial.problem, &CaseRatio::problem);
       if (found == peers.ratios.end()) continue;
       // The ratio is that of the fastest variant, unless this is naive, or of the one that picks it.
-      const bool of_chosen = one.chosen != nullptr && found->ours == one.chosen->variant;
-      if (found->ours == one.row->variant || of_chosen) one.peer = &*found;
+      const bool of_chosen = one.chosen != nullptr && found->ours == one.chosen->trial.variant;
+      if (found->ours == one.row->trial.variant || of_chosen) one.peer = &*found;
     }
   }
   return out;
@@ -140,15 +134,15 @@ Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, c
                 "roof [share]; peer = vs best library; picked = auto chose; note = layer")};
   for (const Fastest& one : fastest) {
     const TimeRow& row = *one.row;
-    if (!operation.empty() && operation_of(row) != operation) continue;
+    if (!operation.empty() && row.trial.operation != operation) continue;
     out.rows.push_back(
-        {code(operation.empty() ? row.problem_case : problem_of(row)),
-         code(with_threads(row.variant, row.threads)),
-         report.withheld.empty() ? Text(doc::seconds(row.seconds)) : Text("withheld"),
+        {code(operation.empty() ? case_of(row.trial) : row.trial.problem),
+         code(with_threads(row.trial.variant, row.trial.threads)),
+         report.results.mixed_machines.empty() ? Text(doc::seconds(row.seconds)) : Text("withheld"),
          row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
-         report.withheld.empty() ? share_of_roof(row) : Text("withheld"),
+         report.results.mixed_machines.empty() ? share_of_roof(row) : Text("withheld"),
          one.peer != nullptr ? doc::faster(one.peer->ratio) + Text(" than ") + code(one.peer->peer) : Text(),
-         one.chosen != nullptr ? choice_text(*one.chosen->picked) : Text(), row.note});
+         one.chosen != nullptr ? choice_text(*one.chosen->trial.picked) : Text(), row.trial.note});
   }
   return out;
 }
@@ -180,13 +174,13 @@ List next_of(const Report& report, const std::vector<Fastest>& fastest) {
   add(
       behind, [](const Fastest& one) { return one.peer->ratio.middle; },
       [](const Fastest& one) {
-        return code(one.row->problem_case) + ": " + doc::faster(one.peer->ratio) + " than " +
+        return code(case_of(one.row->trial)) + ": " + doc::faster(one.peer->ratio) + " than " +
                code(one.peer->peer);
       });
   add(
       far, [](const Fastest& one) { return one.row->share_of_roof; },
       [](const Fastest& one) {
-        return code(one.row->problem_case) + ": " + doc::share(one.row->share_of_roof) + " of the roof";
+        return code(case_of(one.row->trial)) + ": " + doc::share(one.row->share_of_roof) + " of the roof";
       });
   if (report.summary.trials > report.summary.measured) {
     out.items.push_back("not measured: " + number(report.summary.trials - report.summary.measured) + " of " +
@@ -201,7 +195,7 @@ void add_fastest(doc::Document& out, const Report& report, const std::vector<Fas
                           .in = Section::In::texts});
   std::vector<std::string> operations;
   for (const Fastest& one : fastest) {
-    const std::string operation = operation_of(*one.row);
+    const std::string operation = one.row->trial.operation;
     if (std::ranges::find(operations, operation) == operations.end()) operations.push_back(operation);
   }
   if (!operations.empty()) {
@@ -307,14 +301,14 @@ Section epochs_section(const Report& report) {
 }
 
 std::string intervals(const Report& report) {
-  if (!report.withheld.empty()) {
-    return "Times and rates are withheld: " + report.withheld +
+  if (!report.results.mixed_machines.empty()) {
+    return "Times and rates are withheld: " + report.results.mixed_machines +
            ". Speed-ups stand, since a case and its naive variant were measured on one machine.";
   }
   double least = 1, most = 0;
   std::size_t of_one_launch = 0;
   for (const TimeRow& row : report.times) {
-    if (row.launches == 1) ++of_one_launch;
+    if (sampled_launches(row.trial) == 1) ++of_one_launch;
     least = std::min(least, row.seconds.coverage);
     most = std::max(most, row.seconds.coverage);
   }
@@ -329,7 +323,7 @@ std::string intervals(const Report& report) {
 }
 
 Table times_table(const Report& report) {
-  const bool shown = report.withheld.empty();
+  const bool shown = report.results.mixed_machines.empty();
   Table out{.tag = "times",
             .columns = doc::columns(
                 "key = trial; n = samples: Process starts x slices of each.; seconds = time [s]: Median of a "
@@ -338,23 +332,24 @@ Table times_table(const Report& report) {
                 "allows for that work, with the bytes of one call as its working set."),
             .instead = "No time was measured.",
             .sorts = true};
-  for (const Figure& figure : report.measured) out.columns.push_back(column_of(figure));
+  for (const Figure& figure : report.results.figures) out.columns.push_back(column_of(figure));
   std::ranges::move(doc::columns("repaid_after = repaid after [calls]: Calls, beside naive, that repay the "
                                  "preparation.; picked = chose; note = layer; remark"),
                     std::back_inserter(out.columns));
   for (const TimeRow& row : report.times) {
-    const auto slices = row.slices / std::max<std::size_t>(1, row.launches);
+    const TrialResult& trial = row.trial;
+    const std::size_t launches = sampled_launches(trial);
     auto& cells = out.rows.emplace_back(std::vector<Text>{
-        code(row.key), fmt::format("{} x {}", row.launches, slices),
+        code(trial.key), fmt::format("{} x {}", launches, slices_of(trial) / launches),
         shown ? Text(doc::seconds(row.seconds)) : Text("withheld"),
         row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
         shown ? Text(doc::throughput(row.flops_per_second, row.bytes_per_second)) : Text("withheld"),
         shown ? share_of_roof(row) : Text("withheld")});
-    for (const Figure& figure : report.measured) cells.push_back(figure_cell(figure, row.figures));
+    for (const Figure& figure : report.results.figures) cells.push_back(figure_cell(figure, trial.figures));
     cells.push_back(row.repaid_after > 0 ? Text(doc::count(row.repaid_after)) : Text());
-    cells.push_back(row.picked ? choice_text(*row.picked) : Text());
-    cells.push_back(row.note);
-    cells.push_back(row.remark);
+    cells.push_back(trial.picked ? choice_text(*trial.picked) : Text());
+    cells.push_back(trial.note);
+    cells.push_back(trial.remark);
   }
   return out;
 }
@@ -401,6 +396,8 @@ Section roofline_section(const Report& report) {
   return out;
 }
 
+Text where(const CaseRatio& one) { return doc::faster(one.ratio) + Text(" at ") + code(one.problem); }
+
 Section peers_section(const Report& report) {
   Section out{.tag = "peers", .title = "Beside the libraries", .short_title = "Libraries", .folded = true};
   if (report.peers.empty()) return out;
@@ -409,13 +406,10 @@ Section peers_section(const Report& report) {
              .sorts = true};
   Table cases{.columns = doc::columns("case; threads; ours; library; <ratio"), .sorts = true};
   for (const PeerRow& row : report.peers) {
-    const auto at = [](const PeerRatio& one) {
-      return doc::faster(one.ratio) + Text(" at ") + code(one.problem);
-    };
     rows.rows.push_back({code(row.operation), doc::count(row.threads), number(row.ratios.size()),
-                         doc::codes(row.libraries), doc::faster(row.mean), at(row.ratios.front()),
-                         at(row.ratios.back())});
-    for (const PeerRatio& one : row.ratios) {
+                         doc::codes(row.libraries), doc::faster(row.mean), where(row.ratios.front()),
+                         where(row.ratios.back())});
+    for (const CaseRatio& one : row.ratios) {
       cases.rows.push_back({code(row.operation + "/" + one.problem), doc::count(row.threads), code(one.ours),
                             code(one.peer), doc::faster(one.ratio)});
     }
@@ -434,9 +428,8 @@ Section ladder_section(const Report& report) {
       .sorts = true};
   for (const LadderStep& one : report.ladder) {
     rows.rows.push_back({code(one.operation), code(with_threads(one.step, one.threads)), code(one.after),
-                         number(one.cases), doc::faster(one.mean), doc::faster(one.in_all),
-                         doc::faster(one.worst) + Text(" at ") + code(one.worst_problem),
-                         doc::faster(one.best) + Text(" at ") + code(one.best_problem)});
+                         number(one.ratios.size()), doc::faster(one.mean), doc::faster(one.in_all),
+                         where(one.ratios.front()), where(one.ratios.back())});
   }
   Section out{.tag = "ladder", .title = "Idea by idea", .short_title = "Ideas", .folded = true};
   if (rows.rows.empty()) return out;
@@ -451,8 +444,8 @@ Section ladder_section(const Report& report) {
 /// Sizes in which there is a question; the others are counted, and drawn.
 Section sizes_section(const Report& report) {
   Section out{.tag = "sizes", .title = "From which size on", .short_title = "Sizes", .folded = true};
-  if (!report.withheld.empty()) {
-    out.blocks.push_back("Withheld: " + report.withheld + ".");
+  if (!report.results.mixed_machines.empty()) {
+    out.blocks.push_back("Withheld: " + report.results.mixed_machines + ".");
     return out;
   }
   if (report.break_even.empty()) return out;
@@ -506,9 +499,9 @@ Section samples_section(const Report& report) {
               .in = Section::In::pages};
   const std::size_t shown = std::min(most_sample_plots, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const Plot plot = strip_plot("Samples of " + rows[i]->key, {{"seconds per call", rows[i]->samples}},
-                                 PlotScale::seconds);
-    out.blocks.push_back(Details{code(rows[i]->key) + ": " + doc::seconds(rows[i]->seconds),
+    const Plot plot = strip_plot("Samples of " + rows[i]->trial.key,
+                                 {{"seconds per call", samples_of(*rows[i])}}, PlotScale::seconds);
+    out.blocks.push_back(Details{code(rows[i]->trial.key) + ": " + doc::seconds(rows[i]->seconds),
                                  {Picture{fmt::format("samples_{}", i + 1), plot}}});
   }
   if (shown < rows.size()) {
@@ -618,7 +611,7 @@ std::string mix_text(double written_share) {
 
 Table roofs_table(const Report& report) {
   Table out{.columns = doc::columns("roof; threads; !reached"), .instead = "No roof was measured."};
-  for (const Roof& roof : report.roofs) {
+  for (const Roof& roof : report.results.roofs) {
     out.rows.push_back(
         {"f32 fused multiply-add", doc::count(roof.threads), doc::amount(roof.flops_per_second, "FLOP/s")});
     for (const Bandwidth& level : roof.bandwidth) {
@@ -642,14 +635,14 @@ Section machine_section(const Report& report) {
     out.blocks.push_back("Different from the baseline:");
     out.blocks.push_back(doc::list_of(report.comparison->differences));
   }
-  out.blocks.push_back("While trials were timed: " + weather_text(report.weather));
+  out.blocks.push_back("While trials were timed: " + weather_text(report.results.weather));
   Table facts{.columns = doc::columns("fact; !value; decides = must be equal to compare")};
-  facts.rows.push_back({"key", code(report.machine.key), "yes"});
-  for (const Fact& fact : report.machine.facts)
+  facts.rows.push_back({"key", code(report.results.machine.key), "yes"});
+  for (const Fact& fact : report.results.machine.facts)
     facts.rows.push_back({fact.name, fact.value, fact.decides ? "yes" : "no"});
   Details all{"Facts and roofs", {std::move(facts)}};
-  if (!report.withheld.empty()) {
-    all.blocks.push_back("Withheld: " + report.withheld + ".");
+  if (!report.results.mixed_machines.empty()) {
+    all.blocks.push_back("Withheld: " + report.results.mixed_machines + ".");
   } else {
     all.blocks.push_back(
         doc::soft("Roofs are the best this machine did in loops written for nothing else, measured "
@@ -664,17 +657,18 @@ Section machine_section(const Report& report) {
 
 doc::Document document_of(const Report& report) {
   const Outcome& outcome = report.summary.outcome;
-  doc::Document out{.title = "Suite " + code(report.suite) + ": " + to_string(outcome.word),
-                    .kicker = "Suite " + code(report.suite) + ", run of " + report.date + ", commit " +
-                              code(report.commit) + ", seed " + fmt::format("{}", report.seed) + ", on " +
-                              code(report.machine.key) + ".",
+  doc::Document out{.title = "Suite " + code(report.results.suite) + ": " + to_string(outcome.word),
+                    .kicker = "Suite " + code(report.results.suite) + ", run of " + report.results.date +
+                              ", commit " + code(report.results.commit) + ", seed " +
+                              fmt::format("{}", report.results.seed) + ", on " +
+                              code(report.results.machine.key) + ".",
                     .outcome = fmt::format("{}: {}.", to_string(outcome.word), outcome.sentence)};
   const std::vector<Fastest> fastest = fastest_of(report);
   std::vector<Text> counts;
   for (const auto& count : report.summary.counts) {
     if (count.trials > 0) counts.push_back(number(count.trials) + " " + count.state);
   }
-  out.sections = {{.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.about),
+  out.sections = {{.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.results.about),
                               doc::soft(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}}};
   add_fastest(out, report, fastest);
   for (Section& section : std::vector<Section>{

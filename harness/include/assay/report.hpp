@@ -65,22 +65,15 @@ struct ImpossibleTime {
 
 /// Time of one measured trial.
 struct TimeRow {
-  std::string key, problem_case, note, variant;
-  int threads = 1;
-  Interval seconds;  ///< per call; all zero where the report withholds seconds
-  std::size_t launches = 0, slices = 0;
+  TrialResult trial;
+  Interval seconds;                 ///< per call; all zero where the report withholds seconds
   std::optional<Interval> speedup;  ///< over naive; absent for naive itself and where naive has no time
   double flops_per_second = 0, bytes_per_second = 0;  ///< of the contract's definition
   /// 1 is the roof, and the most; 0 when the roof is unknown or not believed.
   double share_of_roof = 0;
   bool roof_not_believed = false;  ///< trials lie above the roof that holds here, this one or others
-  FigureValues figures;            ///< measured besides times; Report::measured describes them
-  double repaid_after =
-      0;  ///< calls, beside naive, that repay its preparation; 0: never, or naive has no time
-  std::optional<Picked> picked;
-  std::string remark;
-  /// Seconds per call of each slice by launch, in run order; none where the report withholds seconds.
-  std::vector<std::vector<double>> samples;
+  /// Calls, beside naive, that repay its preparation; 0: never, or naive has no time.
+  double repaid_after = 0;
 };
 
 /// One size of a variant, against its rival.
@@ -107,10 +100,10 @@ struct BreakEven {
   std::vector<BreakEvenSize> points;   ///< all sizes, by the bytes of a call
 };
 
-/// One case on which a variant of ours and a library were both measured.
-struct PeerRatio {
+/// One case on which a variant of ours and another one, such as that of a library, were both measured.
+struct CaseRatio {
   std::string problem, ours, peer;  ///< the fastest of each
-  Interval ratio;                   ///< time of the library by that of ours: above 1, ours is faster
+  Interval ratio;                   ///< time of the other by that of ours: above 1, ours is faster
 };
 
 /// The fastest variant of ours against the fastest library, over the cases of one operation with as many
@@ -120,34 +113,27 @@ struct PeerRow {
   int threads = 1;
   std::vector<std::string> libraries;
   double mean = 1;                ///< geometric, of the ratios
-  std::vector<PeerRatio> ratios;  ///< one per case, the worst first; at least one
+  std::vector<CaseRatio> ratios;  ///< one per case, the worst first; at least one
 };
 
 /// The gain of a variant over the variant that it takes further, over the cases that both ran.
 struct LadderStep {
   std::string operation, step, after;  ///< names without tiers: the fastest tier of each case counts
   int threads = 1;                     ///< of the step, the most that were measured; the one before has 1
-  std::size_t cases = 0;
-  double mean = 1, in_all = 1;  ///< geometric, of times before by times after; in all: from naive on
-  Interval worst, best;
-  std::string worst_problem, best_problem;
+  double mean = 1, in_all = 1;         ///< geometric, of times before by times after; in all: from naive on
+  std::vector<CaseRatio> ratios;  ///< over the variant before, one per case, the worst first; at least one
 };
 
 struct Report {
-  std::string suite, about, date, commit;
-  std::uint64_t seed = 0;
+  /// With `mixed_machines`, seconds and everything made of them (rates, roofs, break-even sizes) are
+  /// withheld.
+  Results results;
   Summary summary;
-  Machine machine;
-  std::vector<Roof> roofs;
   std::vector<std::string> roofs_not_believed;  ///< the reason for each of which no share is shown
-  Weather weather;
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
-  std::vector<Figure> measured;    ///< the figures that rows of times may have
   std::vector<FigureRow> figures;  ///< case by case; none where no contract defines any
   std::vector<TrustRow> trust;
-  /// Why seconds and everything made of them (rates, roofs, break-even sizes) are not shown; mostly empty.
-  std::string withheld;
   std::vector<TimeRow> times;  ///< case by case
   std::vector<ImpossibleTime> impossible;
   std::vector<PeerRow> peers;      ///< by operation and threads, worst mean first
