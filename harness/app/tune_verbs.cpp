@@ -69,13 +69,6 @@ std::vector<TrialRequest> trials_of(const TunedVariable& variable, const Selecti
   return out;
 }
 
-std::vector<Case> cases_of(const std::vector<TrialRequest>& trials) {
-  std::vector<Case> out;
-  for (const TrialRequest& trial : trials)
-    out.push_back({.operation = trial.operation, .problem = trial.problem, .file = trial.file});
-  return out;
-}
-
 std::string reported_core(const std::filesystem::path& program, const Variables& environment) {
   const Description description = described_by(program, {}, {.stop = interrupted}, environment);
   const auto fact = std::ranges::find(description.facts, "OpenBLAS core", &Fact::name);
@@ -163,7 +156,11 @@ Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Op
     fmt::print("SKIPPED: no trial of {} runs here: {}\n", variable.variant, record.not_here.front());
     return {Word::skipped};
   }
-  for (const TrialRequest& trial : trials) record.cases.push_back(trial.key);
+  std::vector<Case> cases;
+  for (const TrialRequest& trial : trials) {
+    record.cases.push_back(trial.key);
+    cases.push_back({.operation = trial.operation, .problem = trial.problem, .file = trial.file});
+  }
   record.method = fmt::format(
       "{}. In each round every value was a process of its own, and they took turns slice by slice on the "
       "same cores and data. Of each trial the median ratio of a round counts; the time of a value is the "
@@ -171,7 +168,7 @@ Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Op
       about, quantity_text(std::ssize(trials), "trial"));
   const VariablePolicy policy{.rounds = {.rounds = options.rounds, .seed = selection.seed},
                               .program = this_program(),
-                              .shared_bytes = shared_bytes_for(registry, cases_of(trials))};
+                              .shared_bytes = shared_bytes_for(registry, cases)};
   record.ruling.candidates = candidates();
   require_something_to_try(record);
   under_way(record.made, [&](const Hooks& hooks) {

@@ -245,15 +245,16 @@ class Calibrator {
     out_.queue.load_contention = loader.load_contention.value_or(1);
     out_.queue.compute_contention = loader.compute_contention.value_or(1);
     out_.contention_assumed = !loader.load_contention && !loader.compute_contention;
+    if (!loader.workers) {
+      out_.no_load = "the number of workers is not stated";
+      return;
+    }
     const auto worker_time = std::ranges::find_if(job_.phases, [](const StepPhase& p) {
       return p.scope == Scope::training && is_load(p) && p.overlaps;
     });
     if (worker_time != job_.phases.end()) {
       out_.load = out_.runs.empty() ? worker_time->seconds : of_kept(worker_time->seconds);
       if (out_.load.empty()) out_.load = {worker_time->mean_seconds};
-      if (!loader.workers) out_.no_load = "the number of workers is not stated";
-    } else if (!loader.workers) {
-      out_.no_load = "the number of workers is not stated";
     } else if (*loader.workers > 0) {
       out_.no_load =
           "what a worker takes for a batch is not known, only what the loop waits: it needs a load phase "
@@ -262,7 +263,6 @@ class Calibrator {
       out_.load = summed(out_.parts, is_load);
       if (out_.load.empty()) out_.no_load = "there is no phase of kind load";
     }
-    if (!out_.no_load.empty()) out_.load.clear();
   }
 
   void find_rest() {
@@ -283,17 +283,6 @@ class Calibrator {
       out_.rest = summed(out_.parts, is_rest);
     }
     if (out_.rest.empty()) out_.no_rest = "no phase says what a step takes without loading";
-    check_parts();
-  }
-
-  /// Parts that are together longer than the step cannot all be right.
-  void check_parts() {
-    if (out_.period.steps == 0 || out_.parts.empty()) return;
-    double sum = 0;
-    for (const StepPhase& part : out_.parts) sum += part.mean_seconds;
-    if (sum <= 1.02 * out_.period.mean) return;
-    flag(Doubt::parts, fmt::format("the phases take {} together, and a step {}", seconds_text(sum),
-                                   seconds_text(out_.period.mean)));
   }
 
   const Job& job_;

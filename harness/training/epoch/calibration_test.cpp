@@ -1,6 +1,7 @@
 #include "training/epoch/calibration.hpp"
 
 #include "assay/error.hpp"
+#include "training/epoch/lint.hpp"
 
 #include <gmock/gmock.h>
 
@@ -140,12 +141,13 @@ TEST(Calibration, DoesNotTakeWaitingForLoading) {
   EXPECT_THAT(calibrate({.windows = {window_of({1, 1})}}).no_load, HasSubstr("workers is not stated"));
 }
 
-TEST(Calibration, DoubtsPartsThatAreLongerThanTheWhole) {
+TEST(Calibration, LeavesPartsThatAreLongerThanTheWholeToTheArithmetic) {
   const Job job{.loader = {.workers = 0},
                 .windows = {window_of(about(0.1, 4))},
                 .phases = {phase_of("load", PhaseKind::load, std::vector<double>(4, 0.06)),
                            phase_of("forward", PhaseKind::compute, std::vector<double>(4, 0.05))}};
-  EXPECT_TRUE(calibrate(job).flagged(Doubt::parts));
+  EXPECT_FALSE(calibrate(job).flagged(Doubt::parts));
+  EXPECT_THAT(lint(job), ::testing::Contains(::testing::Field(&LintFinding::rule, Rule::parts_of_step)));
 }
 
 TEST(Calibration, NeverAddsValidationToTraining) {

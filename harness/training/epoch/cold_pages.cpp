@@ -1,11 +1,10 @@
 #include "training/epoch/calibration.hpp"
 
-#include "core/statistics/statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -45,51 +44,42 @@ double met(const TimedWindow& window, double rate) {
   return out * (1 - *window.resident_before);
 }
 
-Interval mean_of_runs(const std::vector<double>& runs) {
-  std::vector<Group> groups;
-  for (const double one : runs) groups.push_back({1, one});
-  Interval out = sum_of_steps(spread_of(groups), 1);
-  // The interval of the mean of all runs, not of another run.
-  const double half = (out.high - out.middle) / std::sqrt(1 + static_cast<double>(runs.size()));
-  out.low = std::max(0.0, out.middle - half);
-  out.high = out.middle + half;
-  return out;
-}
-
 }  // namespace
 
 std::optional<ColdPages> cold_pages_of(const Job& job) {
-  const std::vector<double> loads = load_seconds(job);
-  Index steps = 0, cold_steps = 0, warm_steps = 0;
-  double rates = 0, warm = 0;
+  const std::vector<double> all = load_seconds(job);
+  std::span<const double> left(all);
+  std::vector<std::pair<const TimedWindow*, double>> cold;  // and the seconds of loading in it
+  double cold_steps = 0, warm_steps = 0, rates = 0, warm = 0;
   for (const TimedWindow& window : job.windows) {
-    const auto of_window = std::span(loads).subspan(std::min(loads.size(), static_cast<std::size_t>(steps)));
-    steps += window.steps;
-    if (steps > std::ssize(loads)) return std::nullopt;
+    if (window.steps > std::ssize(left)) return std::nullopt;
+    const auto own = left.first(static_cast<std::size_t>(window.steps));
+    left = left.subspan(own.size());
+    const double seconds = std::accumulate(own.begin(), own.end(), 0.0);
+    const auto steps = static_cast<double>(window.steps);
     if (is_cold(window)) {
-      rates += static_cast<double>(window.steps) * rate_of(window);
-      cold_steps += window.steps;
+      cold.emplace_back(&window, seconds);
+      rates += steps * rate_of(window);
+      cold_steps += steps;
     } else if (window.cache == PageCache::warm) {
-      const auto mine = of_window.first(static_cast<std::size_t>(window.steps));
-      warm = std::accumulate(mine.begin(), mine.end(), warm);
-      warm_steps += window.steps;
+      warm += seconds;
+      warm_steps += steps;
     }
   }
-  if (cold_steps == 0 || warm_steps == 0 || steps != std::ssize(loads)) return std::nullopt;
-  ColdPages out{.extra = {}, .rate = rates / static_cast<double>(cold_steps)};
-  const double warm_batch = warm / static_cast<double>(warm_steps);
-  std::vector<double> extras;
-  auto at = loads.begin();
-  for (const TimedWindow& window : job.windows) {
-    const auto end = at + static_cast<std::ptrdiff_t>(window.steps);
-    if (is_cold(window) && met(window, out.rate) > 0) {
-      const double more = std::accumulate(at, end, 0.0) - static_cast<double>(window.steps) * warm_batch;
-      extras.push_back(std::max(0.0, more / met(window, out.rate)));
-    }
-    at = end;
+  if (cold.empty() || warm_steps == 0 || !left.empty()) return std::nullopt;
+  ColdPages out{.extra = {}, .rate = rates / cold_steps};
+  std::vector<Group> runs;
+  for (const auto& [window, seconds] : cold) {
+    const double batches = met(*window, out.rate);
+    const double more = seconds - static_cast<double>(window->steps) * warm / warm_steps;
+    if (batches > 0) runs.push_back({1, std::max(0.0, more / batches)});
   }
-  if (extras.empty()) return std::nullopt;
-  out.extra = mean_of_runs(extras);
+  if (runs.empty()) return std::nullopt;
+  // The interval of the mean of all runs, not of another run.
+  out.extra = sum_of_steps(spread_of(runs), 1);
+  const double half = (out.extra.high - out.extra.middle) / std::sqrt(1 + static_cast<double>(runs.size()));
+  out.extra.low = std::max(0.0, out.extra.middle - half);
+  out.extra.high = out.extra.middle + half;
   return out;
 }
 

@@ -84,26 +84,22 @@ double measured(const Family& family, const LoaderSetting& setting, Taken taken 
 }
 
 std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken) {
+  struct Run {
+    LoaderSetting setting;
+    double predicted = 0, time = 0;
+  };
   std::vector<Regret> out;
   for (const auto& [name, family] : families(log)) {
     for (const LoggedEpoch* from : family) {
-      const Elsewhere* recommended = nullptr;
-      double best = 0;
-      LoaderSetting fastest;
-      std::size_t known = 0;
+      std::vector<Run> runs;
       for (const Elsewhere& one : from->elsewhere) {
         const double time = measured(family, one.setting, taken);
-        if (time <= 0) continue;
-        ++known;
-        if (recommended == nullptr || one.seconds < recommended->seconds) recommended = &one;
-        if (best == 0 || time < best) {
-          best = time;
-          fastest = one.setting;
-        }
+        if (time > 0) runs.push_back({one.setting, one.seconds, time});
       }
-      if (known < 2) continue;
-      out.push_back({from->job.name, recommended->setting, fastest,
-                     measured(family, recommended->setting, taken) / best - 1});
+      if (runs.size() < 2) continue;
+      const Run recommended = *std::ranges::min_element(runs, {}, &Run::predicted),
+                best = *std::ranges::min_element(runs, {}, &Run::time);
+      out.push_back({from->job.name, recommended.setting, best.setting, recommended.time / best.time - 1});
     }
   }
   return out;
