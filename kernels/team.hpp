@@ -8,11 +8,12 @@
 // if its tool libarcher is loaded.
 #pragma once
 
+#include "blocks.hpp"
+
 #include "assay/problem.hpp"
 
 #include <omp.h>
 
-#include <algorithm>
 #include <atomic>
 
 #if defined(__SANITIZE_THREAD__)
@@ -65,12 +66,14 @@ void on_team(int threads, int parts, const Body& body) {
   team.joined.load(std::memory_order_acquire);
 }
 
-/// Returns the beginning of the share of `part` of `parts` of n floats: a cache line of an aligned array, so
-/// that no two threads write one line.
-inline Index share_begin(Index n, Index part, Index parts) {
-  constexpr Index line = 64 / sizeof(float);
-  const Index lines = (n + line - 1) / line;
-  return std::min(n, lines * part / parts * line);
+/// The beginning of the share of `part` of `parts` of n floats: a cache line of an aligned array, so that no
+/// two threads write to one line.
+inline Index share_begin(Index n, Index part, Index parts) { return cut(n, 64 / sizeof(float), part, parts); }
+
+/// Starts the threads of a team. The first fork of a process creates them, which must not happen inside a
+/// timed call.
+inline void start_team(int threads) {
+  on_team(threads, threads, [](int) {});
 }
 
 }  // namespace assay

@@ -142,7 +142,27 @@ struct Tier {
   std::optional<std::string> unfit;  ///< why it cannot run here
 };
 
-/// Every tier of for_each_tier(), best first, from HWY_DISPATCH_TABLE(function).
+/// Sets `member` of each of `tiers`, which are all of for_each_tier(), to its entry in
+/// HWY_DISPATCH_TABLE(function).
+template <class AnyTier, class Function, std::size_t entries>
+void set_in(std::vector<AnyTier>& tiers, Function* AnyTier::*member, Function* const (&table)[entries]) {
+  auto tier = tiers.begin();
+  for_each_tier(table, [&](const auto&, Function* function, const auto&) { (*tier++).*member = function; });
+}
+
+/// Every tier of for_each_tier(), best first, with its name, why it cannot run here, and `member` from
+/// HWY_DISPATCH_TABLE(function).
+template <class AnyTier, class Function, std::size_t entries>
+std::vector<AnyTier> tiers_in(Function* AnyTier::*member, Function* const (&table)[entries]) {
+  std::vector<AnyTier> out;
+  for_each_tier(table, [&](const std::string& name, Function* function, const auto& unfit) {
+    AnyTier& tier = out.emplace_back();
+    tier.name = name;
+    if constexpr (requires { tier.unfit; }) tier.unfit = unfit;
+    tier.*member = function;
+  });
+  return out;
+}
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
   std::vector<Tier<Function>> out;
@@ -152,7 +172,7 @@ std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
   return out;
 }
 
-/// Makes the same of a function of which there is one with stores past the caches.
+/// The same for a function that has a twin with stores past the caches.
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries],
                                      Function* const (&streaming)[entries]) {

@@ -13,8 +13,7 @@ const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     const auto prepare = [](const auto& problem, const auto&, const Context& context) {
       const int threads = problem.n < break_even ? 1 : context.threads;
-      // The first fork of a process starts the threads, which must not happen inside a timed call.
-      on_team(threads, threads, [](int) {});
+      start_team(threads);
       return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_of(tiers()).function](
                  const auto& in, auto& out) {
         const Arrays at = arrays(in, out);

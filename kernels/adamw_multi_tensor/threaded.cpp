@@ -44,8 +44,7 @@ const Register registered{[](Registry& r) {
     for (Index part = 0; part < threads; ++part) {
       shares.push_back(pieces(spans, total * part / threads, total * (part + 1) / threads));
     }
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(threads, threads, [](int) {});
+    start_team(threads);
     return [=, k = step_constants<Paper>(problem.t), function = best_of(tiers()).function](const auto& in,
                                                                                            auto& out) {
       const Arrays at = arrays(in, out);

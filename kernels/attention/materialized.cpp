@@ -2,6 +2,7 @@
 // a head in memory. The gain of `online` over this variant comes from its blocks alone.
 
 #include "attention/tiles.hpp"
+#include "blocks.hpp"
 #include "gemm/products.hpp"
 
 #include "assay/registry.hpp"
@@ -18,7 +19,7 @@ class Materialized {
       : p_(p),
         tier_(tier),
         products_(tier.products),
-        width_((p.tokens + row_unit - 1) / row_unit * row_unit),
+        width_(rounded_up(p.tokens, row_unit)),
         // One line more: otherwise a column of scores would use few sets of the caches.
         row_(width_ + 16),
         scores_(p.tokens * row_) {

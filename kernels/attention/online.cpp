@@ -25,18 +25,13 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::attention {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
 namespace vec = pointwise::HWY_NAMESPACE;
-using blocked::HWY_NAMESPACE::Floats;
-using blocked::HWY_NAMESPACE::lanes;
+using namespace assay::HWY_NAMESPACE;
 using blocked::HWY_NAMESPACE::line;
 using blocked::HWY_NAMESPACE::Operands;
-using blocked::HWY_NAMESPACE::pieces;
-using blocked::HWY_NAMESPACE::smaller;
 using blocked::HWY_NAMESPACE::tile_columns;
 using blocked::HWY_NAMESPACE::tile_of;
 using blocked::HWY_NAMESPACE::tile_rows;
-using blocked::HWY_NAMESPACE::Vector;
 
 constexpr float hidden = -std::numeric_limits<float>::infinity();
 
@@ -287,17 +282,11 @@ HWY_EXPORT(space_floats);
 }  // namespace
 
 std::vector<Tier> tiers() {
-  std::vector<Tier> all;
-  for (const blocked::Tier& products : blocked::tiers()) {
-    all.push_back({.name = products.name, .unfit = products.unfit, .products = products});
-  }
-  const auto set = [&](const auto& table, auto member) {
-    auto tier = all.begin();
-    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
-  };
-  set(HWY_DISPATCH_TABLE(head), &Tier::head);
-  set(HWY_DISPATCH_TABLE(space_floats), &Tier::space_floats);
-  set(HWY_DISPATCH_TABLE(softmax_row), &Tier::softmax_row);
+  auto all = tiers_in(&Tier::head, HWY_DISPATCH_TABLE(head));
+  set_in(all, &Tier::space_floats, HWY_DISPATCH_TABLE(space_floats));
+  set_in(all, &Tier::softmax_row, HWY_DISPATCH_TABLE(softmax_row));
+  auto products = blocked::tiers();
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].products = std::move(products[i]);
   return all;
 }
 

@@ -38,8 +38,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   const bool cold = p.state() == FileState::cold;
   const bool alone = !cold && p.batch * p.bytes < break_even_bytes;
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.batch));
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   // A hot file is read through the input's mapping, whose pages are all mapped.
   const auto own =
       cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;

@@ -30,8 +30,7 @@ auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context
   const int threads = static_cast<int>(std::min({static_cast<Index>(context.threads), worth, p.batch}));
   const auto shared = std::make_shared<Shared>(Shared{Plan(p, best_of(blocked::tiers())), threads, {}});
   for (int i = 0; i < threads; ++i) shared->spaces.emplace_back(shared->plan.space_floats);
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   return [shared, batch = p.batch](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
     const int parts = shared->threads;
     on_team(parts, parts, [&](int i) {

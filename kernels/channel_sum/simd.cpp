@@ -11,15 +11,14 @@
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::channel_sum {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Masked loads of other targets read the elements they leave out, past the end of dz.
-constexpr bool has_masked_loads = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+using assay::HWY_NAMESPACE::has_masks;
 
 HWY_INLINE float plane_sum(const float* dz, Index count) {
   const hn::ScalableTag<float> d;
@@ -33,7 +32,7 @@ HWY_INLINE float plane_sum(const float* dz, Index count) {
   }
   for (; i + lanes <= count; i += lanes) sums[0] = hn::Add(sums[0], hn::LoadU(d, dz + i));
   float rest = 0;
-  if constexpr (has_masked_loads) {
+  if constexpr (has_masks) {
     if (i < count) {
       const auto mask = hn::FirstN(d, static_cast<std::size_t>(count - i));
       sums[1] = hn::Add(sums[1], hn::MaskedLoad(mask, d, dz + i));

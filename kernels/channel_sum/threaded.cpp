@@ -18,8 +18,7 @@ constexpr Index break_even = 262144;
 const Register registered{[](Registry& r) {
   const auto prepare = [](const auto& p, const auto&, const Context& context) {
     const int threads = p.n * p.c * p.plane() < break_even ? 1 : context.threads;
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(threads, threads, [](int) {});
+    start_team(threads);
     return [=, function = best_of(tiers()).function](const auto& in, auto& out) {
       const Arrays at = arrays(p, in, out);
       on_team(threads, threads,

@@ -10,8 +10,7 @@ namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Chunks::Problem& p, const auto&, const Context& context) {
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(context.threads, context.threads, [](int) {});
+    start_team(context.threads);
     return [p, threads = context.threads](const Chunks::Input& in, Chunks::Output& out) {
       on_team(threads, threads,
               [&](int part) { work(p, in, p.n * part / threads, p.n * (part + 1) / threads, out); });

@@ -20,8 +20,7 @@ auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {
   const Window window = p.window();
   const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
   const int threads = alone ? 1 : context.threads;
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   return
       [plan = Plan(p, Plan::Direction::to_image, threads), threads,
        function = best_of(tiers<Col2im>()).function](const Col2im::Input& in, Col2im::Output& out) mutable {

@@ -7,6 +7,8 @@
 
 #include "conv2d/direct.hpp"
 
+#include "blocks.hpp"
+
 #include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
@@ -57,8 +59,6 @@ SumPlan SumPlan::of_dx(const Layer& p, const DirectTier& tier) {
 
 namespace {
 
-Index rounded_up(Index a, Index unit) { return (a + unit - 1) / unit * unit; }
-
 // The cost of results, pixels and weights beside the multiply-adds, in multiply-adds of a vector, two of
 // which take a cycle. Derived from the remaining time of layers with few steps and of small images on a Zen
 // 5. Only the choice between two ways depends on it.
@@ -84,10 +84,7 @@ Index part_of_second_level(double share, Index floats) {
 
 }  // namespace
 
-Index SumPlan::vectors(Index numbers) const {
-  const Index lanes = tier_.pixels.lanes();
-  return (numbers + lanes - 1) / lanes;
-}
+Index SumPlan::vectors(Index numbers) const { return pieces(numbers, tier_.pixels.lanes()); }
 
 void SumPlan::choose() {
   const auto number = [](Index n) { return static_cast<double>(n); };
@@ -153,11 +150,10 @@ std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
     by_row = std::min(left, rows_);
   }
   std::vector<Share> out;
-  const Index units = rounded_up(rows_, unit) / unit;
   for (Index i = 0; i < by_image; ++i) {
     for (Index j = 0; j < by_row; ++j) {
-      const Index row = std::min(rows_, units * j / by_row * unit);
-      const Index end = std::min(rows_, units * (j + 1) / by_row * unit);
+      const Index row = cut(rows_, unit, j, by_row);
+      const Index end = cut(rows_, unit, j + 1, by_row);
       for (Index part = 0; part < by_place; ++part) {
         const Index image = images_ * i / by_image;
         out.push_back({.image = image,
@@ -288,7 +284,7 @@ Index most_pixels() { return std::max<Index>(1, part_of_second_level(0.25, panel
 // Floats of x and transposed dy at a time: an eighth of the last-level cache.
 Index most_floats() { return static_cast<Index>(caches().last / 8 / sizeof(float)); }
 
-Index panels(Index filters) { return (filters + panel_filters - 1) / panel_filters; }
+Index panels(Index filters) { return pieces(filters, panel_filters); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "conv2d/implicit_gemm.hpp"
 
+#include "blocks.hpp"
 #include "conv2d/bias.hpp"
 #include "gemm/blocked.hpp"
 
@@ -48,7 +49,7 @@ Buffer<float> space_for(const blocked::Tier& tier, const Products& for_each_prod
 
 /// The distance of rows of columns, for blocks that are whole rows of the window.
 Index ld_of_dx(const Window& w) {
-  return (std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w() + 15) / 16 * 16 + 16;
+  return rounded_up(std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w(), 16) + 16;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "conv2d/layout.hpp"
 
+#include "blocks.hpp"
+
 #include <algorithm>
 
 namespace assay::conv2d {
@@ -24,12 +26,12 @@ struct Axis {
   std::vector<AxisSweep> sweeps;
 };
 
-Index rounded_up(Index a, Index b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+Index pieces_or_none(Index x, Index unit) { return x <= 0 ? 0 : pieces(x, unit); }
 
 /// The part of a plane that holds pixels. Its position `a` is pixel a step - lead of `pixels`.
 AxisPhase phase(Index lead, Index step, Index pixels, Index extent) {
-  const Index begin = std::min(extent, rounded_up(lead, step));
-  const Index end = std::min(extent, rounded_up(pixels + lead, step));
+  const Index begin = std::min(extent, pieces_or_none(lead, step));
+  const Index end = std::min(extent, pieces_or_none(pixels + lead, step));
   return {.begin = begin, .count = std::max<Index>(0, end - begin), .pixel = begin * step - lead};
 }
 
@@ -53,7 +55,7 @@ Axis data_axis(Index pixels, Index lead, Index kernel, Index places, Index strid
   Axis axis;
   Index least = 0;
   for (Index rest = 0; rest < std::min(stride, pixels); ++rest) {
-    AxisSweep sweep{.taps = {}, .places = rounded_up(pixels - rest, stride), .first = rest};
+    AxisSweep sweep{.taps = {}, .places = pieces_or_none(pixels - rest, stride), .first = rest};
     for (Index k = 0; k < kernel; ++k) {
       const Index distance = rest + lead - k * dilation;
       if (distance % stride != 0) continue;
@@ -88,7 +90,7 @@ Layout combine(const Axis& rows, const Axis& columns, Index kernel_w) {
   layout.pitch = columns.extent - shared;
   for (const AxisSweep& sweep : columns.sweeps) layout.pitch = std::max(layout.pitch, sweep.places);
   // An odd number of cache lines, so that planes do not fall into the same sets of a cache.
-  layout.plane_floats = (rows.extent * layout.pitch + shared + 15) / 16 * 16;
+  layout.plane_floats = rounded_up(rows.extent * layout.pitch + shared, 16);
   if (layout.plane_floats % 32 == 0) layout.plane_floats += 16;
 
   for (const AxisPhase& row : rows.phases) {

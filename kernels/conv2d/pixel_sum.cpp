@@ -20,10 +20,8 @@ namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 namespace {
 
-using blocked::HWY_NAMESPACE::Floats;
-using blocked::HWY_NAMESPACE::lanes;
+using namespace assay::HWY_NAMESPACE;
 using blocked::HWY_NAMESPACE::unrolled;
-using blocked::HWY_NAMESPACE::Vector;
 
 // The tile is places by vectors of rows. It has as many sums as the registers hold beside the vectors of a
 // step and a broadcast pixel. Each place has a pointer, and the general registers hold eight of them.
@@ -41,26 +39,13 @@ constexpr Index places_of(Index vectors) {
   return fitting < most_places ? fitting : most_places;
 }
 
-// The size of the next of equal blocks of at most `most`.
-Index next_block(Index left, Index most) {
-  const Index blocks = (left + most - 1) / most;
-  return (left + blocks - 1) / blocks;
-}
-
-Index vectors_of(Index rows) { return (rows + lanes - 1) / lanes; }
+Index vectors_of(Index rows) { return pieces(rows, lanes); }
 
 // A single vector after whole panels joins the last of them: its sums alone are too few to hide the latency
 // of an addition.
 Index panel_rows(Index left) {
   if (vectors_of(left) <= most_vectors) return left;
   return usual_vectors * lanes;
-}
-
-HWY_INLINE Vector read_once(Vector x) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  asm("" : "+v"(x.raw));
-#endif
-  return x;
 }
 
 // Computes the sums of `places` places and `vectors` vectors of rows: to[place][vectors * lanes].
@@ -307,17 +292,10 @@ HWY_EXPORT(panel_rows);
 HWY_EXPORT(lanes_of_floats);
 
 std::vector<PixelSumTier> pixel_sum_tiers() {
-  std::vector<PixelSumTier> all;
-  for_each_tier(HWY_DISPATCH_TABLE(sum), [&](const std::string& name, auto* sum, const auto&) {
-    all.push_back({.name = name, .sum = sum});
-  });
-  const auto set = [&](const auto& table, auto member) {
-    auto tier = all.begin();
-    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
-  };
-  set(HWY_DISPATCH_TABLE(turn_weights), &PixelSumTier::turn);
-  set(HWY_DISPATCH_TABLE(panel_rows), &PixelSumTier::panel_rows);
-  set(HWY_DISPATCH_TABLE(lanes_of_floats), &PixelSumTier::lanes);
+  auto all = tiers_in(&PixelSumTier::sum, HWY_DISPATCH_TABLE(sum));
+  set_in(all, &PixelSumTier::turn, HWY_DISPATCH_TABLE(turn_weights));
+  set_in(all, &PixelSumTier::panel_rows, HWY_DISPATCH_TABLE(panel_rows));
+  set_in(all, &PixelSumTier::lanes, HWY_DISPATCH_TABLE(lanes_of_floats));
   return all;
 }
 

@@ -19,10 +19,8 @@ namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 namespace {
 
-using blocked::HWY_NAMESPACE::Floats;
-using blocked::HWY_NAMESPACE::lanes;
+using namespace assay::HWY_NAMESPACE;
 using blocked::HWY_NAMESPACE::unrolled;
-using blocked::HWY_NAMESPACE::Vector;
 
 // The tile is rows of (channel, tap) by vectors of filters. If rows are few enough for a pointer each in
 // registers, moving to the next pixel is one addition for all of them. AVX-512 has too many rows: their
@@ -39,8 +37,6 @@ constexpr Index tile_rows = 4, tile_vectors = lanes == 1 ? 4 : 2, pixels_at_once
 constexpr bool rows_have_pointers = tile_rows <= 8;
 constexpr Index tile_columns = tile_vectors * lanes;
 static_assert(panel_filters % tile_columns == 0);
-
-Index smaller(Index x, Index y) { return x < y ? x : y; }
 
 // Adds the products of `at_once` pixels.
 template <Index rows, Index vectors, Index at_once>
@@ -189,16 +185,9 @@ HWY_EXPORT(turn);
 HWY_EXPORT(sum_of);
 
 std::vector<TapGradientTier> tap_gradient_tiers() {
-  std::vector<TapGradientTier> all;
-  for_each_tier(HWY_DISPATCH_TABLE(gradient), [&](const std::string& name, auto* gradient, const auto&) {
-    all.push_back({.name = name, .gradient = gradient});
-  });
-  auto tier = all.begin();
-  for_each_tier(HWY_DISPATCH_TABLE(turn),
-                [&](const auto&, auto* turn, const auto&) { (tier++)->turn = turn; });
-  tier = all.begin();
-  for_each_tier(HWY_DISPATCH_TABLE(sum_of),
-                [&](const auto&, auto* sum, const auto&) { (tier++)->sum = sum; });
+  auto all = tiers_in(&TapGradientTier::gradient, HWY_DISPATCH_TABLE(gradient));
+  set_in(all, &TapGradientTier::turn, HWY_DISPATCH_TABLE(turn));
+  set_in(all, &TapGradientTier::sum, HWY_DISPATCH_TABLE(sum_of));
   return all;
 }
 

@@ -11,17 +11,14 @@
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
-constexpr Index lanes = HWY_LANES(float);
+using namespace assay::HWY_NAMESPACE;
 
 // The tile is rows by vectors of positions. It has as many sums as the registers hold beside the pixels of a
 // step and a broadcast weight; two-operand SSE needs a register for a product as well. The tallest tiles are
@@ -43,19 +40,8 @@ constexpr Index vectors_of(Index rows) {
   return fitting < most_vectors ? fitting : most_vectors;
 }
 
-// Masked stores elsewhere touch the elements that they leave out.
-constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
-
 // Weights of at most this many bytes stay in the second-level cache while positions are walked.
 constexpr Index most_resident = 512 * 1024;
-
-Index smaller(Index x, Index y) { return x < y ? x : y; }
-
-// The size of the next of equal blocks of at most `most`.
-Index next_block(Index left, Index most) {
-  const Index blocks = (left + most - 1) / most;
-  return (left + blocks - 1) / blocks;
-}
 
 // Lanes [lane, lane + count) of one vector of a tile, and the place of their results.
 struct Run {
@@ -85,15 +71,6 @@ Runs runs_of(const TapSum& s, Index q, Index vectors) {
     j += room;
   }
   return runs;
-}
-
-// Keeps a loaded vector in its register. GCC 12 makes a load with up to three uses an operand of each of
-// them, and a vector that lies across two cache lines is then read twice per use.
-HWY_INLINE Vector read_once(Vector x) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  asm("" : "+v"(x.raw));
-#endif
-  return x;
 }
 
 // Computes the sums of `rows` rows at positions from q on: to[row][vectors * lanes].
@@ -197,7 +174,7 @@ void sum(const TapSum& given) {
     s.out_h = 1;
   }
   const Index positions = (s.out_h - 1) * s.pitch + s.out_w;
-  const Index columns = (positions + lanes - 1) / lanes;  // in vectors
+  const Index columns = pieces(positions, lanes);  // in vectors
   // Either all weights stay in the cache while positions are walked, or the weights of one tile do.
   if (s.rows * s.channels * s.taps * 4 <= most_resident) {
     const Index vectors = vectors_of(next_block(s.rows, tile_rows));
@@ -256,13 +233,8 @@ HWY_EXPORT(sum);
 HWY_EXPORT(fill);
 
 std::vector<TapSumTier> tap_sum_tiers() {
-  std::vector<TapSumTier> all;
-  for_each_tier(HWY_DISPATCH_TABLE(sum), [&](const std::string& name, auto* sum, const auto& unfit) {
-    all.push_back({.name = name, .unfit = unfit, .sum = sum});
-  });
-  auto tier = all.begin();
-  for_each_tier(HWY_DISPATCH_TABLE(fill),
-                [&](const auto&, auto* fill, const auto&) { (tier++)->fill = fill; });
+  auto all = tiers_in(&TapSumTier::sum, HWY_DISPATCH_TABLE(sum));
+  set_in(all, &TapSumTier::fill, HWY_DISPATCH_TABLE(fill));
   return all;
 }
 

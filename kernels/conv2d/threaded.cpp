@@ -34,9 +34,8 @@ struct Range {
   Index first = 0, count = 0;
 };
 Range range(Index extent, Index unit, Index i, Index parts) {
-  const Index units = (extent + unit - 1) / unit;
-  const Index first = std::min(extent, units * i / parts * unit);
-  return {first, std::min(extent, units * (i + 1) / parts * unit) - first};
+  const Index first = cut(extent, unit, i, parts);
+  return {first, cut(extent, unit, i + 1, parts) - first};
 }
 
 /// A division inside a division.
@@ -50,11 +49,6 @@ Grid images_and_rows(Index threads, Index images, Index rows) {
   const Index outer = std::gcd(threads, images);
   if (outer == 1 && images >= 4 * threads) return {threads, 1};
   return {outer, std::min(threads / outer, rows)};
-}
-
-/// A team's first fork starts its threads, which must not happen inside a timed call.
-void start_team(int threads) {
-  on_team(threads, threads, [](int) {});
 }
 
 DirectTier best_tier() { return best_of(direct_tiers(), &DirectTier::sums); }
@@ -231,7 +225,7 @@ struct Weights {
 /// Divides the weights by filters, in whole panels, then by channels.
 std::shared_ptr<Weights> divided_weights(const Layer& p, const Context& context) {
   const Index threads = useful_threads(p, context);
-  const Index by_filters = std::gcd(threads, (p.f + panel_filters - 1) / panel_filters);
+  const Index by_filters = std::gcd(threads, pieces(p.f, panel_filters));
   const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
   auto weights = std::make_shared<Weights>(Weights{WeightPlan(p), best_tier(), grid.parts(), {}, {}});
   for (Index i = 0; i < grid.parts(); ++i) {

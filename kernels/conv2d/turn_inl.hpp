@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::conv2d {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
 
 // to[j * to_row + i] (+)= from[i * from_row + j] for 4 x 4 numbers.
 template <bool add>
@@ -105,7 +105,6 @@ inline void turn_block(const float* from, Index from_row, Index rows, Index colu
 // to[r * plane + i] = from[i * width + r] for `places` places of four rows.
 HWY_INLINE void store_side_by_side(const float* from, Index width, Index places, float* to, Index plane) {
 #if HWY_TARGET != HWY_SCALAR
-  constexpr Index lanes = blocked::HWY_NAMESPACE::lanes;
   for (; places >= lanes; places -= lanes, from += lanes * width, to += lanes) {
     blocked::HWY_NAMESPACE::transpose_four(from, width, plane, to);
   }

@@ -30,8 +30,7 @@ struct Team {
     shares =
         plan.shares(std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, context.threads));
     for (const Plan::Share& share : shares) spaces.emplace_back(plan.space_floats(share));
-    // A team's first fork starts its threads, which must not happen inside a timed call.
-    on_team(threads(), threads(), [](int) {});
+    start_team(threads());
   }
   int threads() const { return static_cast<int>(shares.size()); }
 

@@ -19,13 +19,11 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using blocked::HWY_NAMESPACE::Floats;
-using blocked::HWY_NAMESPACE::lanes;
-using blocked::HWY_NAMESPACE::pieces;
-using blocked::HWY_NAMESPACE::smaller;
+using assay::HWY_NAMESPACE::Floats;
+using assay::HWY_NAMESPACE::lanes;
+using assay::HWY_NAMESPACE::Vector;
 using blocked::HWY_NAMESPACE::tile_vectors;
 using blocked::HWY_NAMESPACE::unrolled;
-using blocked::HWY_NAMESPACE::Vector;
 
 constexpr float single(double x) { return static_cast<float>(x); }
 // Plain numbers: code of a SIMD target may not call functions of std::array.

@@ -7,6 +7,8 @@
 // same few sets of the caches.
 #pragma once
 
+#include "blocks.hpp"
+
 #include "assay/ops/conv2d_winograd.hpp"
 
 #include <optional>
@@ -50,8 +52,8 @@ struct TileSum {
   float* result = nullptr;
   float* space = nullptr;  ///< space_floats() of block, channels and vectors
 
-  Index tiles_down() const { return (result_h + results - 1) / results; }
-  Index tiles_across() const { return (result_w + results - 1) / results; }
+  Index tiles_down() const { return pieces(result_h, results); }
+  Index tiles_across() const { return pieces(result_w, results); }
 };
 
 struct Tier {

@@ -6,6 +6,8 @@
 
 #include "conv2d_winograd/winograd.hpp"
 
+#include "blocks.hpp"
+
 #include "assay/caches.hpp"
 #include "assay/registry.hpp"
 
@@ -45,10 +47,7 @@ Plan Plan::of_dx(const Layer& p, const Tier& tier) {
   return plan;
 }
 
-Index Plan::vectors() const {
-  const Index lanes = tier_.lanes();
-  return (shape_.rows + lanes - 1) / lanes;
-}
+Index Plan::vectors() const { return pieces(shape_.rows, tier_.lanes()); }
 
 Index Plan::block(const Share& share) const {
   const auto bytes = [](Index floats) { return static_cast<double>(floats) * sizeof(float); };
@@ -73,7 +72,7 @@ Index Plan::block(const Share& share) const {
 }
 
 std::vector<Plan::Share> Plan::shares(Index most) const {
-  const Index panel = tier_.panel_vectors(), panels = (vectors() + panel - 1) / panel;
+  const Index panel = tier_.panel_vectors(), panels = pieces(vectors(), panel);
   // Tiles share weights. Rows share pixels, which each thread transforms for itself.
   const bool by_tiles = all_tiles_ >= most * block(all()) || panels < most;
   const Index parts = std::min(most, by_tiles ? all_tiles_ : panels);
@@ -84,8 +83,8 @@ std::vector<Plan::Share> Plan::shares(Index most) const {
       share.first_tile = all_tiles_ * i / parts;
       share.tiles = all_tiles_ * (i + 1) / parts - share.first_tile;
     } else {
-      share.first_vector = panels * i / parts * panel;
-      share.vectors = std::min(vectors(), panels * (i + 1) / parts * panel) - share.first_vector;
+      share.first_vector = cut(vectors(), panel, i, parts);
+      share.vectors = cut(vectors(), panel, i + 1, parts) - share.first_vector;
     }
     out.push_back(share);
   }

@@ -15,12 +15,14 @@
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::elementwise {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using assay::HWY_NAMESPACE::has_masks;
 
 struct VectorMultiply {
   static constexpr bool unary = false;
@@ -48,9 +50,6 @@ struct VectorRelu {
 /// rows are neighbours in x. `scattered`: any other strides.
 enum class Walk { dense, y_repeats, transposes, scattered };
 enum class Store { reads_z, plain, plain_fetching_ahead, stream };
-
-// Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
-constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 template <class Formula, Walk walk, Store store>
 struct Row {
@@ -137,7 +136,7 @@ struct Row {
         return Row<Formula, walk, Store::plain>{x, y, z, x_step, y_step, alpha, beta}.run(i, last);
       }
       i = vectors(d, i, last);
-      if constexpr (has_masked_stores) {
+      if constexpr (has_masks) {
         // The rest goes into the narrowest vector that holds it. On a Zen 5, bordered rows of 7 took 0.75 of
         // the time of masked vectors of 16.
         if (last - i > 8) return part_of_vector(d, i, last - i);

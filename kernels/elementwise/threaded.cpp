@@ -19,8 +19,7 @@ auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Ele
              const Context& context) {
   const bool alone = p.n * p.c * p.h * p.w < break_even;
   const int threads = alone ? 1 : context.threads;
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   return [plan = plan<Formula>(p, threads), threads, function = best_of(tiers<Formula>()).function](
              const auto& in, auto& out) {
     const Operands operands = plan.operands(in, out);

@@ -1,6 +1,8 @@
 // The grid that cuts C into one rectangle per thread.
 #pragma once
 
+#include "blocks.hpp"
+
 #include "assay/problem.hpp"
 
 #include <algorithm>
@@ -31,8 +33,7 @@ inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = l
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const Index worth = std::max<Index>(1, static_cast<Index>(work / least));
   const Index parts = std::min<Index>(threads, worth);
-  const Index most_rows = (m + row_unit - 1) / row_unit;
-  const Index most_columns = (n + column_unit - 1) / column_unit;
+  const Index most_rows = pieces(m, row_unit), most_columns = pieces(n, column_unit);
   Grid best;
   double least_copied = 0;
   for (Index rows = 1; rows <= std::min(parts, most_rows); ++rows) {
@@ -45,12 +46,6 @@ inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = l
     }
   }
   return best;
-}
-
-// Returns the beginning of part `i` of `parts` equal parts of `extent`.
-inline Index cut(Index extent, Index unit, Index i, Index parts) {
-  const Index units = (extent + unit - 1) / unit;
-  return std::min(extent, units * i / parts * unit);
 }
 
 struct Rectangle {

@@ -1,6 +1,8 @@
 // The idea: the tile of `tiled` reads both operands with stride one, from panels that are copied in blocks
 // and stay in the caches. Plain C++: the compiler vectorises the loop over columns for the plain ABI.
 
+#include "blocks.hpp"
+
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
 
@@ -18,8 +20,6 @@ constexpr Index tile_columns = 8;
 constexpr Index most_k = 256;
 constexpr Index most_rows = 64;
 constexpr Index most_columns = 256;
-
-Index whole(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
 
 // Copies `extent` rows of op(A) or columns of op(B) into panels as wide as the tile, padded with zeros:
 // to[panel][l][i] = from[i * distance + l * step].
@@ -86,8 +86,8 @@ struct Space {
 
 Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   const Index k = std::min(most_k, p.k);
-  const auto space = std::make_shared<Space>(whole(std::min(most_rows, p.m), tile_rows) * k,
-                                             whole(std::min(most_columns, p.n), tile_columns) * k);
+  const auto space = std::make_shared<Space>(rounded_up(std::min(most_rows, p.m), tile_rows) * k,
+                                             rounded_up(std::min(most_columns, p.n), tile_columns) * k);
   return [p, space](const Gemm::Input& in, Gemm::Output& out) {
     run(p, in, out, space->a.data(), space->b.data());
   };

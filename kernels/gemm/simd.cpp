@@ -46,8 +46,8 @@ Index most_rows() {
   return smaller(rows < tile_rows ? 1 : rows / tile_rows, 504 / tile_rows) * tile_rows;
 }
 
-// The size of the next block when `left` is divided into equal blocks of at most `most`,
-// in multiples of `unit`.
+// The size of the next block when `left` is divided into equal blocks of at most `most`, in multiples of
+// `unit`.
 Index next_block(Index left, Index most, Index unit) {
   if (left <= most) return left;
   const Index blocks = pieces(left, most);
@@ -301,19 +301,11 @@ HWY_EXPORT(multiply_small);
 HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
-  std::vector<Tier> all;
   caches();  // queries the system now, not during the first product
-  for_each_tier(HWY_DISPATCH_TABLE(multiply),
-                [&](const std::string& name, auto* multiply, const auto& unfit) {
-                  all.push_back({.name = name, .unfit = unfit, .multiply = multiply});
-                });
-  const auto set = [&](const auto& table, auto member) {
-    auto tier = all.begin();
-    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
-  };
-  set(HWY_DISPATCH_TABLE(space_floats), &Tier::space_floats);
-  set(HWY_DISPATCH_TABLE(multiply_small), &Tier::multiply_small);
-  set(HWY_DISPATCH_TABLE(small_space_floats), &Tier::small_space_floats);
+  auto all = tiers_in(&Tier::multiply, HWY_DISPATCH_TABLE(multiply));
+  set_in(all, &Tier::space_floats, HWY_DISPATCH_TABLE(space_floats));
+  set_in(all, &Tier::multiply_small, HWY_DISPATCH_TABLE(multiply_small));
+  set_in(all, &Tier::small_space_floats, HWY_DISPATCH_TABLE(small_space_floats));
   return all;
 }
 

@@ -18,16 +18,14 @@
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::blocked {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
+using namespace assay::HWY_NAMESPACE;
 
-constexpr Index lanes = HWY_LANES(float);
 constexpr Index line = 16;  // floats in a cache line
 
 // The tile has as many sums as the registers hold beside one row of B and a broadcast of A; two-operand SSE
@@ -52,9 +50,6 @@ constexpr Index most_tile_rows(Index vectors) { return vectors == 1 ? narrow_row
 
 // Rows a multiple of 4096 bytes apart fall into few sets of the caches and evict each other.
 constexpr bool rows_collide(Index distance) { return distance % 1024 == 0; }
-
-constexpr Index smaller(Index x, Index y) { return x < y ? x : y; }
-constexpr Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }  // rounded up
 
 template <Index i>
 struct At {

@@ -7,6 +7,8 @@
 
 #include "gemm_bf16/blocked.hpp"
 
+#include "blocks.hpp"
+
 #include "hwy/base.h"
 
 #if HWY_ARCH_X86 && (HWY_COMPILER_GCC_ACTUAL >= 1000 || HWY_COMPILER_CLANG >= 1100)
@@ -39,9 +41,6 @@ constexpr Index most_rows = 336;
 constexpr Index most_columns = 512;
 // The distance of rows of a copied A in pairs, not a multiple of 4096 bytes.
 constexpr Index a_row_stride = most_pairs + 16;
-
-Index smaller(Index x, Index y) { return x < y ? x : y; }
-Index pieces(Index x, Index unit) { return (x + unit - 1) / unit; }
 
 template <Index i>
 struct At {
@@ -236,12 +235,6 @@ Index a_space(const Product& p) {
 
 Index space_floats(const Product& p) {
   return a_space(p) + smaller(pieces(p.k, 2), most_pairs) * smaller(pieces(p.n, lanes) * lanes, most_columns);
-}
-
-// Equal blocks of at most `most`, in multiples of `unit`.
-Index next_block(Index left, Index most, Index unit) {
-  if (left <= most) return left;
-  return smaller(most, pieces(pieces(left, pieces(left, most)), unit) * unit);
 }
 
 void multiply(const Product& p, float* space) {

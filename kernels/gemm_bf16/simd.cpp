@@ -4,6 +4,7 @@
 
 #include "gemm_bf16/blocked.hpp"
 
+#include "blocks.hpp"
 #include "gemm/blocked.hpp"
 
 #include "assay/registry.hpp"
@@ -20,7 +21,7 @@ void widen(const std::uint16_t* from, Index distance, Index rows, Index columns,
   }
 }
 
-Index whole_lines(Index floats) { return (floats + 15) / 16 * 16; }
+Index whole_lines(Index floats) { return rounded_up(floats, 16); }
 
 // The product in f32, with its operands in `space`.
 blocked::Product widened(const Product& p, float* space) {

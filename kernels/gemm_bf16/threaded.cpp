@@ -37,8 +37,7 @@ auto prepare(const GemmBf16::Problem& p, const GemmBf16::Input& in, const Contex
   for (int i = 0; i < plan->grid.parts(); ++i) {
     plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
   }
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(context.threads, plan->grid.parts(), [](int) {});
+  start_team(plan->grid.parts());
   return [plan, threads = context.threads](const GemmBf16::Input& now, GemmBf16::Output& out) {
     on_team(threads, plan->grid.parts(), [&](int i) {
       plan->tier.multiply(plan->part(now, out.c.data(), i), plan->spaces[static_cast<std::size_t>(i)].data());

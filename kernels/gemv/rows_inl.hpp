@@ -14,16 +14,13 @@
 #include <cstddef>
 
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::gemv {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
-constexpr Index lanes = HWY_LANES(float);
+using namespace assay::HWY_NAMESPACE;
 
 /// A[m, n], whose rows are lda floats apart.
 struct Matrix {

@@ -21,8 +21,7 @@ auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context)
   const Index units = (p.results() + unit - 1) / unit;
   const bool alone = static_cast<double>(p.m) * static_cast<double>(p.n) < break_even;
   const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, units));
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   return [p, units, threads, multiply = best_of(tiers()).function](const Gemv::Input& in, Gemv::Output& out) {
     on_team(threads, threads, [&](int part) {
       multiply({.a = in.a.data(),

@@ -15,8 +15,7 @@ constexpr Index break_even = 65536;
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientAccumulation::Problem& p, const auto&, const Context& context) {
     const int threads = p.n < break_even ? 1 : context.threads;
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(threads, threads, [](int) {});
+    start_team(threads);
     return [=, n = p.n, weights = rounded_weights(p), function = best_of(tiers()).function](const auto& in,
                                                                                             auto& out) {
       for (std::size_t j = 0; j < weights.size(); ++j) {

@@ -69,16 +69,9 @@ HWY_EXPORT(scale);
 }  // namespace
 
 std::vector<Tier> tiers() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(squares),
-                [&](const std::string& name, SquaresFunction* function, const auto& unfit) {
-                  out.push_back({.name = name, .squares = function, .unfit = unfit});
-                });
-  std::size_t next = 0;
-  for_each_tier(HWY_DISPATCH_TABLE(scale), [&](const std::string&, ScaleFunction* function, const auto&) {
-    out[next++].scale = function;
-  });
-  return out;
+  auto all = tiers_in(&Tier::squares, HWY_DISPATCH_TABLE(squares));
+  set_in(all, &Tier::scale, HWY_DISPATCH_TABLE(scale));
+  return all;
 }
 
 namespace {

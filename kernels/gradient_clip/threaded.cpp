@@ -20,8 +20,7 @@ const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientClip::Problem& p, const auto&, const Context& context) {
     const int threads = p.n < break_even ? 1 : context.threads;
     const Tier best = best_of(tiers());
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(threads, threads, [](int) {});
+    start_team(threads);
     const auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(threads));
     return [=, n = p.n, squares = best.squares, scale = best.scale](const auto& in, auto& out) {
       on_team(threads, threads, [&](int part) {

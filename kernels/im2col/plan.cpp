@@ -1,5 +1,7 @@
 #include "im2col/plan.hpp"
 
+#include "blocks.hpp"
+
 #include <algorithm>
 
 namespace assay::im2col {
@@ -14,8 +16,6 @@ constexpr Index slab_floats = 65536;
 /// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB. Flat planes
 /// take all of it, since groups need at least four planes.
 constexpr Index group_floats = 4096, flat_group_floats = 8192;
-
-Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Plan::Plan(const Problem& p, Direction direction, int parts) {
     if (window.stride == 1 && numbers_.out_w == p.w) mask_planes(direction);
   }
   // A vector's load may run past the last row.
-  scratch_of_part_ = round_up(scratch_of_part_, widest) + widest;
+  scratch_of_part_ = rounded_up(scratch_of_part_, widest) + widest;
   scratch_.resize(static_cast<std::size_t>(scratch_of_part_ * parts));
 }
 
@@ -63,8 +63,8 @@ void Plan::split_columns(Direction direction) {
   numbers_.phases = static_cast<Index>(remainder_.size());
   numbers_.reach = start_.back();
   // Sums are stored in whole vectors; copies are only read in whole vectors.
-  numbers_.pitch = round_up(length, widest);
-  if (direction == Direction::to_image) numbers_.pitch = round_up(length + widest - 1, widest);
+  numbers_.pitch = rounded_up(length, widest);
+  if (direction == Direction::to_image) numbers_.pitch = rounded_up(length + widest - 1, widest);
   numbers_.row = numbers_.phases * numbers_.pitch;
 }
 
@@ -113,7 +113,7 @@ void Plan::mask_planes(Direction direction) {
   const Index rows = direction == Direction::to_col ? numbers_.out_h : window.h;
   // The bits of a tap fill whole vectors. Each vector reads eight bytes of them.
   numbers_.flat = true;
-  numbers_.mask_bytes = round_up(rows * window.w, widest) / 8;
+  numbers_.mask_bytes = rounded_up(rows * window.w, widest) / 8;
   mask_.resize(static_cast<std::size_t>(numbers_.mask_bytes * window.taps() + 8));
   for (Index tap = 0; tap < window.taps(); ++tap) {
     const Index down = tap / window.kernel_w * window.dilation - window.top;

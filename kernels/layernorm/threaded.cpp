@@ -22,8 +22,7 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
   constexpr Index arrays = requires(typename Op::Input in) { in.r; }
   ? 4 : 2;
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   const Tier tier = best_of(tiers<Op>());
   const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float));
   return [p, threads, function = past_caches ? tier.streaming : tier.function](const auto& in, auto& out) {

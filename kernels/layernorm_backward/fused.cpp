@@ -2,6 +2,7 @@
 // gradients of gamma and beta in the same walk. A single running sum, as in `naive`, has a fixed order that
 // forbids it. The second walk finds the row in a cache.
 
+#include "layernorm/sixteen_parts.hpp"
 #include "layernorm_backward/rows.hpp"
 
 #include "assay/registry.hpp"
@@ -12,15 +13,7 @@
 namespace assay::layernorm_backward {
 namespace {
 
-/// Four vectors of the plain ABI: enough to hide the latency of an addition, which is 2 to 4 cycles.
-constexpr Index parts = 16;
-
-float total(float (&part)[parts]) {
-  for (Index width = parts / 2; width > 0; width /= 2) {
-    for (Index l = 0; l < width; ++l) part[l] += part[l + width];
-  }
-  return part[0];
-}
+using layernorm::parts, layernorm::total;
 
 template <bool centred>
 void row(const Operands& on, Index r) {

@@ -21,19 +21,15 @@
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::layernorm_backward {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
-
-// Masked loads and stores elsewhere touch the elements that they leave out.
-constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+using namespace assay::HWY_NAMESPACE;
+using D = Floats;
+using V = Vector;
 
 enum class Store { cached, past_caches };
 
@@ -44,22 +40,6 @@ struct Kind {
   static constexpr Store store = store_;
   static constexpr int rows = rows_;
 };
-
-/// The first `count` < lanes numbers at p, and zeros.
-HWY_INLINE V load_some(D d, const float* p, Index count) {
-  if constexpr (has_masks) return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
-  HWY_ALIGN float copy[lanes] = {};
-  for (Index l = 0; l < count; ++l) copy[l] = p[l];
-  return hn::Load(d, copy);
-}
-
-HWY_INLINE void store_some(V value, D d, float* p, Index count) {
-  if constexpr (has_masks)
-    return hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
-  HWY_ALIGN float copy[lanes];
-  hn::Store(value, d, copy);
-  for (Index l = 0; l < count; ++l) p[l] = copy[l];
-}
 
 /// Access to a whole vector or to a part of one, so that the same code serves both.
 struct Whole {

@@ -23,7 +23,7 @@ constexpr Index break_even = 40960;
 class Partials {
  public:
   Partials(Index cols, int threads)
-      : stride_((cols + 15) / 16 * 16 + 16), sums_(static_cast<std::size_t>(2 * stride_ * (threads - 1))) {}
+      : stride_(rounded_up(cols, 16) + 16), sums_(static_cast<std::size_t>(2 * stride_ * (threads - 1))) {}
 
   /// Redirects the sums of part > 0 to an array of its own.
   Operands redirected(Operands on, int part) {
@@ -48,8 +48,7 @@ template <class Op>
 typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const Index elements = p.rows * p.cols;
   const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   const Tier tier = best_of(tiers<Op>());
   const bool past_caches = streams(3.0 * static_cast<double>(elements) * sizeof(float), threads);
   return [p, threads, function = past_caches ? tier.streaming : tier.function,

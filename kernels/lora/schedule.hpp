@@ -29,8 +29,7 @@ class Schedule {
       }
     }
     for (const Index floats : most_) spaces_.emplace_back(floats);
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    on_team(threads, std::max(parts_[0], parts_[1]), [](int) {});
+    start_team(std::max(parts_[0], parts_[1]));
   }
 
   float* thin() { return thin_.data(); }

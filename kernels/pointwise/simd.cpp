@@ -17,6 +17,7 @@
 // foreach_target.h comes first, since it chooses the target that highway.h is read for.
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "vectors_inl.hpp"
 // After highway.h, and once per target like this file.
 #include "pointwise/vector_formulas.hpp"
 
@@ -25,9 +26,7 @@ namespace assay::pointwise {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Masked stores elsewhere may write the elements they leave alone, which may belong to somebody else.
-constexpr bool has_masked_stores = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+using assay::HWY_NAMESPACE::has_masks;
 
 // Four vectors at once need all of 32 registers. With 16 registers, two vectors already leave no room for
 // constants.
@@ -114,7 +113,7 @@ struct Row {
       return ordinary(whole_vectors(d, begin, last - (last - begin) % 16), last);
     }
     i = whole_vectors(d, i, last);
-    if constexpr (has_masked_stores) {
+    if constexpr (has_masks) {
       if (i < last) part_of_vector(d, i, last - i);
     } else {
       for (; i < last; ++i) vectors<1>(hn::CappedTag<float, 1>(), i);

@@ -22,8 +22,7 @@ template <class Formula>
 auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Pointwise<Formula>::Input&,
              const Context& context) {
   const int threads = p.size() < break_even<Formula> ? 1 : context.threads;
-  // The first fork of a process starts the threads, which must not happen inside a timed call.
-  on_team(threads, threads, [](int) {});
+  start_team(threads);
   const Cost cost = Pointwise<Formula>::cost(p);
   const Functions functions = best_of(tiers()).functions<Formula>();
   const bool stream = elementwise::streaming_pays(cost.bytes_read + cost.bytes_written, p.size(), threads);

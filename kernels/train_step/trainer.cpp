@@ -70,9 +70,7 @@ class ComposedTrainer final : public training::Trainer {
       if (i > 0) part.g = Buffer<float>(parameters_);
       division_->parts.push_back(std::move(part));
     }
-    // The first fork of a process starts the threads, which must not happen inside a timed call.
-    const int most = std::max(static_cast<int>(parts), parameter_threads_);
-    on_team(most, most, [](int) {});
+    start_team(std::max(static_cast<int>(parts), parameter_threads_));
   }
 
   void forward(const State& at, const Batch& batch) override {

@@ -1,0 +1,71 @@
+// Vectors of floats of the SIMD target that a file is compiled for, and loads and stores of a part of a
+// vector. Included once per target, after hwy/foreach_target.h; `using namespace assay::HWY_NAMESPACE` in the
+// namespace of the target makes the names known there.
+
+#if defined(ASSAY_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_VECTORS_INL
+#undef ASSAY_VECTORS_INL
+#else
+#define ASSAY_VECTORS_INL
+#endif
+
+#include "assay/problem.hpp"
+#include "blocks.hpp"
+
+#include <cstddef>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+constexpr Index lanes = HWY_LANES(float);
+
+// Masked loads and stores of other targets touch the lanes that the mask leaves out: a load may read past the
+// end of an array, a store may write what belongs to another thread.
+constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+
+#if HWY_COMPILER_GCC_ACTUAL >= 1300
+// GCC 14 takes `count` for any number that its type holds, and the copy for too small.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+/// Loads the first `count` < lanes numbers at p, and zeros.
+HWY_INLINE Vector load_some(Floats d, const float* p, Index count) {
+  if constexpr (has_masks) return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
+  HWY_ALIGN float copy[lanes] = {};
+  for (Index l = 0; l < count; ++l) copy[l] = p[l];
+  return hn::Load(d, copy);
+}
+#if HWY_COMPILER_GCC_ACTUAL >= 1300
+#pragma GCC diagnostic pop
+#endif
+
+/// Stores the first `count` < lanes numbers of a vector.
+HWY_INLINE void store_some(Vector value, Floats d, float* p, Index count) {
+  if constexpr (has_masks)
+    return hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(count)), d, p);
+  HWY_ALIGN float copy[lanes];
+  hn::Store(value, d, copy);
+  for (Index l = 0; l < count; ++l) p[l] = copy[l];
+}
+
+/// Keeps a loaded vector in its register. GCC 12 makes a load with up to three uses an operand of each use,
+/// and then reads a vector that lies across two cache lines twice per use.
+HWY_INLINE Vector read_once(Vector x) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  asm("" : "+v"(x.raw));
+#endif
+  return x;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
