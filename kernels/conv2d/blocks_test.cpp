@@ -1,12 +1,13 @@
 // The variants of convolution where corner cases are too small: more than one block in each direction, and
 // more threads than images, filters or channels.
 
+#include "agreement_test.hpp"
+
 #include "assay/ops/conv2d.hpp"
 #include "assay/registry.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -14,33 +15,17 @@
 namespace assay {
 namespace {
 
-constexpr std::uint64_t seed = 42;
 constexpr std::array operations{"conv2d", "conv2d_data_gradient", "conv2d_weight_gradient"};
 
-/// Returns how many trials of the variants whose names begin with one of `names` agreed; fails on the others.
-/// Each plan is called once; corner cases call every plan twice.
+/// Returns how many trials agreed, over all operations and problems.
 int agreeing(const std::vector<std::string>& problems, const std::vector<std::string>& names,
              const std::vector<int>& threads) {
+  constexpr std::array fills{Fill::exact, Fill::uniform};
   const Registry registry = Registry::linked();
   int agreed = 0;
   for (const char* const name : operations) {
-    const Operation& operation = registry.at(name);
     for (const std::string& problem : problems) {
-      for (const Fill fill : {Fill::exact, Fill::uniform}) {
-        const auto workload = operation.open(problem, {fill, Rng(seed), {.skew = 1}});
-        for (std::size_t v = 0; v < operation.variants().size(); ++v) {
-          const std::string& variant = operation.variants()[v].name;
-          const auto begins = [&](const std::string& prefix) { return variant.starts_with(prefix); };
-          if (std::ranges::none_of(names, begins)) continue;
-          for (const int count : threads) {
-            if (operation.unfit(v, problem, {count})) continue;
-            const Agreement agreement = workload->check(v, {count}, Workload::no_rehearsal);
-            EXPECT_TRUE(agreement.agrees) << name << "/" << variant << "/" << problem << "#" << count
-                                          << ", seed " << seed << ": " << agreement.detail;
-            agreed += agreement.agrees ? 1 : 0;
-          }
-        }
-      }
+      agreed += agreeing(registry.at(name), problem, names, threads, fills);
     }
   }
   return agreed;

@@ -1,39 +1,29 @@
 // Winograd's algorithm where corner cases are too small: more than one block of tiles, of either size, and
 // all ways to divide a layer among threads.
 
+#include "agreement_test.hpp"
+
 #include "assay/ops/conv2d_winograd.hpp"
 #include "assay/registry.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
 namespace assay {
 namespace {
 
-constexpr std::uint64_t seed = 42;
-
-/// Returns how many trials of the variants of both operations whose names begin with `name` agreed; fails on
-/// the others.
+/// Returns how many trials of the variants of both operations whose names begin with `name` agreed.
 int agreeing(const std::vector<std::string>& problems, const std::string& name,
              const std::vector<int>& threads) {
+  constexpr std::array fills{Fill::uniform};
   const Registry registry = Registry::linked();
   int agreed = 0;
   for (const char* const of : {"conv2d_winograd", "conv2d_winograd_data_gradient"}) {
-    const Operation& operation = registry.at(of);
     for (const std::string& problem : problems) {
-      const auto workload = operation.open(problem, {Fill::uniform, Rng(seed), {.skew = 1}});
-      for (std::size_t v = 0; v < operation.variants().size(); ++v) {
-        if (!operation.variants()[v].name.starts_with(name)) continue;
-        for (const int count : threads) {
-          if (operation.unfit(v, problem, {count})) continue;
-          const Agreement agreement = workload->check(v, {count}, Workload::no_rehearsal);
-          EXPECT_TRUE(agreement.agrees) << of << "/" << operation.variants()[v].name << "/" << problem << "#"
-                                        << count << ", seed " << seed << ": " << agreement.detail;
-          agreed += agreement.agrees ? 1 : 0;
-        }
-      }
+      agreed += agreeing(registry.at(of), problem, {name}, threads, fills);
     }
   }
   return agreed;
