@@ -8,6 +8,8 @@
 #include "conv2d/direct.hpp"
 
 #include "blocks.hpp"
+#include "conv2d/grid.hpp"
+#include "team.hpp"
 
 #include "assay/caches.hpp"
 #include "assay/registry.hpp"
@@ -25,12 +27,6 @@ std::vector<DirectTier> direct_tiers() {
   std::vector<DirectTier> out;
   for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], pixel_sums[i], gradients[i]});
   return out;
-}
-
-Buffer<float> zeroed_space(Index floats) {
-  Buffer<float> space(floats);
-  std::ranges::fill(space, 0.0F);
-  return space;
 }
 
 SumPlan SumPlan::of_y(const Layer& p, const DirectTier& tier) {
@@ -182,10 +178,10 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
   const PixelSumTier& tier = tier_.pixels;
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
   const Index source_image = channels_ * source_plane;
-  // Weights that stay in the second-level cache are transposed once and read again for each strip of places,
-  // whose pixels stay there too. So are the weights of large images: they are contiguous and fetched ahead,
-  // and pixels are not. Other weights are transposed a panel at a time, and a panel serves as many images as
-  // fit.
+  // Weights that stay in the second-level cache are transposed once and read again for each strip of
+  // places, whose pixels stay there too. So are the weights of large images: they are contiguous and fetched
+  // ahead, and pixels are not. Other weights are transposed a panel at a time, and a panel serves as many
+  // images as fit.
   const bool at_once = share.rows <= rows_at_once();
   const bool fits = share.rows <= part_of_second_level(0.5, channels_ * taps_);
   const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
@@ -367,71 +363,104 @@ void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x,
   }
 }
 
-namespace {
-
-struct Sums {
-  SumPlan plan;
-  Buffer<float> space;
-};
-
-std::shared_ptr<Sums> sums_of(SumPlan plan) {
-  const Index floats = plan.space_floats();
-  return std::make_shared<Sums>(Sums{std::move(plan), zeroed_space(floats)});
+std::vector<WeightPlan::Share> WeightPlan::shares(Index most) const {
+  const Index by_filters = std::gcd(most, panels(layer_.f));
+  const Grid grid{by_filters, std::min(most / by_filters, layer_.c)};
+  std::vector<Share> out;
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range filters = range(layer_.f, panel_filters, i / grid.inner, grid.outer);
+    const Range channels = range(layer_.c, 1, i % grid.inner, grid.inner);
+    out.push_back({filters.first, filters.count, channels.first, channels.count});
+  }
+  return out;
 }
 
-struct Weights {
-  WeightPlan plan;
-  DirectTier tier;
-  Buffer<float> space;
-};
+namespace {
 
-void add_tier(Registry& r, const DirectTier& tier) {
-  const std::string name = "direct@" + tier.sums.name;
-  const std::string summary = "register tile on the bordered image itself, compiled for " + tier.sums.name;
-  const auto unfit = [why = tier.sums.unfit](const auto&, const Context&) { return why; };
-  r.add<Conv2d>({.name = name,
-                 .summary = summary,
-                 .after = "implicit_gemm",
-                 .prepare =
-                     [tier](const Problem& p, const Conv2d::Input&, const Context&) {
-                       return [s = sums_of(SumPlan::of_y(p, tier)), p](const Conv2d::Input& in,
-                                                                       Conv2d::Output& out) {
-                         s->plan.run(s->plan.all(), in.x.data(), in.w.data(),
-                                     p.has_bias() ? in.bias.data() : nullptr, out.y.data(), s->space.data());
-                       };
-                     },
-                 .unfit = unfit});
-  r.add<Conv2dDataGradient>(
-      {.name = name,
-       .summary = summary,
-       .after = "implicit_gemm",
-       .prepare =
-           [tier](const DataProblem& p, const Conv2dDataGradient::Input&, const Context&) {
-             return [s = sums_of(SumPlan::of_dx(p, tier))](const Conv2dDataGradient::Input& in,
-                                                           Conv2dDataGradient::Output& out) {
-               s->plan.run(s->plan.all(), in.dy.data(), in.w.data(), nullptr, out.dx.data(), s->space.data());
-             };
-           },
-       .unfit = unfit});
-  r.add<Conv2dWeightGradient>(
-      {.name = name,
-       .summary = "image broadcast against filters of a turned dy, compiled for " + tier.sums.name,
-       .after = "implicit_gemm",
-       .prepare =
-           [tier](const Problem& p, const Conv2dWeightGradient::Input&, const Context&) {
-             WeightPlan plan(p);
-             const Index floats = plan.space_floats(plan.all());
-             const auto s = std::make_shared<Weights>(Weights{std::move(plan), tier, zeroed_space(floats)});
-             return [s, p](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-               s->plan.run(s->tier, s->plan.all(), in.x.data(), in.dy.data(), out.dw.data(),
-                           p.has_bias() ? out.dbias.data() : nullptr, s->space.data());
-             };
-           },
-       .unfit = unfit});
+/// A call overwrites only the places of pixels; the zeros around them stay.
+Buffer<float> zeroed_space(Index floats) {
+  Buffer<float> space(floats);
+  std::ranges::fill(space, 0.0F);
+  return space;
+}
+
+/// Calls run(share, its space) for each share on a thread of its own.
+template <class Share, class Run>
+void on_shares(const std::vector<Share>& shares, std::vector<Buffer<float>>& spaces, const Run& run) {
+  const int parts = static_cast<int>(shares.size());
+  on_team(parts, parts, [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    run(shares[at], spaces[at].data());
+  });
+}
+
+}  // namespace
+
+DirectSums::DirectSums(SumPlan plan, Index threads) : plan_(std::move(plan)), shares_(plan_.shares(threads)) {
+  for (std::size_t i = 0; i < shares_.size(); ++i) spaces_.push_back(zeroed_space(plan_.space_floats()));
+  start_team(static_cast<int>(shares_.size()));
+}
+
+void DirectSums::run(const float* source, const float* w, const float* start, float* result) {
+  on_shares(shares_, spaces_, [&](const SumPlan::Share& share, float* space) {
+    plan_.run(share, source, w, start, result, space);
+  });
+}
+
+DirectWeights::DirectWeights(const Layer& p, DirectTier tier, Index threads)
+    : plan_(p), tier_(std::move(tier)), shares_(plan_.shares(threads)) {
+  for (const WeightPlan::Share& share : shares_) spaces_.push_back(zeroed_space(plan_.space_floats(share)));
+  start_team(static_cast<int>(shares_.size()));
+}
+
+void DirectWeights::run(const float* x, const float* dy, float* dw, float* dbias) {
+  on_shares(shares_, spaces_, [&](const WeightPlan::Share& share, float* space) {
+    plan_.run(tier_, share, x, dy, dw, dbias, space);
+  });
+}
+
+Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads) {
+  return [p, sums = std::make_shared<DirectSums>(std::move(plan), threads)](const Conv2d::Input& in,
+                                                                            Conv2d::Output& out) {
+    sums->run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+  };
+}
+
+Variant<Conv2dDataGradient>::Kernel direct_dx(SumPlan plan, Index threads) {
+  return [sums = std::make_shared<DirectSums>(std::move(plan), threads)](const Conv2dDataGradient::Input& in,
+                                                                         Conv2dDataGradient::Output& out) {
+    sums->run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
+  };
+}
+
+Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTier& tier, Index threads) {
+  return [p, weights = std::make_shared<DirectWeights>(p, tier, threads)](
+             const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+    weights->run(in.x.data(), in.dy.data(), out.dw.data(), p.has_bias() ? out.dbias.data() : nullptr);
+  };
+}
+
+namespace {
+
+/// `kernel_of(problem)` makes the kernel of one thread.
+template <class Op, class KernelOf>
+void add(Registry& r, const DirectTier& tier, const std::string& idea, const KernelOf& kernel_of) {
+  r.add<Op>({.name = "direct@" + tier.sums.name,
+             .summary = idea + ", compiled for " + tier.sums.name,
+             .after = "implicit_gemm",
+             .prepare = [kernel_of](const auto& p, const auto&, const Context&) { return kernel_of(p); },
+             .unfit = [why = tier.sums.unfit](const auto&, const Context&) { return why; }});
 }
 
 const Register registered{[](Registry& r) {
-  for (const DirectTier& tier : direct_tiers()) add_tier(r, tier);
+  for (const DirectTier& tier : direct_tiers()) {
+    const std::string sums = "register tile on the bordered image itself";
+    add<Conv2d>(r, tier, sums, [tier](const Problem& p) { return direct_y(p, SumPlan::of_y(p, tier), 1); });
+    add<Conv2dDataGradient>(r, tier, sums,
+                            [tier](const DataProblem& p) { return direct_dx(SumPlan::of_dx(p, tier), 1); });
+    add<Conv2dWeightGradient>(r, tier, "image broadcast against filters of a turned dy",
+                              [tier](const Problem& p) { return direct_dw(p, tier, 1); });
+  }
 }};
 
 }  // namespace

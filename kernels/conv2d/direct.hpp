@@ -1,4 +1,4 @@
-// The work of one thread of `direct`, a share of y, dx or dw. `threaded` runs the same machine code.
+// The work of `direct` in shares of y, dx or dw, one per thread. `threaded` runs the same machine code.
 #pragma once
 
 #include "conv2d/pixel_sum.hpp"
@@ -16,9 +16,6 @@ struct DirectTier {
 /// Every target that was built, best first.
 std::vector<DirectTier> direct_tiers();
 
-/// Space filled with zeros. A call overwrites only the places of pixels.
-Buffer<float> zeroed_space(Index floats);
-
 /// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
 /// There are two ways, and the plan takes the cheaper by its estimate: pixel_sum.hpp, or tap_sum.hpp where
@@ -34,14 +31,13 @@ class SumPlan {
     Index image = 0, images = 0, row = 0, rows = 0;
     Index part = 0, parts = 1;
   };
-  Share all() const { return {.images = images_, .rows = rows_}; }
   /// The estimated cost, in multiply-adds of a vector.
   double cost() const { return cost_; }
   /// Returns the number of vectors that hold `numbers` numbers.
   Index vectors(Index numbers) const;
   /// Shares of about the same work, at most `most`.
   std::vector<Share> shares(Index most) const;
-  /// The size for zeroed_space(), which each share needs for itself if shares run at the same time.
+  /// Floats of space, zeros at first, which each share needs for itself if shares run at the same time.
   Index space_floats() const;
   void run(const Share& share, const float* source, const float* w, const float* start, float* result,
            float* space) const;
@@ -83,7 +79,8 @@ class WeightPlan {
   struct Share {
     Index filter = 0, filters = 0, channel = 0, channels = 0;
   };
-  Share all() const { return {0, layer_.f, 0, layer_.c}; }
+  /// At most `most` shares: filters in whole panels are divided first, then channels.
+  std::vector<Share> shares(Index most) const;
   Index space_floats(const Share& share) const;
   void run(const DirectTier& tier, const Share& share, const float* x, const float* dy, float* dw,
            float* dbias, float* space) const;
@@ -99,5 +96,34 @@ class WeightPlan {
   Layout layout_;
   std::vector<Index> row_offset_;
 };
+
+/// y or dx in at most `threads` shares, each on a thread and in space of its own.
+class DirectSums {
+ public:
+  DirectSums(SumPlan plan, Index threads);
+  void run(const float* source, const float* w, const float* start, float* result);
+
+ private:
+  SumPlan plan_;
+  std::vector<SumPlan::Share> shares_;
+  std::vector<Buffer<float>> spaces_;
+};
+
+/// dw and dbias likewise. dbias is null where there is none.
+class DirectWeights {
+ public:
+  DirectWeights(const Layer& p, DirectTier tier, Index threads);
+  void run(const float* x, const float* dy, float* dw, float* dbias);
+
+ private:
+  WeightPlan plan_;
+  DirectTier tier_;
+  std::vector<WeightPlan::Share> shares_;
+  std::vector<Buffer<float>> spaces_;
+};
+
+Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads);
+Variant<Conv2dDataGradient>::Kernel direct_dx(SumPlan plan, Index threads);
+Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTier& tier, Index threads);
 
 }  // namespace assay::conv2d

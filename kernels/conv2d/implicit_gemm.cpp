@@ -7,77 +7,62 @@
 
 #include "blocks.hpp"
 #include "conv2d/bias.hpp"
-#include "gemm/blocked.hpp"
+#include "conv2d/columns.hpp"
+#include "conv2d/grid.hpp"
+#include "team.hpp"
 
 #include "assay/registry.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace assay::conv2d {
 namespace {
 
-// A block of columns is 256 x 256, and its rows are not a multiple of 4096 bytes apart: 272 KiB, a quarter of
-// the second-level cache of the machine where it was chosen. The product reads it in place.
-constexpr Index most_rows = 256;
-constexpr Index most_pixels = 256;
-constexpr Index ld = most_pixels + 16;
-// The sum of dw runs over pixels, and rows of dw are read and written once per block of pixels.
-constexpr Index most_pixels_of_dw = 1024;
-constexpr Index ld_of_dw = most_pixels_of_dw + 16;
-constexpr Index most_rows_of_dw = 96;
+/// Images [image, image + images); in each image the channels [row, row + rows) of y or dx, and the places
+/// [place, place + places). A share of dx has all places, since windows overlap. dw is not divided.
+struct ColumnShare {
+  Index image = 0, images = 0, row = 0, rows = 0, place = 0, places = 0;
+};
 
-// The size of the next of equal blocks of at most `most`, in multiples of `unit`.
-Index next_block(Index left, Index most, Index unit) {
-  if (left <= most) return left;
-  const Index blocks = (left + most - 1) / most, even = (left + blocks - 1) / blocks;
-  return std::min(most, (even + unit - 1) / unit * unit);
+/// A block of columns has at most `rows` x `places` numbers, and its rows are `distance` floats apart.
+struct ColumnBlock {
+  Index rows = 0, places = 0, distance = 0;
+};
+
+template <class Op>
+ColumnBlock block_of(const Layer& p, Columns columns) {
+  if (columns == Columns::of_an_image) return {p.depth(), p.out_pixels(), p.out_pixels()};
+  // The sum of dw runs over places, and rows of dw are read and written once per block of places.
+  if (std::is_same_v<Op, Conv2dWeightGradient>) return {96, 1024, 1024 + 16};
+  // 256 x 256 numbers whose rows are not a multiple of 4096 bytes apart: 272 KiB, a quarter of the
+  // second-level cache of the machine where it was chosen. The product reads them in place.
+  if (std::is_same_v<Op, Conv2d>) return {256, 256, 256 + 16};
+  // For dx whole rows of the window, and all taps of a channel.
+  const Window w = p.window();
+  const Index places = std::clamp<Index>(256 / w.out_w(), 1, w.out_h()) * w.out_w();
+  return {std::max<Index>(256, w.taps()), 256, rounded_up(places, 16) + 16};
 }
-
-/// Space for every product of `for_each_product(visit)`, which calls visit(product, …). A product of less
-/// than a block may need more space than a whole one.
-template <class Products>
-Buffer<float> space_for(const blocked::Tier& tier, const Products& for_each_product) {
-  Index space = 0;
-  for_each_product([&](const blocked::Product& product, Index, Index) {
-    space = std::max(space, tier.space_floats(product));
-  });
-  return Buffer<float>(space);
-}
-
-/// The distance of rows of columns, for blocks that are whole rows of the window.
-Index ld_of_dx(const Window& w) {
-  return rounded_up(std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h()) * w.out_w(), 16) + 16;
-}
-
-}  // namespace
-
-ColumnSumY::ColumnSumY(const blocked::Tier& tier, const Problem& p, const ColumnShare& share)
-    : tier_(tier),
-      p_(p),
-      share_(share),
-      map_(columns_of_x(p)),
-      columns_(most_rows * ld),
-      space_(space_for(tier, [&](const auto& visit) { for_each_product(visit); })) {}
 
 /// Calls visit(product, row, first) for the blocks of y of one image: y[f, places] += w[f, rows]
 /// columns[rows, places], with rows from `row` and places from `first` on.
 template <class Visit>
-void ColumnSumY::for_each_product(const Visit& visit) const {
-  const Index end = share_.place + share_.places, depth = p_.depth();
-  for (Index first = share_.place; first < end;) {
-    const Index count = next_block(end - first, most_pixels, 32);
+void for_each_product(std::type_identity<Conv2d>, const Problem& p, const ColumnShare& share,
+                      const ColumnBlock& block, const Visit& visit) {
+  const Index end = share.place + share.places, depth = p.depth();
+  for (Index first = share.place; first < end;) {
+    const Index count = next_block(end - first, block.places, 32);
     for (Index row = 0; row < depth;) {
-      const Index steps = next_block(depth - row, most_rows, 4);
-      visit(blocked::Product{.m = share_.rows,
+      const Index steps = next_block(depth - row, block.rows, 4);
+      visit(blocked::Product{.m = share.rows,
                              .n = count,
                              .k = steps,
                              .lda = depth,
-                             .ldb = ld,
-                             .ldc = p_.out_pixels(),
-                             .beta = p_.has_bias() || row > 0 ? 1.0F : 0.0F},
+                             .ldb = block.distance,
+                             .ldc = p.out_pixels(),
+                             .beta = p.has_bias() || row > 0 ? 1.0F : 0.0F},
             row, first);
       row += steps;
     }
@@ -85,98 +70,49 @@ void ColumnSumY::for_each_product(const Visit& visit) const {
   }
 }
 
-void ColumnSumY::run(const Conv2d::Input& in, Conv2d::Output& out) {
-  const Index pixels = p_.out_pixels();
-  const float* const w = in.w.data() + share_.row * p_.depth();
-  for (Index n = share_.image; n < share_.image + share_.images; ++n) {
-    const float* const x = in.x.data() + n * p_.c * p_.pixels();
-    float* const y = out.y.data() + (n * p_.f + share_.row) * pixels;
-    if (p_.has_bias()) {
-      set_rows(in.bias.data() + share_.row, share_.rows, share_.places, y + share_.place, pixels);
-    }
-    for_each_product([&](blocked::Product product, Index row, Index first) {
-      gather(map_, x, row, product.k, first, product.n, columns_.data(), ld);
-      product.a = w + row;
-      product.b = columns_.data();
-      product.c = y + first;
-      tier_.multiply(product, space_.data());
-    });
-  }
-}
-
-ColumnSumDx::ColumnSumDx(const blocked::Tier& tier, const DataProblem& p, const ColumnShare& share)
-    : tier_(tier),
-      p_(p),
-      share_(share),
-      map_(columns_of_x(p)),
-      columns_(std::max(most_rows, p.window().taps()) * ld_of_dx(p.window())),
-      space_(space_for(tier, [&](const auto& visit) { for_each_product(visit); })) {}
-
 /// Calls visit(product, channel, i) for the blocks of dx of one image: columns[rows, places] = w^T dy, with
 /// the rows of the channels from `channel` on and the places of the window's rows from `i` on.
 template <class Visit>
-void ColumnSumDx::for_each_product(const Visit& visit) const {
-  const Window w = p_.window();
-  const Index channels = std::clamp<Index>(most_rows / w.taps(), 1, share_.rows);
-  const Index window_rows = std::clamp<Index>(most_pixels / w.out_w(), 1, w.out_h());
-  const Index end = share_.row + share_.rows;
-  for (Index channel = share_.row; channel < end; channel += channels) {
+void for_each_product(std::type_identity<Conv2dDataGradient>, const DataProblem& p, const ColumnShare& share,
+                      const ColumnBlock& block, const Visit& visit) {
+  const Window w = p.window();
+  const Index channels = std::clamp<Index>(block.rows / w.taps(), 1, share.rows);
+  const Index window_rows = std::clamp<Index>(block.places / w.out_w(), 1, w.out_h());
+  const Index end = share.row + share.rows;
+  for (Index channel = share.row; channel < end; channel += channels) {
     for (Index i = 0; i < w.out_h(); i += window_rows) {
       visit(blocked::Product{.m = std::min(channels, end - channel) * w.taps(),
                              .n = std::min(window_rows, w.out_h() - i) * w.out_w(),
-                             .k = p_.f,
-                             .lda = p_.depth(),
-                             .ldb = p_.out_pixels(),
-                             .ldc = ld_of_dx(w),
+                             .k = p.f,
+                             .lda = p.depth(),
+                             .ldb = p.out_pixels(),
+                             .ldc = block.distance,
                              .a_transposed = true},
             channel, i);
     }
   }
 }
 
-void ColumnSumDx::run(const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-  const Index taps = p_.window().taps(), out_w = p_.window().out_w();
-  for (Index n = share_.image; n < share_.image + share_.images; ++n) {
-    const float* const dy = in.dy.data() + n * p_.f * p_.out_pixels();
-    float* const dx = out.dx.data() + n * p_.c * p_.pixels();
-    std::fill_n(dx + share_.row * p_.pixels(), share_.rows * p_.pixels(), 0.0F);
-    for_each_product([&](blocked::Product product, Index channel, Index i) {
-      product.a = in.w.data() + channel * taps;
-      product.b = dy + i * out_w;
-      product.c = columns_.data();
-      tier_.multiply(product, space_.data());
-      scatter_add(map_, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
-    });
-  }
-}
-
-namespace {
-
-struct PlanOfDw {
-  blocked::Tier tier;
-  ColumnMap map;
-  Buffer<float> columns, space;
-};
-
-/// Calls visit(product, row, n, first) for the blocks of dw: dw[f, rows] += dy[f, places] columns[rows,
+/// Calls visit(product, row, first, n) for the blocks of dw: dw[f, rows] += dy[f, places] columns[rows,
 /// places]^T, with rows from `row` on and the places of image `n` from `first` on.
 template <class Visit>
-void for_each_product_dw(const Problem& p, const Visit& visit) {
+void for_each_product(std::type_identity<Conv2dWeightGradient>, const Problem& p, const ColumnShare&,
+                      const ColumnBlock& block, const Visit& visit) {
   const Index pixels = p.out_pixels(), depth = p.depth();
   for (Index row = 0; row < depth;) {
-    const Index rows = next_block(depth - row, most_rows_of_dw, 16);
+    const Index rows = next_block(depth - row, block.rows, 16);
     for (Index n = 0; n < p.n; ++n) {
       for (Index first = 0; first < pixels;) {
-        const Index count = next_block(pixels - first, most_pixels_of_dw, 16);
+        const Index count = next_block(pixels - first, block.places, 16);
         visit(blocked::Product{.m = p.f,
                                .n = rows,
                                .k = count,
                                .lda = pixels,
-                               .ldb = ld_of_dw,
+                               .ldb = block.distance,
                                .ldc = depth,
                                .b_transposed = true,
                                .beta = n > 0 || first > 0 ? 1.0F : 0.0F},
-              row, n, first);
+              row, first, n);
         first += count;
       }
     }
@@ -184,65 +120,151 @@ void for_each_product_dw(const Problem& p, const Visit& visit) {
   }
 }
 
-Variant<Conv2dWeightGradient>::Kernel prepare_dw(const blocked::Tier& tier, const Problem& p) {
-  auto plan = std::make_shared<PlanOfDw>(
-      PlanOfDw{.tier = tier,
-               .map = columns_of_x(p),
-               .columns = Buffer<float>(most_rows_of_dw * ld_of_dw),
-               .space = space_for(tier, [&](const auto& visit) {
-                 for_each_product_dw(p, [&](const blocked::Product& product, Index row, Index, Index first) {
-                   visit(product, row, first);
-                 });
-               })});
-  return [p, plan](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-    float* const columns = plan->columns.data();
-    for_each_product_dw(p, [&](blocked::Product product, Index row, Index n, Index first) {
-      gather(plan->map, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k, columns,
-             ld_of_dw);
-      product.a = in.dy.data() + n * p.f * p.out_pixels() + first;
-      product.b = columns;
-      product.c = out.dw.data() + row;
-      plan->tier.multiply(product, plan->space.data());
+/// Space for every product: one of less than a block may need more than a whole one.
+template <class Op>
+Index most_space(const blocked::Tier& tier, const typename Op::Problem& p, const ColumnShare& share,
+                 const ColumnBlock& block) {
+  Index space = 0;
+  for_each_product(std::type_identity<Op>(), p, share, block, [&](const blocked::Product& product, auto...) {
+    space = std::max(space, tier.space_floats(product));
+  });
+  return space;
+}
+
+template <class Op>
+struct ColumnSum {
+  ColumnSum(const blocked::Tier& its_tier, const typename Op::Problem& problem, const ColumnShare& its_share,
+            const ColumnBlock& its_block)
+      : tier(its_tier),
+        p(problem),
+        share(its_share),
+        block(its_block),
+        map(columns_of_x(p)),
+        columns(block.rows * block.distance),
+        space(most_space<Op>(tier, p, share, block)) {}
+
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for_each_product(std::type_identity<Op>(), p, share, block, visit);
+  }
+
+  blocked::Tier tier;
+  typename Op::Problem p;
+  ColumnShare share;
+  ColumnBlock block;
+  ColumnMap map;
+  Buffer<float> columns, space;
+};
+
+void run(ColumnSum<Conv2d>& sum, const Conv2d::Input& in, Conv2d::Output& out) {
+  const Problem& p = sum.p;
+  const ColumnShare& share = sum.share;
+  const Index pixels = p.out_pixels();
+  const float* const w = in.w.data() + share.row * p.depth();
+  for (Index n = share.image; n < share.image + share.images; ++n) {
+    const float* const x = in.x.data() + n * p.c * p.pixels();
+    float* const y = out.y.data() + (n * p.f + share.row) * pixels;
+    if (p.has_bias()) {
+      set_rows(in.bias.data() + share.row, share.rows, share.places, y + share.place, pixels);
+    }
+    sum.for_each([&](blocked::Product product, Index row, Index first) {
+      gather(sum.map, x, row, product.k, first, product.n, sum.columns.data(), product.ldb);
+      product.a = w + row;
+      product.b = sum.columns.data();
+      product.c = y + first;
+      sum.tier.multiply(product, sum.space.data());
     });
-    if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
+  }
+}
+
+void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in,
+         Conv2dDataGradient::Output& out) {
+  const DataProblem& p = sum.p;
+  const ColumnShare& share = sum.share;
+  const Index taps = p.window().taps(), out_w = p.window().out_w();
+  for (Index n = share.image; n < share.image + share.images; ++n) {
+    const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
+    float* const dx = out.dx.data() + n * p.c * p.pixels();
+    std::fill_n(dx + share.row * p.pixels(), share.rows * p.pixels(), 0.0F);
+    sum.for_each([&](blocked::Product product, Index channel, Index i) {
+      product.a = in.w.data() + channel * taps;
+      product.b = dy + i * out_w;
+      product.c = sum.columns.data();
+      sum.tier.multiply(product, sum.space.data());
+      scatter_add(sum.map, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
+    });
+  }
+}
+
+void run(ColumnSum<Conv2dWeightGradient>& sum, const Conv2dWeightGradient::Input& in,
+         Conv2dWeightGradient::Output& out) {
+  const Problem& p = sum.p;
+  sum.for_each([&](blocked::Product product, Index row, Index first, Index n) {
+    gather(sum.map, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k, sum.columns.data(),
+           product.ldb);
+    product.a = in.dy.data() + n * p.f * p.out_pixels() + first;
+    product.b = sum.columns.data();
+    product.c = out.dw.data() + row;
+    sum.tier.multiply(product, sum.space.data());
+  });
+  if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
+}
+
+}  // namespace
+
+template <class Op>
+typename Variant<Op>::Kernel column_sums(const blocked::Tier& tier, const typename Op::Problem& p,
+                                         Columns columns, Index threads) {
+  constexpr Index least_places = 64;
+  ColumnShare whole{.images = p.n, .rows = std::is_same_v<Op, Conv2d> ? p.f : p.c};
+  if constexpr (std::is_same_v<Op, Conv2d>) whole.places = p.out_pixels();
+  const Grid grid = images_and_rows(threads, whole.images, whole.rows);
+  const bool by_place = whole.places >= least_places * grid.inner;
+  const auto sums = std::make_shared<std::vector<ColumnSum<Op>>>();
+  for (Index i = 0; i < grid.parts(); ++i) {
+    ColumnShare share = whole;
+    const Range images = range(whole.images, 1, i / grid.inner, grid.outer);
+    const Range part = by_place ? range(whole.places, 32, i % grid.inner, grid.inner)
+                                : range(whole.rows, 1, i % grid.inner, grid.inner);
+    share.image = images.first;
+    share.images = images.count;
+    (by_place ? share.place : share.row) = part.first;
+    (by_place ? share.places : share.rows) = part.count;
+    sums->emplace_back(tier, p, share, block_of<Op>(p, columns));
+  }
+  start_team(grid.parts());
+  return [sums](const typename Op::Input& in, typename Op::Output& out) {
+    const int parts = static_cast<int>(sums->size());
+    on_team(parts, parts, [&](int i) { run((*sums)[static_cast<std::size_t>(i)], in, out); });
   };
 }
 
-void add_tier(Registry& r, const blocked::Tier& tier) {
-  const std::string name = "implicit_gemm@" + tier.name;
-  const std::string of = ", products compiled for " + tier.name;
-  const auto unfit = [why = tier.unfit](const auto&, const Context&) { return why; };
-  r.add<Conv2d>(
-      {.name = name,
-       .summary = "columns gathered a block at a time; workspace: 272 KiB" + of,
-       .after = "im2col_gemm",
-       .prepare = [tier](const Problem& p, const Conv2d::Input&, const Context&) -> Variant<Conv2d>::Kernel {
-         const auto sum = std::make_shared<ColumnSumY>(tier, p, whole_y(p));
-         return [sum](const Conv2d::Input& in, Conv2d::Output& out) { sum->run(in, out); };
-       },
-       .unfit = unfit});
-  r.add<Conv2dDataGradient>(
-      {.name = name,
-       .summary = "columns added to dx a block at a time; workspace: about 272 KiB" + of,
-       .after = "im2col_gemm",
-       .prepare = [tier](const DataProblem& p, const Conv2dDataGradient::Input&,
-                         const Context&) -> Variant<Conv2dDataGradient>::Kernel {
-         const auto sum = std::make_shared<ColumnSumDx>(tier, p, whole_dx(p));
-         return [sum](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-           sum->run(in, out);
-         };
-       },
-       .unfit = unfit});
-  r.add<Conv2dWeightGradient>({.name = name,
-                               .summary = "columns gathered a block at a time; workspace: 390 KiB" + of,
-                               .after = "im2col_gemm",
-                               .prepare = [tier](const Problem& p, const Conv2dWeightGradient::Input&,
-                                                 const Context&) { return prepare_dw(tier, p); },
-                               .unfit = unfit});
+template Variant<Conv2d>::Kernel column_sums<Conv2d>(const blocked::Tier&, const Problem&, Columns, Index);
+template Variant<Conv2dDataGradient>::Kernel column_sums<Conv2dDataGradient>(const blocked::Tier&,
+                                                                             const DataProblem&, Columns,
+                                                                             Index);
+template Variant<Conv2dWeightGradient>::Kernel column_sums<Conv2dWeightGradient>(const blocked::Tier&,
+                                                                                 const Problem&, Columns,
+                                                                                 Index);
+
+namespace {
+
+template <class Op>
+void add(Registry& r, const blocked::Tier& tier, const std::string& idea) {
+  r.add<Op>({.name = "implicit_gemm@" + tier.name,
+             .summary = idea + ", products compiled for " + tier.name,
+             .after = "im2col_gemm",
+             .prepare = [tier](const typename Op::Problem& p, const typename Op::Input&,
+                               const Context&) { return column_sums<Op>(tier, p, Columns::of_a_block, 1); },
+             .unfit = [why = tier.unfit](const typename Op::Problem&, const Context&) { return why; }});
 }
 
 const Register registered{[](Registry& r) {
-  for (const blocked::Tier& tier : blocked::tiers()) add_tier(r, tier);
+  for (const blocked::Tier& tier : blocked::tiers()) {
+    add<Conv2d>(r, tier, "columns gathered a block at a time; workspace: 272 KiB");
+    add<Conv2dDataGradient>(r, tier, "columns added to dx a block at a time; workspace: about 272 KiB");
+    add<Conv2dWeightGradient>(r, tier, "columns gathered a block at a time; workspace: 390 KiB");
+  }
 }};
 
 }  // namespace

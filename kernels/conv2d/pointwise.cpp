@@ -4,12 +4,14 @@
 #include "conv2d/pointwise.hpp"
 
 #include "conv2d/bias.hpp"
+#include "conv2d/grid.hpp"
 #include "gemm/blocked.hpp"
+#include "team.hpp"
 #include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
-#include <initializer_list>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,92 +19,188 @@
 namespace assay::conv2d {
 namespace {
 
-struct Plan {
-  blocked::Tier tier;
-  Buffer<float> space;
+/// A part of the result of one image.
+struct Block {
+  Index row = 0, rows = 0, column = 0, columns = 0;
 };
 
-/// Makes a plan with space for each of `products`: a smaller product may need more space.
-std::shared_ptr<Plan> plan_of(std::initializer_list<blocked::Product> products) {
-  const blocked::Tier tier = best_of(blocked::tiers());
-  Index space = 0;
-  for (const blocked::Product& product : products) space = std::max(space, tier.space_floats(product));
-  return std::make_shared<Plan>(Plan{tier, Buffer<float>(space)});
+/// y[f, pixels] = w x + beta y.
+blocked::Product product_y(const Layer& p, const Block& at, const float* x, const float* w, float beta,
+                           float* y) {
+  return {.m = at.rows,
+          .n = at.columns,
+          .k = p.c,
+          .a = blocked::moved(w, at.row * p.c),
+          .b = blocked::moved(x, at.column),
+          .c = blocked::moved(y, at.row * p.pixels() + at.column),
+          .lda = p.c,
+          .ldb = p.pixels(),
+          .ldc = p.pixels(),
+          .beta = beta};
 }
 
-Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context&) {
-  const Index most_rows = p.has_bias() ? std::min(rows_with_bias(p), p.f) : p.f;
-  const float beta = p.has_bias() ? 1 : 0;
-  const auto product = [&](Index rows) {
-    return product_y(p, {0, rows, 0, p.pixels()}, nullptr, nullptr, beta, nullptr);
+/// dx[c, pixels] = w^T dy.
+blocked::Product product_dx(const Layer& p, const Block& at, const float* dy, const float* w, float* dx) {
+  return {.m = at.rows,
+          .n = at.columns,
+          .k = p.f,
+          .a = blocked::moved(w, at.row),
+          .b = blocked::moved(dy, at.column),
+          .c = blocked::moved(dx, at.row * p.pixels() + at.column),
+          .lda = p.c,
+          .ldb = p.pixels(),
+          .ldc = p.pixels(),
+          .a_transposed = true};
+}
+
+/// dw[f, c] = dy x^T + beta dw.
+blocked::Product product_dw(const Layer& p, const Block& at, const float* dy, const float* x, float beta,
+                            float* dw) {
+  return {.m = at.rows,
+          .n = at.columns,
+          .k = p.pixels(),
+          .a = blocked::moved(dy, at.row * p.pixels()),
+          .b = blocked::moved(x, at.column * p.pixels()),
+          .c = blocked::moved(dw, at.row * p.c + at.column),
+          .lda = p.pixels(),
+          .ldb = p.pixels(),
+          .ldc = p.c,
+          .b_transposed = true,
+          .beta = beta};
+}
+
+/// One product per image for each block of the result.
+class Products {
+ public:
+  /// Cuts a result by rows where `rows` are many, else by columns. If the result is one per image, images are
+  /// divided first. `shape_of(block)` is a product without addresses.
+  template <class ShapeOf>
+  Products(const Layer& p, Index threads, Index rows, Index columns, bool one_per_image,
+           const ShapeOf& shape_of)
+      : tier_(best_of(blocked::tiers())) {
+    const bool by_columns = columns >= 4 * rows;
+    const Index extent = by_columns ? columns : rows;
+    const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
+    for (Index i = 0; i < grid.parts(); ++i) {
+      const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
+      images_.push_back(one_per_image ? range(p.n, 1, i / grid.inner, grid.outer) : Range{0, p.n});
+      blocks_.push_back(by_columns ? Block{0, rows, part.first, part.count}
+                                   : Block{part.first, part.count, 0, columns});
+      spaces_.emplace_back(tier_.space_floats(shape_of(blocks_.back())));
+    }
+    start_team(grid.parts());
+  }
+
+  /// Multiplies product_of(image, block) for every image and block.
+  template <class ProductOf>
+  void run(const ProductOf& product_of) {
+    const int parts = static_cast<int>(blocks_.size());
+    on_team(parts, parts, [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (Index n = images_[at].first; n < images_[at].first + images_[at].count; ++n) {
+        tier_.multiply(product_of(n, blocks_[at]), spaces_[at].data());
+      }
+    });
+  }
+
+ private:
+  blocked::Tier tier_;
+  std::vector<Range> images_;
+  std::vector<Block> blocks_;
+  std::vector<Buffer<float>> spaces_;
+};
+
+}  // namespace
+
+Variant<Conv2d>::Kernel pointwise_y(const Problem& p, Index threads) {
+  const auto products = std::make_shared<Products>(p, threads, p.f, p.pixels(), true, [&](const Block& at) {
+    return product_y(p, at, nullptr, nullptr, 0, nullptr);
+  });
+  return [p, products](const Conv2d::Input& in, Conv2d::Output& out) {
+    products->run([&](Index n, const Block& at) {
+      return product_y(p, at, in.x.data() + n * p.c * p.pixels(), in.w.data(), 0,
+                       out.y.data() + n * p.f * p.pixels());
+    });
   };
-  const auto plan =
-      plan_of({product(most_rows), product(p.f % most_rows == 0 ? most_rows : p.f % most_rows)});
-  return [p, most_rows, beta, plan](const Conv2d::Input& in, Conv2d::Output& out) {
+}
+
+Variant<Conv2dDataGradient>::Kernel pointwise_dx(const DataProblem& p, Index threads) {
+  const auto products = std::make_shared<Products>(p, threads, p.c, p.pixels(), true, [&](const Block& at) {
+    return product_dx(p, at, nullptr, nullptr, nullptr);
+  });
+  return [p, products](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
+    products->run([&](Index n, const Block& at) {
+      return product_dx(p, at, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
+                        out.dx.data() + n * p.c * p.pixels());
+    });
+  };
+}
+
+Variant<Conv2dWeightGradient>::Kernel pointwise_dw(const Problem& p, Index threads) {
+  const auto products = std::make_shared<Products>(p, threads, p.f, p.c, false, [&](const Block& at) {
+    return product_dw(p, at, nullptr, nullptr, 0, nullptr);
+  });
+  return [p, products](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+    products->run([&](Index n, const Block& at) {
+      return product_dw(p, at, in.dy.data() + n * p.f * p.pixels(), in.x.data() + n * p.c * p.pixels(),
+                        n == 0 ? 0 : 1, out.dw.data());
+    });
+  };
+}
+
+namespace {
+
+/// Rows of y get their bias right before the product adds to them: half of a second-level cache at a time.
+Variant<Conv2d>::Kernel prepare_y_with_bias(const Problem& p) {
+  const Index most_rows = std::min(p.f, std::max<Index>(14, 128 * 1024 / p.pixels()));
+  const blocked::Tier tier = best_of(blocked::tiers());
+  Index floats = 0;  // a smaller product may need more space
+  for (const Index rows : {most_rows, p.f % most_rows}) {
+    if (rows > 0) {
+      floats = std::max(
+          floats, tier.space_floats(product_y(p, {0, rows, 0, p.pixels()}, nullptr, nullptr, 1, nullptr)));
+    }
+  }
+  return [p, most_rows, tier, space = std::make_shared<Buffer<float>>(floats)](const Conv2d::Input& in,
+                                                                               Conv2d::Output& out) {
     for (Index n = 0; n < p.n; ++n) {
       const float* x = in.x.data() + n * p.c * p.pixels();
       float* y = out.y.data() + n * p.f * p.pixels();
       for (Index row = 0; row < p.f; row += most_rows) {
         const Index rows = std::min(most_rows, p.f - row);
-        if (p.has_bias()) {
-          set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels(), p.pixels());
-        }
-        plan->tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), beta, y),
-                            plan->space.data());
+        set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels(), p.pixels());
+        tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), 1, y), space->data());
       }
     }
   };
 }
 
-Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2dDataGradient::Input&,
-                                               const Context&) {
-  const Block all{0, p.c, 0, p.pixels()};
-  return [p, all, plan = plan_of({product_dx(p, all, nullptr, nullptr, nullptr)})](
-             const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-    for (Index n = 0; n < p.n; ++n) {
-      plan->tier.multiply(product_dx(p, all, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
-                                     out.dx.data() + n * p.c * p.pixels()),
-                          plan->space.data());
-    }
+Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p) {
+  auto products = pointwise_dw(p, 1);
+  if (!p.has_bias()) return products;
+  return [p, products](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
+    products(in, out);
+    sum_filters(p, in.dy.data(), out.dbias.data());
   };
 }
 
-Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dWeightGradient::Input&,
-                                                 const Context&) {
-  const Block all{0, p.f, 0, p.c};
-  return [p, all, plan = plan_of({product_dw(p, all, nullptr, nullptr, 0, nullptr)})](
-             const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-    for (Index n = 0; n < p.n; ++n) {
-      plan->tier.multiply(product_dw(p, all, in.dy.data() + n * p.f * p.pixels(),
-                                     in.x.data() + n * p.c * p.pixels(), n == 0 ? 0 : 1, out.dw.data()),
-                          plan->space.data());
-    }
-    if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
-  };
-}
-
-std::optional<std::string> unfit(const Layer& p, const Context&) {
-  if (is_pointwise(p)) return std::nullopt;
-  return "only for kernel 1 without stride and border";
+/// `kernel_of(problem)` makes the kernel of one thread.
+template <class Op, class KernelOf>
+void add(Registry& r, const KernelOf& kernel_of) {
+  r.add<Op>({.name = "pointwise",
+             .summary = "1 x 1 layers as one product of matrices per image; no workspace",
+             .after = "im2col_gemm",
+             .prepare = [kernel_of](const auto& p, const auto&, const Context&) { return kernel_of(p); },
+             .unfit = [](const Layer& p, const Context&) -> std::optional<std::string> {
+               if (is_pointwise(p)) return std::nullopt;
+               return "only for kernel 1 without stride and border";
+             }});
 }
 
 const Register registered{[](Registry& r) {
-  constexpr auto summary = "1 x 1 layers as one product of matrices per image; no workspace";
-  r.add<Conv2d>({.name = "pointwise",
-                 .summary = summary,
-                 .after = "im2col_gemm",
-                 .prepare = prepare_y,
-                 .unfit = unfit});
-  r.add<Conv2dDataGradient>({.name = "pointwise",
-                             .summary = summary,
-                             .after = "im2col_gemm",
-                             .prepare = prepare_dx,
-                             .unfit = unfit});
-  r.add<Conv2dWeightGradient>({.name = "pointwise",
-                               .summary = summary,
-                               .after = "im2col_gemm",
-                               .prepare = prepare_dw,
-                               .unfit = unfit});
+  add<Conv2d>(r, [](const Problem& p) { return p.has_bias() ? prepare_y_with_bias(p) : pointwise_y(p, 1); });
+  add<Conv2dDataGradient>(r, [](const DataProblem& p) { return pointwise_dx(p, 1); });
+  add<Conv2dWeightGradient>(r, prepare_dw);
 }};
 
 }  // namespace

@@ -16,32 +16,14 @@ using training::Batch;
 using training::Network;
 
 /// A convolution and its gradients, by `direct`.
-class Convolution {
- public:
+struct Convolution {
+  conv2d::DirectSums y, dx;
+  conv2d::DirectWeights dw;
+
   Convolution(const conv2d::Problem& layer, const conv2d::DirectTier& tier)
-      : tier_(tier),
-        y_(conv2d::SumPlan::of_y(layer, tier)),
-        dx_(conv2d::SumPlan::of_dx(layer, tier)),
-        dw_(layer),
-        y_space_(conv2d::zeroed_space(y_.space_floats())),
-        dx_space_(conv2d::zeroed_space(dx_.space_floats())),
-        dw_space_(conv2d::zeroed_space(dw_.space_floats(dw_.all()))) {}
-
-  void forward(const float* x, const float* w, const float* b, float* y) {
-    y_.run(y_.all(), x, w, b, y, y_space_.data());
-  }
-  void data_gradient(const float* dy, const float* w, float* dx) {
-    dx_.run(dx_.all(), dy, w, nullptr, dx, dx_space_.data());
-  }
-  void weight_gradient(const float* x, const float* dy, float* dw, float* db) {
-    dw_.run(tier_, dw_.all(), x, dy, dw, db, dw_space_.data());
-  }
-
- private:
-  conv2d::DirectTier tier_;
-  conv2d::SumPlan y_, dx_;
-  conv2d::WeightPlan dw_;
-  Buffer<float> y_space_, dx_space_, dw_space_;
+      : y(conv2d::SumPlan::of_y(layer, tier), 1),
+        dx(conv2d::SumPlan::of_dx(layer, tier), 1),
+        dw(layer, tier, 1) {}
 };
 
 class Classifier final : public training::Model<float> {
@@ -70,9 +52,9 @@ class Classifier final : public training::Model<float> {
   const float* forward(const float* p, const Batch& batch) override {
     if (batch.n != batch_.n) prepare(batch.n);
     batch_ = batch;
-    conv1_->forward(batch.pixels, in(p, "conv1.weight"), in(p, "conv1.bias"), wide_.data());
+    conv1_->y.run(batch.pixels, in(p, "conv1.weight"), in(p, "conv1.bias"), wide_.data());
     relu(wide_, after1_);
-    conv2_->forward(after1_.data(), in(p, "conv2.weight"), in(p, "conv2.bias"), wide_.data());
+    conv2_->y.run(after1_.data(), in(p, "conv2.weight"), in(p, "conv2.bias"), wide_.data());
     relu(wide_, after2_);
     dense_.forward(after2_.data(), in(p, "dense.weight"), in(p, "dense.bias"), 1, logits_.data());
     return logits_.data();
@@ -83,10 +65,10 @@ class Classifier final : public training::Model<float> {
     dense_.bias_gradient(logit_gradient, in(g, "dense.bias"));
     dense_.data_gradient(logit_gradient, in(p, "dense.weight"), wide_.data());
     relu_gradient(after2_, wide_, wide_too_);
-    conv2_->weight_gradient(after1_.data(), wide_too_.data(), in(g, "conv2.weight"), in(g, "conv2.bias"));
-    conv2_->data_gradient(wide_too_.data(), in(p, "conv2.weight"), wide_.data());
+    conv2_->dw.run(after1_.data(), wide_too_.data(), in(g, "conv2.weight"), in(g, "conv2.bias"));
+    conv2_->dx.run(wide_too_.data(), in(p, "conv2.weight"), nullptr, wide_.data());
     relu_gradient(after1_, wide_, wide_too_);
-    conv1_->weight_gradient(batch_.pixels, wide_too_.data(), in(g, "conv1.weight"), in(g, "conv1.bias"));
+    conv1_->dw.run(batch_.pixels, wide_too_.data(), in(g, "conv1.weight"), in(g, "conv1.bias"));
   }
 
  private:
