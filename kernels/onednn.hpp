@@ -1,19 +1,23 @@
-// Owners of oneDNN's handles, and a primitive that runs on the arrays of a call, for the variants `onednn`.
+// Owners of oneDNN's handles, a primitive that runs on the arrays of a call, and the registration of the
+// variants `onednn`.
 #pragma once
 
 #include "gemm/blocked.hpp"
 
-#include "assay/problem.hpp"
+#include "assay/registry.hpp"
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 
+#include <array>
 #include <cassert>
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::onednn {
@@ -82,9 +86,12 @@ std::optional<std::string> refusal(const MakePlan& plan) {
   return reason;
 }
 
-/// A primitive on arrays in the layouts of the contract.
+/// A primitive on the arrays of a contract. An array that the primitive wants in another layout is converted
+/// in each call, before it or after it.
 class Plan {
  public:
+  enum class Role { source, result };
+
   explicit Plan(int threads) : threads_(threads) {
     use_threads(threads);
     engine_ = make<Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
@@ -103,32 +110,99 @@ class Plan {
     primitive_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, description.get()); });
   }
   void add(int argument, const dnnl_memory_desc_t& shape) {
-    memories_.push_back(make<Memory>(
-        [&](auto* to) { return dnnl_memory_create(to, &shape, engine_.get(), DNNL_MEMORY_NONE); }));
-    arguments_.push_back({argument, memories_.back().get()});
+    Array& array = arrays_.emplace_back();
+    array.plain = memory(shape, DNNL_MEMORY_NONE);
+    arguments_.push_back({argument, array.plain.get()});
+  }
+  /// Adds an array that the primitive takes as `preferred`.
+  void add(int argument, const dnnl_memory_desc_t& shape, const dnnl_memory_desc_t& preferred, Role role) {
+    add(argument, shape);
+    if (dnnl_memory_desc_equal(&shape, &preferred) != 0) return;
+    Array& array = arrays_.back();
+    array.preferred = memory(preferred, DNNL_MEMORY_ALLOCATE);
+    arguments_.back().memory = array.preferred.get();
+    const bool in = role == Role::source;
+    const auto reorder = make<Description>([&](auto* to) {
+      return dnnl_reorder_primitive_desc_create(to, in ? &shape : &preferred, engine_.get(),
+                                                in ? &preferred : &shape, engine_.get(), nullptr);
+    });
+    array.reorder = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, reorder.get()); });
+    const dnnl_memory_t plain = array.plain.get(), other = array.preferred.get();
+    array.from_to = {{{DNNL_ARG_FROM, in ? plain : other}, {DNNL_ARG_TO, in ? other : plain}}};
+    (in ? before_ : after_).push_back(arrays_.size() - 1);
   }
 
-  /// Takes the arrays in the order of add().
+  /// Converts the source at position `at`, which does not change, once for all calls.
+  void keep(std::size_t at, const float* data) {
+    place(arrays_[at], data);
+    if (std::erase(before_, at) > 0) convert(arrays_[at]);
+    demand(dnnl_stream_wait(stream_.get()));
+  }
+
+  /// Takes the arrays in the order of add(). Further ones are left out.
   void run(std::initializer_list<const float*> data) const {
-    assert(data.size() == memories_.size());
+    assert(data.size() >= arrays_.size());
     use_threads(threads_);
-    auto memory = memories_.begin();
-    for (const float* const at : data) {
-      dnnl_memory_set_data_handle((memory++)->get(),
-                                  const_cast<float*>(at));  // the C interface knows no const
-    }
+    auto at = data.begin();
+    for (const Array& array : arrays_) place(array, *at++);
+    for (const std::size_t source : before_) convert(arrays_[source]);
     demand(dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
                                   arguments_.data()));
+    for (const std::size_t result : after_) convert(arrays_[result]);
     demand(dnnl_stream_wait(stream_.get()));
   }
 
  private:
+  /// An array of the contract, and its copy in the layout of the primitive if that differs.
+  struct Array {
+    Memory plain, preferred;
+    Primitive reorder;
+    std::array<dnnl_exec_arg_t, 2> from_to{};
+  };
+
+  Memory memory(const dnnl_memory_desc_t& shape, void* data) const {
+    return make<Memory>([&](auto* to) { return dnnl_memory_create(to, &shape, engine_.get(), data); });
+  }
+  static void place(const Array& array, const float* data) {
+    dnnl_memory_set_data_handle(array.plain.get(),
+                                const_cast<float*>(data));  // the C interface knows no const
+  }
+  void convert(const Array& array) const {
+    demand(dnnl_primitive_execute(array.reorder.get(), stream_.get(), 2, array.from_to.data()));
+  }
+
   int threads_;
   Engine engine_;
   Stream stream_;
   Primitive primitive_;
-  std::vector<Memory> memories_;
+  std::vector<Array> arrays_;
+  std::vector<std::size_t> before_, after_;  ///< positions of arrays that are converted
   std::vector<dnnl_exec_arg_t> arguments_;
 };
+
+/// Registers the peer of Op with `words`. plan_of(problem, input, threads) returns a shared pointer to its
+/// plan; the input is null if the question is only whether oneDNN refuses, to which reason `hint` is added. A
+/// call is run(plan, in, out).
+template <class Op, class PlanOf, class Run>
+void add_peer(Registry& r, Variant<Op> words, const PlanOf& plan_of, const Run& run, const char* hint = "") {
+  using Input = typename Op::Input;
+  words.name = "onednn";
+  words.libraries = {"onednn"};
+  words.threaded = true;
+  words.prepare = [plan_of, run](const typename Op::Problem& p, const Input& prepared,
+                                 const Context& context) {
+    return [plan = plan_of(p, &prepared, context.threads), run](const Input& in, typename Op::Output& out) {
+      run(*plan, in, out);
+    };
+  };
+  words.unfit = [plan_of, hint, own = words.unfit](const typename Op::Problem& p,
+                                                   const Context& context) -> std::optional<std::string> {
+    if (auto reason = own ? own(p, context) : std::nullopt) return reason;
+    auto reason = refusal([&] { plan_of(p, static_cast<const Input*>(nullptr), context.threads); });
+    if (reason) *reason += hint;
+    return reason;
+  };
+  r.add<Op>(std::move(words));
+}
 
 }  // namespace assay::onednn

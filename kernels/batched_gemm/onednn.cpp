@@ -9,9 +9,7 @@
 namespace assay {
 namespace {
 
-using Problem = BatchedGemm::Problem;
-
-std::shared_ptr<onednn::Plan> plan_for(const Problem& p, int threads) {
+auto plan_of(const BatchedGemm::Problem& p, const BatchedGemm::Input*, int threads) {
   auto plan = std::make_shared<onednn::Plan>(threads);
   const auto matrices = [&](Index rows, Index columns, bool transposed) {
     return onednn::described({p.batch, rows, columns}, transposed ? dnnl_acb : dnnl_abc);
@@ -27,21 +25,12 @@ std::shared_ptr<onednn::Plan> plan_for(const Problem& p, int threads) {
   return plan;
 }
 
-Variant<BatchedGemm>::Kernel prepare(const Problem& p, const BatchedGemm::Input&, const Context& context) {
-  return [plan = plan_for(p, context.threads)](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
-    plan->run({in.a.data(), in.b.data(), out.c.data()});
-  };
-}
-
 const Register registered{[](Registry& r) {
-  r.add<BatchedGemm>({.name = "onednn",
-                      .summary = "matmul primitive of the linked oneDNN",
-                      .libraries = {"onednn"},
-                      .threaded = true,
-                      .prepare = prepare,
-                      .unfit = [](const Problem& p, const Context& context) {
-                        return onednn::refusal([&] { plan_for(p, context.threads); });
-                      }});
+  onednn::add_peer<BatchedGemm>(
+      r, {.summary = "matmul primitive of the linked oneDNN"}, plan_of,
+      [](const onednn::Plan& plan, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+        plan.run({in.a.data(), in.b.data(), out.c.data()});
+      });
 }};
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace assay::layernorm {
 namespace {
 
-std::shared_ptr<onednn::Plan> onednn_plan(const Problem& p, int threads) {
+auto plan_of(const Problem& p, const LayerNorm::Input*, int threads) {
   auto plan = std::make_shared<onednn::Plan>(threads);
   const dnnl_memory_desc_t rows_cols = onednn::described({p.rows, p.cols}, dnnl_ab);
   const dnnl_memory_desc_t of_row = onednn::described({p.rows}, dnnl_a),
@@ -30,24 +30,14 @@ std::shared_ptr<onednn::Plan> onednn_plan(const Problem& p, int threads) {
   return plan;
 }
 
-Variant<LayerNorm>::Kernel prepare_onednn(const Problem& p, const LayerNorm::Input&, const Context& context) {
-  return [rows = p.rows, plan = onednn_plan(p, context.threads)](const LayerNorm::Input& in,
-                                                                 LayerNorm::Output& out) {
-    plan->run({in.x.data(), in.gamma.data(), in.beta.data(), out.y.data(), out.mean.data(), out.rstd.data()});
-    float* const rstd = out.rstd.data();
-    for (Index i = 0; i < rows; ++i) rstd[i] = 1 / std::sqrt(rstd[i] + static_cast<float>(epsilon));
-  };
-}
-
 const Register registered{[](Registry& r) {
-  r.add<LayerNorm>({.name = "onednn",
-                    .summary = "layer normalization of oneDNN, 1 / sqrt of its variances",
-                    .libraries = {"onednn"},
-                    .threaded = true,
-                    .prepare = prepare_onednn,
-                    .unfit = [](const Problem& p, const Context& context) {
-                      return onednn::refusal([&] { onednn_plan(p, context.threads); });
-                    }});
+  onednn::add_peer<LayerNorm>(
+      r, {.summary = "layer normalization of oneDNN, 1 / sqrt of its variances"}, plan_of,
+      [](const onednn::Plan& plan, const LayerNorm::Input& in, LayerNorm::Output& out) {
+        plan.run(
+            {in.x.data(), in.gamma.data(), in.beta.data(), out.y.data(), out.mean.data(), out.rstd.data()});
+        for (float& spread : out.rstd) spread = 1 / std::sqrt(spread + static_cast<float>(epsilon));
+      });
 }};
 
 }  // namespace

@@ -11,8 +11,15 @@ namespace {
 
 using layernorm::Problem;
 
-std::shared_ptr<onednn::Plan> onednn_plan(const Problem& p, int threads) {
-  auto plan = std::make_shared<onednn::Plan>(threads);
+using Op = LayerNormBackward;
+
+struct Plan : onednn::Plan {
+  Plan(Index rows, int threads) : onednn::Plan(threads), variance(rows) {}
+  Buffer<float> variance;
+};
+
+auto plan_of(const Problem& p, const Op::Input*, int threads) {
+  auto plan = std::make_shared<Plan>(p.rows, threads);
   const dnnl_memory_desc_t rows_cols = onednn::described({p.rows, p.cols}, dnnl_ab);
   const dnnl_memory_desc_t of_row = onednn::described({p.rows}, dnnl_a),
                            of_col = onednn::described({p.cols}, dnnl_a);
@@ -35,36 +42,25 @@ std::shared_ptr<onednn::Plan> onednn_plan(const Problem& p, int threads) {
   return plan;
 }
 
-using Op = LayerNormBackward;
+void run(Plan& plan, const Op::Input& in, Op::Output& out) {
+  float* const variance = plan.variance.data();
+  for (Index i = 0; i < plan.variance.size(); ++i) {
+    const double root = in.rstd[i];
+    variance[i] = static_cast<float>(1 / (root * root));
+  }
+  // oneDNN asks for beta and gets gamma: no gradient depends on it.
+  plan.run({in.dy.data(), in.x.data(), in.mean.data(), variance, in.gamma.data(), in.gamma.data(),
+            out.dx.data(), out.dgamma.data(), out.dbeta.data()});
+}
 
-Variant<Op>::Kernel prepare_onednn(const Problem& p, const Op::Input&, const Context& context) {
-  return [variance = std::make_shared<Buffer<float>>(p.rows), plan = onednn_plan(p, context.threads)](
-             const Op::Input& in, Op::Output& out) {
-    float* const to = variance->data();
-    const float* const rstd = in.rstd.data();
-    for (Index i = 0; i < variance->size(); ++i) {
-      const double root = rstd[i];
-      to[i] = static_cast<float>(1 / (root * root));
-    }
-    // oneDNN asks for beta and gets gamma: no gradient depends on it.
-    plan->run({in.dy.data(), in.x.data(), in.mean.data(), to, in.gamma.data(), in.gamma.data(), out.dx.data(),
-               out.dgamma.data(), out.dbeta.data()});
-  };
+std::optional<std::string> unfit(const Problem& p, const Context&) {
+  if (p.rows > 1) return std::nullopt;
+  return "takes variances in place of rstd, and the bound of one row has no room for the roundings";
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Op>(
-      {.name = "onednn",
-       .summary = "gradients of oneDNN's layer normalization",
-       .libraries = {"onednn"},
-       .threaded = true,
-       .prepare = prepare_onednn,
-       .unfit = [](const Problem& p, const Context& context) -> std::optional<std::string> {
-         if (p.rows == 1) {
-           return "takes variances in place of rstd, and the bound of one row has no room for the roundings";
-         }
-         return onednn::refusal([&] { onednn_plan(p, context.threads); });
-       }});
+  onednn::add_peer<Op>(r, {.summary = "gradients of oneDNN's layer normalization", .unfit = unfit}, plan_of,
+                       run);
 }};
 
 }  // namespace

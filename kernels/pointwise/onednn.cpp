@@ -11,7 +11,7 @@ namespace {
 
 using Op = Pointwise<Sigmoid>;
 
-std::shared_ptr<onednn::Plan> onednn_plan(const Op::Problem& p, int threads) {
+auto plan_of(const Op::Problem& p, const Op::Input*, int threads) {
   auto plan = std::make_shared<onednn::Plan>(threads);
   const dnnl_memory_desc_t shape = onednn::described({p.size()}, dnnl_a);
   dnnl_eltwise_desc_t forward;
@@ -23,22 +23,16 @@ std::shared_ptr<onednn::Plan> onednn_plan(const Op::Problem& p, int threads) {
   return plan;
 }
 
+std::optional<std::string> unfit(const Op::Problem& p, const Context&) {
+  if (Op::value_words[static_cast<std::size_t>(p.values)] != "special") return std::nullopt;
+  return "changes the bits of NaN";
+}
+
 const Register registered{[](Registry& r) {
-  r.add<Op>({.name = "onednn",
-             .summary = "element-wise primitive of oneDNN",
-             .libraries = {"onednn"},
-             .threaded = true,
-             .prepare =
-                 [](const Op::Problem& p, const Op::Input&, const Context& context) {
-                   return [plan = onednn_plan(p, context.threads)](const Op::Input& in, Op::Output& out) {
-                     plan->run({in.in[0].data(), out.first.data()});
-                   };
-                 },
-             .unfit = [](const Op::Problem& p, const Context& context) -> std::optional<std::string> {
-               if (Op::value_words[static_cast<std::size_t>(p.values)] == "special")
-                 return "changes the bits of NaN";
-               return onednn::refusal([&] { onednn_plan(p, context.threads); });
-             }});
+  onednn::add_peer<Op>(r, {.summary = "element-wise primitive of oneDNN", .unfit = unfit}, plan_of,
+                       [](const onednn::Plan& plan, const Op::Input& in, Op::Output& out) {
+                         plan.run({in.in[0].data(), out.first.data()});
+                       });
 }};
 
 }  // namespace
