@@ -15,6 +15,7 @@
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
 #include "training/job/read_job.hpp"
+#include "training/job/scratch_file.hpp"
 
 #include <gmock/gmock.h>
 
@@ -41,6 +42,7 @@ Results results() {
               .roofs = {{1, 1e11, {{"L1", 16384, 1e12}}}},
               .trials = {{.key = "o/v/p#1", .operation = "o", .variant = "v", .problem = "p"}}};
   out.trials[0].launches = {{{1e-6, 1e-6, 7}, {2e-6, 2e-6, 8}}};
+  out.shard = ShardRecord{.shard = {2, 4}, .cases = 23, .positions = {22}};
   return out;
 }
 
@@ -116,7 +118,8 @@ BundleFile bundle(const Reader& reader) {
 
 Ledger ledger() {
   Ledger out = hand_made::ledger();
-  out.acceptances = {hand_made::acceptance()};
+  out.acceptances = {hand_made::acceptance(), hand_made::acceptance()};
+  out.acceptances[1].key = "gemm/simd@avx2/m=64#1";
   return out;
 }
 
@@ -177,6 +180,8 @@ TEST_P(FileFormats, RefuseTextThatIsNoJson) {
   const std::string text = whole().dump();
   EXPECT_THAT(complaint(text.substr(0, text.size() / 2)),
               AllOf(names_file(), HasSubstr("ends in the middle")));
+  for (std::size_t length = 1; length < text.size(); length += 7)
+    EXPECT_THAT(complaint(text.substr(0, length)), names_file()) << length;
   EXPECT_THAT(complaint(" "), AllOf(names_file(), HasSubstr("is empty")));
   EXPECT_THAT(complaint("{]"), AllOf(names_file(), HasSubstr("invalid JSON at line 1, column 2")));
   EXPECT_THAT(complaint(with_first("\"x\": " + std::string(100'000, '['))),
@@ -287,6 +292,9 @@ void read_results(const Reader& reader, const std::string& text) {
   read_any_results(reader.written("f", text));
 }
 void read_table(const Reader&, const std::string& text) { read_step_csv(text, "f"); }
+void read_trace_of_kineto(const Reader& reader, const std::string& text) {
+  read_kineto(reader.written("f", text));
+}
 
 const std::vector<Foreign>& foreign_formats() {
   static const std::vector<Foreign> all{
@@ -309,7 +317,15 @@ const std::vector<Foreign>& foreign_formats() {
        "Output template: perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%\n"
        "perf,cpu,ref,,2x3:3x4,0.1,2,2.5\n",
        read_results},
-      {"table", "step,load_ms,step_ms\n0,1,20\n1,1,21\n", read_table}};
+      {"table", "step,load_ms,step_ms\n0,1,20\n1,1,21\n", read_table},
+      {"kineto",
+       R"({"schemaVersion": 1, "traceEvents": [
+         {"ph": "X", "cat": "cpu_op", "name": "ProfilerStep#7", "pid": 1, "tid": 1, "ts": 5000, "dur": 1000},
+         {"ph": "X", "cat": "cpu_op", "name": "ProfilerStep#8", "pid": 1, "tid": 1, "ts": 6010, "dur": 1000}]})",
+       read_trace_of_kineto},
+      {"packed", gzipped(R"({"traceEvents": [
+         {"ph": "X", "cat": "cpu_op", "name": "ProfilerStep#7", "pid": 1, "tid": 1, "ts": 5000, "dur": 1000}]})"),
+       read_trace_of_kineto}};
   return all;
 }
 
@@ -323,8 +339,123 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.format << ":
 /// Stands in place of a part.
 const std::string whole_file = "whole";
 
-std::vector<Fault> foreign_faults() {
+/// Returns our own format or the foreign one of that name, our own written in one line.
+Foreign format_named(std::string_view name) {
+  const auto own = std::ranges::find(formats(), name, &Format::name);
+  if (own == formats().end()) return *std::ranges::find(foreign_formats(), name, &Foreign::name);
+  return {own->name, parse_json(own->whole, own->file).dump(), own->read};
+}
+
+std::vector<Fault> faults() {
   std::vector<Fault> out{
+      {"results", "\"p\",\"threads\":1", "\"p\",\"threads\":1.5",
+       "r.json: trials[0].threads: is 1.5, must be an integer"},
+      {"results", "\"p\",\"threads\":1", "\"p\",\"threads\":0",
+       "trials[0].threads: is 0, must be an integer from 1"},
+      {"results", "\"launches\":[", "\"launches\":\"x\",\"y\":[",
+       "trials[0].launches: is a string, must be an array"},
+      {"results", "\"trials\":[", "\"trials\":{},\"y\":[", "trials: is an object, must be an array"},
+      {"results", "\"trials\":[", "\"trials\":[3,", "trials[0]: is a number, must be an object"},
+      {"results", "\"trials\":[",
+       R"("trials":[{"key":"o/v/p#1","operation":"o","variant":"v","problem":"p"},)",
+       "trials[1]: repeats the trial o/v/p#1"},
+      {"results", "\"seed\":0", "\"seed\":[[1,2]]", "seed: is an array, must be an integer from 0"},
+      {"results", "\"seed\":0", "\"seed\":0,\"merged_shards\":{\"a\":1}",
+       "is an object, must be an integer from 1"},
+      {"results", "\"index\":2", "\"index\":4", "shard.index: is 4, must be an integer from 0 to 3"},
+      {"results", "\"count\":4", "\"count\":0", "shard.count: is 0, must be an integer from 1"},
+      {"results", "\"positions\":[22]", "\"positions\":[23]", "shard.positions[0]: is 23"},
+      {"results", "\"agreement\":{",
+       R"("agreement":{"figures":[{"name":"height","value":1,"better":"less"}],)",
+       "must be one of lower, higher"},
+      {"results", "\"agreement\":{",
+       R"("agreement":{"figures":[{"name":"height","value":"nan","better":"lower"}],)",
+       "figures[0].value: is nan"},
+      {"results", "[1e-06,2e-06]", "[1,0]", "launches[0].seconds: number 1 is 0, must be a time above 0"},
+      {"results", "[1e-06,2e-06]", "[1,-1e-9]", "must be a time above 0"},
+      {"results", "[1e-06,2e-06]", "[1,\"nan\"]", "must be a time above 0"},
+      {"results", "[1e-06,2e-06]", "[1,\"inf\"]", "must be a time above 0"},
+      {"results", "[1e-06,2e-06]", "[1,true]", "launches[0].seconds[1]: is a boolean, must be a number"},
+      {"results", "\"cpu_seconds\":[1e-06,2e-06]", "\"cpu_seconds\":[1]",
+       "cpu_seconds: has 1 numbers, \"seconds\" has 2"},
+      {"results", "[7,8]", "[7]", "calls: has 1 numbers, \"seconds\" has 2"},
+      {"results", "\"compared\":0", "\"compared\":8",
+       "r.json: trials[0].agreement.compared: contradicts itself: 8 is more than"},
+      {"results", "\"worst_error\":0.0", "\"worst_error\":1.5", "r.json: trials[0].agreement.worst_error"},
+      {"results", "\"bytes_read\":0.0", "\"bytes_read\":-4",
+       "r.json: trials[0].cost.bytes_read: contradicts itself: -4.00 is below 0"},
+      {"results", "assay.result/1", "assay.result/2",
+       "r.json: is of schema assay.result/2; this program reads assay.result/1 here"},
+      {"results", whole_file, "{\n \"schema\": oops}", "r.json: invalid JSON at line 2, column 12"},
+      {"results", whole_file, std::string(300'000, '[') + std::string(300'000, ']'),
+       "r.json: nests more than 200 deep at byte 201"},
+      {"baseline", "\"suite\":\"s\"", "\"suite\":\"full\"",
+       "s.json: is of suite full, but lies where that of s belongs"},
+      {"baseline", "\"machine_key\":\"m\"", "\"machine_key\":\"cpu_4\"",
+       "is of machine cpu_4, but lies where that of m belongs"},
+      {"baseline", "\"launches\":[", "\"launches\":3,\"x\":[",
+       "recordings[0].results.trials[0].launches: is a number, must be an array"},
+      {"baseline", whole_file, to_json(Baseline{"s", "m", {}}), "recordings: is empty"},
+      {"baseline", whole_file, to_json(results()),
+       "is of schema assay.result/1; this program reads assay.baseline/1"},
+      {"gate", "\"head\":[0.001]", "\"head\":[1,2]", "launches[0].head: has 2 slices, the base has 1"},
+      {"gate", "\"control\":[0.001]", "\"control\":[1,2]", "launches[0].control: has 2 slices"},
+      {"gate", "\"looks\":[16,21", "\"looks\":[16,16", "policy.looks: does not ascend"},
+      {"gate", "\"looks\":[16,21", "\"looks\":[21,16", "policy.looks: does not ascend"},
+      {"ledger", "\"suite\":\"smoke\"", "\"suite\":\"full\"",
+       "smoke.ledger.json: is of suite full, but lies where that of smoke"},
+      {"ledger", "\"acceptances\":[", "\"acceptances\":3,\"x\":[", "acceptances: is a number"},
+      {"ledger", "2026-05-01", "2026-02-30", "acceptances[0].until: is \"2026-02-30\", which is no day"},
+      {"ledger", "2026-05-01", "2026-03-01",
+       "acceptances[0].until: of gemm/packed/m=64#1 is before it was accepted, on 2026-03-02"},
+      {"ledger", "\"released_on\":\"2026-03-01\"", "\"released_on\":\"1st of March\"", "released_on: is"},
+      {"ledger", "\"date\":\"2026-03-01\"", "\"date\":\"2026-3-1\"", "steps[0].date: is"},
+      {"ledger", "gemm/simd@avx2", "gemm/packed", "acceptances[1]: is a second acceptance of gemm/packed"},
+      {"ledger", "gemm/naive/m=64#1", hand_made::packed,
+       "steps[0].rows[1]: is a second row of gemm/packed/m=64#1"},
+      {"ledger", "\"ratio\":1.08", "\"ratio\":-1.08",
+       "acceptances[0].ratio: is -1.08, must be a number above 1"},
+      {"ledger", "\"ratio\":1.08", "\"ratio\":\"inf\"", "acceptances[0].ratio"},
+      {"ledger", "\"ratio\":1.08", "\"ratio\":\"nan\"", "acceptances[0].ratio"},
+      {"ledger", "\"deviation\":0.001", "\"deviation\":-0.001",
+       "steps[0].rows[0].deviation: is -0.001, must be a number from 0"},
+      {"ledger", "\"launches\":40", "\"launches\":-40", "steps[0].rows[0].launches: is -40"},
+      {"ledger", "\"launches\":40", "\"launches\":1", "fewer than 2 show no deviation"},
+      {"ledger", "\"log_ratio\":0.01", "\"log_ratio\":\"nan\"", "steps[0].rows[1].log_ratio"},
+      {"ledger", "\"base\":\"c0ffee1\"", "\"base\":\"c0ffee5\"",
+       "steps[1].base: is c0ffee5, but what comes before ends at c0ffee1: a step is missing"},
+      {"ledger", "\"release_commit\":\"c0ffee0\"", "\"release_commit\":\"deadbeef\"",
+       "steps[0].base: is c0ffee0, but what comes before ends at deadbeef"},
+      {"ledger", "\"release\":\"v1\"", "\"release\":\"\"", "ends at no release"},
+      {"ledger", "\"head\":\"c0ffee2\"", "\"head\":\"c0ffee2+changes\"", "steps[1].head: is"},
+      {"ledger", "exact tails", "\\u001b[2J", "acceptances[0].reason: holds a control character"},
+      {"ledger", "exact tails", "", "acceptances[0].reason: is empty"},
+      {"ledger", "gemm/simd@avx2", "'; reboot; '", "acceptances[1].key: holds a quotation mark"},
+      {"job", "\"batch\":10", "\"bacth\":10", "has an unknown key \"bacth\"; is it \"batch\""},
+      {"job", "\"batch\":10,", "", "j.json: has no \"batch\""},
+      {"job", "\"batch_delay\":0.0", "\"batch_delay\":-1", "batch_delay: is -1"},
+      {"job", "\"batch_delay\":0.0", "\"batch_delay\":11",
+       "batch_delay: is 11, must be a number from 0 to 10"},
+      {"job", "\"workers\":0", "\"workers\":-1", "workers: is -1"},
+      {"job", "\"samples\":100", "\"samples\":5", "fewer than a batch of 10"},
+      {"job", "\"validation_samples\":0", "\"validation_samples\":-1",
+       "validation_samples: is -1, must be an integer from 0 to 100"},
+      {"job", "\"validation_samples\":0", "\"validation_samples\":101",
+       "validation_samples: is 101, must be an integer from 0 to 100"},
+      {"job", "\"checkpoint_every\":0", "\"checkpoint_every\":-5",
+       "checkpoint_every: is -5, must be an integer from 0 to 100"},
+      {"job", "\"checkpoint_every\":0", "\"checkpoint_every\":101", "checkpoint_every: is 101"},
+      {"job", "\"checkpoint_every\":0", "\"checkpoint_every\":2.5", "checkpoint_every: is 2.5"},
+      {"job", "\"batch\":10,", "\"batch\":10", "j.json: invalid JSON at line 1"},
+      {"kineto", "6010", "5500", "ProfilerStep#8 begins before ProfilerStep#7 ends"},
+      {"kineto", whole_file,
+       R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "ts": 1, "dur": 2}]})",
+       "there is no step in its 1 event:"},
+      {"kineto", whole_file, R"({"traceEvents": []})", "there is no step in its 0 events"},
+      {"kineto", whole_file, R"({"schemaVersion": 1})", "has no list traceEvents"},
+      {"kineto", whole_file, R"({"traceEvents": [{"ph": X}]})", "invalid JSON at character"},
+      {"kineto", whole_file, R"({"traceEvents": [{"ts": 1e999}]})",
+       "ts: is 1e999 at character 25, beyond the largest number"},
       {"google", "1.5,", "-5,", "benchmarks[0].real_time: is -5, must be a time"},
       {"google", "1.5,", "1e999,", "benchmarks[0].real_time: is 1e999 at line 2"},
       {"google", "1.5,", "\"soon\",", "benchmarks[0].real_time: is a string, must be a number"},
@@ -366,10 +497,16 @@ std::vector<Fault> foreign_faults() {
       {"benchdnn", whole_file, "Output template: perf,%engine%\n", "lacks what is read"},
       {"benchdnn", whole_file, "Output template: perf,%prb%,%0time%\n",
        "f: holds no line that begins with \"perf,\""}};
-  for (const char* format : {"google", "hyperfine", "pytest", "nvbench"}) {
-    const std::string& whole =
-        std::ranges::find(foreign_formats(), std::string_view(format), &Foreign::name)->whole;
+  for (const char* key : {"o/v/p", "o/v/p#2", "o/v/p#", "o/v#1", "x#99999999999999999999", ""}) {
+    out.push_back(
+        {"results", "\"key\":\"o/v/p#1\"", "\"key\":\"" + std::string(key) + "\"",
+         "r.json: trials[0].key: is " + std::string(key) + ", but the fields beside it make o/v/p#1"});
+  }
+  for (const char* format : {"google", "hyperfine", "pytest", "nvbench", "kineto", "packed"}) {
+    const std::string whole = format_named(format).whole;
     out.push_back({format, whole_file, whole.substr(0, whole.size() / 2), "f: ends in the middle"});
+  }
+  for (const char* format : {"google", "hyperfine", "pytest", "nvbench"}) {
     out.push_back(
         {format, whole_file, R"({"schema": "assay.two_builds/1"})", "is of schema assay.two_builds/1"});
     out.push_back({format, whole_file, "[]", "is an array, must be an object"});
@@ -385,23 +522,23 @@ std::vector<Fault> foreign_faults() {
   return out;
 }
 
-class ForeignFiles : public ::testing::TestWithParam<Fault> {};
+class FaultyFiles : public ::testing::TestWithParam<Fault> {};
 
-TEST_P(ForeignFiles, WithAFaultAreRefused) {
+TEST_P(FaultyFiles, AreRefused) {
   const auto& [name, part, planted, message] = GetParam();
-  const Foreign& format = *std::ranges::find(foreign_formats(), std::string_view(name), &Foreign::name);
+  const Foreign format = format_named(name);
   const Reader reader;
   EXPECT_NO_THROW(format.read(reader, format.whole));
   std::string text = planted;
   if (part != whole_file) {
     const std::size_t at = format.whole.find(part);
-    ASSERT_NE(at, std::string::npos);
+    ASSERT_NE(at, std::string::npos) << format.whole;
     text = std::string(format.whole).replace(at, part.size(), planted);
   }
   EXPECT_THAT([&] { format.read(reader, text); },
               ::testing::Throws<Error>(::testing::Property(&Error::what, HasSubstr(message))));
 }
-INSTANTIATE_TEST_SUITE_P(All, ForeignFiles, ::testing::ValuesIn(foreign_faults()));
+INSTANTIATE_TEST_SUITE_P(All, FaultyFiles, ::testing::ValuesIn(faults()));
 
 TEST(FilesThatAreFolders, AreRefused) {
   const fs::path folder = fs::temp_directory_path();

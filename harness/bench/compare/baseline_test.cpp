@@ -11,9 +11,6 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-using ::testing::Property;
-using ::testing::Throws;
 
 Results recorded(const std::string& commit) {
   Launch launch;
@@ -41,14 +38,6 @@ class BaselineFile : public ::testing::Test {
     file = baseline_path(folder, "cpu_2", "smoke");
   }
   ~BaselineFile() override { fs::remove_all(folder); }
-  void expect_refused(std::string text, const std::string& from, const std::string& to,
-                      const std::string& message) {
-    const auto at = text.find(from);
-    ASSERT_NE(at, std::string::npos);
-    fs::create_directories(file.parent_path());
-    write_file(file, text.replace(at, from.size(), to));
-    EXPECT_THAT([&] { load_baseline(file); }, Throws<Error>(Property(&Error::what, HasSubstr(message))));
-  }
   fs::path folder, file;
 };
 
@@ -71,20 +60,6 @@ TEST_F(BaselineFile, GrowsByWholeLinesWhenARecordingIsAdded) {
   const std::string before = to_json(baseline), after = to_json(sample_baseline());
   const auto end_of_first = before.rfind("\n ]");
   EXPECT_TRUE(after.starts_with(before.substr(0, end_of_first) + ",\n"));
-}
-
-TEST_F(BaselineFile, IsRefusedWithTheReasonWhenItCannotBeUsed) {
-  const std::string text = to_json(sample_baseline());
-  expect_refused(text, "assay.baseline/1", "assay.baseline/9", "smoke.json: is of schema assay.baseline/9");
-  expect_refused(text, "\"suite\": \"smoke\"", "\"suite\": \"full\"",
-                 "is of suite full, but lies where that of smoke belongs");
-  expect_refused(text, "cpu_2", "cpu_4", "is of machine cpu_4, but lies where that of cpu_2 belongs");
-  expect_refused(text, text.substr(text.size() / 2), "", "ends in the middle");
-  expect_refused(text, "\"launches\": [", "\"launches\": 3, \"x\": [",
-                 "recordings[0].results.trials[0].launches: is a number, must be an array");
-  expect_refused(to_json(Baseline{"smoke", "cpu_2", {}}), "]", "]", "recordings: is empty");
-  expect_refused(to_json(recorded("a")), "{", "{",
-                 "is of schema assay.result/1; this program reads assay.baseline/1");
 }
 
 TEST_F(BaselineFile, StaysInItsFolder) {

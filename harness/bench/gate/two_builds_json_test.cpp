@@ -53,27 +53,13 @@ TEST(TwoBuildsJson, RefusesATrialThatIsThereTwice) {
               ThrowsMessage<Error>(HasSubstr("run.json: trials[1]: repeats the trial gemm/a/m=1#1")));
 }
 
-TEST(TwoBuildsJson, RefusesSidesThatDidNotTakeTheSameTurns) {
-  auto lacks_one = gemm_trial("gemm/a/m=1#1", "a");
-  lacks_one.launches[0].head.pop_back();
-  EXPECT_THAT(reading(run_of({lacks_one})),
-              ThrowsMessage<Error>(HasSubstr("launches[0].head: has 1 slices, the base has 2")));
-  auto control = gemm_trial("gemm/a/m=1#1", "a");
-  control.launches[0].control.push_back(1e-3);
-  EXPECT_THAT(reading(run_of({control})),
-              ThrowsMessage<Error>(HasSubstr("launches[0].control: has 3 slices")));
-  control.launches[0].control.clear();
-  EXPECT_NO_THROW(reading(run_of({control}))()) << "a launch may have no control";
-  lacks_one.trial.variant.clear();
-  EXPECT_NO_THROW(reading(run_of({lacks_one}))()) << "foreign programs time themselves";
-}
-
-TEST(TwoBuildsJson, RefusesLooksThatDoNotAscend) {
-  for (const std::vector<std::size_t>& looks : {std::vector<std::size_t>{16, 16}, {21, 16}}) {
-    TwoBuilds run = run_of({gemm_trial("gemm/a/m=1#1", "a")});
-    run.policy.looks = looks;
-    EXPECT_THAT(reading(run), ThrowsMessage<Error>(HasSubstr("policy.looks: does not ascend")));
-  }
+TEST(TwoBuildsJson, TakesSidesThatTookOtherTurnsWhereTheyMay) {
+  auto trial = gemm_trial("gemm/a/m=1#1", "a");
+  trial.launches[0].control.clear();
+  EXPECT_NO_THROW(reading(run_of({trial}))()) << "a launch may have no control";
+  trial.launches[0].head.pop_back();
+  trial.trial.variant.clear();
+  EXPECT_NO_THROW(reading(run_of({trial}))()) << "foreign programs time themselves";
 }
 
 }  // namespace

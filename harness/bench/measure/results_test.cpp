@@ -1,8 +1,6 @@
 #include "assay/results.hpp"
 #include "assay/measure.hpp"
 
-#include "assay/error.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,8 +11,6 @@ namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Property;
-using ::testing::Throws;
 
 Results sample() {
   TrialResult naive{
@@ -84,11 +80,6 @@ std::string with(std::string text, const std::string& from, const std::string& t
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
-}
-
-void expect_refused(const std::string& text, const std::string& message) {
-  EXPECT_THAT([&] { results_from_json(text, "r.json"); },
-              Throws<Error>(Property(&Error::what, HasSubstr(message))));
 }
 
 TEST(ResultsJson, GivesBackEveryBitOfEveryField) {
@@ -219,16 +210,6 @@ TEST(ResultsJson, KeepsWhatWasMeasuredASecondTimeApart) {
   EXPECT_TRUE(results_from_json(to_json(sample()), "r.json").again.empty());
 }
 
-TEST(ResultsJson, RefusesAShardThatCannotBe) {
-  Results shard = sample();
-  shard.shard = ShardRecord{.shard = {2, 4}, .cases = 23, .positions = {22}};
-  const std::string text = to_json(shard);
-  expect_refused(with(text, "\"index\":2", "\"index\":4"),
-                 "shard.index: is 4, must be an integer from 0 to 3");
-  expect_refused(with(text, "\"count\":4", "\"count\":0"), "shard.count: is 0, must be an integer from 1");
-  expect_refused(with(text, "\"positions\":[22]", "\"positions\":[23]"), "shard.positions[0]: is 23");
-}
-
 TEST(ResultsJson, WritesALaunchInFewLines) {
   Results results = sample();
   results.trials.resize(1);
@@ -255,108 +236,10 @@ TEST(ResultsJson, PassesOverKeysItDoesNotKnowAndDefaultsThoseThatAreMissing) {
   EXPECT_TRUE(results.trials[0].launches.empty());
 }
 
-TEST(ResultsJson, NamesTheFieldOfTheWrongType) {
-  const std::string head = R"({"schema": "assay.result/1", "suite": "s", "trials": )";
-  const std::string trial = R"({"key": "o/v/p#1", "operation": "o", "variant": "v", "problem": "p")";
-  expect_refused(head + "[" + trial + R"(, "launches": "x"}]})",
-                 "r.json: trials[0].launches: is a string, must be an array");
-  expect_refused(head + "{}}", "r.json: trials: is an object, must be an array");
-  expect_refused(head + "[3]}", "r.json: trials[0]: is a number, must be an object");
-  expect_refused(head + R"([{"key": "k"}]})", "r.json: trials[0]: has no \"operation\"");
-  expect_refused(head + "[" + trial + R"(, "threads": 1.5}]})",
-                 "trials[0].threads: is 1.5, must be an integer");
-  expect_refused(head + "[" + trial + R"(, "threads": 0}]})",
-                 "trials[0].threads: is 0, must be an integer from 1");
-  expect_refused(head + "[" + trial + "}, " + trial + "}]}", "trials[1]: repeats the trial o/v/p#1");
-}
-
-TEST(ResultsJson, RefusesAKeyThatIsNotMadeOfItsFields) {
-  const auto file = [](const std::string& key) {
-    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": ")" + key +
-           R"(", "operation": "o", "variant": "v", "problem": "p", "threads": 2}]})";
-  };
-  EXPECT_EQ(results_from_json(file("o/v/p#2"), "r.json").trials[0].key, "o/v/p#2");
-  for (const char* bad : {"o/v/p", "o/v/p#1", "o/v/p#", "o/v#2", "x#99999999999999999999", ""}) {
-    expect_refused(file(bad), "r.json: trials[0].key: is " + std::string(bad) +
-                                  ", but the fields beside it make o/v/p#2");
-  }
-}
-
-TEST(ResultsJson, RefusesAFigureThatCannotBe) {
-  const std::string right = to_json(sample());
-  expect_refused(with(right, R"("better":"lower")", R"("better":"less")"), "must be one of lower, higher");
-  expect_refused(with(right, R"("value":1300.0)", R"("value":"nan")"), "figures[0].value: is nan");
-}
-
-TEST(ResultsJson, RefusesSamplesThatAreNoTimes) {
-  const auto launch = [](const std::string& inside) {
-    return R"({"schema": "assay.result/1", "suite": "s", "trials": [{"key": "o/v/p#1", "operation": "o",
-               "variant": "v", "problem": "p", "launches": [{)" +
-           inside + "}]}]}";
-  };
-  expect_refused(launch(R"("seconds": [1, 0])"),
-                 "launches[0].seconds: number 1 is 0, must be a time above 0");
-  expect_refused(launch(R"("seconds": [-1e-9])"), "must be a time above 0");
-  expect_refused(launch(R"("seconds": ["nan"])"), "must be a time above 0");
-  expect_refused(launch(R"("seconds": ["inf"])"), "must be a time above 0");
-  expect_refused(launch(R"("seconds": [1, true])"), "launches[0].seconds[1]: is a boolean, must be a number");
-  expect_refused(launch(R"("seconds": [1, 2], "cpu_seconds": [1])"),
-                 "cpu_seconds: has 1 numbers, \"seconds\" has 2");
-  expect_refused(launch(R"("seconds": [1, 2], "calls": [1])"), "calls: has 1 numbers, \"seconds\" has 2");
-}
-
-TEST(ResultsJson, RefusesFiguresThatContradictEachOther) {
-  Results results;
-  results.trials = {{.key = "gemm/naive/m=1#1",
-                     .operation = "gemm",
-                     .variant = "naive",
-                     .problem = "m=1",
-                     .agreement = {.worst_error = 1, .compared = 7, .total = 7}}};
-  EXPECT_NO_THROW(results_from_json(to_json(results), "r.json"));
-  results.trials[0].agreement.compared = 8;
-  expect_refused(to_json(results),
-                 "r.json: trials[0].agreement.compared: contradicts itself: 8 is more than");
-  results.trials[0].agreement = {.worst_error = 1.5, .compared = 7, .total = 7};
-  expect_refused(to_json(results), "r.json: trials[0].agreement.worst_error");
-  results.trials[0].agreement.worst_error = 1;
-  results.trials[0].cost.bytes_read = -4;
-  expect_refused(to_json(results), "r.json: trials[0].cost.bytes_read: contradicts itself: -4.00 is below 0");
-}
-
-TEST(ResultsJson, SaysWhichSchemaAFileIsOf) {
-  expect_refused(with(to_json(sample()), "assay.result/1", "assay.result/2"),
-                 "r.json: is of schema assay.result/2; this program reads assay.result/1 here");
-  expect_refused("{}", "r.json: has no \"schema\"");
-  expect_refused("[]", "r.json: is an array, must be an object");
-}
-
-TEST(ResultsJson, NamesLineAndColumnOfWhatIsNoJson) {
-  expect_refused("{\n \"schema\": oops}", "r.json: invalid JSON at line 2, column 12");
-}
-
-TEST(ResultsJson, SaysThatAFileIsCutOffWhereverItEnds) {
-  const std::string text = to_json(sample());
-  expect_refused("", "r.json: is empty");
-  for (std::size_t length = 1; length < text.size(); length += 7) {
-    EXPECT_THROW(results_from_json(text.substr(0, length), "r.json"), Error) << length;
-  }
-  expect_refused(text.substr(0, text.size() / 2), "r.json: ends in the middle");
-}
-
-TEST(ResultsJson, RefusesWhatNestsSoDeepThatReadingItWouldUseUpTheStack) {
-  const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
-  expect_refused(deep, "r.json: nests more than 200 deep at byte 201");
-  expect_refused(R"({"schema": "assay.result/1", "suite": "s", "seed": )" + deep + "}",
-                 "nests more than 200 deep");
+TEST(ResultsJson, CountsNoBracketsInQuotesAsNesting) {
   const std::string brackets = R"({"schema": "assay.result/1", "suite": "\"[", "later": ")" +
                                std::string(300, '[') + R"(", "trials": []})";
-  EXPECT_EQ(results_from_json(brackets, "r.json").suite, "\"[") << "in quotes they nest nothing";
-}
-
-TEST(ResultsJson, NamesWhatHoldsOthersByItsKind) {
-  const std::string head = R"({"schema": "assay.result/1", "suite": "s", "trials": [], )";
-  expect_refused(head + R"("seed": [[1, 2]]})", "r.json: seed: is an array, must be an integer from 0");
-  expect_refused(head + R"("merged_shards": {"a": 1}})", "is an object, must be an integer from 1");
+  EXPECT_EQ(results_from_json(brackets, "r.json").suite, "\"[");
 }
 
 TEST(ResultsJson, SurvivesTextThatIsNoUtf8) {

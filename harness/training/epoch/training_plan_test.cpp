@@ -14,16 +14,6 @@ constexpr const char* job =
  "samples": 1000, "batch": 64, "workers": 2, "prefetch": 4, "in_order": false, "records": "images.rec",
  "validation_samples": 100, "checkpoint_every": 5, "batch_delay": 0.001})";
 
-std::string refusal(std::string text, const std::string& from, const std::string& to) {
-  text.replace(text.find(from), from.size(), to);
-  try {
-    training_job_from_json(text, "jobs/small.json");
-  } catch (const Error& failure) {
-    return failure.what();
-  }
-  return "";
-}
-
 std::string memory_refusal(const TrainingPlan& plan, double bytes) {
   try {
     require_memory(plan, "big.json", bytes);
@@ -62,29 +52,6 @@ TEST(TrainingJobs, AreReadWithWhatIsNotStatedAsUsual) {
   const TrainingJob again = training_job_from_json(to_json(read), "job.json");
   EXPECT_EQ(to_json(again), to_json(read));
   EXPECT_THAT(in_words(read.plan), HasSubstr("validation of 100, checkpoint every 5, 1.00 ms of delay"));
-}
-
-TEST(TrainingJobs, NameTheKeyThatCannotBeUsed) {
-  EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": -1"), HasSubstr("batch_delay"));
-  EXPECT_THAT(refusal(job, "\"batch_delay\": 0.001", "\"batch_delay\": 11"),
-              HasSubstr("batch_delay: is 11, must be a number from 0 to 10"));
-  EXPECT_THAT(refusal(job, "\"batch\"", "\"bacth\""),
-              HasSubstr("has an unknown key \"bacth\"; is it \"batch\""));
-  EXPECT_THAT(refusal(job, "\"batch\": 64, ", ""), HasSubstr("batch"));
-  EXPECT_THAT(refusal(job, "\"workers\": 2", "\"workers\": -1"), HasSubstr("workers"));
-  EXPECT_THAT(refusal(job, "\"samples\": 1000", "\"samples\": 10"), HasSubstr("fewer than a batch of 64"));
-  EXPECT_THAT(refusal(job, "\"validation_samples\": 100", "\"validation_samples\": -1"),
-              HasSubstr("validation_samples: is -1, must be an integer from 0 to 1000"));
-  EXPECT_THAT(refusal(job, "\"validation_samples\": 100", "\"validation_samples\": 1001"),
-              HasSubstr("validation_samples: is 1001, must be an integer from 0 to 1000"));
-  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": -5"),
-              HasSubstr("checkpoint_every: is -5, must be an integer from 0 to 1000"));
-  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": 1001"),
-              HasSubstr("checkpoint_every: is 1001"));
-  EXPECT_THAT(refusal(job, "\"checkpoint_every\": 5", "\"checkpoint_every\": 2.5"),
-              HasSubstr("checkpoint_every: is 2.5"));
-  EXPECT_THAT(refusal(job, "training/1", "training/9"), HasSubstr("schema"));
-  EXPECT_THAT(refusal(job, "1000, ", "1000 "), HasSubstr("jobs/small.json"));
 }
 
 }  // namespace
