@@ -6,7 +6,6 @@
 #include "assay/machine.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/machine/record.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -61,9 +60,8 @@ std::string use_tuned_kernels() {
   if (file.empty() || !std::filesystem::exists(file, failed)) return "";
   std::string why;
   try {
-    const Json json = parse_json(read_file(file), file.string());
     const auto tuned =
-        value_from<TunedKernels>(JsonField(json, file.string(), "run `assay tune kernels` again"));
+        value_from<TunedKernels>(read_file(file), file.string(), "run `assay tune kernels` again");
     why = unfit(tuned);
     if (why.empty()) {
       static_cast<void>(cache_sizes_from(tuned.caches, file.string() + ": caches"));

@@ -25,8 +25,7 @@ std::filesystem::path tuned_kernels_file();
 /// where the variable is set to what cannot be.
 std::string use_tuned_kernels();
 
-/// Where the choice is kept, and whether it is the default, which needs no file: one that was there is
-/// removed.
+/// The file that keeps the choice. The default needs no file: one from before is removed.
 struct KeptChoice {
   std::filesystem::path file;
   bool removed = false;

@@ -3,7 +3,6 @@
 #include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
-#include "core/machine/record.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>

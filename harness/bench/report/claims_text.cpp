@@ -2,7 +2,6 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/lint.hpp"
-#include "core/machine/record.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"

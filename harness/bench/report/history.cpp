@@ -7,7 +7,6 @@
 #include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
-#include "core/machine/record.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"

@@ -55,22 +55,12 @@ void Form<double>::read(const JsonField& field, double& value, const Fields::Rul
   require_range(field, value, rule);
 }
 
-Json Form<std::vector<double>>::schema(const Fields::Rule& rule) {
-  return {{"type", "array"}, {"items", Form<double>::schema(rule)}};
-}
-
-Json Form<std::vector<double>>::json(const std::vector<double>& values, const Fields::Rule& rule) {
-  Json items = Json::array();
-  for (const double value : values) items.push_back(Form<double>::json(value, rule));
-  return items;
-}
-
-void Form<std::vector<double>>::read(const JsonField& field, std::vector<double>& values,
-                                     const Fields::Rule& rule) {
-  values = field.numbers();
+std::vector<double> numbers_from(const JsonField& field, const Fields::Rule& rule) {
+  std::vector<double> values = field.numbers();
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!within(values[i], rule)) require_range(field.items()[i], values[i], rule);
   }
+  return values;
 }
 
 std::optional<JsonField> Fields::member(std::string_view name, const Rule& rule) {

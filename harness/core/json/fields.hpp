@@ -127,12 +127,18 @@ class Fields {
   std::vector<std::string_view> names_;  ///< of all fields so far
 };
 
-/// Throws Error unless the whole file is of these fields; `remedy` ends the message.
+/// Throws Error naming the place where the value is not of this type.
 template <class T>
 T value_from(const JsonField& field) {
   T value{};
   Form<T>::read(field, value, {});
   return value;
+}
+/// Reads the text of a whole file. Throws Error naming `where`, the file; `remedy` ends the message.
+template <class T>
+T value_from(const std::string& text, const std::string& where, const std::string& remedy) {
+  const Json file = parse_json(text, where);
+  return value_from<T>(JsonField(file, where, remedy));
 }
 
 template <class T>
@@ -233,6 +239,9 @@ struct Form<Json> {
   static void read(const JsonField& field, Json& value, const Fields::Rule&) { value = field.value(); }
 };
 
+/// Reads an array without a place for each item: files hold 10^5 samples.
+std::vector<double> numbers_from(const JsonField& field, const Fields::Rule& rule);
+
 template <class T>
 struct Form<std::vector<T>> {
   static Json schema(const Fields::Rule& rule) {
@@ -244,17 +253,13 @@ struct Form<std::vector<T>> {
     return items;
   }
   static void read(const JsonField& field, std::vector<T>& values, const Fields::Rule& rule) {
-    values.clear();
-    for (const JsonField& item : field.items()) Form<T>::read(item, values.emplace_back(), rule);
+    if constexpr (std::same_as<T, double>) {
+      values = numbers_from(field, rule);
+    } else {
+      values.clear();
+      for (const JsonField& item : field.items()) Form<T>::read(item, values.emplace_back(), rule);
+    }
   }
-};
-
-/// Without a place for each item: files hold 10^5 samples.
-template <>
-struct Form<std::vector<double>> {
-  static Json schema(const Fields::Rule& rule);
-  static Json json(const std::vector<double>& values, const Fields::Rule& rule);
-  static void read(const JsonField& field, std::vector<double>& values, const Fields::Rule& rule);
 };
 
 template <class T>

@@ -15,14 +15,6 @@ namespace {
 
 using Severity = Diagnosis::Severity;
 
-constexpr std::size_t columns = 90;
-
-std::string shortened(std::string text) {
-  if (text.size() <= columns) return text;
-  text.resize(columns - 3);
-  return text + "...";
-}
-
 Diagnosis of_processor(const Symptoms& s) {
   std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
   if (s.processor.family >= 0) {
@@ -30,7 +22,7 @@ Diagnosis of_processor(const Symptoms& s) {
   }
   text +=
       fmt::format(", {}, {}", quantity_text(s.machine.cores, "core"), spoken_features(s.processor.features));
-  return {"CPU", shortened(text)};
+  return {"CPU", text};
 }
 
 // The order is cut so that it fits in a line.
@@ -39,9 +31,9 @@ Diagnosis of_cores(const Symptoms& s) {
   std::vector<int> order = placing_order(s.topology, s.processors);
   const bool cut = order.size() > most_named;
   if (cut) order.resize(most_named);
-  Diagnosis out{"cores", shortened(fmt::format("{}; threads are placed on {}{}",
-                                               topology_text(s.topology, s.processors), fmt::join(order, " "),
-                                               cut ? " ..." : ""))};
+  Diagnosis out{"cores",
+                fmt::format("{}; threads are placed on {}{}", topology_text(s.topology, s.processors),
+                            fmt::join(order, " "), cut ? " ..." : "")};
   const int cores = cores_of(s.topology, s.processors);
   if (s.topology.empty()) {
     out.severity = Severity::note;
@@ -61,15 +53,14 @@ Diagnosis of_memory(const Symptoms& s) {
   }
   text += fmt::format("{} free for us", bytes_text(s.machine.memory_bytes));
   if (!s.processor.hypervisor.empty()) text += fmt::format(", virtual machine ({})", s.processor.hypervisor);
-  return {"memory", shortened(text)};
+  return {"memory", text};
 }
 
 Diagnosis of_build(const Symptoms& s) {
   const auto flags = words(s.build.kernel_flags);
-  Diagnosis out{"build",
-                shortened(fmt::format("{}, {}, {}", s.build.compiler,
-                                      s.build.build_type.empty() ? "no build type" : s.build.build_type,
-                                      s.build.kernel_flags))};
+  Diagnosis out{"build", fmt::format("{}, {}, {}", s.build.compiler,
+                                     s.build.build_type.empty() ? "no build type" : s.build.build_type,
+                                     s.build.kernel_flags)};
   const auto changes_results = std::ranges::find_if(flags, [](const std::string& flag) {
     return flag == "-ffast-math" || flag == "-Ofast" || flag.starts_with("-march=") ||
            flag.starts_with("-fsanitize");
@@ -90,8 +81,8 @@ Diagnosis of_threads(const Symptoms& s) {
             fmt::format("OMP_NUM_THREADS unset, {} usable", quantity_text(s.machine.cores, "core")),
             Severity::note, "set it where results are to be compared: it is part of the fingerprint"};
   }
-  Diagnosis out{"threads", shortened(fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
-                                                 quantity_text(s.machine.cores, "core")))};
+  Diagnosis out{"threads", fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
+                                       quantity_text(s.machine.cores, "core"))};
   const auto threads = number(*s.omp_num_threads);
   if (threads && *threads > s.machine.cores) {
     out.severity = Severity::warning;
@@ -108,11 +99,11 @@ Diagnosis of_openblas(const Symptoms& s) {
   }
   const auto configuration = words(s.openblas.configuration);
   const std::string version = configuration.size() > 1 ? configuration[1] : "of unknown version";
-  Diagnosis out{"OpenBLAS", shortened(fmt::format("{}, core {}", version, s.openblas.core))};
+  Diagnosis out{"OpenBLAS", fmt::format("{}, core {}", version, s.openblas.core)};
   const std::string better = better_openblas_core(s.processor.features, s.openblas.core);
   if (better.empty()) return out;
   out.severity = Severity::warning;
-  out.text = shortened(out.text + ": narrower vectors than this processor has");
+  out.text += ": narrower vectors than this processor has";
   if (!s.openblas.chooses_core) {
     out.remedy = "use an OpenBLAS built with DYNAMIC_ARCH";
   } else if (s.openblas_coretype) {
@@ -141,7 +132,7 @@ bool is_part(double processors, const Allotment& a) {
 std::optional<Diagnosis> of_node(const Allotment& a) {
   const std::string of_all = fmt::format("of {}", quantity_text(a.processors_of_machine, "processor"));
   const auto shared = [](std::string text, std::string remedy) {
-    return Diagnosis{"node", shortened(std::move(text)), Severity::warning, std::move(remedy)};
+    return Diagnosis{"node", std::move(text), Severity::warning, std::move(remedy)};
   };
   if (!a.slurm_job.empty() && a.slurm_processors && is_part(*a.slurm_processors, a)) {
     return shared(fmt::format("Slurm job {} has {} {}: other jobs may run on the rest", a.slurm_job,
@@ -159,8 +150,8 @@ std::optional<Diagnosis> of_node(const Allotment& a) {
                   "measure without it (docker --cpus, a pod's limit): it stops whoever exceeds it");
   }
   if (a.slurm_job.empty()) return std::nullopt;
-  return Diagnosis{"node", shortened(fmt::format("Slurm job {} has all {}", a.slurm_job,
-                                                 quantity_text(a.processors_of_machine, "processor")))};
+  return Diagnosis{"node", fmt::format("Slurm job {} has all {}", a.slurm_job,
+                                       quantity_text(a.processors_of_machine, "processor"))};
 }
 
 Diagnosis of_noise(const Symptoms& s) {
@@ -170,7 +161,7 @@ Diagnosis of_noise(const Symptoms& s) {
   std::string text = fmt::format("spread {}, stolen {}, others use {}", percent_text(s.noise.spread),
                                  percent_text(w.steal_share), percent_text(w.other_busy_share));
   if (w.cpu_pressure_share >= 0) text += fmt::format(", pressure {}", percent_text(w.cpu_pressure_share));
-  Diagnosis out{"noise", shortened(fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text))};
+  Diagnosis out{"noise", fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text)};
   if (w.other_busy_share > busy) {
     out.severity = Severity::warning;
     out.remedy = s.allotment.slurm_job.empty()
@@ -189,7 +180,7 @@ Diagnosis of_roof(const Roof& roof) {
   for (const auto& level : roof.bandwidth) {
     text += fmt::format(" {} {}", level.level, figure(level.bytes_per_second / 1e9));
   }
-  return {"roof", shortened(text + " GB/s")};
+  return {"roof", text + " GB/s"};
 }
 
 std::vector<Diagnosis> of_roofs(const std::vector<Roof>& roofs) {
@@ -215,8 +206,8 @@ Diagnosis of_random_lines(const RandomLines& lines) {
 
 Diagnosis of_gate(const NoiseProbe& noise) {
   const auto tightest = tightest_gate_percent(noise.smallest_visible);
-  Diagnosis out{"can see",
-                fmt::format("changes of {} and more with 30 launches", percent_text(noise.smallest_visible))};
+  Diagnosis out{"can see", fmt::format("changes of {} and more with 30 process starts",
+                                       percent_text(noise.smallest_visible))};
   if (noise.smallest_visible > 0.05) {
     out.severity = Severity::warning;
     out.remedy = tightest ? fmt::format("gate with a limit of {} % here, or on a quieter machine", *tightest)
@@ -247,6 +238,10 @@ std::vector<Diagnosis> diagnose(const Symptoms& s) {
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
   if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
   out.push_back(of_gate(s.noise));
+  constexpr std::size_t columns = 90;
+  for (Diagnosis& one : out) {
+    if (one.text.size() > columns) one.text.replace(columns - 3, std::string::npos, "...");
+  }
   return out;
 }
 

@@ -67,7 +67,7 @@ std::string openblas_remedy() {
 }
 
 // Makefile.x86_64 and dynamic.c of OpenBLAS say which options of the compiler each is built with. Prescott
-// needs SSE3, which no feature tells, but whatever has SSSE3 has it.
+// needs SSE3. No feature tells it, but every processor with SSSE3 has it.
 const std::vector<OpenBlasCore>& openblas_cores() {
   static const std::vector<OpenBlasCore> cores = [] {
     const std::vector<std::string> haswell{"avx", "fma", "avx2"};

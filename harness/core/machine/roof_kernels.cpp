@@ -150,51 +150,24 @@ double MultiplyAdd(std::size_t rounds, float& sink) {
   return static_cast<double>(rounds) * 12 * 2 * static_cast<double>(hn::Lanes(d));
 }
 
+StreamingLoop LoopOf(Walk walk) {
+  // In the order of Walk.
+  constexpr StreamingLoop loops[] = {
+      AddUp,           Multiply, MultiplyPastCaches, MultiplyInPlace, ScaleInPlace,
+      ScalePastCaches, Fill,     FillPastCaches};
+  return loops[static_cast<std::size_t>(walk)];
+}
+
 }  // namespace assay::roof::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::roof {
 
-HWY_EXPORT(AddUp);
-HWY_EXPORT(Multiply);
-HWY_EXPORT(MultiplyPastCaches);
-HWY_EXPORT(MultiplyInPlace);
-HWY_EXPORT(ScaleInPlace);
-HWY_EXPORT(ScalePastCaches);
-HWY_EXPORT(Fill);
-HWY_EXPORT(FillPastCaches);
+HWY_EXPORT(LoopOf);
 HWY_EXPORT(MultiplyAdd);
 
-void add_up(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(AddUp)(a, b, out, count);
-}
-
-void multiply(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(Multiply)(a, b, out, count);
-}
-
-void multiply_past_caches(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(MultiplyPastCaches)(a, b, out, count);
-}
-
-void multiply_in_place(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(MultiplyInPlace)(a, b, out, count);
-}
-
-void scale_in_place(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(ScaleInPlace)(a, b, out, count);
-}
-
-void scale_past_caches(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(ScalePastCaches)(a, b, out, count);
-}
-
-void fill(float* a, float* b, float* out, std::size_t count) { HWY_DYNAMIC_DISPATCH(Fill)(a, b, out, count); }
-
-void fill_past_caches(float* a, float* b, float* out, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(FillPastCaches)(a, b, out, count);
-}
+StreamingLoop loop(Walk walk) { return HWY_DYNAMIC_DISPATCH(LoopOf)(walk); }
 
 double multiply_add(std::size_t rounds, float& sink) {
   return HWY_DYNAMIC_DISPATCH(MultiplyAdd)(rounds, sink);

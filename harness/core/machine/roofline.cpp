@@ -98,23 +98,25 @@ double arithmetic(int threads, double seconds) {
   });
 }
 
+using roof::Walk;
+
 struct Loop {
   double written_share;
-  roof::StreamingLoop walk;
+  Walk walk;
   double words;              // read and written per element
   bool past_caches = false;  // pays where lines would not stay in a cache
 };
 constexpr double two_reads_and_a_write = 1.0 / 3;
 constexpr std::array other_shares{0.0, 0.5, 1.0};
 // The fastest of the loops with an equal written share counts; the level decides which it is.
-constexpr std::array loops{Loop{two_reads_and_a_write, roof::multiply, 3},
-                           Loop{two_reads_and_a_write, roof::multiply_in_place, 3},
-                           Loop{two_reads_and_a_write, roof::multiply_past_caches, 3, true},
-                           Loop{0, roof::add_up, 3},
-                           Loop{0.5, roof::scale_in_place, 6},
-                           Loop{0.5, roof::scale_past_caches, 2, true},
-                           Loop{1, roof::fill, 3},
-                           Loop{1, roof::fill_past_caches, 3, true}};
+constexpr std::array loops{Loop{two_reads_and_a_write, Walk::multiply, 3},
+                           Loop{two_reads_and_a_write, Walk::multiply_in_place, 3},
+                           Loop{two_reads_and_a_write, Walk::multiply_past_caches, 3, true},
+                           Loop{0, Walk::add_up, 3},
+                           Loop{0.5, Walk::scale_in_place, 6},
+                           Loop{0.5, Walk::scale_past_caches, 2, true},
+                           Loop{1, Walk::fill, 3},
+                           Loop{1, Walk::fill_past_caches, 3, true}};
 
 // The stream of each thread, which makes it and so touches it first.
 using Streams = std::vector<std::unique_ptr<Stream>>;
@@ -130,7 +132,8 @@ double bandwidth(Streams& streams, double seconds, const RoofLevel& level, doubl
         rate(static_cast<int>(streams.size()), seconds / static_cast<double>(tried.size()), [&](int index) {
           auto& stream = streams[static_cast<std::size_t>(index)];
           if (stream == nullptr) stream = std::make_unique<Stream>(level.bytes_per_thread);
-          return [&stream, walk = loop.walk](Index steps) { return stream->advance(steps, walk); };
+          return
+              [&stream, walk = roof::loop(loop.walk)](Index steps) { return stream->advance(steps, walk); };
         });
     best = std::max(best, elements * loop.words * sizeof(float));
   }
@@ -148,9 +151,8 @@ std::vector<RoofLevel> roof_levels(const Machine& machine, int threads) {
     const double share = cache.bytes / cache.sharers;
     const int instances = (threads + cache.sharers - 1) / cache.sharers;
     last_level = cache.bytes * instances;
-    // Two thirds of L1 leave room for the stack; half of what is further out leaves room for others, since
-    // those caches hold code too and may be shared. Larger than the level before, or that level is measured
-    // again.
+    // Two thirds of L1 leave room for the stack. Half of an outer cache leaves room for code, and for other
+    // processes. A working set within the level before would measure that level again.
     const double measured = cache.level == 1 ? share * 2 / 3 : std::max(share / 2, inner * 1.5);
     inner = share;
     if (measured > share) continue;

@@ -191,6 +191,7 @@ TEST(RoofLevels, MeasureMemoryEvenWhereNothingIsKnown) {
 }
 
 TEST(RoofKernels, MultiplyInEachOfTheirWays) {
+  using roof::Walk;
   constexpr std::size_t count = 2 * roof::stream_step;
   struct alignas(64) Array {
     float values[count];
@@ -198,23 +199,23 @@ TEST(RoofKernels, MultiplyInEachOfTheirWays) {
   const auto a = std::make_unique<Array>(), b = std::make_unique<Array>(), out = std::make_unique<Array>();
   std::iota(a->values, a->values + count, 0.0f);
   std::fill_n(b->values, count, 2.0f);
-  for (const auto multiply : {roof::multiply, roof::multiply_past_caches, roof::multiply_in_place}) {
-    std::fill_n(out->values, count, multiply == roof::multiply_in_place ? 2.0f : -1.0f);
-    multiply(a->values, b->values, out->values, count);
+  for (const Walk walk : {Walk::multiply, Walk::multiply_past_caches, Walk::multiply_in_place}) {
+    std::fill_n(out->values, count, walk == Walk::multiply_in_place ? 2.0f : -1.0f);
+    roof::loop(walk)(a->values, b->values, out->values, count);
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
   }
-  roof::add_up(a->values, b->values, out->values, count);
-  roof::scale_in_place(a->values, b->values, out->values, count);
+  roof::loop(Walk::add_up)(a->values, b->values, out->values, count);
+  roof::loop(Walk::scale_in_place)(a->values, b->values, out->values, count);
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_EQ(a->values[i], static_cast<float>(i));
     ASSERT_EQ(b->values[i], 2.0f);
     ASSERT_EQ(out->values[i], 2.0f * static_cast<float>(i));
   }
-  roof::scale_past_caches(a->values, b->values, out->values, count);
+  roof::loop(Walk::scale_past_caches)(a->values, b->values, out->values, count);
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out->values[i], static_cast<float>(i));
-  for (const auto fill : {roof::fill, roof::fill_past_caches}) {
+  for (const Walk walk : {Walk::fill, Walk::fill_past_caches}) {
     for (Array* const array : {a.get(), b.get(), out.get()}) std::fill_n(array->values, count, -1.0f);
-    fill(a->values, b->values, out->values, count);
+    roof::loop(walk)(a->values, b->values, out->values, count);
     for (const Array* const array : {a.get(), b.get(), out.get()}) {
       for (const float value : array->values) ASSERT_EQ(value, 1.0f);
     }

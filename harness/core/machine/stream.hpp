@@ -14,7 +14,7 @@ class Stream {
   explicit Stream(double bytes);
 
   // Has `loop` walk the next `steps` steps of roof::stream_step elements; returns how many elements that are.
-  double advance(Index steps, roof::StreamingLoop loop = roof::multiply);
+  double advance(Index steps, roof::StreamingLoop loop = roof::loop(roof::Walk::multiply));
 
  private:
   std::size_t count_, stride_;

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// The gate that is reckoned with: its groups, its margin, a suite of 100 cases with one false alarm in 100
-// runs, and a change that is found in 95 of 100 runs.
+// The gate that the estimate assumes: its groups, its margin, a suite of 100 cases with one false alarm in
+// 100 runs, and a change that is found in 95 of 100 runs.
 struct GateSketch {
   int groups = 30;
   double margin = 0.01;

@@ -2,7 +2,6 @@
 
 #include "core/machine/weather.hpp"
 
-#include "assay/machine.hpp"
 #include "core/machine/counters.hpp"
 #include "core/machine/text_fields.hpp"
 
@@ -77,7 +76,6 @@ CpuShares cpu_shares(const CpuTicks& before, const CpuTicks& after, double own_s
 
 WeatherStation::Reading WeatherStation::read() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const CpuTicks ticks = cpu_ticks(try_read("/proc/stat").value_or("")).value_or(CpuTicks{});
   rusage self{}, children{};
   getrusage(RUSAGE_SELF, &self);
   // Programs that a gate starts and waits for are ours too.
@@ -85,14 +83,12 @@ WeatherStation::Reading WeatherStation::read() {
   double own = 0;
   for (const auto& usage : {self, children}) own += seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   return {.seconds = std::chrono::duration<double>(now).count(),
-          .steal = ticks.steal,
-          .busy = ticks.busy,
           .own = own,
-          .total = ticks.total,
           .pressure = pressure_seconds(try_read("/proc/pressure/cpu").value_or("")).value_or(-1),
           .switches = static_cast<double>(self.ru_nivcsw + children.ru_nivcsw),
           .migrations = migrations(),
-          .faults = static_cast<double>(self.ru_majflt + children.ru_majflt)};
+          .faults = static_cast<double>(self.ru_majflt + children.ru_majflt),
+          .ticks = cpu_ticks(try_read("/proc/stat").value_or("")).value_or(CpuTicks{})};
 }
 
 WeatherStation::WeatherStation() : start_(read()) {}
@@ -100,9 +96,7 @@ WeatherStation::WeatherStation() : start_(read()) {}
 Weather WeatherStation::since() const {
   const Reading now = read();
   const double seconds = now.seconds - start_.seconds;
-  const CpuShares shares = cpu_shares({.busy = start_.busy, .steal = start_.steal, .total = start_.total},
-                                      {.busy = now.busy, .steal = now.steal, .total = now.total},
-                                      now.own - start_.own, ticks_per_second());
+  const CpuShares shares = cpu_shares(start_.ticks, now.ticks, now.own - start_.own, ticks_per_second());
   const bool pressure_known = now.pressure >= 0 && start_.pressure >= 0 && seconds > 0;
   const bool migrations_known = now.migrations >= 0 && start_.migrations >= 0;
   return {.seconds = seconds,

@@ -1,17 +1,13 @@
 // Reads from the text of /proc's counters what other users of the machine do.
 #pragma once
 
+#include "assay/machine.hpp"
+
 #include <optional>
 #include <string_view>
 
 namespace assay {
 
-// Processor time of the whole machine since it started, in ticks.
-struct CpuTicks {
-  double busy = 0;   // everything but idle, waiting for devices, and stolen
-  double steal = 0;  // the hypervisor ran something else
-  double total = 0;
-};
 // Reads /proc/stat. Returns nothing unless its first line sums up all processors.
 std::optional<CpuTicks> cpu_ticks(std::string_view proc_stat);
 

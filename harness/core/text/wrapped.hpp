@@ -7,6 +7,9 @@
 
 namespace assay {
 
+/// The width of tables.
+inline constexpr std::size_t terminal_width = 80;
+
 /// Characters that a terminal shows: bytes that do not continue a UTF-8 sequence.
 std::size_t display_width(std::string_view text);
 

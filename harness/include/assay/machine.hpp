@@ -115,6 +115,13 @@ RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_b
 /// low, so that roofs of fewer threads count as well, and the largest figure is taken.
 RoofLimit floor_of(const std::vector<Roof>& roofs, const Cost& cost, int threads);
 
+/// Processor time of the whole machine since it started, in ticks.
+struct CpuTicks {
+  double busy = 0;   ///< everything but idle, waiting for devices, and stolen
+  double steal = 0;  ///< the hypervisor ran something else
+  double total = 0;
+};
+
 /// Reads the counters at construction; since() gives the weather from then to now.
 class WeatherStation {
  public:
@@ -123,7 +130,8 @@ class WeatherStation {
 
  private:
   struct Reading {
-    double seconds, steal, busy, own, total, pressure, switches, migrations, faults;
+    double seconds, own, pressure, switches, migrations, faults;
+    CpuTicks ticks;
   };
   static Reading read();
   Reading start_;
