@@ -41,23 +41,17 @@ class Candidates {
   std::vector<std::pair<std::string, std::string>> all_;
 };
 
-Words split(std::string_view name) {
-  const std::size_t space = name.find(' ');
-  if (space == std::string_view::npos) return {std::string(name)};
-  return {std::string(name.substr(0, space)), std::string(name.substr(space + 1))};
-}
-
 /// Adds the next word of every verb whose name begins with `typed`.
 void add_verbs(Candidates& out, const Words& typed) {
   for (const Verb& verb : verbs()) {
-    const Words name = split(verb.name);
+    const std::vector<std::string_view> name = parts_of(verb.name(), ' ');
     if (verb.hidden || name.size() <= typed.size() || !std::equal(typed.begin(), typed.end(), name.begin()))
       continue;
     std::string& about = out.add(name[typed.size()]);
     if (name.size() == typed.size() + 1) {
       about = verb.about;
     } else if (about.empty() || about.starts_with("one of ")) {
-      about += (about.empty() ? "one of " : ", ") + name.back();
+      about += (about.empty() ? "one of " : ", ") + std::string(name.back());
     }
   }
 }
@@ -66,7 +60,7 @@ void add_verbs(Candidates& out, const Words& typed) {
 /// where a value may be anything: shells complete names of files then.
 void add_options(Candidates& out, std::string_view name, const std::string& previous) {
   for (const Verb& verb : verbs()) {
-    if (verb.name != name) continue;
+    if (verb.name() != name) continue;
     const Call call = verb.make();
     for (const Option& option : call.options.all()) {
       if (!option.is_named(previous) || std::holds_alternative<bool*>(option.value)) continue;
@@ -140,7 +134,7 @@ Outcome complete_verb(const CompleteOptions& options) {
     out.add("--version", "say which program this is");
   } else if (std::ranges::find(words, "--") == words.end()) {  // words behind -- belong to another program
     const bool has_two = words.size() > 1 && std::ranges::any_of(verbs(), [&](const Verb& verb) {
-                           return verb.name == words[0] + " " + words[1];
+                           return verb.name() == words[0] + " " + words[1];
                          });
     const std::string name = has_two ? words[0] + " " + words[1] : words[0];
     if (std::ranges::find(verbs(), name, &Verb::name) != verbs().end()) add_options(out, name, words.back());

@@ -35,7 +35,7 @@ void for_each_name(const std::function<void(const std::string& verb, const std::
     for (const Option& option : call.options.all()) {
       for (const std::string_view name : option.all_names()) {
         if (option.rule.hidden || option.is_positional() || !name.starts_with('-')) continue;
-        action(std::string(verb.name), std::string(name));
+        action(std::string(verb.name()), std::string(name));
         ++count;
       }
     }

@@ -35,8 +35,8 @@ std::int64_t milliseconds_now() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// Whoever sends two at once means one: `timeout` signals its child and then its group. Nobody presses Ctrl-C
-// twice that fast.
+// Two signals within this time are one request: `timeout` signals its child and then its group, and no person
+// presses Ctrl-C twice so fast. In milliseconds.
 constexpr std::int64_t one_request = 300;
 
 void on_interrupt(int) {

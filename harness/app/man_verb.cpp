@@ -78,7 +78,7 @@ std::string variables_of_options() {
       for (const std::string_view name : option.rule.variables) {
         auto& [options, readers] = read[std::string(name)];
         options.emplace(option.long_name());
-        readers.emplace(verb.name);
+        readers.emplace(verb.name());
       }
     }
   }

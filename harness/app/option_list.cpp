@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <concepts>
 #include <type_traits>
 #include <utility>
@@ -61,13 +59,11 @@ struct Texts {
 
 template <std::integral T>
 T number(const Option& option, const std::string& text, T*) {
-  T out{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  const bool is_number = failure == std::errc{} && end == text.data() + text.size() && !text.empty();
+  const auto out = number_from<T>(text);
   const OptionRule& rule = option.rule;
-  if (is_number && std::cmp_greater_equal(out, rule.low) &&
-      (!std::in_range<Index>(out) || std::cmp_less_equal(out, rule.high))) {
-    return out;
+  if (out && std::cmp_greater_equal(*out, rule.low) &&
+      (!std::in_range<Index>(*out) || std::cmp_less_equal(*out, rule.high))) {
+    return *out;
   }
   if (rule.low == OptionRule{}.low) refuse(option, text, "no whole number");
   if (rule.high == OptionRule{}.high)
@@ -76,17 +72,21 @@ T number(const Option& option, const std::string& text, T*) {
 }
 
 double number(const Option& option, const std::string& text, double*) {
-  double out{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  const bool is_number =
-      failure == std::errc{} && end == text.data() + text.size() && !text.empty() && std::isfinite(out);
+  const auto out = number_from<double>(text);
   const OptionRule& rule = option.rule;
-  if (is_number && out >= rule.least && out <= rule.most) return out;
+  if (out && *out >= rule.least && *out <= rule.most) return *out;
   if (rule.least == OptionRule{}.least) refuse(option, text, "no finite number");
   refuse(option, text, fmt::format("no number from {:g} to {:g}", rule.least, rule.most));
 }
 
 std::string number(const Option&, const std::string& text, std::string*) { return text; }
+
+/// The words that can be typed.
+std::string typed_words(const WordChoice& choice, std::string_view between) {
+  std::vector<std::string_view> words(choice.words.begin(), choice.words.end());
+  std::erase(words, "");
+  return fmt::format("{}", fmt::join(words, between));
+}
 
 struct Read {
   const Option& option;
@@ -99,11 +99,7 @@ struct Read {
   void operator()(const WordChoice& choice) const {
     const auto found = std::ranges::find(choice.words, texts.back());
     if (found == choice.words.end() || found->empty()) {
-      std::string words;
-      for (const std::string_view word : choice.words) {
-        if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : ", ", word);
-      }
-      refuse(option, texts.back(), "none of " + words);
+      refuse(option, texts.back(), "none of " + typed_words(choice, ", "));
     }
     choice.choose(static_cast<std::size_t>(found - choice.words.begin()));
   }
@@ -145,17 +141,7 @@ std::string_view Option::long_name() const {
   return names.substr(begin, names.find(',', begin) - begin);
 }
 
-std::vector<std::string_view> Option::all_names() const {
-  std::vector<std::string_view> out;
-  for (std::size_t begin = 0; begin < names.size(); begin += out.back().size() + 1)
-    out.push_back(names.substr(begin, names.find(',', begin) - begin));
-  return out;
-}
-
-bool Option::is_named(std::string_view name) const {
-  const std::vector<std::string_view> all = all_names();
-  return std::ranges::find(all, name) != all.end();
-}
+bool Option::is_named(std::string_view name) const { return std::ranges::count(all_names(), name) > 0; }
 
 std::string Option::type() const {
   const auto with_range = [](const char* name, auto low, auto high, bool bounded) {
@@ -169,11 +155,7 @@ std::string Option::type() const {
         if constexpr (std::is_same_v<T, bool*>) {
           return "";
         } else if constexpr (std::is_same_v<T, WordChoice>) {
-          std::string words;
-          for (const std::string_view word : one.words) {
-            if (!word.empty()) words += fmt::format("{}{}", words.empty() ? "" : "|", word);
-          }
-          return words;
+          return typed_words(one, "|");
         } else if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
                              std::is_same_v<T, std::vector<double>*>) {
           return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
@@ -203,18 +185,13 @@ void Option::read(const std::vector<std::string>& texts) {
 }
 
 bool gives(const std::vector<std::string>& arguments, std::string_view names) {
-  for (std::size_t begin = 0; begin < names.size();) {
-    const std::string_view name = names.substr(begin, names.find(',', begin) - begin);
-    begin += name.size() + 1;
+  return std::ranges::any_of(parts_of(names, ','), [&](std::string_view name) {
     const bool is_short = !name.starts_with("--");
-    if (std::ranges::any_of(arguments, [&](const std::string& argument) {
-          return argument.starts_with(name) &&
-                 (is_short || argument.size() == name.size() || argument[name.size()] == '=');
-        })) {
-      return true;
-    }
-  }
-  return false;
+    return std::ranges::any_of(arguments, [&](const std::string& argument) {
+      return argument.starts_with(name) &&
+             (is_short || argument.size() == name.size() || argument[name.size()] == '=');
+    });
+  });
 }
 
 std::string first_unusual(const OptionList& options, const OptionList& usual) {

@@ -10,6 +10,7 @@
 
 #include "assay/problem.hpp"
 #include "assay/shard.hpp"
+#include "core/text/parts.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -74,7 +75,7 @@ struct Option {
   std::string name() const { return std::string(names.substr(0, names.find(','))); }
   /// The one that begins with two dashes, where there is one.
   std::string_view long_name() const;
-  std::vector<std::string_view> all_names() const;
+  std::vector<std::string_view> all_names() const { return parts_of(names, ','); }
   bool is_named(std::string_view name) const;  ///< by one of its names
   /// The type of its value, as the help shows it: `PATH`, `warn|fail`, `INT in [1 - 64]`; empty for a flag.
   std::string type() const;

@@ -13,8 +13,8 @@
 namespace assay {
 
 /// Prints `words`, in colours where a terminal may show them, unless `where`, the place for JSON, is `-`,
-/// standard output: then only JSON is printed. Otherwise JSON is written to that file afterwards, where there
-/// is one: what was found is told even where that fails.
+/// standard output: then only JSON is printed. Otherwise writes JSON to that file afterwards, where it is
+/// named: a failed write hides no finding.
 void put(const std::string& where, const std::string& words, const std::string& json);
 
 /// Does the same with a document, which has no colours: Markdown, say.
@@ -24,7 +24,8 @@ void put_document(const std::string& where, const std::string& text, const std::
 /// last the outcome.
 std::string ending(const std::string& next, const Outcome& outcome);
 
-/// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the first.
+/// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the
+/// first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);
 
 /// Writes the page and its pictures where they are asked for; `make` is not called where neither is.

@@ -22,17 +22,17 @@ bool asks_for_help(const Words& arguments) {
 
 /// How many arguments the name of a verb takes; 0 where they are not it.
 std::size_t words_of(const Verb& verb, const Words& arguments) {
-  const std::size_t space = verb.name.find(' ');
-  if (arguments.empty() || arguments[0] != verb.name.substr(0, space)) return 0;
-  if (space == std::string_view::npos) return 1;
-  return arguments.size() > 1 && arguments[1] == verb.name.substr(space + 1) ? 2 : 0;
+  const std::vector<std::string_view> name = parts_of(verb.name(), ' ');
+  const bool are_it =
+      arguments.size() >= name.size() && std::equal(name.begin(), name.end(), arguments.begin());
+  return are_it ? name.size() : 0;
 }
 
 /// Rows whose name begins with `word`; all for none.
 std::string table(std::string_view word) {
   std::string out;
   for (const Verb& verb : verbs()) {
-    if (verb.hidden || !verb.name.starts_with(word)) continue;
+    if (verb.hidden || !verb.name().starts_with(word)) continue;
     out += fmt::format("  {:<32}  {}\n", verb.title(), verb.about);
   }
   return out;
@@ -52,10 +52,11 @@ std::string help_of_all() {
   const auto unhidden = [](const Verb& verb) { return !verb.hidden; };
   Words names, seconds;
   for (const Verb& verb : verbs()) {
-    const std::string first(verb.name.substr(0, verb.name.find(' ')));
+    const std::string first(verb.name().substr(0, verb.name().find(' ')));
     if (!unhidden(verb)) continue;
     if (std::ranges::find(names, first) == names.end()) names.push_back(first);
-    if (!arguments.empty() && first == arguments[0]) seconds.emplace_back(verb.name.substr(first.size() + 1));
+    if (!arguments.empty() && first == arguments[0])
+      seconds.emplace_back(verb.name().substr(first.size() + 1));
   }
   if (arguments.empty() || arguments[0].starts_with('-')) {
     throw Error("assay", "a verb is missing", fmt::format("verbs: {}", fmt::join(names, " ")));
@@ -79,7 +80,7 @@ bool knows(const Verb& verb, std::string_view option) {
   }
   const std::string option = argument.substr(0, argument.find('='));
   for (const Verb& other : verbs()) {
-    if (other.name != verb.name || !knows(other, option)) continue;
+    if (other.name() != verb.name() || !knows(other, option)) continue;
     throw Error(option, fmt::format("does nothing for `{}`", verb.title()),
                 fmt::format("leave it away; it is an option of `{}`", other.title()));
   }
@@ -110,7 +111,7 @@ CommandLine parse(const Words& arguments) {
     // Words behind -- belong to another program.
     const Words own(rest.begin(), std::ranges::find(rest, "--"));
     const bool is_meant =
-        std::ranges::all_of(verb.chosen_by, [&](std::string_view option) { return gives(own, option); });
+        std::ranges::all_of(verb.chosen_by(), [&](std::string_view option) { return gives(own, option); });
     if (asks_for_help(own)) {
       Call call = verb.make();
       help += (help.empty() ? "" : "\n") + help_of(verb.title(), std::string(verb.about), call.options);

@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 TEST(Progress, TellsWhatIsLeftBeforeWhatRuns) {
-  EXPECT_EQ(progress_line(12, 36, "launch 2 of 6"), "  12 s, about 40 s left  launch 2 of 6");
+  EXPECT_EQ(progress_line(12, 36, "process start 2 of 6"), "  12 s, about 40 s left  process start 2 of 6");
   EXPECT_EQ(progress_line(12, std::nullopt, "build"), "  12 s  build");
 }
 

@@ -73,9 +73,9 @@ TEST(Quiet, IsKnownToAllThatCheckMeasureOrJudge) {
     const Call call = verb.make();
     const bool known = std::ranges::any_of(call.options.all(),
                                            [](const Option& option) { return option.is_named("--quiet"); });
-    const bool changes_the_ledger = verb.name == "record" && !verb.chosen_by.empty();
+    const bool changes_the_ledger = verb.name() == "record" && !verb.chosen_by().empty();
     const bool wanted =
-        judging.contains(std::string(verb.name)) || (verb.name == "record" && !changes_the_ledger);
+        judging.contains(std::string(verb.name())) || (verb.name() == "record" && !changes_the_ledger);
     EXPECT_EQ(known, wanted) << verb.title();
   }
 }

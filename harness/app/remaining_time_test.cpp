@@ -1,4 +1,4 @@
-#include "app/remaining_time.hpp"
+#include "app/progress.hpp"
 
 #include <gtest/gtest.h>
 

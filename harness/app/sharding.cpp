@@ -10,8 +10,6 @@
 namespace assay {
 namespace {
 
-const char* from_environment(const char* name) { return std::getenv(name); }
-
 void touch(const std::string& file) {
   if (std::ofstream(file, std::ios::app)) return;
   throw Error(file, "cannot be made, and a test runner waits for it",
@@ -21,7 +19,7 @@ void touch(const std::string& file) {
 }  // namespace
 
 std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
-  const ShardChoice choice = chosen_shard(options, from_environment);
+  const ShardChoice choice = chosen_shard(options, std::getenv);
   for (const std::string& file : choice.status_files) touch(file);
   if (choice.shard) {
     fmt::print(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
@@ -31,7 +29,7 @@ std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
 }
 
 void say_undivided(const std::string& what) {
-  const ShardChoice choice = chosen_shard({}, from_environment);
+  const ShardChoice choice = chosen_shard({}, std::getenv);
   if (!choice.shard || choice.shard->count == 1) return;
   fmt::print(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
              choice.source);

@@ -100,14 +100,8 @@ bool may_show_colours(bool is_terminal, const Environment& environment) {
   return may_rewrite_lines(is_terminal, environment) && (unwanted == nullptr || *unwanted == '\0');
 }
 
-namespace {
-
-const char* of_this_process(const char* variable) { return std::getenv(variable); }
-
-}  // namespace
-
-bool may_rewrite_lines(int descriptor) { return may_rewrite_lines(isatty(descriptor) != 0, of_this_process); }
-bool may_show_colours(int descriptor) { return may_show_colours(isatty(descriptor) != 0, of_this_process); }
+bool may_rewrite_lines(int descriptor) { return may_rewrite_lines(isatty(descriptor) != 0, std::getenv); }
+bool may_show_colours(int descriptor) { return may_show_colours(isatty(descriptor) != 0, std::getenv); }
 
 std::string painted(const std::string& text) {
   // The last line may be wrapped; what follows it is indented then.

@@ -21,14 +21,15 @@ struct Call {
 };
 
 struct Verb {
-  std::string_view name;  ///< `gate`, `tune loader`
-  /// Options that choose this row among those of its name: `gate --base` is another verb than `gate`.
-  std::vector<std::string_view> chosen_by;
+  /// The name, and the options that choose this row among those of its name: `gate --base --suite,-s`.
+  std::string_view row;
   std::string_view about;
   Call (*make)();
   bool hidden = false;  ///< the program starts itself with it
 
-  std::string title() const;  ///< `assay gate --base`
+  std::string_view name() const { return row.substr(0, row.find(" --")); }  ///< `gate`, `tune loader`
+  std::vector<std::string_view> chosen_by() const;                          ///< `--base`, `--suite,-s`
+  std::string title() const;                                                ///< `assay gate --base --suite`
 };
 
 /// In the order of the help; of rows of one name, the first whose options are all given is the one that is

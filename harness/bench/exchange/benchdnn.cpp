@@ -114,8 +114,8 @@ void read_benchdnn(const ResultFile& file, Results& out) {
     TrialResult& trial = trials.at(name);
     if (form->implementation) trial.note = fields[*form->implementation];
     if (*time > 0) trial.launches.push_back({Slice{.seconds = *time * 1e-3}});
-    trial.remark = form->is_average ? "an average of its calls stands for each launch"
-                                    : "the fastest of its calls stands for each launch";
+    trial.remark = form->is_average ? "an average of its calls stands for each process start"
+                                    : "the fastest of its calls stands for each process start";
   }
 }
 

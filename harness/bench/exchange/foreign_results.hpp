@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +53,15 @@ class NamedTrials {
   explicit NamedTrials(Results& results) : results_(results) {}
   /// Returns the trial of that name, and makes it at the first call.
   TrialResult& at(const std::string& name);
+  bool has(const std::string& name) const { return position_.contains(name); }
 
  private:
   Results& results_;
   std::map<std::string, std::size_t, std::less<>> position_;
 };
+
+/// Takes over the number of cores, where the file says it.
+void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 
 /// Returns the slice. Throws Error naming `where` unless its time is above zero.
 Slice checked(const Slice& slice, const JsonField& where);

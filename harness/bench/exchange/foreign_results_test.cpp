@@ -64,7 +64,7 @@ TEST_F(ForeignResults, OfHyperfineThatFailedAreNotTimed) {
   EXPECT_TRUE(failed.failed);
   EXPECT_EQ(failed.skipped, "reports an error: 2 of 3 runs failed; the first exits with code 3");
   EXPECT_FALSE(is_measured(failed));
-  EXPECT_THAT(read(hyperfine_file("")).trials.front().remark, HasSubstr("median counts as one launch"));
+  EXPECT_THAT(read(hyperfine_file("")).trials.front().remark, HasSubstr("median counts as one process start"));
 }
 
 /// As pytest-benchmark 4 writes it, shortened.

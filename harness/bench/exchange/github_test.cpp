@@ -1,4 +1,4 @@
-#include "bench/exchange/github.hpp"
+#include "bench/exchange/annotations.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "bench/exchange/gitlab.hpp"
+#include "bench/exchange/annotations.hpp"
 
 #include <gmock/gmock.h>
 

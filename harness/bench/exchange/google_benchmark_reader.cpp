@@ -2,7 +2,7 @@
 // except the median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold
 // and JSON may not, counts as null.
 #include "bench/exchange/foreign_results.hpp"
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
@@ -47,9 +47,8 @@ bool is_measurement(const JsonField& benchmark, const Names& names) {
   return !names_aggregate(benchmark.at("name").text(), names);
 }
 
-/// Returns a trial of this name, with the fields that our own writer adds.
-TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
-  TrialResult trial{.key = name, .operation = name};
+/// Fills a trial of this name, with the fields that our own writer adds.
+void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::string& name) {
   if (const auto threads = benchmark.find("threads")) {
     trial.threads = static_cast<int>(threads->integer(1, 1 << 20));
   }
@@ -64,7 +63,6 @@ TrialResult trial_of(const JsonField& benchmark, const std::string& name) {
                   .bytes_read = ours->number_or("bytes_read", 0),
                   .bytes_written = ours->number_or("bytes_written", 0)};
   }
-  return trial;
 }
 
 /// Returns nothing for a number that is not finite. Throws Error for a negative one.
@@ -114,10 +112,7 @@ void add_repetition(TrialResult& trial, const JsonField& benchmark) {
 
 Machine machine_of(const JsonField& context) {
   Machine machine;
-  if (const auto cores = context.find("num_cpus")) {
-    machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
-    machine.facts.push_back({"cores", std::to_string(machine.cores)});
-  }
+  note_cores(machine, context.find("num_cpus"));
   // The build type of the timing library, not of the program. Shown, but does not make another machine.
   machine.facts.push_back({"library build type", context.text_or("library_build_type", "unknown"), false});
   // Hosted machines get another name and clock each time without being another machine.
@@ -164,12 +159,12 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
   const auto benchmarks = file.field.at("benchmarks").items();
   Names names;
   for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
-  std::map<std::string, std::size_t> position;
+  NamedTrials trials(results);
   const auto add = [&](const JsonField& benchmark) -> TrialResult& {
     const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
-    const auto [at, is_new] = position.try_emplace(name, results.trials.size());
-    if (is_new) results.trials.push_back(trial_of(benchmark, name));
-    TrialResult& trial = results.trials[at->second];
+    const bool is_new = !trials.has(name);
+    TrialResult& trial = trials.at(name);
+    if (is_new) describe_trial(trial, benchmark, name);
     add_repetition(trial, benchmark);
     return trial;
   };
@@ -178,8 +173,8 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
   }
   for (const JsonField& benchmark : benchmarks) {
     if (benchmark.text_or("aggregate_name", "") != "median") continue;
-    if (position.contains(benchmark.text_or("run_name", ""))) continue;
-    add(benchmark).remark = "reports aggregates alone, of which the median counts as a launch";
+    if (trials.has(benchmark.text_or("run_name", ""))) continue;
+    add(benchmark).remark = "reports aggregates alone, of which the median counts as a process start";
   }
 }
 

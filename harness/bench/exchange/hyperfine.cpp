@@ -43,7 +43,7 @@ void read_hyperfine(const ResultFile& file, Results& out) {
     } else {
       const auto median = command.at("median");
       trial.launches.push_back({checked({.seconds = median.number(), .cpu_seconds = cpu_seconds}, median)});
-      trial.remark = "holds no times of single runs: their median counts as one launch";
+      trial.remark = "holds no times of single runs: their median counts as one process start";
     }
   }
 }

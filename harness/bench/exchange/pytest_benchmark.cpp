@@ -13,10 +13,7 @@ Machine machine_of_session(const JsonField& info) {
   if (!processor || !processor->value().is_object()) return machine;
   machine.facts.push_back(
       {"processor", processor->text_or("brand_raw", processor->text_or("brand", "")), true});
-  if (const auto cores = processor->find("count")) {
-    machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
-    machine.facts.push_back({"cores", std::to_string(machine.cores)});
-  }
+  note_cores(machine, processor->find("count"));
   return machine;
 }
 

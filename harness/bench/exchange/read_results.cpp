@@ -44,7 +44,7 @@ const std::vector<ResultFormat>& result_formats() {
        .remedy = "`assay predict` reads a job",
        .read = refuse_ours},
       {.name = "Google Benchmark",
-       .about = "read from Google Benchmark's JSON; each repetition counts as a launch",
+       .about = "read from Google Benchmark's JSON; each repetition counts as a process start",
        .marks = {{"context", "an object"}, {"benchmarks", "an array"}},
        .rows = "benchmarks",
        .row = "measurement: aggregates alone cannot be compared",
@@ -52,28 +52,28 @@ const std::vector<ResultFormat>& result_formats() {
        .read = read_google_benchmark,
        .bare_nan = true},
       {.name = "pytest-benchmark",
-       .about = "read from pytest-benchmark's JSON; the rounds of a test are slices of one launch",
+       .about = "read from pytest-benchmark's JSON; the rounds of a test are slices of one process start",
        .marks = {{"machine_info", "an object"}, {"benchmarks", "an array"}},
        .rows = "benchmarks",
        .row = "test",
        .remedy = "write it again with pytest --benchmark-json=FILE",
        .read = read_pytest_benchmark},
       {.name = "nvbench",
-       .about = "read from NVBench's JSON; the samples of a state are slices of one launch",
+       .about = "read from NVBench's JSON; the samples of a state are slices of one process start",
        .marks = {{"benchmarks", "an array"}, {"benchmarks.states", "an array"}},
        .rows = "benchmarks",
        .row = "state",
        .remedy = "write it again with --jsonbin FILE of a present NVBench",
        .read = read_nvbench},
       {.name = "hyperfine",
-       .about = "read from hyperfine's JSON; each run counts as a launch",
+       .about = "read from hyperfine's JSON; each run counts as a process start",
        .marks = {{"results", "an array"}, {"results.command", "a string"}},
        .rows = "results",
        .row = "command",
        .remedy = "write it again with hyperfine --export-json FILE",
        .read = read_hyperfine},
       {.name = "benchdnn",
-       .about = "read from benchdnn's output; each of its lines counts as a launch",
+       .about = "read from benchdnn's output; each of its lines counts as a process start",
        .marks = {{"perf,|Output template: ", "a line"}},
        .row = "line that begins with \"perf,\"",
        .remedy = "run benchdnn with --mode=P",
@@ -187,6 +187,12 @@ TrialResult& NamedTrials::at(const std::string& name) {
   const auto [place, is_new] = position_.try_emplace(name, results_.trials.size());
   if (is_new) results_.trials.push_back({.key = name, .operation = name});
   return results_.trials[place->second];
+}
+
+void note_cores(Machine& machine, const std::optional<JsonField>& cores) {
+  if (!cores) return;
+  machine.cores = static_cast<int>(cores->integer(1, 1 << 20));
+  machine.facts.push_back({"cores", std::to_string(machine.cores)});
 }
 
 Slice checked(const Slice& slice, const JsonField& where) {

@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/exchange/read_results.hpp"
-#include "bench/measure/free_core.hpp"
+#include "bench/measure/placing.hpp"
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"

@@ -1,7 +1,7 @@
 #include "bench/gate/selftest.hpp"
 
 #include "core/markup/document.hpp"
-#include "core/statistics/proportion.hpp"
+#include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 

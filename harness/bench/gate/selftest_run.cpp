@@ -2,7 +2,7 @@
 #include "assay/error.hpp"
 #include "bench/gate/selftest.hpp"
 #include "bench/measure/busy.hpp"
-#include "bench/measure/calibration.hpp"
+#include "bench/measure/sampler.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/statistics/statistics.hpp"

@@ -2,7 +2,7 @@
 #include "assay/error.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "core/json/fields.hpp"
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-/// Something else that runs on the machine, for tests of what is measured beside it.
+/// A process that keeps a core busy, for tests of measurements on a busy machine.
 #pragma once
 
 #include <sys/types.h>

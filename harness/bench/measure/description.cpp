@@ -106,15 +106,13 @@ Description describe(const Registry& registry, const DescriptionRequest& request
 std::string to_json(const DescriptionRequest& request) { return json_text(to_value(request)); }
 
 Description description_from_json(const std::string& text, const std::string& where) {
-  const Json file = parse_json(text, where);
-  return value_from<Description>(JsonField(file, where, "build both programs anew"));
+  return value_from<Description>(text, where, "build both programs anew");
 }
 
 void serve_description(const Registry& registry, const std::filesystem::path& request,
                        const std::filesystem::path& answer) {
-  const Json file = parse_json(read_file(request), request.string());
   const auto asked = value_from<DescriptionRequest>(
-      JsonField(file, request.string(), "`describe` is for the program itself; use `assay gate --base`"));
+      read_file(request), request.string(), "`describe` is for the program itself; use `assay gate --base`");
   write_file(answer, json_text(to_value(describe(registry, asked))));
 }
 

@@ -46,13 +46,6 @@ void describe(Fields& f, TrialSample& sample) {
 
 namespace {
 
-/// One line of an answer: a launch that comes to no end has answered for the cases before.
-struct CaseAnswer {
-  std::vector<TrialSample> samples;
-};
-
-void describe(Fields& f, CaseAnswer& answer) { f("samples", answer.samples); }
-
 /// OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
 /// thread needs. 2^18 cycles still cover back-to-back calls.
 Variables quiet_thread_pools() {
@@ -66,13 +59,13 @@ struct LaunchPart {
   std::optional<FailedStep> failed;
 };
 
+/// Reads an answer. Each line is of one case: a launch that comes to no end has answered for the cases
+/// before.
 std::map<std::string, TrialSample> answered(const std::filesystem::path& file) {
   std::map<std::string, TrialSample> out;
   std::istringstream lines(std::filesystem::exists(file) ? read_file(file) : "");
   for (std::string line; std::getline(lines, line) && !lines.eof();) {  // the last may be half a line
-    const Json value = parse_json(line, file.string());
-    for (TrialSample& sample :
-         value_from<CaseAnswer>(JsonField(value, file.string(), "measure again")).samples) {
+    for (TrialSample& sample : value_from<std::vector<TrialSample>>(line, file.string(), "measure again")) {
       const std::string key = sample.key;
       out[key] = std::move(sample);
     }
@@ -85,10 +78,7 @@ std::vector<TrialRequest> next_trials(const LaunchRequest& rest, bool alone) {
   if (alone) return {rest.trials.front()};
   std::vector<TrialRequest> out = rest.trials;
   if (!rest.policy.strict) return out;
-  const TrialRequest& first = rest.trials.front();
-  std::erase_if(out, [&](const TrialRequest& trial) {
-    return trial.operation != first.operation || trial.problem != first.problem;
-  });
+  std::erase_if(out, [&](const TrialRequest& trial) { return !trial.same_case(rest.trials.front()); });
   return out;
 }
 
@@ -100,13 +90,12 @@ void say_place(const StepRecord& record, const LaunchRequest& part, const Launch
   const TrialRequest& trial = part.trials[step - 1];
   const std::string& key = trial.key;
   // Trials of one case take turns, so that the case as a whole tells how far the launch is.
-  const auto of_its_case = [&](const TrialRequest& one) {
-    return one.operation == trial.operation && one.problem == trial.problem;
-  };
-  const auto place = std::ranges::find_if(all.trials, of_its_case) - all.trials.begin();
+  const auto place =
+      std::ranges::find_if(all.trials, [&](const TrialRequest& one) { return one.same_case(trial); }) -
+      all.trials.begin();
   const double launches_done =
       all.index + static_cast<double>(place) / static_cast<double>(all.trials.size());
-  hooks.say(fmt::format("launch {} of {}: {}", all.index + 1, all.policy.launches, key),
+  hooks.say(fmt::format("process start {} of {}: {}", all.index + 1, all.policy.launches, key),
             launches_done / all.policy.launches);
 }
 
@@ -127,7 +116,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   if (hooks.stopped()) return out;
   out.failed = failed_step(*record, end);
   if (!out.failed && !end.passed()) {
-    throw std::runtime_error(fmt::format("launch {} outside of any kernel", end.text()));
+    throw std::runtime_error(fmt::format("process start {} outside of any kernel", end.text()));
   }
   return out;
 }
@@ -137,7 +126,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
 std::string to_json(const LaunchRequest& request) { return to_value(request).dump(); }
 
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks) {
-  hooks.say(fmt::format("launch {} of {}", request.index + 1, request.policy.launches),
+  hooks.say(fmt::format("process start {} of {}", request.index + 1, request.policy.launches),
             static_cast<double>(request.index) / request.policy.launches);
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
@@ -148,7 +137,7 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
     LaunchPart part = part_in_new_process(next, request, hooks);
     found.merge(part.samples);
     const bool crashed = part.failed && part.failed->failure.kind == Failure::Kind::crashed;
-    // Not by its own fault, perhaps: whoever passes alone was hit by what another left behind.
+    // A trial that passes alone was hit by something that another trial left behind.
     if (suspected && !part.failed) alone = true;
     suspected = crashed && next.trials.size() > 1;
     if (suspected) {
@@ -165,7 +154,7 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
       }
     } else if (std::ranges::any_of(next.trials,
                                    [&](const TrialRequest& trial) { return !found.contains(trial.key); })) {
-      // Somebody left without a word: whoever has a process alone and does so again.
+      // A trial ended the process without an answer. Alone in a process, it shows which one.
       alone = true;
     }
     std::erase_if(rest.trials, [&](const TrialRequest& trial) { return found.contains(trial.key); });
@@ -180,14 +169,13 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
 
 void serve_launch(const Registry& registry, const std::filesystem::path& request,
                   const std::filesystem::path& answer, const Hooks& hooks) {
-  const Json file = parse_json(read_file(request), request.string());
-  const auto wanted = value_from<LaunchRequest>(
-      JsonField(file, request.string(), "`launch` is for the program itself; use `assay run`"));
+  const auto wanted = value_from<LaunchRequest>(read_file(request), request.string(),
+                                                "`launch` is for the program itself; use `assay run`");
   leave_crashes_to_parent();
   look_like_all_others();
   std::ofstream lines(answer, std::ios::app);
   sample_here(registry, wanted, hooks, [&](std::span<const TrialSample> samples) {
-    lines << to_value(CaseAnswer{{samples.begin(), samples.end()}}).dump() << std::endl;
+    lines << to_value(std::vector(samples.begin(), samples.end())).dump() << std::endl;
   });
   if (!lines) throw Error(answer.string(), "cannot be written", "free space on that disk");
 }

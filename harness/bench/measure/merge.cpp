@@ -1,4 +1,4 @@
-// Merging shards: what must be equal, what must be there once, and what is left when machines differ.
+// Merges shards: they must be of one run, each must be there once, and machines that differ share no seconds.
 #include "bench/measure/merge.hpp"
 
 #include "assay/error.hpp"

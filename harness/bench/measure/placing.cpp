@@ -3,6 +3,7 @@
 #include "core/files/process_stat.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/machine/topology.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -40,9 +42,7 @@ std::map<int, std::int64_t> times_of_others() {
   std::map<int, std::int64_t> out;
   std::error_code ended;  // a thread's folder may go while it is looked at
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ended)) {
-    const std::string name = entry.path().filename().string();
-    int thread = 0;
-    std::from_chars(name.data(), name.data() + name.size(), thread);
+    const int thread = number_from<int>(entry.path().filename().string()).value_or(0);
     if (thread != gettid()) out[thread] = nanoseconds_of(thread);
   }
   return out;
@@ -77,6 +77,34 @@ bool has_ended(int thread) {
 
 void allow(int thread, const std::vector<int>& processors) { ProcessorSet(processors).give_to(thread); }
 
+using Clock = std::chrono::steady_clock;
+constexpr auto probe = std::chrono::milliseconds(2);
+/// A large machine need not be searched whole.
+constexpr std::size_t most_cores = 16;
+/// Between two looks at the clock passes much less, unless something else ran.
+constexpr auto gap = std::chrono::microseconds(1);
+
+/// Time that passed elsewhere while this thread looked at the clock on that processor.
+Clock::duration taken_on(int processor) {
+  if (!ProcessorSet({processor}).give_to(0)) return Clock::duration::max();
+  Clock::duration taken{};
+  const auto start = Clock::now();
+  for (auto last = start; last - start < probe;) {
+    const auto now = Clock::now();
+    if (now - last > gap) taken += now - last;
+    last = now;
+  }
+  return taken;
+}
+
+/// At most so many of them, from all parts of the machine: neighbours often belong to one job.
+std::vector<int> spread_over(const std::vector<int>& processors, std::size_t most) {
+  if (processors.size() <= most) return processors;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < most; ++i) out.push_back(processors[i * processors.size() / most]);
+  return out;
+}
+
 }  // namespace
 
 Placing::Placing(int processor) {
@@ -108,6 +136,21 @@ int Placing::place(int threads, const std::function<void()>& work) const {
     allow(helper, {processors_[place]});
   }
   return std::min(threads, static_cast<int>(processors_.size()));
+}
+
+int freest_core() {
+  const ProcessorSet all = ProcessorSet::of_thread();
+  int freest = 0;
+  Clock::duration least = Clock::duration::max();
+  for (const int processor : spread_over(fast_cores(this_topology(), all.numbers()), most_cores)) {
+    const Clock::duration taken = taken_on(processor);
+    if (taken < least) {
+      least = taken;
+      freest = processor;
+    }
+  }
+  all.give_to(0);
+  return freest;
 }
 
 }  // namespace assay

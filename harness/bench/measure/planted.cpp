@@ -3,11 +3,11 @@
 #include "assay/error.hpp"
 #include "assay/registry.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -56,16 +56,13 @@ struct Plant {
 
 std::vector<Plant> plants_from(std::string_view plants) {
   std::vector<Plant> out;
-  while (!plants.empty()) {
-    const std::string_view plant = plants.substr(0, plants.find(','));
-    plants.remove_prefix(std::min(plants.size(), plant.size() + 1));
+  if (plants.empty()) return out;
+  for (const std::string_view plant : parts_of(plants, ',')) {
     const std::size_t slash = plant.find('/'), equals = plant.find('=');
     if (slash == std::string_view::npos || equals == std::string_view::npos || equals < slash) refuse(plant);
-    double percent = 0;
-    const std::string_view number = plant.substr(equals + 1);
-    const auto end = std::from_chars(number.data(), number.data() + number.size(), percent);
-    if (end.ec != std::errc() || end.ptr != number.data() + number.size() || !(percent > 0)) refuse(plant);
-    out.push_back({plant.substr(0, slash), plant.substr(slash + 1, equals - slash - 1), percent / 100});
+    const auto percent = number_from<double>(plant.substr(equals + 1));
+    if (!percent || *percent <= 0) refuse(plant);
+    out.push_back({plant.substr(0, slash), plant.substr(slash + 1, equals - slash - 1), *percent / 100});
   }
   return out;
 }

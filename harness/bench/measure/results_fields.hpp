@@ -3,12 +3,12 @@
 
 #include "assay/measure.hpp"
 #include "core/machine/fields.hpp"
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 
 namespace assay {
 
 void describe(Fields& f, Audit& audit);
-/// The fields of a shard, which stand among those of what is recorded of it.
+/// Describes the fields of a shard, which stand among those of its record.
 void describe_shard(Fields& f, Shard& shard);
 void describe(Fields& f, Results& results);
 

@@ -3,7 +3,6 @@
 #include "assay/measure.hpp"
 #include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
-#include "bench/measure/calibration.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/contained.hpp"
@@ -144,10 +143,7 @@ std::vector<TrialSample> sample_here(const Registry& registry, const LaunchReque
   for (const TrialRequest& trial : trials) out.push_back({.key = trial.key});
   for (std::size_t begin = 0; begin < trials.size() && !hooks.stopped();) {
     std::size_t end = begin + 1;
-    while (end < trials.size() && trials[end].operation == trials[begin].operation &&
-           trials[end].problem == trials[begin].problem) {
-      ++end;
-    }
+    while (end < trials.size() && trials[end].same_case(trials[begin])) ++end;
     const std::span<const TrialRequest> all(trials);
     const auto samples = std::span<TrialSample>(out).subspan(begin, end - begin);
     sample_case(registry, request, all.subspan(begin, end - begin), begin, samples, reporter, hooks);

@@ -4,6 +4,10 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
 namespace assay {
 namespace {
 
@@ -59,8 +63,8 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
     const auto slice = [&burst, &reporter, &hooks, &launch = out[i],
                         &switched = switches[i]](benchmark::State& state) {
       while (state.KeepRunning()) {
-        state.SetIterationTime(1e-9);  // whatever it was: it says nothing about how long to go on
-        // Nobody who was found out is called again: what was put back would be spoiled anew.
+        state.SetIterationTime(1e-9);  // any time: the number of iterations is fixed
+        // A kernel that was found at fault is not called again: it would spoil the restored input.
         if (hooks.stopped() || !burst.trial->audit().fault.empty()) continue;
         const double before = involuntary_switches();
         reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(taken(burst))); });
@@ -83,6 +87,24 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
       (*bursts[i].figures)["involuntary_switches_per_call"] = switches[i] / calls;
   }
   return out;
+}
+
+double seconds_for(Timed& timed, Index calls) {
+  const auto start = std::chrono::steady_clock::now();
+  timed.repeat(calls);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double calibrated(Timed& timed, double first_call, double slice_seconds) {
+  double call = first_call;
+  for (Index calls = 1; call * static_cast<double>(calls) < slice_seconds / 4; calls *= 2) {
+    call = std::max(seconds_for(timed, calls) / static_cast<double>(calls), 1e-10);
+  }
+  return call;
+}
+
+Index calls_per_slice(double call_seconds, double slice_seconds) {
+  return std::max<Index>(1, static_cast<Index>(std::ceil(slice_seconds / call_seconds)));
 }
 
 }  // namespace assay

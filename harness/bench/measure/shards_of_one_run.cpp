@@ -56,7 +56,7 @@ std::string in_ranges(const std::vector<int>& indices) {
   return out;
 }
 
-/// The commands that run what is missing, to be pasted.
+/// Returns the commands that run the missing shards, to be pasted.
 std::string repair(std::span<const NamedShard> shards, const std::vector<int>& missing,
                    const std::string& command) {
   const Shard& of_them = shards.front().shard;

@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "assay/results.hpp"
-#include "bench/measure/free_core.hpp"
+#include "bench/measure/placing.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
 #include "core/files/child_process.hpp"
@@ -55,9 +55,7 @@ Variables environment_for(const SideProgram& side, Variables common, std::size_t
 std::vector<std::size_t> drawn_order(const std::vector<TrialRequest>& trials, Rng& rng) {
   std::vector<std::vector<std::size_t>> cases;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const bool same =
-        i > 0 && trials[i].operation == trials[i - 1].operation && trials[i].problem == trials[i - 1].problem;
-    if (!same) cases.emplace_back();
+    if (i == 0 || !trials[i].same_case(trials[i - 1])) cases.emplace_back();
     cases.back().push_back(i);
   }
   std::vector<std::size_t> out;
@@ -90,7 +88,7 @@ std::string output_of(const std::filesystem::path& file) {
   return text.size() > longest ? "..." + text.substr(text.size() - longest) : text;
 }
 
-/// `file` is what is executed, a copy of `program`.
+/// Executes `file`, a copy of `program`.
 pid_t start_side(const std::filesystem::path& program, const std::filesystem::path& file,
                  const std::vector<std::string>& arguments, const ChildSetting& setting) {
   if (is_embedded_side(program)) return start_this_program(arguments, setting);

@@ -5,9 +5,9 @@
 #include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
 #include "bench/measure/baton.hpp"
-#include "bench/measure/calibration.hpp"
 #include "bench/measure/placing.hpp"
 #include "bench/measure/planted.hpp"
+#include "bench/measure/results_fields.hpp"
 #include "bench/measure/sampler.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/code/calls.hpp"
@@ -44,7 +44,7 @@ Index rounds_for(double call_seconds, const TurnPolicy& policy, double patience)
   return std::max(usual, static_cast<Index>(std::llround(patience * static_cast<double>(usual))));
 }
 
-/// Pools of the side before look for work a while longer, on cores that this one is about to use.
+/// Waits until the thread pool of the side before stops spinning on cores that this side is about to use.
 void let_others_fall_asleep() {
   constexpr std::chrono::microseconds pools_look{150};
   const auto start = std::chrono::steady_clock::now();
@@ -72,9 +72,7 @@ class Side {
     std::vector<TurnSample> out;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       hooks.say("measure " + trials[i].trial.key);
-      const bool same_case = i > 0 && trials[i].trial.operation == trials[i - 1].trial.operation &&
-                             trials[i].trial.problem == trials[i - 1].trial.problem;
-      if (!same_case) open(trials[i].trial);
+      if (i == 0 || !trials[i].trial.same_case(trials[i - 1].trial)) open(trials[i].trial);
       out.push_back(sample(trials[i], i));
     }
     return out;
@@ -154,7 +152,7 @@ class Side {
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       if (request_.side == 0) board_.first_seconds = took.count();
     });
-    // Nobody who was found out is called again: what was put back would be spoiled anew.
+    // A kernel that was found at fault is not called again: it would spoil the restored input.
     const auto is_sound = [&] { return timed && slices->audit().fault.empty(); };
     calibrate(is_sound() ? timed.get() : nullptr, first_call, for_threads(trial.threads, request_.policy),
               wanted.patience, [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
@@ -293,6 +291,57 @@ std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest&
                                    const Hooks& hooks) {
   SharedRegion region = SharedRegion::mapped(request.descriptor);
   return Side(registry, request, region).walk(hooks);
+}
+
+// The files of requests and answers; the other side may be an older program. Beside the types, where
+// argument-dependent lookup finds them.
+void describe(Fields& f, TurnTrial& wanted) {
+  describe(f, wanted.trial);
+  f("slowdown", wanted.slowdown);
+  f("patience", wanted.patience, {.optional = true});
+}
+
+void describe(Fields& f, TurnsRequest& request) {
+  constexpr Index most_descriptors = 1 << 20;
+  f("side", request.side, {.low = 0, .high = most_sides - 1});
+  f("sides", request.sides, {.low = 1, .high = most_sides});
+  f("descriptor", request.descriptor, {.low = 0, .high = most_descriptors});
+  f("core", request.core, {.low = 0, .high = most_threads});
+  f("order", request.order);
+  f("check", request.check);
+  f("slice_seconds", request.policy.slice_seconds);
+  f("side_seconds", request.policy.side_seconds);
+  f("seed", request.policy.seed);
+  f("time_limit", request.policy.time_limit, {.optional = true});
+  if (f.reads()) request.policy.audited = false;
+  f("audited", request.policy.audited, {.optional = true});
+  f("trials", request.trials);
+}
+
+void describe(Fields& f, TurnSample& sample) {
+  f("key", sample.key);
+  f("seconds", sample.seconds);
+  f("calls", sample.calls, {.low = 1});
+  f("allocations_per_call", sample.allocations_per_call);
+  f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
+  f("agrees", sample.agrees);
+  f("disagreement", sample.disagreement);
+  f("figures", sample.figures, {.terse = true});
+}
+
+std::string to_json(const TurnsRequest& request) { return to_value(request).dump(); }
+
+std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where) {
+  return value_from<std::vector<TurnSample>>(text, where, "build both programs anew");
+}
+
+void serve_turns(const Registry& registry, const std::filesystem::path& request,
+                 const std::filesystem::path& answer, const Hooks& hooks) {
+  const auto wanted = value_from<TurnsRequest>(read_file(request), request.string(),
+                                               "`turns` is for the program itself; use `assay gate --base`");
+  leave_crashes_to_parent();
+  look_like_all_others();
+  write_file(answer, to_value(take_turns(registry, wanted, hooks)).dump());
 }
 
 }  // namespace assay

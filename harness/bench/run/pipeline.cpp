@@ -47,28 +47,16 @@ TrialResult result_of(const Trial& trial, Checked checked) {
           .remark = remark_on(trial.operation->variants()[trial.variant].site)};
 }
 
-/// Returns the known calls of each variant in the plan, once.
-std::vector<VariantCalls> calls_of(const std::vector<Trial>& plan) {
-  std::vector<VariantCalls> out;
+/// Notes what is known of each variant in the plan, once: what it calls, and which variant it takes further.
+void note_variants(const std::vector<Trial>& plan, Results& results) {
+  std::set<std::string> noted;
   for (const Trial& trial : plan) {
     const VariantInfo& variant = trial.operation->variants()[trial.variant];
     const std::string name = fmt::format("{}/{}", trial.operation->name(), variant.name);
-    if (!variant.calls || std::ranges::find(out, name, &VariantCalls::variant) != out.end()) continue;
-    out.push_back({name, *variant.calls});
+    if (!noted.insert(name).second) continue;
+    if (variant.calls) results.calls.push_back({name, *variant.calls});
+    if (!variant.after.empty()) results.steps.push_back({name, variant.after});
   }
-  return out;
-}
-
-/// Returns the step that each variant in the plan takes further, once.
-std::vector<VariantStep> steps_of(const std::vector<Trial>& plan) {
-  std::vector<VariantStep> out;
-  for (const Trial& trial : plan) {
-    const VariantInfo& variant = trial.operation->variants()[trial.variant];
-    const std::string name = fmt::format("{}/{}", trial.operation->name(), variant.name);
-    if (variant.after.empty() || std::ranges::find(out, name, &VariantStep::variant) != out.end()) continue;
-    out.push_back({name, variant.after});
-  }
-  return out;
 }
 
 /// One roof for each thread count that occurs.
@@ -113,8 +101,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   // Cases of other shards were selected all the same.
   const Index selected = results.shard ? results.shard->cases : static_cast<Index>(planned.size());
   results.cases_left_out = static_cast<Index>(request.suite.cases.size()) - selected;
-  results.calls = calls_of(plan);
-  results.steps = steps_of(plan);
+  note_variants(plan, results);
   // Checks took about as long as one launch in the suites of this project.
   const double checked = 1.0 / (1 + request.measuring.launches);
   std::vector<Checked> agreements =

@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "bench/tune/threshold_search.hpp"
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/near_names.hpp"
 

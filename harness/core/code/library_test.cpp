@@ -1,4 +1,4 @@
-#include "core/code/library.hpp"
+#include "core/code/table.hpp"
 
 #include "assay/files.hpp"
 #include "core/files/scratch.hpp"

@@ -1,14 +1,23 @@
-// The table of code identities that a program carries, as a source file to compile into it.
+/// The table of code identities that a program carries, as a source file to compile into it.
 #pragma once
 
 #include "core/code/identity.hpp"
-#include "core/code/library.hpp"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+/// Facts about a static library that is compiled elsewhere and linked into a program with its kernels.
+struct CodeLibrary {
+  std::string hash;                  ///< of the whole archive
+  std::vector<std::string> sources;  ///< of its members, from the folder that the archive is called after
+};
+
+/// Reads a static library of this project: libassay_reference_archive.a, whose member layernorm.cpp.o comes
+/// from reference/layernorm.cpp. When it cannot be read, `unknown` says why and there is no hash.
+CodeLibrary library_of(const std::filesystem::path& archive, std::string& unknown);
 
 /// The source of an object that CMake placed: <build>/kernels/CMakeFiles/<target>.dir/gemm/packed.cpp.o comes
 /// from kernels/gemm/packed.cpp.

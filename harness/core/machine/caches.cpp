@@ -3,13 +3,13 @@
 #include "assay/caches.hpp"
 #include "assay/error.hpp"
 #include "core/machine/text_fields.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 
@@ -79,24 +79,17 @@ CacheSizes cache_sizes_from(std::string_view text, std::string_view where) {
     return Error(std::string(where), fmt::format("\"{}\" {}", text, what),
                  "give the bytes of the first, the second and the last cache, as 32K/512K/32M");
   };
+  const std::vector<std::string_view> parts = parts_of(text, '/');
   std::array<double, 3> sizes{};
-  std::string_view rest = text;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    std::string_view one = rest.substr(0, end);
-    double unit = 1;
-    if (one.ends_with('K')) unit = 1024;
-    if (one.ends_with('M')) unit = 1024.0 * 1024;
+  for (std::size_t i = 0; i < std::min(sizes.size(), parts.size()); ++i) {
+    std::string_view one = parts[i];
+    const double unit = one.ends_with('K') ? 1024 : one.ends_with('M') ? 1024.0 * 1024 : 1;
     if (unit > 1) one.remove_suffix(1);
-    std::uint32_t count = 0;
-    const auto [stop, fault] = std::from_chars(one.data(), one.data() + one.size(), count);
-    if (fault != std::errc{} || stop != one.data() + one.size() || count == 0)
-      throw refuse(fmt::format("has no size as number {}", i + 1));
-    sizes[i] = count * unit;
-    const bool last = i + 1 == sizes.size();
-    if (last != (end == rest.size())) throw refuse("does not have three sizes");
-    rest.remove_prefix(last ? rest.size() : end + 1);
+    const auto count = number_from<std::uint32_t>(one);
+    if (!count || *count == 0) throw refuse(fmt::format("has no size as number {}", i + 1));
+    sizes[i] = *count * unit;
   }
+  if (parts.size() != sizes.size()) throw refuse("does not have three sizes");
   if (!std::ranges::is_sorted(sizes)) throw refuse("has a cache that is smaller than the one before");
   return {sizes[0], sizes[1], sizes[2]};
 }

@@ -101,7 +101,8 @@ void describe(Fields& f, Interval& interval, std::string_view middle) {
   f(middle, interval.middle);
   f("high", interval.high);
   f("coverage", interval.coverage, {.about = "0.95 for 95 %; 0: no interval"});
-  f("over", interval.basis, bases, {.terse = true, .about = "launches, where it is missing"});
+  f("over", interval.basis, bases,
+    {.terse = true, .about = "launches (process starts), where it is missing"});
 }
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #include "core/machine/text_fields.hpp"
 
-#include <charconv>
-#include <cmath>
+#include "core/text/parts.hpp"
+
 #include <fstream>
 #include <iterator>
 
@@ -9,13 +9,6 @@ namespace assay {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-
-std::optional<int> whole(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -64,12 +57,7 @@ std::string field_of(std::string_view text, std::string_view name) {
   return "";
 }
 
-std::optional<double> number(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
+std::optional<double> number(std::string_view word) { return number_from<double>(word); }
 
 std::optional<double> size_in_bytes(std::string_view text) {
   std::string word = trimmed(text);
@@ -91,16 +79,13 @@ std::optional<double> size_in_bytes(std::string_view text) {
 
 int count_in_list(std::string_view text) {
   int count = 0;
-  std::string list = trimmed(text);
-  for (std::string_view rest = list; !rest.empty();) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  const std::string list = trimmed(text);
+  for (const std::string_view item : parts_of(list, ',')) {
     const auto dash = item.find('-');
-    const auto from = whole(item.substr(0, dash));
-    const auto to = dash == std::string_view::npos ? from : whole(item.substr(dash + 1));
+    const auto from = number_from<unsigned>(item.substr(0, dash));
+    const auto to = dash == std::string_view::npos ? from : number_from<unsigned>(item.substr(dash + 1));
     if (!from || !to || *to < *from) return 0;
-    count += *to - *from + 1;
+    count += static_cast<int>(*to - *from) + 1;
   }
   return count;
 }

@@ -1,7 +1,7 @@
 #include "core/plan/filter.hpp"
 
 #include "assay/error.hpp"
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <algorithm>
 

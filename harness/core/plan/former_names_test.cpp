@@ -1,4 +1,4 @@
-#include "core/plan/former_names.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include "core/plan/filter.hpp"
 

@@ -3,13 +3,13 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "core/plan/traces.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,15 +27,8 @@ constexpr std::string_view how = "write it as gemm/m=512,n=512,k=64..4096:x2; `a
   throw Error("'" + std::string(word) + "'", what, std::string(remedy));
 }
 
-std::optional<Index> number_of(std::string_view text) {
-  Index out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 Index number_in(std::string_view word, std::string_view text) {
-  const auto number = number_of(text);
+  const auto number = number_from<Index>(text);
   if (!number) refuse_word(word, fmt::format("'{}' is no number", text));
   return *number;
 }
@@ -142,7 +135,7 @@ std::map<std::string, Index, std::less<>> letters_of(std::string_view word, std:
     if (letters == "n") break;  // what follows is a name
     const std::size_t digits = at;
     while (at < descriptor.size() && std::isdigit(static_cast<unsigned char>(descriptor[at])) != 0) ++at;
-    const auto value = number_of(descriptor.substr(digits, at - digits));
+    const auto value = number_from<Index>(descriptor.substr(digits, at - digits));
     const std::vector<std::string_view> all = parts_of(known, ' ');
     if (std::ranges::find(all, letters) == all.end())
       refuse_word(word,

@@ -5,11 +5,11 @@
 #include "assay/random.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace assay {
@@ -39,13 +39,11 @@ struct Pair {
 std::optional<Said> variable(const Environment& environment, const char* name) {
   const char* text = environment(name);
   if (text == nullptr || *text == '\0') return std::nullopt;
-  const std::string_view all = text;
-  Said out{.name = name};
-  const auto [end, failure] = std::from_chars(all.data(), all.data() + all.size(), out.value);
-  if (failure != std::errc{} || end != all.data() + all.size() || out.value < 0) {
-    throw Error(name, fmt::format("is '{}', no number", all), "set it to a number from 0, or unset it");
+  const auto value = number_from<std::int64_t>(text);
+  if (!value || *value < 0) {
+    throw Error(name, fmt::format("is '{}', no number", text), "set it to a number from 0, or unset it");
   }
-  return out;
+  return Said{name, *value};
 }
 
 /// Returns nothing when neither variable is set. Throws Error when one is.

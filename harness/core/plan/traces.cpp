@@ -1,6 +1,7 @@
 #include "core/plan/traces.hpp"
 
 #include "assay/error.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,16 +62,6 @@ void require_moderate(const fs::path& file) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> parts_of(std::string_view text, char between) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = text.find(between);
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::string fields_of(const Operation& operation, const std::string& problem, const fs::path& file) {
   if (file.empty()) return problem;

@@ -9,9 +9,6 @@
 
 namespace assay {
 
-/// Splits a text; keeps empty parts.
-std::vector<std::string_view> parts_of(std::string_view text, char between);
-
 /// Stands in the place of the fields that the file has; others may follow, as in `trace=a.csv,plans=one`.
 inline constexpr std::string_view trace_field = "trace";
 

@@ -1,10 +1,20 @@
 #include "core/plan/trial_key.hpp"
 
+#include "core/text/parts.hpp"
+
 #include <fmt/format.h>
 
-#include <charconv>
+#include <string_view>
+#include <utility>
 
 namespace assay {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"avx3", "avx512"}};
+
+bool of_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+}  // namespace
 
 std::string TrialKey::text() const {
   return fmt::format("{}/{}/{}#{}", operation, variant, problem, threads);
@@ -16,13 +26,25 @@ std::optional<TrialKey> trial_key(std::string_view text) {
   if (first == std::string_view::npos || hash == std::string_view::npos) return std::nullopt;
   const std::size_t second = text.find('/', first + 1);
   if (second == std::string_view::npos || hash < second) return std::nullopt;
-  const std::string_view count = text.substr(hash + 1);
-  TrialKey out{.operation = std::string(text.substr(0, first)),
-               .variant = std::string(text.substr(first + 1, second - first - 1)),
-               .problem = std::string(text.substr(second + 1, hash - second - 1))};
-  const auto [end, fault] = std::from_chars(count.data(), count.data() + count.size(), out.threads);
-  if (fault != std::errc{} || end != count.data() + count.size() || out.threads < 1) return std::nullopt;
-  return out;
+  const auto threads = number_from<int>(text.substr(hash + 1));
+  if (!threads || *threads < 1) return std::nullopt;
+  return TrialKey{.operation = std::string(text.substr(0, first)),
+                  .variant = std::string(text.substr(first + 1, second - first - 1)),
+                  .problem = std::string(text.substr(second + 1, hash - second - 1)),
+                  .threads = *threads};
+}
+
+std::string with_present_names(std::string text) {
+  for (const auto& [former, present] : renamed) {
+    for (std::size_t at = text.find(former); at != std::string::npos; at = text.find(former, at)) {
+      const std::size_t end = at + former.size();
+      // A longer name, such as avx3_dl, belongs to another tier or variant.
+      const bool whole = (at == 0 || !of_word(text[at - 1])) && (end == text.size() || !of_word(text[end]));
+      if (whole) text.replace(at, former.size(), present);
+      at += whole ? present.size() : former.size();
+    }
+  }
+  return text;
 }
 
 }  // namespace assay

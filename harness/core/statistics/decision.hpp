@@ -37,7 +37,8 @@ Decision decision_on(const Interval& ratio);
 /// Says for these three decisions by how much, and why that is no change where it is none.
 std::string reason_for(const Interval& ratio);
 
-/// Whether a control, whose ratio ought to be 1, is off beyond doubt and by more than what matters.
+/// Whether a control, whose ratio ought to be 1, differs from it beyond doubt and by more than
+/// change_that_matters.
 bool has_moved(const Interval& control);
 
 /// Writes a ratio of times as `1.12x faster [1.05, 1.15]`: the ends are factors of the same direction.

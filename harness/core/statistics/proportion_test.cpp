@@ -1,4 +1,4 @@
-#include "core/statistics/proportion.hpp"
+#include "core/statistics/signs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,9 @@
 /// The sign test: the chance that so many samples lie above a limit, for any distribution.
 #pragma once
 
+#include "assay/interval.hpp"
+
+#include <cstddef>
 #include <span>
 
 namespace assay {
@@ -21,5 +24,9 @@ double needed_chance(int count, int samples, double power);
 
 /// The smallest count whose sign_tail() is at most `p`; more than `samples` when there is none.
 int needed_count(int samples, double p);
+
+/// hits / trials with the interval of Clopper and Pearson (1934), exact: it holds the true share at least as
+/// often as asked. No trials leave [0, 1].
+Interval proportion(std::size_t hits, std::size_t trials, double coverage = 0.95);
 
 }  // namespace assay

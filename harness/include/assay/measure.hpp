@@ -36,6 +36,10 @@ struct TrialRequest {
   std::string key, operation, variant, problem;
   int threads = 1;
   std::filesystem::path file{};  ///< that holds the problem, as Case
+
+  bool same_case(const TrialRequest& other) const {
+    return operation == other.operation && problem == other.problem;
+  }
 };
 
 /// The samples of one trial from one launch.

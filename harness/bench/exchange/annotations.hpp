@@ -1,7 +1,7 @@
-/// A comparison as GitHub Actions reads it: workflow commands and outputs of a step.
+/// The trials that fail in a comparison, as GitHub and GitLab show them beside the lines of a change.
 ///
-/// Names may come from an untrusted change, and a workflow command ends with its line: nothing of a name may
-/// begin a second one.
+/// Names may come from an untrusted change, and a workflow command of GitHub ends with its line: nothing of a
+/// name may begin a second one.
 #pragma once
 
 #include "bench/compare/pull_request.hpp"
@@ -10,6 +10,11 @@
 #include <string>
 
 namespace assay {
+
+/// Returns a Code Quality report: an array with an entry for each trial that fails, at the changed file
+/// behind it, or at `elsewhere`, the suite, where no file is known. A finding has the same fingerprint in
+/// every run, so that GitLab recognises new findings.
+std::string gitlab_code_quality(const PullRequest& page, const std::string& elsewhere);
 
 /// GitHub shows ten errors of a step and silently drops the others: nine are written, and a tenth counts the
 /// rest.

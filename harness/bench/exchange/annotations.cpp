@@ -1,0 +1,127 @@
+#include "bench/exchange/annotations.hpp"
+
+#include "assay/random.hpp"
+#include "bench/compare/words.hpp"
+#include "core/text/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+const char* kind_of(const ComparedRow& verdict) {
+  return reports_an_error(verdict)                  ? "error"
+         : verdict.standing == Standing::wrong      ? "disagreement"
+         : verdict.standing == Standing::impossible ? "impossible time"
+         : verdict.standing == Standing::crashed    ? "crash"
+         : verdict.standing == Standing::timed_out  ? "hang"
+                                                    : "regression";
+}
+
+/// A cause may be a function. CI engines cannot place it in a file.
+bool is_path(const std::string& cause) {
+  return cause.find('/') != std::string::npos && cause.find(':') == std::string::npos &&
+         cause.find('(') == std::string::npos;
+}
+
+struct FailedTrial {
+  std::string kind;   ///< regression, disagreement, impossible time, crash, hang or error
+  std::string key;    ///< of the trial
+  std::string file;   ///< the changed source file behind it; empty where it is not known
+  std::string text;   ///< the finding
+  std::string again;  ///< the command that repeats it; empty where none is known
+};
+
+/// Returns wrong, impossible and failed rows, then slower rows, the slowest first.
+std::vector<FailedTrial> failed_trials(const PullRequest& page) {
+  std::vector<std::pair<double, FailedTrial>> faults, slower;
+  for (std::size_t i = 0; i < page.comparison.rows.size(); ++i) {
+    const ComparedRow& verdict = page.comparison.rows[i];
+    const bool is_slower = listed_as(verdict) == Standing::slower;
+    if (!is_slower && !is_fault(verdict.standing)) continue;
+    FailedTrial one{.kind = kind_of(verdict), .key = verdict.key};
+    one.text = is_slower ? slower_in_words(verdict) : verdict.why;
+    if (!page.command.empty()) one.again = repeat_command(page.command, verdict.key);
+    if (i < page.trials.size() && is_path(page.trials[i].cause)) one.file = page.trials[i].cause;
+    (is_slower ? slower : faults).emplace_back(verdict.ratio.middle, std::move(one));
+  }
+  std::ranges::stable_sort(slower, std::greater{}, [](const auto& one) { return one.first; });
+  std::vector<FailedTrial> out;
+  for (auto* list : {&faults, &slower}) {
+    for (auto& [ratio, one] : *list) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// The message of a workflow command, or with `property` the value of one of its properties.
+std::string command_text(std::string_view text, bool property = false) {
+  std::string out;
+  for (const char c : text) {
+    const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
+    out += special ? fmt::format("%{:02X}", static_cast<int>(c)) : std::string(1, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string gitlab_code_quality(const PullRequest& page, const std::string& elsewhere) {
+  Json out = Json::array();
+  for (const FailedTrial& one : failed_trials(page)) {
+    const bool is_regression = one.kind == "regression";
+    out.push_back(Json{{"description", fmt::format("{} {}{}", one.key, one.text,
+                                                   one.again.empty() ? "" : "; again: " + one.again)},
+                       {"check_name", "assay: " + one.kind},
+                       {"fingerprint", fmt::format("{:016x}", fnv1a(one.key, fnv1a(one.kind)))},
+                       {"severity", is_regression ? "major" : "critical"},
+                       {"location", Json{{"path", one.file.empty() ? elsewhere : one.file},
+                                         {"lines", Json{{"begin", 1}}}}}});
+  }
+  return json_text(out) + "\n";
+}
+
+std::string github_annotations(const PullRequest& page, const std::string& suite) {
+  std::vector<std::string> errors;
+  std::map<std::string, std::size_t> slowed;  // trials by changed file
+  const std::vector<FailedTrial> failed = failed_trials(page);
+  for (const FailedTrial& one : failed) slowed[one.file] += one.file.empty() ? 0U : 1U;
+  std::set<std::string> told;
+  for (const FailedTrial& one : failed) {
+    if (!one.file.empty() && !told.insert(one.file).second) continue;
+    const std::size_t others = slowed[one.file] - (one.file.empty() ? 0U : 1U);
+    std::string message = fmt::format("{} {}", one.key, one.text);
+    if (others > 0) message += fmt::format(", and {} more by this file", others);
+    if (!one.again.empty()) message += "\nagain: " + one.again;
+    errors.push_back(fmt::format(
+        "::error {}title={}::{}\n", one.file.empty() ? "" : "file=" + command_text(one.file, true) + ",",
+        command_text(fmt::format("{} in {}", one.kind, suite), true), command_text(message)));
+  }
+  for (const std::string& objection : page.comparison.objections) {
+    errors.push_back(fmt::format("::error title={}::{}\n",
+                                 command_text("expired acceptance in " + suite, true),
+                                 command_text(objection)));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < std::min(errors.size(), most_annotations); ++i) out += errors[i];
+  if (errors.size() > most_annotations) {
+    out += fmt::format("::error title={}::and {} more\n", command_text(suite, true),
+                       errors.size() - most_annotations);
+  }
+  return out;
+}
+
+std::string github_outputs(const Comparison& comparison, const std::string& verdict) {
+  const auto regressions = std::ranges::count_if(
+      comparison.rows, [](const ComparedRow& one) { return listed_as(one) == Standing::slower; });
+  return fmt::format("verdict={}\nregressions={}\n", verdict, regressions);
+}
+
+}  // namespace assay

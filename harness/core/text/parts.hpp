@@ -1,0 +1,38 @@
+/// Texts taken apart: at separators, and into numbers.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace assay {
+
+/// Splits a text; keeps empty parts.
+inline std::vector<std::string_view> parts_of(std::string_view text, char between) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const std::size_t end = text.find(between);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// Returns the number that the whole text is; nothing for other texts, and for numbers that are not finite or
+/// that the type cannot hold.
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number out{};
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if constexpr (std::floating_point<Number>) {
+    if (!std::isfinite(out)) return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace assay
