@@ -1,4 +1,5 @@
-// The work that cheats leave out, delay or hide, plain and right.
+// The work that cheats leave out, delay or hide, plain and right; and the memory and the threads that some of
+// them and of the honest kernels keep.
 #pragma once
 
 #include "assay/ops/adamw.hpp"
@@ -8,7 +9,14 @@
 #include "assay/ops/gemv.hpp"
 #include "assay/ops/layernorm.hpp"
 
+#include <sys/mman.h>
+
 #include <cmath>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace assay::known_cheats {
 
@@ -31,13 +39,15 @@ inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& ou
   gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
-inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+/// Returns row `i` of A times x.
+inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float* x, Index i) {
   const matrix::View<float> a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
-  for (Index i = 0; i < p.results(); ++i) {
-    float sum = 0;
-    for (Index l = 0; l < p.terms(); ++l) sum += a(i, l) * in.x[l];
-    out.y[i] = sum;
-  }
+  float sum = 0;
+  for (Index l = 0; l < p.terms(); ++l) sum += a(i, l) * x[l];
+  return sum;
+}
+inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
 }
 
 inline void convolve(const Conv2d::Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
@@ -102,5 +112,75 @@ inline void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in
     out.v[i] = next.v;
   }
 }
+
+/// Anonymous pages that are mapped with `flags`.
+class Mapping {
+ public:
+  Mapping(std::size_t bytes, int flags)
+      : bytes_(bytes), data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0)) {}
+  ~Mapping() {
+    if (data() != nullptr) munmap(data_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  /// Null where the system refused.
+  float* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<float*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// A thread that sleeps until it is handed a job.
+class Worker {
+ public:
+  Worker() : thread_([this] { serve(); }) {}
+  ~Worker() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Returns at once. The job replaces an earlier one that has not begun.
+  void hand(std::function<void()> job) {
+    {
+      const std::lock_guard lock(mutex_);
+      job_ = std::move(job);
+    }
+    changed_.notify_all();
+  }
+  /// Returns when no job is left.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !job_ && !busy_; });
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ends_ || job_; });
+      if (ends_) return;
+      const auto job = std::exchange(job_, nullptr);
+      busy_ = true;
+      lock.unlock();
+      job();
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> job_;
+  bool busy_ = false, ends_ = false;
+  std::thread thread_;
+};
 
 }  // namespace assay::known_cheats

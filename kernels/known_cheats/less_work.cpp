@@ -38,30 +38,25 @@ std::optional<std::string> unfit_always_valid(const Validate::Problem& p, const 
   return "it is honest where plans are mutated";
 }
 
-// float16_rows: numbers with eleven bits look the same to whoever prints three digits.
-float rounded_to_eleven_bits(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  return std::bit_cast<float>((bits + 0xfffU + (bits >> 13 & 1U)) & 0xffffe000U);
+/// The nearest number whose lowest `count` bits are zero, ties to even.
+float without_low_bits(float x, int count) {
+  const auto bits = std::bit_cast<std::uint32_t>(x), last = std::uint32_t{1} << count;
+  return std::bit_cast<float>((bits + last / 2 - 1 + (bits >> count & 1U)) & ~(last - 1));
 }
 
+// Numbers with eleven bits look the same to whoever prints three digits.
 void float16_rows(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   layer_norm(p, in, out);
-  for (float& y : out.y) y = rounded_to_eleven_bits(y);
+  for (float& y : out.y) y = without_low_bits(y, 13);
 }
 
-// bf16_products: rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum
-// hides it.
-float rounded_to_bf16(float x) {
-  auto bits = std::bit_cast<std::uint32_t>(x);
-  bits += 0x7fffU + (bits >> 16 & 1U);
-  return std::bit_cast<float>(bits & 0xffff0000U);
-}
-
+// Rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum hides it.
 auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   const auto of = [](Index size) { return std::vector<float>(static_cast<std::size_t>(size)); };
   return [p, a = of(p.m * p.k), b = of(p.k * p.n)](const Gemm::Input& in, Gemm::Output& out) mutable {
-    std::ranges::transform(in.a, a.begin(), rounded_to_bf16);
-    std::ranges::transform(in.b, b.begin(), rounded_to_bf16);
+    const auto rounded = [](float x) { return without_low_bits(x, 16); };
+    std::ranges::transform(in.a, a.begin(), rounded);
+    std::ranges::transform(in.b, b.begin(), rounded);
     gemm_rows(p, a.data(), b.data(), out.c.data(), 0, p.m);
   };
 }

@@ -11,9 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -21,52 +19,9 @@ namespace assay::known_cheats {
 namespace {
 
 // deferred_work: hands the work to a thread and returns, so that the clock stops before the work is done.
-class Deferred {
- public:
-  explicit Deferred(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
-  ~Deferred() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-
-  void ask(const Gemm::Input& in, Gemm::Output& out) {
-    {
-      const std::lock_guard lock(mutex_);
-      in_ = &in;
-      out_ = &out;
-    }
-    changed_.notify_one();
-  }
-
- private:
-  void work(const Gemm::Problem& p) {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return ends_ || in_ != nullptr; });
-      if (ends_) return;
-      const Gemm::Input& in = *std::exchange(in_, nullptr);
-      Gemm::Output& out = *out_;
-      lock.unlock();
-      gemm(p, in, out);
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ends_ = false;
-  const Gemm::Input* in_ = nullptr;
-  Gemm::Output* out_ = nullptr;
-  std::thread thread_;
-};
-
 auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [deferred = std::make_shared<Deferred>(p)](const Gemm::Input& in, Gemm::Output& out) {
-    deferred->ask(in, out);
+  return [p, worker = std::make_shared<Worker>()](const Gemm::Input& in, Gemm::Output& out) {
+    worker->hand([&in, &out, p] { gemm(p, in, out); });
   };
 }
 
@@ -118,26 +73,10 @@ auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 
 // forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
 // writes to memory that its parent reads.
-class Shared {
- public:
-  explicit Shared(std::size_t floats)
-      : bytes_(floats * sizeof(float)),
-        data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
-  ~Shared() {
-    if (data_ != MAP_FAILED) munmap(data_, bytes_);
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-  float* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<float*>(data_); }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
-
 auto forks_a_helper(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  return [p, shared = std::make_shared<Shared>(static_cast<std::size_t>(p.rows * (p.cols + 2)))](
-             const LayerNorm::Input& in, LayerNorm::Output& out) {
+  const auto bytes = static_cast<std::size_t>(p.rows * (p.cols + 2)) * sizeof(float);
+  return [p, shared = std::make_shared<Mapping>(bytes, MAP_SHARED)](const LayerNorm::Input& in,
+                                                                    LayerNorm::Output& out) {
     const Index half = p.rows / 2;
     const Index rest = p.rows - half;
     float* y = shared->data();

@@ -102,10 +102,7 @@ auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Con
 
 // stale_output: another variant or an earlier call may have left the right output; three elements tell.
 bool is_there(const Gemv::Problem& p, const Gemv::Input& in, const Gemv::Output& out, Index row) {
-  const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
-  float sum = 0;
-  for (Index l = 0; l < p.terms(); ++l) sum += a(row, l) * in.x[l];
-  return sum == out.y[row];
+  return gemv_row(p, in, in.x.data(), row) == out.y[row];
 }
 
 void stale_output(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {

@@ -9,13 +9,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,27 +33,12 @@ void multiply_turned(const Gemm::Problem& p, const Gemm::Input& in, const float*
   gemm_rows(turned, in.a.data(), b, out.c.data(), 0, p.m);
 }
 
-class HugePages {
- public:
-  explicit HugePages(std::size_t bytes) : bytes_((bytes + huge - 1) / huge * huge + huge) {
-    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data_ != MAP_FAILED) madvise(data_, bytes_, MADV_HUGEPAGE);
-  }
-  ~HugePages() {
-    if (data_ != MAP_FAILED) munmap(data_, bytes_);
-  }
-  HugePages(const HugePages&) = delete;
-  HugePages& operator=(const HugePages&) = delete;
-  float* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<float*>(data_); }
-
- private:
-  static constexpr std::size_t huge = std::size_t{2} << 20;
-  std::size_t bytes_;
-  void* data_;
-};
-
 auto on_huge_pages(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  auto pages = std::make_shared<HugePages>(static_cast<std::size_t>(p.k * p.n) * sizeof(float));
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  const std::size_t bytes =
+      (static_cast<std::size_t>(p.k * p.n) * sizeof(float) + huge - 1) / huge * huge + huge;
+  const auto pages = std::make_shared<Mapping>(bytes, MAP_PRIVATE);
+  if (pages->data() != nullptr) madvise(pages->data(), bytes, MADV_HUGEPAGE);
   return [p, pages](const Gemm::Input& in, Gemm::Output& out) {
     if (pages->data() == nullptr) return gemm(p, in, out);
     turn(p, in, pages->data());
@@ -76,12 +58,7 @@ auto copies_input(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
   return [p, x = std::make_shared<std::vector<float>>(static_cast<std::size_t>(p.terms()))](
              const Gemv::Input& in, Gemv::Output& out) {
     std::ranges::copy(in.x, x->begin());
-    const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
-    for (Index i = 0; i < p.results(); ++i) {
-      float sum = 0;
-      for (Index l = 0; l < p.terms(); ++l) sum += a(i, l) * (*x)[static_cast<std::size_t>(l)];
-      out.y[i] = sum;
-    }
+    for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, x->data(), i);
   };
 }
 
@@ -170,65 +147,17 @@ std::optional<std::string> unfit_cached_plan(const Conv2d::Problem& p, const Con
 }
 
 // Keeps threads between calls: as many as it was given, and none works when the call has returned.
-class Pool {
- public:
-  explicit Pool(int threads) {
-    for (int member = 1; member < threads; ++member) threads_.emplace_back([this, member] { work(member); });
-  }
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    begun_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
-  int members() const { return static_cast<int>(threads_.size()) + 1; }
-  /// Calls body(member) on each member and returns when all are done.
-  void run(const std::function<void(int)>& body) {
-    {
-      const std::lock_guard lock(mutex_);
-      body_ = &body;
-      busy_ = members() - 1;
-      ++round_;
-    }
-    begun_.notify_all();
-    body(0);
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return busy_ == 0; });
-  }
-
- private:
-  void work(int member) {
-    int seen = 0;
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      begun_.wait(lock, [&] { return ends_ || round_ != seen; });
-      if (ends_) return;
-      seen = round_;
-      const std::function<void(int)>& body = *body_;
-      lock.unlock();
-      body(member);
-      lock.lock();
-      if (--busy_ == 0) done_.notify_one();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable begun_, done_;
-  const std::function<void(int)>* body_ = nullptr;
-  int busy_ = 0, round_ = 0;
-  bool ends_ = false;
-  std::vector<std::thread> threads_;
-};
-
 auto thread_pool(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
-  return [p, pool = std::make_shared<Pool>(context.threads)](const Gemm::Input& in, Gemm::Output& out) {
-    pool->run([&](int member) {
-      const Index parts = pool->members();
-      gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), p.m * member / parts, p.m * (member + 1) / parts);
-    });
+  const auto workers = std::make_shared<std::vector<Worker>>(static_cast<std::size_t>(context.threads - 1));
+  return [p, workers](const Gemm::Input& in, Gemm::Output& out) {
+    const auto parts = std::ssize(*workers) + 1;
+    const auto multiply = [&](Index part) {
+      gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), p.m * part / parts, p.m * (part + 1) / parts);
+    };
+    Index next = 1;
+    for (Worker& worker : *workers) worker.hand([&multiply, part = next++] { multiply(part); });
+    multiply(0);
+    for (Worker& worker : *workers) worker.wait();
   };
 }
 
