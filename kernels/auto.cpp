@@ -169,21 +169,14 @@ Choice channel_sum(const ElementwiseChannelBiasBackward::Problem& p, const Conte
   return {at_best(simd), *alone};
 }
 
-template <class Op>
+template <class Op, auto streams>
 Choice rows(const typename Op::Problem& p, const Context& context) {
   const auto alone = stays_alone<Op>(p, context);
   if (!alone) return {"threaded", worth_threads};
-  if (layernorm::streams(bytes<Op>(p))) return {"streaming", past_caches};
+  if (streams(bytes<Op>(p))) return {"streaming", past_caches};
   return {at_best(simd), *alone};
 }
-
-template <class Op>
-Choice rows_backward(const typename Op::Problem& p, const Context& context) {
-  const auto alone = stays_alone<Op>(p, context);
-  if (!alone) return {"threaded", worth_threads};
-  if (layernorm_backward::streams(bytes<Op>(p), 1)) return {"streaming", past_caches};
-  return {at_best(simd), *alone};
-}
+bool streams_dx(double bytes) { return layernorm_backward::streams(bytes, 1); }
 
 template <class Formula>
 Choice step(const typename AdamW<Formula>::Problem& p, const Context& context) {
@@ -222,6 +215,8 @@ template <class Op, auto rule>
 constexpr Pick by = pick_by<Op, rule>("auto", summary);
 template <class Op, const char* variant>
 constexpr Pick by_threads = by<Op, &divided<Op, variant>>;
+template <class Op, auto streams = &layernorm::streams>
+constexpr Pick by_rows = by<Op, &rows<Op, streams>>;
 template <class Formula>
 constexpr Pick by_elements = by<Elementwise<Formula>, &elements<Elementwise<Formula>>>;
 template <class Formula>
@@ -256,12 +251,12 @@ constexpr Pick picks[] = {
     by_formula<pointwise::BiasGelu>,
     by_formula<pointwise::ScaleAddRelu>,
     by<ElementwiseChannelBiasBackward, &channel_sum>,
-    by<LayerNorm, &rows<LayerNorm>>,
-    by<RmsNorm, &rows<RmsNorm>>,
-    by<LayerNormResidual, &rows<LayerNormResidual>>,
-    by<RmsNormResidual, &rows<RmsNormResidual>>,
-    by<LayerNormBackward, &rows_backward<LayerNormBackward>>,
-    by<RmsNormBackward, &rows_backward<RmsNormBackward>>,
+    by_rows<LayerNorm>,
+    by_rows<RmsNorm>,
+    by_rows<LayerNormResidual>,
+    by_rows<RmsNormResidual>,
+    by_rows<LayerNormBackward, &streams_dx>,
+    by_rows<RmsNormBackward, &streams_dx>,
     by<AdamW<adamw::Paper>, &step<adamw::Paper>>,
     by<AdamW<adamw::EpsilonHat>, &step<adamw::EpsilonHat>>,
     by<AdamW<adamw::EpsilonInside>, &step<adamw::EpsilonInside>>,

@@ -167,12 +167,9 @@ void run(ColumnSum<Conv2d>& sum, const Conv2d::Input& in, Conv2d::Output& out) {
     if (p.has_bias()) {
       set_rows(in.bias.data() + share.row, share.rows, share.places, y + share.place, pixels);
     }
-    sum.for_each([&](blocked::Product product, Index row, Index first) {
+    sum.for_each([&](const blocked::Product& product, Index row, Index first) {
       gather(sum.map, x, row, product.k, first, product.n, sum.columns.data(), product.ldb);
-      product.a = w + row;
-      product.b = sum.columns.data();
-      product.c = y + first;
-      sum.tier.multiply(product, sum.space.data());
+      sum.tier.multiply(blocked::with(product, w + row, sum.columns.data(), y + first), sum.space.data());
     });
   }
 }
@@ -186,12 +183,11 @@ void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in
     const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
     float* const dx = out.dx.data() + n * p.c * p.pixels();
     std::fill_n(dx + share.row * p.pixels(), share.rows * p.pixels(), 0.0F);
-    sum.for_each([&](blocked::Product product, Index channel, Index i) {
-      product.a = in.w.data() + channel * taps;
-      product.b = dy + i * out_w;
-      product.c = sum.columns.data();
-      sum.tier.multiply(product, sum.space.data());
-      scatter_add(sum.map, product.c, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
+    sum.for_each([&](const blocked::Product& product, Index channel, Index i) {
+      float* const columns = sum.columns.data();
+      sum.tier.multiply(blocked::with(product, in.w.data() + channel * taps, dy + i * out_w, columns),
+                        sum.space.data());
+      scatter_add(sum.map, columns, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
     });
   }
 }
@@ -199,13 +195,11 @@ void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in
 void run(ColumnSum<Conv2dWeightGradient>& sum, const Conv2dWeightGradient::Input& in,
          Conv2dWeightGradient::Output& out) {
   const Problem& p = sum.p;
-  sum.for_each([&](blocked::Product product, Index row, Index first, Index n) {
+  sum.for_each([&](const blocked::Product& product, Index row, Index first, Index n) {
     gather(sum.map, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k, sum.columns.data(),
            product.ldb);
-    product.a = in.dy.data() + n * p.f * p.out_pixels() + first;
-    product.b = sum.columns.data();
-    product.c = out.dw.data() + row;
-    sum.tier.multiply(product, sum.space.data());
+    const float* const dy = in.dy.data() + n * p.f * p.out_pixels() + first;
+    sum.tier.multiply(blocked::with(product, dy, sum.columns.data(), out.dw.data() + row), sum.space.data());
   });
   if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
 }

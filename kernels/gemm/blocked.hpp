@@ -54,6 +54,14 @@ T* moved(T* first, Index offset) {
   return first == nullptr ? nullptr : first + offset;
 }
 
+/// A product of this shape.
+inline Product with(Product shape, const float* a, const float* b, float* c) {
+  shape.a = a;
+  shape.b = b;
+  shape.c = c;
+  return shape;
+}
+
 /// The rows [row, row + m) and columns [column, column + n) of a problem.
 inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, Index row, Index m,
                        Index column, Index n) {

@@ -26,10 +26,9 @@ class OrderedFit {
   std::optional<Index> place(const Lives& lives, std::span<const std::size_t> order, Index target,
                              Index most_steps);
 
-  // The steps of the last call.
-
   /// The offset of each block, if there is a plan.
   std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
+  /// The steps of the last call.
   Index steps() const { return steps_; }
 
  private:

@@ -200,11 +200,16 @@ void Planner::write(std::span<const Request> requests, MemoryPoolPlan::Output& o
   out.height[0] = height;
 }
 
-std::function<void(const MemoryPoolPlan::Input&, MemoryPoolPlan::Output&)> planner(Index most, Index steps) {
-  return [made = std::make_shared<Planner>(most, steps)](const MemoryPoolPlan::Input& in,
-                                                         MemoryPoolPlan::Output& out) {
-    made->plan(std::span(in.requests.begin(), in.requests.end()), out);
-  };
+void add_planner(Registry& r, const std::string& name, const std::string& summary, Index steps) {
+  r.add<MemoryPoolPlan>(
+      {.name = name,
+       .summary = summary,
+       .prepare = [steps](const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
+         return [made = std::make_shared<Planner>(p.blocks, steps)](const MemoryPoolPlan::Input& in,
+                                                                    MemoryPoolPlan::Output& out) {
+           made->plan(std::span(in.requests.begin(), in.requests.end()), out);
+         };
+       }});
 }
 
 }  // namespace assay::memory_pool

@@ -15,10 +15,11 @@
 #include "assay/buffer.hpp"
 #include "assay/ops/memory_pool.hpp"
 #include "assay/random.hpp"
+#include "assay/registry.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay::memory_pool {
@@ -71,7 +72,7 @@ class Planner {
   std::vector<std::int32_t> ranks_;
 };
 
-/// The kernel of a variant that plans with so many steps.
-std::function<void(const MemoryPoolPlan::Input&, MemoryPoolPlan::Output&)> planner(Index most, Index steps);
+/// Registers a variant that plans with so many steps.
+void add_planner(Registry& r, const std::string& name, const std::string& summary, Index steps);
 
 }  // namespace assay::memory_pool

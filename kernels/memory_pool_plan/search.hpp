@@ -31,12 +31,11 @@ class Search {
   /// one offset, tries the least rank first; ranks are distinct. A step is a look at a block.
   Outcome run(const Lives& lives, std::span<const std::int32_t> ranks, Index target, Index most_steps);
 
-  // The steps of the last run.
-
   /// The offset of each block, if a plan was found.
   std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
   /// How often each section had no room left.
   std::span<const Index> blamed() const { return blamed_; }
+  /// The steps of the last run.
   Index steps() const { return steps_; }
 
  private:

@@ -30,16 +30,9 @@ const Register registered{[](Registry& r) {
     const auto space =
         std::make_shared<Buffer<float>>(std::max(tier.space_floats(forward), tier.space_floats(update)));
     return [=](const MixedPrecision::Input& in, MixedPrecision::Output& out) {
-      blocked::Product y = forward, w = update;
-      y.a = in.x.data();
-      y.b = in.w.data();
-      y.c = out.y.data();
-      tier.multiply(y, space->data());
+      tier.multiply(blocked::with(forward, in.x.data(), in.w.data(), out.y.data()), space->data());
       std::copy(in.w.begin(), in.w.end(), out.w_next.begin());
-      w.a = in.x.data();
-      w.b = in.dy.data();
-      w.c = out.w_next.data();
-      tier.multiply(w, space->data());
+      tier.multiply(blocked::with(update, in.x.data(), in.dy.data(), out.w_next.data()), space->data());
     };
   };
   r.add<MixedPrecision>(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/ops/task_graph.hpp"
+#include "assay/registry.hpp"
 
 #include <atomic>
 #include <exception>
@@ -31,6 +32,7 @@ class TaskBody {
 using Executor = std::function<void(TaskBody)>;
 
 Executor levels(const Dag& graph, int threads);
+/// Durations are in rounds, one per task.
 Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads);
 Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads);
 Executor openmp_tasks(const Dag& graph, int threads);
@@ -63,17 +65,18 @@ class Failure {
   std::exception_ptr first_;
 };
 
-/// Durations of an input, in rounds.
-inline std::vector<double> durations_of(const TaskGraph::Input& in) {
-  return {in.rounds.begin(), in.rounds.end()};
-}
-
-/// The kernel that passes run_task() to an executor.
-inline Variant<TaskGraph>::Kernel kernel_of(Executor executor) {
-  return [executor = std::move(executor)](const TaskGraph::Input& in, TaskGraph::Output& out) {
-    const auto body = [&](TaskId task) { TaskGraph::run_task(in, out, task); };
-    executor(TaskBody(body));
+/// Registers a variant that passes run_task() to the executor made(input, threads).
+template <class Made>
+void add_executor(Registry& r, Variant<TaskGraph> words, const Made& made) {
+  words.threaded = true;
+  words.prepare = [made](const TaskGraph::Problem&, const TaskGraph::Input& prepared,
+                         const Context& context) {
+    return [executor = made(prepared, context.threads)](const TaskGraph::Input& in, TaskGraph::Output& out) {
+      const auto body = [&](TaskId task) { TaskGraph::run_task(in, out, task); };
+      executor(TaskBody(body));
+    };
   };
+  r.add<TaskGraph>(std::move(words));
 }
 
 }  // namespace assay::task_graph

@@ -2,7 +2,6 @@
 // level after the other. The price is a meeting of all threads per level: no thread begins the next level
 // before the slowest task of this level is done.
 
-#include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
 #include "task_graph/executor.hpp"
 
@@ -85,13 +84,8 @@ class Levels {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraph>(
-      {.name = "levels",
-       .summary = "level by level, each shared out among all threads",
-       .threaded = true,
-       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
-         return kernel_of(levels(in.graph, context.threads));
-       }});
+  add_executor(r, {.name = "levels", .summary = "level by level, each shared out among all threads"},
+               [](const TaskGraph::Input& in, int threads) { return levels(in.graph, threads); });
 }};
 
 }  // namespace

@@ -2,7 +2,6 @@
 // path delays everything. All threads share one list: no thread takes a task while another thread knows a
 // more urgent one. The price is a lock per task.
 
-#include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
 #include "task_graph/executor.hpp"
 #include "task_graph/ready_set.hpp"
@@ -129,13 +128,12 @@ class ListScheduling {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraph>(
-      {.name = "list_scheduling",
-       .summary = "one list for all threads, the longest path to the end first",
-       .threaded = true,
-       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
-         return kernel_of(list_scheduling(in.graph, durations_of(in), context.threads));
-       }});
+  add_executor(
+      r,
+      {.name = "list_scheduling", .summary = "one list for all threads, the longest path to the end first"},
+      [](const TaskGraph::Input& in, int threads) {
+        return list_scheduling(in.graph, std::vector<double>(in.rounds.begin(), in.rounds.end()), threads);
+      });
 }};
 
 }  // namespace

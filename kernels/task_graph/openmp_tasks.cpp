@@ -2,7 +2,6 @@
 // with one that became ready and makes an OpenMP task of each other one. A `depend` clause on addresses would
 // say the same, but libgomp 12 leaks memory for it with several threads.
 
-#include "assay/registry.hpp"
 #include "task_graph/executor.hpp"
 #include "team.hpp"
 
@@ -68,13 +67,8 @@ class OpenMpTasks {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraph>(
-      {.name = "openmp_tasks",
-       .summary = "the peer: OpenMP tasks and counters",
-       .threaded = true,
-       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
-         return kernel_of(openmp_tasks(in.graph, context.threads));
-       }});
+  add_executor(r, {.name = "openmp_tasks", .summary = "the peer: OpenMP tasks and counters"},
+               [](const TaskGraph::Input& in, int threads) { return openmp_tasks(in.graph, threads); });
 }};
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The peer: oneTBB. A task_group holds the ready tasks. A thread that finishes a task counts down its
 // successors, goes on with one that became ready and gives the others to the group. Built if TBB is found.
 
-#include "assay/registry.hpp"
 #include "task_graph/executor.hpp"
 
 #include <tbb/task_arena.h>
@@ -57,14 +56,9 @@ class TbbTasks {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraph>(
-      {.name = "tbb",
-       .summary = "the peer: a task_group of oneTBB and counters",
-       .libraries = {"tbb"},
-       .threaded = true,
-       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
-         return kernel_of(tbb_tasks(in.graph, context.threads));
-       }});
+  add_executor(
+      r, {.name = "tbb", .summary = "the peer: a task_group of oneTBB and counters", .libraries = {"tbb"}},
+      [](const TaskGraph::Input& in, int threads) { return tbb_tasks(in.graph, threads); });
 }};
 
 }  // namespace

@@ -7,7 +7,6 @@
 // arrive at a counter sees that it is 1 and need not count. Each thread counts its finished tasks and reports
 // them when it runs out of work.
 
-#include "assay/registry.hpp"
 #include "task_graph/crew.hpp"
 #include "task_graph/deque.hpp"
 #include "task_graph/executor.hpp"
@@ -155,13 +154,13 @@ class WorkStealing {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraph>(
-      {.name = "work_stealing",
-       .summary = "a successor at once, the others on a stack that idle threads steal from",
-       .threaded = true,
-       .prepare = [](const TaskGraph::Problem&, const TaskGraph::Input& in, const Context& context) {
-         return kernel_of(work_stealing(in.graph, durations_of(in), context.threads));
-       }});
+  add_executor(r,
+               {.name = "work_stealing",
+                .summary = "a successor at once, the others on a stack that idle threads steal from"},
+               [](const TaskGraph::Input& in, int threads) {
+                 return work_stealing(in.graph, std::vector<double>(in.rounds.begin(), in.rounds.end()),
+                                      threads);
+               });
 }};
 
 }  // namespace

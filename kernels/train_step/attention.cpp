@@ -62,17 +62,6 @@ void Attention::softmax_gradient(const float* shares, float* gradient) const {
   }
 }
 
-namespace {
-
-blocked::Product with(blocked::Product shape, const float* a, const float* b, float* c) {
-  shape.a = a;
-  shape.b = b;
-  shape.c = c;
-  return shape;
-}
-
-}  // namespace
-
 void Attention::forward(const float* qkv, float* shares, float* y) const {
   blocked::Product scores = to_scores_, mix = from_scores_;
   scores.alpha = 1 / std::sqrt(static_cast<float>(to_scores_.k));
@@ -80,9 +69,9 @@ void Attention::forward(const float* qkv, float* shares, float* y) const {
   for_each_head([&](Index in_qkv, Index in_y, Index in_shares) {
     const float* query = qkv + in_qkv;
     float* a = shares + in_shares;
-    products_->run(with(scores, query, query + width_, a));
+    products_->run(blocked::with(scores, query, query + width_, a));
     softmax(a);
-    products_->run(with(mix, a, query + 2 * width_, y + in_y));
+    products_->run(blocked::with(mix, a, query + 2 * width_, y + in_y));
   });
 }
 
@@ -98,11 +87,11 @@ void Attention::backward(const float* qkv, const float* shares, const float* dy,
     const float* query = qkv + in_qkv;
     const float* a = shares + in_shares;
     float* to = d_qkv + in_qkv;
-    products_->run(with(d_value, a, dy + in_y, to + 2 * width_));
-    products_->run(with(d_shares, dy + in_y, query + 2 * width_, ds));
+    products_->run(blocked::with(d_value, a, dy + in_y, to + 2 * width_));
+    products_->run(blocked::with(d_shares, dy + in_y, query + 2 * width_, ds));
     softmax_gradient(a, ds);
-    products_->run(with(d_query, ds, query + width_, to));
-    products_->run(with(d_key, ds, query, to + width_));
+    products_->run(blocked::with(d_query, ds, query + width_, to));
+    products_->run(blocked::with(d_key, ds, query, to + width_));
   });
 }
 

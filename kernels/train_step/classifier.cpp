@@ -2,7 +2,7 @@
 #include "pointwise/arrays.hpp"
 #include "tiers.hpp"
 #include "train_step/dense.hpp"
-#include "train_step/models.hpp"
+#include "train_step/trainer.hpp"
 
 #include "assay/ops/classifier.hpp"
 

@@ -45,10 +45,7 @@ Dense::Dense(Index rows, Index inputs, Index outputs, Products& products)
 }
 
 void Dense::forward(const float* x, const float* w, const float* start, Index starts, float* y) const {
-  blocked::Product product = forward_;
-  product.a = x;
-  product.b = w;
-  product.c = y;
+  blocked::Product product = blocked::with(forward_, x, w, y);
   if (start == nullptr) {
     product.beta = 0;
   } else {
@@ -56,22 +53,6 @@ void Dense::forward(const float* x, const float* w, const float* start, Index st
       std::copy_n(start + i % starts * product.n, product.n, y + i * product.n);
     }
   }
-  products_->run(product);
-}
-
-void Dense::data_gradient(const float* dy, const float* w, float* dx) const {
-  blocked::Product product = data_;
-  product.a = dy;
-  product.b = w;
-  product.c = dx;
-  products_->run(product);
-}
-
-void Dense::weight_gradient(const float* x, const float* dy, float* dw) const {
-  blocked::Product product = weight_;
-  product.a = x;
-  product.b = dy;
-  product.c = dw;
   products_->run(product);
 }
 

@@ -30,8 +30,12 @@ class Dense {
   /// Row i of y starts from row i modulo `starts` of start[starts, outputs]: a bias, or a position for each
   /// token. Without `start` it starts from zero.
   void forward(const float* x, const float* w, const float* start, Index starts, float* y) const;
-  void data_gradient(const float* dy, const float* w, float* dx) const;
-  void weight_gradient(const float* x, const float* dy, float* dw) const;
+  void data_gradient(const float* dy, const float* w, float* dx) const {
+    products_->run(blocked::with(data_, dy, w, dx));
+  }
+  void weight_gradient(const float* x, const float* dy, float* dw) const {
+    products_->run(blocked::with(weight_, x, dy, dw));
+  }
   void bias_gradient(const float* dy, float* db) const { sum_.run(dy, db); }
 
  private:

@@ -6,9 +6,6 @@
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
-#include "train_step/models.hpp"
-
-#include "assay/ops/model.hpp"
 
 #include <algorithm>
 #include <list>

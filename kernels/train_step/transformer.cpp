@@ -4,7 +4,7 @@
 #include "tiers.hpp"
 #include "train_step/attention.hpp"
 #include "train_step/dense.hpp"
-#include "train_step/models.hpp"
+#include "train_step/trainer.hpp"
 
 #include "assay/ops/transformer.hpp"
 
