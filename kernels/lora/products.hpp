@@ -65,35 +65,32 @@ struct Phase {
 using Phases = std::array<Phase, 2>;
 
 /// Y = X W + (s X A) B. `thin` is [m, r].
-inline Phases forward(const Problem& p, const float* x, const float* w, const float* a, const float* b,
-                      float* y, float* thin) {
-  const float s = static_cast<float>(p.scale);
-  return {Phase{product({x, p.k}, {a, p.r}, thin, p.m, p.r, p.k, s, 0)},
-          Phase{product({x, p.k}, {w, p.n}, y, p.m, p.n, p.k, 1, 0),
-                product({thin, p.r}, {b, p.n}, y, p.m, p.n, p.r, 1, 1)}};
-}
-
-/// The gradients. `thin_dy` is s dY B^T and `thin_x` is s X A, both [m, r]: each gradient has one factor that
-/// is scaled while it is thin.
-inline Phases backward(const Problem& p, const float* x, const float* w, const float* a, const float* b,
-                       const float* dy, float* dx, float* da, float* db, float* thin_dy, float* thin_x) {
-  const float s = static_cast<float>(p.scale);
-  return {Phase{product({dy, p.n}, {b, p.n, true}, thin_dy, p.m, p.r, p.n, s, 0),
-                product({x, p.k}, {a, p.r}, thin_x, p.m, p.r, p.k, s, 0)},
-          Phase{product({dy, p.n}, {w, p.n, true}, dx, p.m, p.k, p.n, 1, 0),
-                product({thin_dy, p.r}, {a, p.r, true}, dx, p.m, p.k, p.r, 1, 1),
-                product({x, p.k, true}, {thin_dy, p.r}, da, p.k, p.r, p.m, 1, 0),
-                product({thin_x, p.r, true}, {dy, p.n}, db, p.r, p.n, p.m, 1, 0)}};
-}
-
-/// `thin` holds thin_floats(problem) floats.
 inline Phases products(const Problem& p, const Lora::Input& in, Lora::Output& out, float* thin) {
-  return forward(p, in.x.data(), in.w.data(), in.a.data(), in.b.data(), out.y.data(), thin);
+  const float s = static_cast<float>(p.scale);
+  const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
+  float* const y = out.y.data();
+  return {Phase{product(x, a, thin, p.m, p.r, p.k, s, 0)},
+          Phase{product(x, w, y, p.m, p.n, p.k, 1, 0), product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)}};
 }
+
+/// The gradients. `thin` holds s dY B^T and then s X A, both [m, r]: each gradient has one factor that is
+/// scaled while it is thin.
 inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBackward::Output& out,
                        float* thin) {
-  return backward(p, in.x.data(), in.w.data(), in.a.data(), in.b.data(), in.dy.data(), out.dx.data(),
-                  out.da.data(), out.db.data(), thin, blocked::moved(thin, p.m * p.r));
+  const float s = static_cast<float>(p.scale);
+  const auto transposed = [](Operand of) {
+    of.transposed = true;
+    return of;
+  };
+  const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
+  const Operand dy{in.dy.data(), p.n};
+  float *const thin_dy = thin, *const thin_x = blocked::moved(thin, p.m * p.r), *const dx = out.dx.data();
+  return {Phase{product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
+                product(x, a, thin_x, p.m, p.r, p.k, s, 0)},
+          Phase{product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
+                product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
+                product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
+                product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)}};
 }
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }

@@ -2,9 +2,9 @@
 // path delays everything. All threads share one list: no thread takes a task while another thread knows a
 // more urgent one. The price is a lock per task.
 
+#include "rank_set.hpp"
 #include "task_graph/crew.hpp"
 #include "task_graph/executor.hpp"
-#include "task_graph/ready_set.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -48,7 +48,7 @@ class ListScheduling {
         crew_(threads) {
     const std::vector<double> urgency = longest_to_end(graph, duration);
     std::ranges::stable_sort(by_rank_, std::greater{}, [&](TaskId task) { return urgency[at(task)]; });
-    for (std::size_t r = 0; r < by_rank_.size(); ++r) rank_[at(by_rank_[r])] = static_cast<TaskId>(r);
+    for (std::size_t r = 0; r < by_rank_.size(); ++r) rank_[at(by_rank_[r])] = r;
   }
 
   void run(TaskBody body) {
@@ -99,7 +99,7 @@ class ListScheduling {
       --left_;
     }
     const bool last = left_ == 0;
-    const TaskId task = ready_.empty() ? none : by_rank_[at(ready_.take_first())];
+    const TaskId task = ready_.empty() ? none : by_rank_[ready_.take_first()];
     const bool more = !ready_.empty();
     if (more != some_ready_.load(std::memory_order_relaxed))
       some_ready_.store(more, std::memory_order_seq_cst);
@@ -115,9 +115,10 @@ class ListScheduling {
   }
 
   const Dag& graph_;
-  std::vector<TaskId> by_rank_, rank_;  ///< the most urgent task has rank 0
+  std::vector<TaskId> by_rank_;
+  std::vector<std::size_t> rank_;  ///< the most urgent task has rank 0
   std::vector<TaskId> waits_for_;
-  ReadySet ready_;
+  RankSet ready_;
   Index left_ = 0;
   alignas(apart) BriefLock lock_;                       ///< guards waits_for_, ready_ and left_
   alignas(apart) std::atomic<bool> some_ready_{false};  ///< ready_ as seen without the lock

@@ -1,4 +1,4 @@
-#include "task_graph/ready_set.hpp"
+#include "rank_set.hpp"
 
 #include "assay/random.hpp"
 
@@ -6,30 +6,30 @@
 
 #include <set>
 
-namespace assay::task_graph {
+namespace assay {
 namespace {
 
-TEST(ReadySet, TakesTheLowestOfWhatIsIn) {
-  ReadySet ready(300);
-  for (const TaskId rank : {299, 64, 63, 128}) ready.insert(rank);
-  EXPECT_EQ(ready.take_first(), 63);
+TEST(RankSet, TakesTheLowestOfWhatIsIn) {
+  RankSet ready(300);
+  for (const std::size_t rank : {299U, 64U, 63U, 128U}) ready.insert(rank);
+  EXPECT_EQ(ready.take_first(), 63U);
   ready.insert(0);
-  EXPECT_EQ(ready.take_first(), 0);
-  EXPECT_EQ(ready.take_first(), 64);
-  EXPECT_EQ(ready.take_first(), 128);
+  EXPECT_EQ(ready.take_first(), 0U);
+  EXPECT_EQ(ready.take_first(), 64U);
+  EXPECT_EQ(ready.take_first(), 128U);
   EXPECT_FALSE(ready.empty());
-  EXPECT_EQ(ready.take_first(), 299);
+  EXPECT_EQ(ready.take_first(), 299U);
   EXPECT_TRUE(ready.empty());
 }
 
 // 1, 2 and 4 levels, each full and one more.
-TEST(ReadySet, DoesAsAnOrderedSetDoes) {
+TEST(RankSet, DoesAsAnOrderedSetDoes) {
   for (const Index ranks : {1, 64, 65, 4096, 4097, 300000}) {
-    ReadySet ready(ranks);
-    std::set<TaskId> want;
+    RankSet ready(ranks);
+    std::set<std::size_t> want;
     Rng rng(42);
     for (int step = 0; step < 20000; ++step) {
-      const auto rank = static_cast<TaskId>(rng.integer(0, ranks - 1));
+      const auto rank = static_cast<std::size_t>(rng.integer(0, ranks - 1));
       if (rng.integer(0, 1) == 0 && !want.contains(rank)) {
         want.insert(rank);
         ready.insert(rank);
@@ -45,4 +45,4 @@ TEST(ReadySet, DoesAsAnOrderedSetDoes) {
 }
 
 }  // namespace
-}  // namespace assay::task_graph
+}  // namespace assay
