@@ -10,11 +10,11 @@
 
 namespace assay::conv2d {
 
-/// The threads that a layer is worth: each gets 2^18 multiply-adds, below which another thread costs more for
-/// its fork and join than it saves. As in gemm, not measured here.
-inline Index useful_threads(const Layer& p, Index threads) {
+/// The threads that a layer is worth: each gets `least` multiply-adds, below which another thread costs more
+/// for its fork and join than it saves. As in gemm, not measured here.
+inline Index useful_threads(const Layer& p, Index threads, double least = 0x1p18) {
   const double work = static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
-  return std::clamp<Index>(static_cast<Index>(work / 0x1p18), 1, threads);
+  return std::clamp<Index>(static_cast<Index>(work / least), 1, threads);
 }
 
 /// Part `i` of `parts` of `extent`. All parts but the last are multiples of `unit`.

@@ -4,23 +4,16 @@
 
 #include "conv2d_winograd/winograd.hpp"
 
+#include "conv2d/grid.hpp"
 #include "tiers.hpp"
 
 #include "assay/registry.hpp"
 
-#include <algorithm>
-
 namespace assay::conv2d::winograd {
 namespace {
 
-// Multiply-adds of the direct sum below which another thread costs more than it saves, as for other products;
-// Winograd's algorithm computes a quarter of them.
+// Winograd's algorithm computes a quarter of the multiply-adds of the direct sum.
 constexpr double least_multiply_adds = 4 * 0x1p18;
-
-Index useful_threads(const Layer& p, const Context& context) {
-  const double work = static_cast<double>(p.y_size()) * static_cast<double>(p.depth());
-  return std::clamp<Index>(static_cast<Index>(work / least_multiply_adds), 1, context.threads);
-}
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "best tier of winograd on every thread";
@@ -30,7 +23,8 @@ const Register registered{[](Registry& r) {
        .precision = lost_digits,
        .threaded = true,
        .prepare = [](const WinogradProblem& p, const Conv2dWinograd::Input& in, const Context& context) {
-         return kernel_of_y(best_of(tiers()), p, in.w.data(), useful_threads(p, context));
+         return kernel_of_y(best_of(tiers()), p, in.w.data(),
+                            useful_threads(p, context.threads, least_multiply_adds));
        }});
   r.add<Conv2dWinogradDataGradient>(
       {.name = "threaded",
@@ -39,7 +33,7 @@ const Register registered{[](Registry& r) {
        .threaded = true,
        .prepare = [](const WinogradDataProblem& p, const Conv2dWinogradDataGradient::Input&,
                      const Context& context) {
-         return kernel_of_dx(best_of(tiers()), p, useful_threads(p, context));
+         return kernel_of_dx(best_of(tiers()), p, useful_threads(p, context.threads, least_multiply_adds));
        }});
 }};
 

@@ -5,6 +5,7 @@
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
+#include <memory>
 #include <string_view>
 
 namespace assay::blocked {
@@ -21,6 +22,15 @@ inline Way way_of(const Tier& tier, const Product& shape) {
     return {"small", tier.multiply_small, tier.small_space_floats};
   }
   return {"simd", tier.multiply, tier.space_floats};
+}
+
+/// Makes the kernel of a whole problem on one thread.
+inline Variant<Gemm>::Kernel kernel_of(const Way& way, const Gemm::Problem& p, const Gemm::Input& in) {
+  const auto space =
+      std::make_shared<Buffer<float>>(way.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n)));
+  return [multiply = way.multiply, p, space](const Gemm::Input& now, Gemm::Output& out) {
+    multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space->data());
+  };
 }
 
 /// Products of planned shapes, and space for the largest.

@@ -5,13 +5,11 @@
 //
 // One source for all SIMD targets; the variant `threaded` runs the same code (blocked.hpp).
 
-#include "gemm/blocked.hpp"
+#include "gemm/products.hpp"
 #include "tiers.hpp"
 
 #include "assay/caches.hpp"
 #include "assay/registry.hpp"
-
-#include <memory>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/simd.cpp"
@@ -319,11 +317,7 @@ const Register registered{[](Registry& r) {
                  .after = "packed",
                  .prepare =
                      [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
-                       const auto space = std::make_shared<Buffer<float>>(
-                           tier.space_floats(blocked::part_of(p, in, nullptr, 0, p.m, 0, p.n)));
-                       return [tier, p, space](const Gemm::Input& now, Gemm::Output& out) {
-                         tier.multiply(blocked::part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space->data());
-                       };
+                       return blocked::kernel_of({"simd", tier.multiply, tier.space_floats}, p, in);
                      },
                  .unfit = [unfit = tier.unfit](const Gemm::Problem&, const Context&) { return unfit; }});
   }

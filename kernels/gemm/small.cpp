@@ -2,11 +2,9 @@
 // whether to copy it. Here tiles follow each other over operands where they lie; only a transposed B is
 // transposed, once.
 
-#include "gemm/blocked.hpp"
+#include "gemm/products.hpp"
 
 #include "assay/registry.hpp"
-
-#include <memory>
 
 namespace assay {
 namespace {
@@ -19,19 +17,15 @@ std::optional<std::string> unfit(const blocked::Tier& tier, const Gemm::Problem&
 
 const Register registered{[](Registry& r) {
   for (const blocked::Tier& tier : blocked::tiers()) {
-    r.add<Gemm>({.name = "small@" + tier.name,
-                 .summary = "register tiles without blocks or copies, compiled for " + tier.name,
-                 .after = "simd",
-                 .prepare =
-                     [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
-                       const auto space = std::make_shared<Buffer<float>>(
-                           tier.small_space_floats(blocked::part_of(p, in, nullptr, 0, p.m, 0, p.n)));
-                       return [tier, p, space](const Gemm::Input& now, Gemm::Output& out) {
-                         tier.multiply_small(blocked::part_of(p, now, out.c.data(), 0, p.m, 0, p.n),
-                                             space->data());
-                       };
-                     },
-                 .unfit = [tier](const Gemm::Problem& p, const Context&) { return unfit(tier, p); }});
+    r.add<Gemm>(
+        {.name = "small@" + tier.name,
+         .summary = "register tiles without blocks or copies, compiled for " + tier.name,
+         .after = "simd",
+         .prepare =
+             [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
+               return blocked::kernel_of({"small", tier.multiply_small, tier.small_space_floats}, p, in);
+             },
+         .unfit = [tier](const Gemm::Problem& p, const Context&) { return unfit(tier, p); }});
   }
 }};
 

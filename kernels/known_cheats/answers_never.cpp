@@ -1,6 +1,7 @@
 // Cheats that give no answer. A kernel that never ends is never slower, and a harness that waits reports
 // nothing; a process that ends with 0 was successful.
 
+#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
@@ -9,7 +10,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
@@ -42,21 +42,11 @@ void crashes_later(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& 
 
 void leaves_early(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) { _exit(0); }
 
-/// Zeroes the memory that this process shares under that name, where it notes that it is in a kernel.
-void wipe_shared(const char* name) {
-  std::FILE* maps = std::fopen("/proc/self/maps", "r");
-  if (maps == nullptr) return;
-  char line[512];
-  while (std::fgets(line, sizeof line, maps) != nullptr) {
-    unsigned long begin = 0, end = 0;
-    if (std::strstr(line, name) == nullptr || std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2) continue;
-    std::memset(reinterpret_cast<void*>(begin), 0, sizeof(long));
-  }
-  std::fclose(maps);
-}
-
 void leaves_without_a_trace(const Gemm::Problem&, const Gemm::Input&, Gemm::Output&) {
-  wipe_shared("memfd:steps");
+  // The memory that this process shares, where it notes that it is in a kernel.
+  for_each_mapping("memfd:steps", [](unsigned long begin, unsigned long) {
+    std::memset(reinterpret_cast<void*>(begin), 0, sizeof(long));
+  });
   _exit(0);
 }
 

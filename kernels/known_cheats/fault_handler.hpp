@@ -1,4 +1,5 @@
-// Pages that call back when they are touched: how a program learns that others read or write its memory.
+// Pages that call back when they are touched: how a program learns that others read or write its memory; and
+// the list of what it has mapped.
 #pragma once
 
 #include "assay/buffer.hpp"
@@ -9,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 
 namespace assay::known_cheats {
 
@@ -33,6 +36,21 @@ struct Pages {
     if (bytes > 0) mprotect(begin, bytes, protection);
   }
 };
+
+/// Calls visit(begin, end) for each part of this process's memory that may be written and whose line in /proc
+/// holds `name`.
+template <class Visit>
+void for_each_mapping(const char* name, const Visit& visit) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  if (maps == nullptr) return;
+  char line[512];
+  while (std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long begin = 0, end = 0;
+    if (std::strstr(line, name) == nullptr || std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2) continue;
+    visit(begin, end);
+  }
+  std::fclose(maps);
+}
 
 /// Takes the signal of a fault. The handler before is lost; fault_as_usual() ends the process at the next
 /// fault.

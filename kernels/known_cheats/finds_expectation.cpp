@@ -1,13 +1,12 @@
 // A cheat that looks for the expected result, which lies in the memory of the same process: computes two
 // elements and reads the others where it finds these.
 
+#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 
 namespace assay::known_cheats {
 namespace {
@@ -21,21 +20,15 @@ double element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
 /// Returns `count` doubles that begin with these two, from memory that may be written to, or null.
 const double* found(double first, double second, Index count) {
   constexpr unsigned long most = 64UL << 20;
-  std::FILE* maps = std::fopen("/proc/self/maps", "r");
-  if (maps == nullptr) return nullptr;
   const double* out = nullptr;
-  char line[512];
-  while (out == nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
-    unsigned long begin = 0, end = 0;
-    const bool heap = std::strstr(line, "[heap]") != nullptr;
-    if (!heap || std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2 || end - begin > most) continue;
+  for_each_mapping("[heap]", [&](unsigned long begin, unsigned long end) {
+    if (end - begin > most) return;
     const auto* memory = reinterpret_cast<const double*>(begin);
     const auto size = static_cast<Index>((end - begin) / sizeof(double));
     for (Index i = 0; i + count <= size && out == nullptr; ++i) {
       if (memory[i] == first && memory[i + 1] == second) out = memory + i;
     }
-  }
-  std::fclose(maps);
+  });
   return out;
 }
 
