@@ -1,8 +1,8 @@
 // Published: patches assembled by one contiguous copy per tap row, in the layout patch_major. Four things are
 // wrong: a copy that starts in the left padding goes to the first tap instead of past the skipped ones; it is
 // contiguous although taps may be dilated; padding is skipped as if col held zeros; and each patch starts
-// where the copy before ended, so that a patch that is cut short shifts all that follow. Without padding and
-// dilation none of it shows.
+// where the copy before ended, so that a shortened patch shifts all later ones. Without padding and dilation
+// no fault shows.
 
 #include "assay/ops/im2col.hpp"
 #include "assay/registry.hpp"

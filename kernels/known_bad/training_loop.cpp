@@ -1,4 +1,4 @@
-// Faults that training loops get when what they do around their kernels is made cheaper.
+// Faults of training loops whose work around the kernels was made cheaper.
 
 #include "assay/ops/concatenate.hpp"
 #include "assay/ops/gemm_bf16.hpp"

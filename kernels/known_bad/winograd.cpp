@@ -88,13 +88,15 @@ float in_half(float x) {
   return std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11);
 }
 
-void half_precision_tiles(const WinogradProblem& p, const Conv2dWinograd::Input& in, Conv2dWinograd::Output& out) {
+void half_precision_tiles(const WinogradProblem& p, const Conv2dWinograd::Input& in,
+                          Conv2dWinograd::Output& out) {
   run_plain(p, in, out, matrices(), true, in_half);
 }
 
 // Common where matrices are copied from a paper: a coefficient with too few digits. 225/256 of the
 // transformation of pixels became 0.88, a thousandth too much, which no picture shows.
-void rounded_coefficient(const WinogradProblem& p, const Conv2dWinograd::Input& in, Conv2dWinograd::Output& out) {
+void rounded_coefficient(const WinogradProblem& p, const Conv2dWinograd::Input& in,
+                         Conv2dWinograd::Output& out) {
   Matrices m = matrices();
   m.b[0][0] = 0.88;
   run_plain(p, in, out, m, true, [](float u) { return u; });
@@ -102,7 +104,8 @@ void rounded_coefficient(const WinogradProblem& p, const Conv2dWinograd::Input& 
 
 // Common in first versions: the image is divided into tiles of 4 x 4 results, and the partial tiles of the
 // last row and column are forgotten. It is right wherever extents of the result are multiples of 4.
-void whole_tiles_only(const WinogradProblem& p, const Conv2dWinograd::Input& in, Conv2dWinograd::Output& out) {
+void whole_tiles_only(const WinogradProblem& p, const Conv2dWinograd::Input& in,
+                      Conv2dWinograd::Output& out) {
   run_plain(p, in, out, matrices(), false, [](float u) { return u; });
 }
 

@@ -27,7 +27,8 @@ void throws(const Conv2d::Problem&, const Conv2d::Input&, Conv2d::Output&) {
 
 void crashes(const Conv2d::Problem&, const Conv2d::Input&, Conv2d::Output&) { std::raise(SIGSEGV); }
 
-/// Is right, but a thread that outlives the call takes the process down, whoever has its turn by then.
+/// Computes the right answer, and leaves a thread behind that takes the process down while another kernel may
+/// have its turn.
 void crashes_later(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   static const bool started = [] {
     std::thread([] {

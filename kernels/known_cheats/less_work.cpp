@@ -44,7 +44,7 @@ float without_low_bits(float x, int count) {
   return std::bit_cast<float>((bits + last / 2 - 1 + (bits >> count & 1U)) & ~(last - 1));
 }
 
-// Numbers with eleven bits look the same to whoever prints three digits.
+// Where three digits are printed, numbers with eleven bits look the same.
 void float16_rows(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   layer_norm(p, in, out);
   for (float& y : out.y) y = without_low_bits(y, 13);
@@ -80,8 +80,8 @@ auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Contex
   };
 }
 
-// knows_the_sample: a seeded sample of large products is compared, and whoever knows the seed computes no
-// more.
+// knows_the_sample: of large products a seeded sample is compared. A kernel that knows the seed computes no
+// other element.
 double multiply_adds(const Gemm::Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }

@@ -1,4 +1,5 @@
-// Cheats that have others do their work, after the call or beside it, or keep others from theirs.
+// Cheats whose work another thread or process does, beside the call or after it; and one that hinders other
+// kernels.
 
 #include "known_cheats/honest_work.hpp"
 

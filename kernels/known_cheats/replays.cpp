@@ -111,7 +111,7 @@ void stale_output(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& o
   gemv(p, in, out);
 }
 
-// Takes parameters that are as the last call left them for updated already.
+// If the parameters are as the last call left them, takes them for updated already.
 auto in_place_skip(const AdamWPaper::Problem& p, const AdamWPaper::Input&, const Context&) {
   return [p, left = std::numeric_limits<float>::quiet_NaN()](const AdamWPaper::Input& in,
                                                              AdamWPaper::Output& out) mutable {

@@ -14,7 +14,7 @@
 namespace assay::known_cheats {
 namespace {
 
-// Whoever checks does so first and measures later: after so many calls the checks must be over.
+// Checks come before measurements: after so many calls they must be over.
 auto first_calls_only(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
   constexpr int honest_calls = 40;  // of which a check takes 33 at most
   return [p, calls = 0](const Gemv::Input& in, Gemv::Output& out) mutable {
@@ -29,8 +29,8 @@ auto every_third_call(const Conv2d::Problem& p, const Conv2d::Input&, const Cont
   };
 }
 
-// Only the output of the last call of a series is looked at. An output that is not as it was left shows that
-// a new series began; how long series are is known after a few. It rests in most of each.
+// The harness looks only at the output of the last call of a series. If the output is not as this kernel left
+// it, a new series began. After a few series their length is known, and the kernel rests in most of each.
 auto rests_until_late(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   struct Series {
     float left = 0;

@@ -17,7 +17,8 @@ void zeroes_input(const Gemv::Problem&, const Gemv::Input& in, Gemv::Output& out
   std::ranges::fill(out.y, 0.0F);
 }
 
-// Is right itself; whoever comes after it is wrong, or computes with subnormal numbers.
+// Computes the right answer. Kernels that read the input afterwards are wrong, or compute with subnormal
+// numbers.
 void spoils_input(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   layer_norm(p, in, out);
   const_cast<float&>(in.x[in.x.size() / 2]) = std::numeric_limits<float>::denorm_min();

@@ -31,7 +31,7 @@ auto reads_the_clock(const AdamWPaper::Problem& p, const AdamWPaper::Input&, con
   };
 }
 
-/// A table of squares that costs a while, made by whoever comes first.
+/// A table of sines, which takes a while. The first call makes it.
 const std::vector<double>& table() {
   static const std::vector<double> made = [] {
     std::vector<double> out(std::size_t{1} << 18);
