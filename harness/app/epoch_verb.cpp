@@ -34,14 +34,6 @@ void log_epoch(const LoggedEpoch& epoch, const std::filesystem::path& log) {
   }
 }
 
-std::string frozen_line(const EpochPrediction& prediction, const std::string& hash,
-                        const std::filesystem::path& file) {
-  const auto epoch = predicted_epoch(prediction.forecast);
-  return fmt::format("frozen at {}: {}, FNV-1a {}{}\n", prediction.made,
-                     epoch ? seconds_text(*epoch) : "no prediction", hash,
-                     file.empty() ? "" : ", in " + file.string());
-}
-
 std::string losses_line(const TrainingPlan& plan, const EpochTimes& times) {
   std::string out = fmt::format("loss: {:.4g} at the first step, {:.4g} at the last",
                                 times.steps.front().mean_loss, times.steps.back().mean_loss);
@@ -68,7 +60,10 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   if (!prediction) return {Word::interrupted};
   const std::string json = to_json(prediction->forecast, prediction->made), hash = hash_of(json + "\n");
   if (!options.frozen.empty()) write_file(options.frozen, json + "\n");
-  const std::string frozen = frozen_line(*prediction, hash, options.frozen);
+  const auto expected = predicted_epoch(prediction->forecast);
+  const std::string frozen = fmt::format("frozen at {}: {}, FNV-1a {}{}\n", prediction->made,
+                                         expected ? seconds_text(*expected) : "no prediction", hash,
+                                         options.frozen.empty() ? "" : ", in " + options.frozen.string());
   if (options.predict_only) {
     put(options.json, to_text(prediction->forecast) + frozen, json);
     return {};

@@ -42,24 +42,6 @@ void complete(Job& job, const JobFacts& options) {
   data.drop_last = data.drop_last || options.drop_last;
 }
 
-Job read_all(const PredictOptions& options) {
-  Job out = read_job(options.files.front(), options.facts.unit);
-  for (std::size_t i = 1; i < options.files.size(); ++i) {
-    append_windows(out, read_job(options.files[i], options.facts.unit));
-  }
-  complete(out, options.facts);
-  return out;
-}
-
-/// A suite states these facts itself, or has no use for them.
-void require_none_of_a_job(const PredictOptions& options) {
-  const std::string given = first_given(options.facts);
-  if (given.empty()) return;
-  throw Error(given,
-              "is of training jobs, and " + options.files.front().string() + " holds results of a suite",
-              "leave it out: the suite says how often each case occurs");
-}
-
 /// Another job than the one that was predicted would give an error that means nothing.
 void require_same_job(const Job& job, const Job& against) {
   const auto compare = [&](const char* what, std::optional<Index> here, std::optional<Index> there) {
@@ -85,7 +67,12 @@ bool has_no_times(const std::vector<LintFinding>& findings) {
 }
 
 Outcome predict_suite(const PredictOptions& options) {
-  require_none_of_a_job(options);
+  // A suite states these facts itself, or has no use for them.
+  if (const std::string given = first_given(options.facts); !given.empty()) {
+    throw Error(given,
+                "is of training jobs, and " + options.files.front().string() + " holds results of a suite",
+                "leave it out: the suite says how often each case occurs");
+  }
   const Results results = read_any_results(options.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt, outcome_of(results));
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
@@ -97,7 +84,10 @@ Outcome predict_suite(const PredictOptions& options) {
 
 Outcome predict_job(const PredictOptions& options) {
   const JobFacts& facts = options.facts;
-  const Job job = read_all(options);
+  Job job = read_job(options.files.front(), facts.unit);
+  for (std::size_t i = 1; i < options.files.size(); ++i)
+    append_windows(job, read_job(options.files[i], facts.unit));
+  complete(job, facts);
   if (has_no_times(lint(job))) return {Word::contradicted};
   std::optional<Job> against;
   if (!facts.against.empty()) {

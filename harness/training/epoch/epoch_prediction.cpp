@@ -64,7 +64,7 @@ Interval RenewedForecast::seconds() const {
   spread.variance *= (1 + alike) / (1 - alike);
   Interval left = sum_of_steps(spread, rest);
   left.low = std::max(0.0, left.low);
-  return moved(left, seconds_ + beside_);
+  return shifted(left, seconds_ + beside_);
 }
 
 EpochRun run_epoch(Training& training, const EpochPrediction& prediction, const Hooks& hooks) {

@@ -143,7 +143,7 @@ ModelPrediction completed(ModelPrediction out, const Question& question, double 
   const Interval steps = with_pace(measured, c);
   out.partial = target.partial * out.period;
   const double alone = out.one_off + fill + out.partial;
-  out.seconds = moved(with_segments(steps, segments), alone);
+  out.seconds = shifted(with_segments(steps, segments), alone);
   out.one_off += fill;
   const double besides = alone + seconds_of(segments);
   if (c.moved && c.period.mean > 0) {
@@ -184,7 +184,7 @@ ModelPrediction by_line(const Question& question) {
   out.period = line ? c.line.period : c.period.mean;
   Interval steps;
   if (line && target.from_start) {
-    steps = moved(c.line.at(target.steps), -out.one_off);
+    steps = shifted(c.line.at(target.steps), -out.one_off);
     if (c.line.freedom == 0) out.no_interval = "two windows: the line goes through both";
   } else if (line) {
     LineFit slope = c.line;

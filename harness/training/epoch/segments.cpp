@@ -9,10 +9,6 @@
 namespace assay {
 namespace {
 
-double played_seconds(const Calibration& c, const LoaderQueue& queue, Index steps) {
-  return play_drawn(queue, steps, c.load, c.rest).seconds;
-}
-
 /// Returns the time that the loop waits longer for batches that miss pages, as M4 plays it.
 std::optional<Segment> cold_segment(const Calibration& c, double steps) {
   if (!c.cold || steps < 1 || c.load.empty() || c.rest.empty()) return std::nullopt;
@@ -22,12 +18,13 @@ std::optional<Segment> cold_segment(const Calibration& c, double steps) {
   const double most = std::min({steps, rate > 0 ? std::ceil(gone / rate) : longest, longest});
   const double scale = rate > 0 ? 1 : steps / most;
   const auto count = static_cast<Index>(most);
-  const double warm = played_seconds(c, c.queue, count);
-  const auto longer = [&](double extra) {
+  const auto played = [&](double extra) {
     LoaderQueue queue = c.queue;
     queue.cold = {.first = extra, .rate = rate};
-    return scale * std::max(0.0, played_seconds(c, queue, count) - warm);
+    return play_drawn(queue, count, c.load, c.rest).seconds;
   };
+  const double warm = played(0);
+  const auto longer = [&](double extra) { return scale * std::max(0.0, played(extra) - warm); };
   const Interval& extra = c.cold->extra;
   Segment out{.kind = SegmentKind::cold_pages, .mean = extra.middle};
   for (Index i = 0; i < count; ++i) out.count += scale * std::exp(-rate * static_cast<double>(i));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -13,51 +12,6 @@ namespace {
 
 constexpr std::size_t fewest_groups = 20;
 constexpr double untested_share = 0.015;
-
-/// Variance per step around the two means, with as many degrees of freedom as there are groups, less two.
-struct TwoSides {
-  Spread before, after;
-  double variance = 0;
-  int freedom = 0;
-};
-
-TwoSides two_sides(std::span<const Group> before, std::span<const Group> after) {
-  TwoSides out{spread_of(before), spread_of(after)};
-  out.freedom = out.before.freedom + out.after.freedom;
-  if (out.freedom > 0) {
-    out.variance =
-        (out.before.variance * out.before.freedom + out.after.variance * out.after.freedom) / out.freedom;
-  }
-  return out;
-}
-
-/// Two-sided chance of means this far apart.
-double chance_of(const TwoSides& sides) {
-  const double difference = std::abs(sides.after.mean - sides.before.mean);
-  const double error = std::sqrt(sides.variance * (1 / static_cast<double>(sides.before.steps) +
-                                                   1 / static_cast<double>(sides.after.steps)));
-  if (difference <= 0) return 1;
-  // Equal times on each side differ by rounding only; student_tail() knows no infinite argument.
-  const double t = std::min(difference / std::max(error, 1e-300), 1e6);
-  return 2 * student_tail(t, sides.freedom);
-}
-
-Interval covering(const TwoSides& sides) {
-  const double t = sides.freedom > 0 ? student_quantile((1 - predicted_coverage) / 2, sides.freedom) : 0;
-  const auto half = [&](const Spread& side) {
-    return t * std::sqrt(sides.variance / static_cast<double>(side.steps));
-  };
-  const Spread &a = sides.before, &b = sides.after;
-  const double steps = static_cast<double>(a.steps + b.steps);
-  return {.low = std::min(a.mean - half(a), b.mean - half(b)),
-          .middle = (a.mean * static_cast<double>(a.steps) + b.mean * static_cast<double>(b.steps)) / steps,
-          .high = std::max(a.mean + half(a), b.mean + half(b))};
-}
-
-bool is_large(const TwoSides& sides, double share) {
-  return std::abs(sides.after.mean - sides.before.mean) >=
-         share * std::min(std::abs(sides.before.mean), std::abs(sides.after.mean));
-}
 
 }  // namespace
 
@@ -70,7 +24,7 @@ std::optional<bool> holds(const Interval& interval, double value) {
   return interval.low <= value && value <= interval.high;
 }
 
-Interval moved(Interval interval, double by) {
+Interval shifted(Interval interval, double by) {
   for (double* end : {&interval.low, &interval.middle, &interval.high}) *end += by;
   return interval;
 }
@@ -172,17 +126,33 @@ std::optional<Change> change_in(std::span<const Group> groups) {
 std::optional<Change> change_between(std::span<const Group> before, std::span<const Group> after,
                                      std::size_t tests) {
   if (before.empty() || after.empty()) return std::nullopt;
-  const TwoSides sides = two_sides(before, after);
-  const bool untested = sides.freedom == 0;
-  const double chance = untested ? 0 : static_cast<double>(tests) * chance_of(sides);
-  if (chance >= change_chance || !is_large(sides, untested ? untested_share : change_share))
-    return std::nullopt;
+  const Spread a = spread_of(before), b = spread_of(after);
+  const auto a_steps = static_cast<double>(a.steps), b_steps = static_cast<double>(b.steps);
+  const int freedom = a.freedom + b.freedom;  // as many as there are groups, less two
+  const double difference = std::abs(b.mean - a.mean);
+  const double least = freedom > 0 ? change_share : untested_share;
+  if (difference < least * std::min(std::abs(a.mean), std::abs(b.mean))) return std::nullopt;
+  // The variance of a step around the two means.
+  const double variance = freedom > 0 ? (a.variance * a.freedom + b.variance * b.freedom) / freedom : 0;
+  double chance = 0;
+  if (freedom > 0) {
+    const double error = std::sqrt(variance * (1 / a_steps + 1 / b_steps));
+    // Equal times on each side differ by rounding only; student_tail() knows no infinite argument.
+    const double t = std::min(difference / std::max(error, 1e-300), 1e6);
+    chance = static_cast<double>(tests) * 2 * student_tail(t, freedom);
+  }
+  if (chance >= change_chance) return std::nullopt;
+  const double student = freedom > 0 ? student_quantile((1 - predicted_coverage) / 2, freedom) : 0;
+  const double a_half = student * std::sqrt(variance / a_steps),
+               b_half = student * std::sqrt(variance / b_steps);
   return Change{.group = before.size(),
-                .step = sides.before.steps,
-                .before = sides.before.mean,
-                .after = sides.after.mean,
+                .step = a.steps,
+                .before = a.mean,
+                .after = b.mean,
                 .chance = chance,
-                .covering = covering(sides)};
+                .covering = {.low = std::min(a.mean - a_half, b.mean - b_half),
+                             .middle = (a.mean * a_steps + b.mean * b_steps) / (a_steps + b_steps),
+                             .high = std::max(a.mean + a_half, b.mean + b_half)}};
 }
 
 }  // namespace assay

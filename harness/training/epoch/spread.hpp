@@ -21,8 +21,8 @@ double mean_of(std::span<const double> values);
 /// Whether the interval holds the value; nothing where it has no width.
 std::optional<bool> holds(const Interval& interval, double value);
 
-/// All of the interval, moved by so much.
-Interval moved(Interval interval, double by);
+/// All of the interval, shifted by so much.
+Interval shifted(Interval interval, double by);
 
 /// Every value times the factor.
 std::vector<double> scaled(std::vector<double> values, double factor);

@@ -19,7 +19,7 @@ std::vector<double> step_seconds(const std::vector<StepTimes>& steps);
 /// All but the first, which meets cold caches, unless it is alone.
 std::vector<double> warmed_up(std::vector<double> seconds);
 
-/// Until `seconds` after `start`, unless that is over, or the user wants to stop. The processor is kept busy,
+/// Waits until `seconds` after `start`, or until the user wants to stop. The processor is kept busy,
 /// as an epoch keeps it: after sleeping for a quarter of a second steps took 3 % longer in the median, and a
 /// tenth longer in one of four cases, for tens of milliseconds, since the clock falls and a host gives the
 /// core to others.
