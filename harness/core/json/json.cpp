@@ -107,17 +107,34 @@ std::optional<double> as_number(const Json& value) {
   return std::nullopt;
 }
 
-/// Returns the library's complaint without its number of the error.
-std::string_view detail_of(const Library::exception& error) {
-  const std::string_view text = error.what();
-  const std::size_t at = text.find("syntax error");
-  return at == std::string_view::npos ? text : text.substr(at);
-}
+/// A fault of a text that is no JSON.
+struct Fault {
+  std::size_t byte = 0;   ///< the first is 1
+  std::string detail;     ///< the library's complaint, without its number of the error
+  std::string too_large;  ///< the number that no double can hold, if that is the fault
 
-/// Whether the fault is a number that no double can hold.
-bool is_too_large(const Library::exception& error) {
-  constexpr int number_overflow = 406;
-  return error.id == number_overflow;
+  void note(std::size_t position, const std::string& token, const Library::exception& error) {
+    constexpr int number_overflow = 406;
+    const std::string_view text = error.what();
+    byte = position;
+    detail = text.substr(std::min(text.find("syntax error"), text.size()));
+    if (detail.empty()) detail = text;
+    if (error.id != number_overflow) return;
+    byte = position - token.size() + 1;
+    too_large = token;
+  }
+  /// Throws Error naming the file and, for a number, the field; `at` says where the fault is.
+  [[noreturn]] void refuse(const std::string& where, const std::string& field, const std::string& at) const {
+    constexpr const char* remedy = "mend the file or write it again";
+    if (too_large.empty()) throw Error(where, fmt::format("invalid JSON at {}: {}", at, detail), remedy);
+    throw Error(field.empty() ? where : where + ": " + field,
+                fmt::format("is {:.40} at {}, beyond the largest number", too_large, at), remedy);
+  }
+};
+
+[[noreturn]] void refuse_cut_off(const std::string& where, std::size_t count, std::string_view unit) {
+  throw Error(where, fmt::format("ends in the middle, after {} {}", count, unit),
+              "the file is cut off: write it again");
 }
 
 /// Keeps the last value of a repeated key. Sorts the keys, since a hostile object may have 10^5 of them.
@@ -156,30 +173,24 @@ class Builder : public nlohmann::json_sax<Library> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    byte = position;
-    detail = detail_of(error);
-    if (!is_too_large(error)) return false;
-    byte = position - token.size() + 1;
-    too_large = token;
+    fault.note(position, token, error);
     return false;
   }
   /// The place of the value that comes next, as JsonField names it.
   std::string place() const {
     std::string out;
     for (const Container& one : open_) {
-      if (one.is_object) {
-        out += (out.empty() ? "" : ".") + one.members.back().first;
-      } else {
+      if (!one.is_object) {
         out += fmt::format("[{}]", one.items.size());
+      } else if (!one.members.empty()) {  // before its first key there is none
+        out += (out.empty() ? "" : ".") + one.members.back().first;
       }
     }
     return out;
   }
 
   Json value;
-  std::size_t byte = 0;  ///< of a fault; the first is 1
-  std::string detail;
-  std::string too_large;  ///< the number that no double can hold, where it is the fault
+  Fault fault;
 
  private:
   bool add(Json item) {
@@ -210,7 +221,7 @@ class Builder : public nlohmann::json_sax<Library> {
 /// Hands the library's events on.
 class Scanner : public nlohmann::json_sax<Library> {
  public:
-  Scanner(JsonEvents& events, const std::string& where) : events_(events), where_(where) {}
+  explicit Scanner(JsonEvents& events) : events_(events) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -224,31 +235,21 @@ class Scanner : public nlohmann::json_sax<Library> {
   bool start_array(std::size_t) override { return events_.start_array(), true; }
   bool end_array() override { return events_.end_array(), true; }
   bool key(string_t& name) override {
-    key_ = name;
+    last_key = name;
     return events_.key(name), true;
   }
   bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    if (is_too_large(error)) {
-      throw Error(key_.empty() ? where_ : where_ + ": " + key_,
-                  fmt::format("is {:.40} at character {}, beyond the largest number", token,
-                              position - token.size() + 1),
-                  "mend the file or write it again");
-    }
-    const std::string_view detail = detail_of(error);
-    if (detail.find("unexpected end of input") != std::string_view::npos) {
-      throw Error(where_, fmt::format("ends in the middle, after {} characters", position),
-                  "the file is cut off: write it again");
-    }
-    throw Error(where_, fmt::format("invalid JSON at character {}: {}", position, detail),
-                "mend the file or write it again");
+    fault.note(position, token, error);
+    return false;
   }
+
+  std::string last_key;
+  Fault fault;
 
  private:
   bool number(double value) { return events_.number(value), true; }
 
   JsonEvents& events_;
-  const std::string& where_;
-  std::string key_;  ///< the last one
 };
 
 std::string text_of_plain(const Library& value) {
@@ -391,8 +392,12 @@ std::ostream& operator<<(std::ostream& out, const Json& value) { return out << v
 Json Json::parse(const std::string& text) { return parse_json(text, "JSON"); }
 
 void scan_json(std::istream& in, JsonEvents& events, const std::string& where) {
-  Scanner scanner(events, where);
-  Library::sax_parse(in, &scanner);
+  Scanner scanner(events);
+  if (Library::sax_parse(in, &scanner)) return;
+  const Fault& fault = scanner.fault;
+  if (fault.detail.find("unexpected end of input") != std::string::npos)
+    refuse_cut_off(where, fault.byte, "characters");
+  fault.refuse(where, scanner.last_key, fmt::format("character {}", fault.byte));
 }
 
 Json json_number(double value) {
@@ -420,22 +425,14 @@ Json parse_json(const std::string& text, const std::string& where) {
   }
   Builder builder;
   if (Library::sax_parse(text, &builder)) return std::move(builder.value);
-  const std::size_t byte = std::min(builder.byte > 0 ? builder.byte - 1 : 0, text.size());
-  if (text.find_first_not_of(" \t\r\n", byte) == std::string::npos) {
-    throw Error(where, fmt::format("ends in the middle, after {} bytes", text.size()),
-                "the file is cut off: write it again");
-  }
+  const std::size_t byte = std::min(builder.fault.byte > 0 ? builder.fault.byte - 1 : 0, text.size());
+  if (text.find_first_not_of(" \t\r\n", byte) == std::string::npos)
+    refuse_cut_off(where, text.size(), "bytes");
   const auto before = std::string_view(text).substr(0, byte);
-  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  const std::string at = fmt::format("line {}, column {}", line, byte - line_start + 1);
-  constexpr const char* remedy = "mend the file or write it again";
-  if (!builder.too_large.empty()) {
-    const std::string place = builder.place();
-    throw Error(place.empty() ? where : where + ": " + place,
-                fmt::format("is {:.40} at {}, beyond the largest number", builder.too_large, at), remedy);
-  }
-  throw Error(where, fmt::format("invalid JSON at {}: {}", at, builder.detail), remedy);
+  builder.fault.refuse(
+      where, builder.place(),
+      fmt::format("line {}, column {}", std::ranges::count(before, '\n') + 1, byte - line_start + 1));
 }
 
 JsonField::JsonField(const Json& value, std::string where, std::string remedy)
