@@ -73,7 +73,7 @@ struct Option {
   OptionRule rule;
 
   std::string name() const { return std::string(names.substr(0, names.find(','))); }
-  /// The one that begins with two dashes, where there is one.
+  /// The name that begins with two dashes; all names where none does.
   std::string_view long_name() const;
   std::vector<std::string_view> all_names() const { return parts_of(names, ','); }
   bool is_named(std::string_view name) const;  ///< by one of its names

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-/// A verb that is about to be done: options to be read, and what performs it once they are.
+/// A call of a verb: its options, which are still to be read, and the function that performs it then.
 struct Call {
   OptionList options;
   std::function<Outcome(const Registry&)> perform;
@@ -32,8 +32,7 @@ struct Verb {
   std::string title() const;                                                ///< `assay gate --base --suite`
 };
 
-/// In the order of the help; of rows of one name, the first whose options are all given is the one that is
-/// meant.
+/// In the order of the help. Of the rows of one name, the first whose options are all given is meant.
 std::span<const Verb> verbs();
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// Places the threads of a trial on cores.
+/// Places the threads of a trial on cores, and finds the core that other processes use least.
 #pragma once
 
 #include <functional>

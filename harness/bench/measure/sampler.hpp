@@ -1,5 +1,5 @@
-/// Runs bursts of calls in mixed order. Google Benchmark does the running and counting;
-/// nothing else knows it.
+/// Runs bursts of calls in mixed order, and decides how many calls make a burst. Google Benchmark does the
+/// running and counting; no other file knows it.
 #pragma once
 
 #include "assay/measure.hpp"

@@ -18,10 +18,10 @@ namespace assay {
 /// One program of a launch.
 struct SideProgram {
   std::string name;  ///< for messages: "base", "head", "control"
-  /// Or a plug-in, which a copy of this program loads.
-  std::filesystem::path
-      program;            ///< copied before it runs: where the pages of a file lie moves a kernel by percents
-  Variables environment;  ///< its own, where sides differ in that
+  /// A program, or a plug-in that a copy of this program loads. It is copied before it runs, since the place
+  /// of a file's pages moves a kernel by percents.
+  std::filesystem::path program;
+  Variables environment;           ///< its own, where sides differ in that
   std::filesystem::path known_as;  ///< to the user, where `program` is a copy
 };
 

@@ -165,7 +165,12 @@ void kill_descendants() {
   } while (waitpid(-1, nullptr, 0) > 0 || errno != ECHILD);
 }
 
-/// How long the program of a keeper took.
+void reap(pid_t child) {
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+/// The time that the program of a keeper took.
 struct Took {
   double seconds = 0, cpu_seconds = 0;
 };
@@ -254,8 +259,7 @@ pid_t start(const Command& command, const ChildSetting& setting, int output, int
   while ((count = read(heard.value(), &code, sizeof code)) < 0 && errno == EINTR) {
   }
   if (count == 0) return child;  // exec closed the pipe
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  reap(child);
   refuse(command.words.front(), command.folder, code);
 }
 
@@ -301,11 +305,6 @@ class Sleeper {
 };
 
 bool group_is_left(pid_t child) { return kill(-child, 0) == 0; }
-
-void reap(pid_t child) {
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
 
 void kill_groups(const std::vector<pid_t>& children) {
   for (const pid_t child : children) kill(-child, SIGKILL);

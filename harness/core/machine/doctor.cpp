@@ -1,6 +1,7 @@
 #include "core/machine/doctor.hpp"
 
 #include "core/files/processor_set.hpp"
+#include "core/machine/fields.hpp"
 #include "core/machine/text_fields.hpp"
 #include "core/text/figures.hpp"
 
@@ -8,12 +9,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace assay {
 namespace {
 
 using Severity = Diagnosis::Severity;
+
+constexpr std::array<std::string_view, 3> severities{"fine", "note", "warning"};
 
 Diagnosis of_processor(const Symptoms& s) {
   std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
@@ -271,5 +275,52 @@ Examination examine() {
           .findings = diagnose(s),
           .fit_for_five_percent_gate = s.noise.smallest_visible <= 0.05};
 }
+
+std::string to_text(const Examination& examination) {
+  std::string out;
+  int warnings = 0;
+  for (const auto& finding : examination.findings) {
+    out += fmt::format("{:<9} {}\n", finding.topic, finding.text);
+    if (finding.severity == Diagnosis::Severity::warning) ++warnings;
+    if (!finding.remedy.empty())
+      out += fmt::format("{:<9} {}: {}\n", "", severities[static_cast<std::size_t>(finding.severity)],
+                         finding.remedy);
+  }
+  out += fmt::format("next: assay check, then assay run --suite NAME\n");
+  const auto tightest = tightest_gate_percent(examination.noise.smallest_visible);
+  if (!examination.fit_for_five_percent_gate) {
+    out += "UNFIT for a 5 % gate now";
+  } else {
+    out +=
+        fmt::format("FIT for a 5 % gate{}", *tightest <= 3 ? fmt::format(", and for {} %", *tightest) : "");
+  }
+  return out + fmt::format("; {} warning{}\n", warnings, warnings == 1 ? "" : "s");
+}
+
+// In the namespace of the types, so that argument-dependent lookup finds them.
+void describe(Fields& f, NoiseProbe& noise) {
+  f("spread", noise.spread);
+  f("smallest_visible", noise.smallest_visible);
+  f("weather", noise.weather);
+}
+
+void describe(Fields& f, Diagnosis& finding) {
+  f("topic", finding.topic);
+  f("text", finding.text);
+  f("severity", finding.severity, severities);
+  f("remedy", finding.remedy);
+}
+
+void describe(Fields& f, Examination& examination) {
+  f.schema("assay.examination/1");
+  f("machine", examination.machine);
+  f("roofs", examination.roofs);
+  f("random_lines_per_second", examination.random_lines_per_second, {.about = "cache lines; 0: not known"});
+  f("noise", examination.noise);
+  f("findings", examination.findings);
+  f("fit_for_five_percent_gate", examination.fit_for_five_percent_gate);
+}
+
+std::string to_json(const Examination& examination) { return json_text(to_value(examination)) + "\n"; }
 
 }  // namespace assay

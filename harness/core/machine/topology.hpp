@@ -12,15 +12,14 @@ struct LogicalProcessor {
   int core = 0;     ///< siblings have the same
   int sibling = 0;  ///< 0 for the first of its core, 1 for the next
   int node = 0;     ///< of memory (NUMA)
-  int kind =
-      0;  ///< the larger, the faster: efficiency cores have 0, and so has everything where all are alike
+  int kind = 0;     ///< larger is faster: 0 for efficiency cores, and for all where they are alike
   bool operator==(const LogicalProcessor&) const = default;
 };
 
 /// In ascending order of their numbers; none where hwloc could not read them.
 using Topology = std::vector<LogicalProcessor>;
 
-/// This machine's, read once.
+/// Returns the topology of this machine, which is read once.
 const Topology& this_topology();
 /// Returns the topology of a description of hwloc, such as `numa:2 core:4 pu:2`. Its first `efficient`
 /// processors are of a slower kind than the others.
@@ -37,7 +36,7 @@ std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& al
 
 /// `16 processors on 8 cores, 1 memory`, and which of the cores are slower; of those allowed.
 std::string topology_text(const Topology& topology, const std::vector<int>& allowed);
-/// The cores that those allowed belong to.
+/// Returns the number of cores that the allowed processors belong to.
 int cores_of(const Topology& topology, const std::vector<int>& allowed);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// The name of a trial, as results, baselines, ledgers and filters have it.
+/// The name of a trial, as results, baselines, ledgers and filters have it, also those of earlier versions.
 #pragma once
 
 #include <optional>

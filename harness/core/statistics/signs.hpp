@@ -1,4 +1,4 @@
-/// The sign test: the chance that so many samples lie above a limit, for any distribution.
+/// The sign test, and shares estimated by counting: exact, for any distribution.
 #pragma once
 
 #include "assay/interval.hpp"
