@@ -34,9 +34,7 @@ class PlantedTimed final : public Timed {
   bool may_have_helpers() const override { return timed_->may_have_helpers(); }
   bool updates_in_place() const override { return timed_->updates_in_place(); }
   void note_state(std::uint64_t seed) override { timed_->note_state(seed); }
-  bool with_other_content(std::uint64_t seed, const std::function<void()>& work) override {
-    return timed_->with_other_content(seed, work);
-  }
+  std::shared_ptr<void> other_content(std::uint64_t seed) override { return timed_->other_content(seed); }
   Agreement settle(std::optional<std::uint64_t> seed) override { return timed_->settle(seed); }
 
  private:

@@ -29,7 +29,6 @@ detail::VariantWords words_of(const PluginKernel& kernel) {
   return {.name = kernel.name,
           .summary = kernel.summary,
           .precision = kernel.precision,
-          .libraries = kernel.libraries,
           .threaded = kernel.threaded};
 }
 
@@ -40,6 +39,7 @@ class PluginVariant final : public detail::ErasedVariant {
       : ErasedVariant(words_of(library->content().kernels.at(kernel)), false, true),
         library_(std::move(library)),
         kernel_(kernel) {
+    info.libraries = library_->content().kernels[kernel_].libraries;
     info.site = library_->content().kernels[kernel_].site;
   }
 

@@ -18,17 +18,20 @@ ErasedVariant::ErasedVariant(const VariantWords& words, bool its_runs, bool its_
            .known_cheat = std::string(words.known_cheat),
            .known_honest = std::string(words.known_honest),
            .precision = std::string(words.precision),
-           .libraries = {words.libraries.begin(), words.libraries.end()},
            .threaded = words.threaded},
       runs(its_runs),
-      prepares(its_prepares) {}
+      prepares(its_prepares) {
+  for (const std::string_view library : words.libraries) {
+    if (!library.empty()) info.libraries.emplace_back(library);
+  }
+}
 
 ErasedContract::ErasedContract(std::string_view its_name, std::string_view its_about, int its_version,
                                std::span<const Fill> its_fills, std::vector<FieldRule> its_rules)
     : name(its_name), about(its_about), version(its_version), fills(its_fills), rules(std::move(its_rules)) {}
 
-std::vector<Index> ErasedContract::problem_of(const std::filesystem::path& file) const {
-  throw Error(std::string(name), "takes no file", "leave " + file.string() + " out");
+std::vector<Index> ErasedContract::problem_of(const std::string& file) const {
+  throw Error(std::string(name), "takes no file", "leave " + file + " out");
 }
 
 std::vector<NamedValue> named_values(const ErasedContract& contract, const void* problem) {
@@ -71,7 +74,7 @@ std::string ErasedOperation::canonical(std::string_view where, std::string_view 
   return format_fields(parse_fields(where, problem, contract_.rules), contract_.rules);
 }
 
-std::string ErasedOperation::problem_of(const std::filesystem::path& file) const {
+std::string ErasedOperation::problem_of(const std::string& file) const {
   return format_fields(contract_.problem_of(file), contract_.rules);
 }
 

@@ -28,7 +28,7 @@ class ErasedOperation final : public Operation {
   const std::vector<VariantInfo>& variants() const override { return info_; }
   std::vector<std::string> corner_cases() const override;
   std::string canonical(std::string_view where, std::string_view problem) const override;
-  std::string problem_of(const std::filesystem::path& file) const override;
+  std::string problem_of(const std::string& file) const override;
   double footprint(std::string_view problem) const override {
     return contract_.footprint(parse(problem).get());
   }

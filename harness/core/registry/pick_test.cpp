@@ -146,7 +146,7 @@ VariantInfo joined(const std::string& code_of_naive, const std::string& code_of_
                  std::make_unique<detail::TypedVariant<Doubling>>(words, Variant<Doubling>{.run = doubled}),
                  origin);
   };
-  const std::vector<std::string> libraries{"peer"};
+  const std::vector<std::string_view> libraries{"peer"};
   add({.name = "naive"}, {.code = code_of_naive, .calls = std::move(calls)});
   add({.name = "peer", .libraries = libraries},
       {.code = code_of_peer, .calls = std::vector<Calls>{{"peer", {"peer_double"}}}});

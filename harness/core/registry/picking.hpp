@@ -35,7 +35,7 @@ class PickingOperation final : public Operation {
   std::string canonical(std::string_view where, std::string_view problem) const override {
     return real_->canonical(where, problem);
   }
-  std::string problem_of(const std::filesystem::path& file) const override { return real_->problem_of(file); }
+  std::string problem_of(const std::string& file) const override { return real_->problem_of(file); }
   double footprint(std::string_view problem) const override { return real_->footprint(problem); }
   Cost cost(std::string_view problem) const override { return real_->cost(problem); }
   std::optional<std::string> unfit(std::size_t variant, std::string_view problem,

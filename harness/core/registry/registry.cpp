@@ -23,6 +23,20 @@ bool is_word(std::string_view text) {
   return !text.empty() && letter(text.front()) && std::ranges::all_of(text, follows);
 }
 
+void require_word(std::string_view kind, std::string_view name) {
+  if (is_word(name)) return;
+  throw Error(std::string(name), fmt::format("not a usable {} name", kind),
+              "use lower-case letters, digits and '_', starting with a letter");
+}
+
+void require_variant_name(std::string_view operation, std::string_view name) {
+  const std::size_t at = name.find('@');
+  const bool tier_is_word = at == std::string_view::npos || is_word(name.substr(at + 1));
+  if (is_word(name.substr(0, at)) && tier_is_word) return;
+  throw Error(fmt::format("{}/{}", operation, name), "not a usable variant name",
+              "use name or name@tier, each of lower-case letters, digits and '_'");
+}
+
 /// Clang calls a file that it finds by -I. kernels/./gemm/simd.cpp.
 std::string normal_path(const std::filesystem::path& file) {
   return file.lexically_normal().generic_string();
@@ -91,69 +105,64 @@ void Registry::add(std::string_view operation, std::unique_ptr<detail::ErasedVar
                    const VariantInfo& origin) {
   static_cast<void>(at(operation));  // throws for an unknown one
   require_variant_name(operation, variant->info.name);
-  operations_.find(operation)->second->add(std::move(variant), origin);
+  (*place(operation))->add(std::move(variant), origin);
 }
 
 std::unique_ptr<Operation> Registry::take(std::string_view name) {
   static_cast<void>(at(name));  // throws for an unknown one
-  const auto found = operations_.find(name);
-  std::unique_ptr<Operation> out = std::move(found->second);
+  const auto found = place(name);
+  std::unique_ptr<Operation> out = std::move(*found);
   operations_.erase(found);
   return out;
 }
 
 void Registry::put(std::unique_ptr<Operation> operation) {
-  std::string name(operation->name());
-  require_word("operation", name);
-  operations_[std::move(name)] = std::move(operation);
-}
-
-void Registry::validate() const {
-  for (const auto& [name, operation] : operations_) {
-    const auto& variants = operation->variants();
-    if (variants.empty() || variants.front().name != "naive") {
-      throw Error(name, "has no variant named 'naive'",
-                  "register the reference as 'naive': every speed-up is measured against it");
-    }
-    require_steps(name, variants);
+  require_word("operation", operation->name());
+  const auto at = place(operation->name());
+  if (at != operations_.end() && (*at)->name() == operation->name()) {
+    *at = std::move(operation);
+  } else {
+    operations_.insert(at, std::move(operation));
   }
 }
 
+void Registry::validate() const {
+  for (const auto& operation : operations_) {
+    const auto& variants = operation->variants();
+    if (variants.empty() || variants.front().name != "naive") {
+      throw Error(std::string(operation->name()), "has no variant named 'naive'",
+                  "register the reference as 'naive': every speed-up is measured against it");
+    }
+    require_steps(operation->name(), variants);
+  }
+}
+
+std::vector<std::unique_ptr<Operation>>::iterator Registry::place(std::string_view name) {
+  return std::ranges::lower_bound(operations_, name, {}, &Operation::name);
+}
+
 const Operation& Registry::at(std::string_view name) const& {
-  const auto found = operations_.find(name);
-  if (found != operations_.end()) return *found->second;
+  const auto found = std::ranges::find(operations_, name, &Operation::name);
+  if (found != operations_.end()) return **found;
   std::string known;
-  for (const auto& [other, operation] : operations_) known += (known.empty() ? "" : ", ") + other;
+  for (const auto& other : operations_)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", other->name());
   throw Error(std::string(name), "unknown operation", "known operations: " + known);
 }
 
 std::vector<const Operation*> Registry::operations() const& {
   std::vector<const Operation*> out;
-  for (const auto& [name, operation] : operations_) out.push_back(operation.get());
+  for (const auto& operation : operations_) out.push_back(operation.get());
   return out;
-}
-
-void Registry::require_word(std::string_view kind, std::string_view name) {
-  if (is_word(name)) return;
-  throw Error(std::string(name), fmt::format("not a usable {} name", kind),
-              "use lower-case letters, digits and '_', starting with a letter");
-}
-
-void Registry::require_variant_name(std::string_view operation, std::string_view name) {
-  const std::size_t at = name.find('@');
-  const bool tier_is_word = at == std::string_view::npos || is_word(name.substr(at + 1));
-  if (is_word(name.substr(0, at)) && tier_is_word) return;
-  throw Error(fmt::format("{}/{}", operation, name), "not a usable variant name",
-              "use name or name@tier, each of lower-case letters, digits and '_'");
 }
 
 void detail::add_variant(Registry& registry, const ErasedContract& contract,
                          std::unique_ptr<ErasedVariant> variant) {
-  Registry::require_word("operation", contract.name);
-  Registry::require_variant_name(contract.name, variant->info.name);
-  auto& slot = registry.operations_[std::string(contract.name)];
-  if (slot == nullptr) slot = std::make_unique<ErasedOperation>(contract);
-  Operation* operation = slot.get();
+  require_word("operation", contract.name);
+  require_variant_name(contract.name, variant->info.name);
+  if (std::ranges::find(registry.operations_, contract.name, &Operation::name) == registry.operations_.end())
+    registry.put(std::make_unique<ErasedOperation>(contract));
+  Operation* operation = registry.place(contract.name)->get();
   if (auto* picking = dynamic_cast<PickingOperation*>(operation)) operation = &picking->real();
   const auto* known = dynamic_cast<ErasedOperation*>(operation);
   const ErasedContract* its_own = known == nullptr ? nullptr : &known->contract();

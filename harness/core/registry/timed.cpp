@@ -116,18 +116,17 @@ void ErasedTimed::note_state(std::uint64_t seed) {
   });
 }
 
-bool ErasedTimed::with_other_content(std::uint64_t seed, const std::function<void()>& work) {
+std::shared_ptr<void> ErasedTimed::other_content(std::uint64_t seed) {
   const auto is_number = [](const BufferView& part) {
     return part.role == Role::constant || part.type == ElementType::f32;
   };
-  if (subject_.contract.content_decides_time || !std::ranges::all_of(subject_.parts, is_number)) return false;
+  if (subject_.contract.content_decides_time || !std::ranges::all_of(subject_.parts, is_number))
+    return nullptr;
   put_back();
   subject_.watch.used_by(this);
   salting_.on = false;
   Rng rng(seed);
-  const Decoy decoy(changing(subject_.parts), rng);
-  work();
-  return true;
+  return std::make_shared<Decoy>(changing(subject_.parts), rng);
 }
 
 Agreement ErasedTimed::settle(std::optional<std::uint64_t> seed) {

@@ -46,7 +46,7 @@ class ErasedTimed final : public Timed {
   bool may_have_helpers() const override { return subject_.contract.has_helpers(subject_.problem.get()); }
   bool updates_in_place() const override;
   void note_state(std::uint64_t seed) override;
-  bool with_other_content(std::uint64_t seed, const std::function<void()>& work) override;
+  std::shared_ptr<void> other_content(std::uint64_t seed) override;
   Agreement settle(std::optional<std::uint64_t> seed) override;
 
   /// Calls go to this output from now on.

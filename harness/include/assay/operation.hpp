@@ -5,6 +5,7 @@
 #include "assay/agreement.hpp"
 #include "assay/buffer.hpp"
 #include "assay/code_table.hpp"
+#include "assay/detail/callable.hpp"
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 
@@ -12,8 +13,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,7 +36,7 @@ struct Setting {
   Rng rng{1};
   Placement placement;
   /// The file that a problem from outside was read from, for contracts that define problem_of(); else empty.
-  std::filesystem::path file;
+  std::string file;
   /// The units of the output that an expectation is wanted for, in increasing order; empty: all of them. For
   /// contracts that define units(), and passed over by all others.
   std::vector<Index> units;
@@ -201,38 +200,40 @@ struct Variant {
   using Input = typename Op::Input;
   using Output = typename Op::Output;
   /// The call that is timed. It keeps no pointer into an output between calls, and allocates nothing.
-  using Kernel = std::function<void(const Input&, Output&)>;
+  using Kernel = detail::Callable<void(const Input&, Output&)>;
+
+  // Texts are copied when the variant is added: they must live until then, and may end with that call.
 
   /// The idea in snake_case (`packed`), with `@tier` where one source is compiled for several.
-  std::string name;
+  std::string_view name{};
   /// The idea in one line.
-  std::string summary;
+  std::string_view summary{};
   /// The variant whose idea this one takes further, without its tier: a step of the ladder from naive that
   /// reports show with what each step gained. Empty for those that are no step.
-  std::string after;
+  std::string_view after{};
   /// Set for an optimization that was published and is wrong: where, and what it gets wrong. It is never
   /// planned or timed; `assay check --known-bad` demands that it is rejected. Empty for every other variant.
-  std::string known_bad;
+  std::string_view known_bad{};
   /// Set for a kernel that tries to be timed for less than its work: the trick, and where it was seen. Like
   /// those that are known to be bad it stays apart; `assay check --known-cheats` demands that it is rejected.
-  std::string known_cheat;
+  std::string_view known_cheat{};
   /// Set for a kernel that does nothing wrong and looks as if it did: why. It stays apart as well, and the
   /// same command demands that it passes.
-  std::string known_honest;
+  std::string_view known_honest{};
   /// The arithmetic, where it is less precise than the contract's type, such as "products of bf16". Without
   /// it, errors may be no larger than 8 times those of naive (root mean square).
-  std::string precision;
-  /// The libraries that this variant hands work to, by the names in core/code/calls.cpp (`openblas`), or, of
-  /// others, by what stands before the first `_` or `::` of their functions. A variant that calls one that is
-  /// not here, or none that is, is rejected.
-  std::vector<std::string> libraries;
+  std::string_view precision{};
+  /// The libraries, four at most, that this variant hands work to, by the names in core/code/calls.cpp
+  /// (`openblas`), or, of others, by what stands before the first `_` or `::` of their functions. A variant
+  /// that calls one that is not here, or none that is, is rejected.
+  std::array<std::string_view, 4> libraries{};
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
   void (*run)(const Problem&, const Input&, Output&) = nullptr;
   /// Plans, packing space and thread pools are made here, outside the timed region.
-  std::function<Kernel(const Problem&, const Input&, const Context&)> prepare = nullptr;
+  detail::Callable<Kernel(const Problem&, const Input&, const Context&)> prepare = nullptr;
   /// A reason why this variant cannot run here, or nothing.
-  std::function<std::optional<std::string>(const Problem&, const Context&)> unfit = nullptr;
+  detail::Callable<std::optional<std::string>(const Problem&, const Context&)> unfit = nullptr;
 };
 
 /// Where the work of a variant is done: on this processor, or on another device, which nothing on this one
@@ -325,11 +326,9 @@ class Timed {
   virtual bool updates_in_place() const { return false; }
   /// Notes what the last call of an armed slice is about to update.
   virtual void note_state(std::uint64_t /*seed*/) {}
-  /// Calls `work` while all changing parts of the input have other content. Returns whether it did: not where
-  /// the time of a call may depend on the content, which holds more than numbers.
-  virtual bool with_other_content(std::uint64_t /*seed*/, const std::function<void()>& /*work*/) {
-    return false;
-  }
+  /// Gives all changing parts of the input other content, for as long as the result lives. Empty where the
+  /// time of a call may depend on the content, which holds more than numbers.
+  virtual std::shared_ptr<void> other_content(std::uint64_t /*seed*/) { return nullptr; }
   /// Ends an armed slice: the input becomes what it was. With a seed, what the last call left is judged, and
   /// what it may not have touched is looked at.
   virtual Agreement settle(std::optional<std::uint64_t> /*seed*/) { return {}; }
@@ -377,7 +376,7 @@ class Operation {
   virtual std::string canonical(std::string_view where, std::string_view problem) const = 0;
   /// The canonical text of the problem that `file` holds. Throws Error when the file cannot be used, or when
   /// this operation takes none.
-  virtual std::string problem_of(const std::filesystem::path& file) const = 0;
+  virtual std::string problem_of(const std::string& file) const = 0;
   virtual double footprint(std::string_view problem) const = 0;
   virtual Cost cost(std::string_view problem) const = 0;
   /// The same; nothing where the variant has its own clock, since its work is not this processor's.

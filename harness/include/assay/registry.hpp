@@ -5,7 +5,6 @@
 #include "assay/error.hpp"
 #include "assay/operation.hpp"
 
-#include <map>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -65,12 +64,12 @@ class Registry {
   std::vector<const Operation*> operations() && = delete;  // they would outlive the registry
 
  private:
-  static void require_word(std::string_view kind, std::string_view name);
-  static void require_variant_name(std::string_view operation, std::string_view name);
+  /// The place of the operation of this name, or that of the next one.
+  std::vector<std::unique_ptr<Operation>>::iterator place(std::string_view name);
   friend void detail::add_variant(Registry&, const detail::ErasedContract&,
                                   std::unique_ptr<detail::ErasedVariant>);
 
-  std::map<std::string, std::unique_ptr<Operation>, std::less<>> operations_;
+  std::vector<std::unique_ptr<Operation>> operations_;  ///< by name
   VariantInfo origin_;  ///< source, line, code and calls of what is being added
 };
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -116,7 +115,7 @@ class ReadyKernel {
 /// Texts of a variant, in the order of Variant; the caller keeps them.
 struct VariantWords {
   std::string_view name, summary, after, known_bad, known_cheat, known_honest, precision;
-  std::span<const std::string> libraries;
+  std::span<const std::string_view> libraries;  ///< empty ones do not count
   bool threaded = false;
 };
 
@@ -155,7 +154,7 @@ class ErasedContract {
   virtual std::vector<Index> values(const void* problem) const = 0;
   virtual std::vector<std::vector<Index>> corner_cases() const = 0;
   /// Throws Error where the operation takes no file.
-  virtual std::vector<Index> problem_of(const std::filesystem::path& file) const;
+  virtual std::vector<Index> problem_of(const std::string& file) const;
   virtual double footprint(const void* problem) const = 0;
   virtual Cost cost(const void* problem) const = 0;
   virtual Owned make_input(const void* problem, Setting& setting) const = 0;

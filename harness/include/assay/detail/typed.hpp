@@ -7,7 +7,6 @@
 #include "assay/operation.hpp"
 
 #include <concepts>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,7 +71,7 @@ template <class Op>
 class TypedVariant final : public ErasedVariant {
  public:
   TypedVariant(const VariantWords& words, Variant<Op>&& variant)
-      : ErasedVariant(words, variant.run != nullptr, variant.prepare != nullptr),
+      : ErasedVariant(words, variant.run != nullptr, static_cast<bool>(variant.prepare)),
         run_(variant.run),
         prepare_(std::move(variant.prepare)),
         unfit_(std::move(variant.unfit)) {}
@@ -120,7 +119,7 @@ class TypedOperation final : public ErasedContract {
     for (const Problem& one : Op::corner_cases()) out.push_back(values_of(one));
     return out;
   }
-  std::vector<Index> problem_of(const std::filesystem::path& file) const override {
+  std::vector<Index> problem_of(const std::string& file) const override {
     if constexpr (requires { Op::problem_of(file); }) {
       return values_of(Op::problem_of(file));
     } else {

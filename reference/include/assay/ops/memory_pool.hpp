@@ -4,6 +4,7 @@
 #include "assay/registry.hpp"
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
