@@ -17,22 +17,17 @@ const Register registered{[](Registry& r) {
   const auto prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) {
     const blocked::Tier tier = best_of(blocked::tiers());
     const blocked::Product forward{.m = p.m, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
-    // w_next starts as w, and the product is added with the rate.
-    const blocked::Product update{.m = p.k,
-                                  .n = p.n,
-                                  .k = p.m,
-                                  .lda = p.k,
-                                  .ldb = p.n,
-                                  .ldc = p.n,
-                                  .a_transposed = true,
-                                  .alpha = static_cast<float>(-MixedPrecision::rate),
-                                  .beta = 1};
+    const blocked::Product gradient{
+        .m = p.k, .n = p.n, .k = p.m, .lda = p.k, .ldb = p.n, .ldc = p.n, .a_transposed = true};
     const auto space =
-        std::make_shared<Buffer<float>>(std::max(tier.space_floats(forward), tier.space_floats(update)));
+        std::make_shared<Buffer<float>>(std::max(tier.space_floats(forward), tier.space_floats(gradient)));
     return [=](const MixedPrecision::Input& in, MixedPrecision::Output& out) {
       tier.multiply(blocked::with(forward, in.x.data(), in.w.data(), out.y.data()), space->data());
-      std::copy(in.w.begin(), in.w.end(), out.w_next.begin());
-      tier.multiply(blocked::with(update, in.x.data(), in.dy.data(), out.w_next.data()), space->data());
+      // The gradient is complete before it meets w: a product added to w rounds all of w, and with one row m
+      // products would be added one by one.
+      tier.multiply(blocked::with(gradient, in.x.data(), in.dy.data(), out.w_next.data()), space->data());
+      constexpr auto rate = static_cast<float>(MixedPrecision::rate);
+      for (Index i = 0; i < in.w.size(); ++i) out.w_next[i] = in.w[i] - rate * out.w_next[i];
     };
   };
   r.add<MixedPrecision>(

@@ -21,7 +21,8 @@ namespace assay {
 /// 2^-8 of it. Weights that are kept in bf16 stand still; w is their master copy.
 ///
 /// Bound, with u = 2^-24 and g(r) = r u / (1 - r u): products of two bf16 are exact, sums are kept in f32,
-/// and f is what the instruction VDPBF16PS flushes, as in `gemm_bf16`:
+/// and f is what the instruction VDPBF16PS flushes, as in `gemm_bf16`. The gradient is summed before w meets
+/// it: products added to w one by one would round w m times, and lose an update that is small beside w.
 ///   |fl(y) - y| <= g(k) |x| |w| + f
 ///   |fl(w_next) - w_next| <= rate (g(m + 2) |x|^T |dy| + f) + g(2) (|w| + rate |x|^T |dy|).
 ///
