@@ -150,9 +150,6 @@ struct Unmet {
   }
 };
 
-Index terms_of_dw_count(const Layer& p) { return p.n * p.out_pixels(); }
-Index terms_of_dx_count(const Layer& p) { return p.f * p.window().taps(); }
-
 const Register registered{[](Registry& r) {
   r.add<Conv2d>({.name = "naive", .summary = "seven loops, one sum per element of y", .run = naive_y});
   r.add<Conv2dDataGradient>(
@@ -176,12 +173,8 @@ void conv2d::demand_a_window_that_fits(std::string_view where, const conv2d::Lay
 }
 
 double Conv2d::footprint(const Problem& p) { return bytes_of(p, p.y_size(), p.depth()); }
-double Conv2dDataGradient::footprint(const Problem& p) {
-  return bytes_of(p, p.x_size(), terms_of_dx_count(p));
-}
-double Conv2dWeightGradient::footprint(const Problem& p) {
-  return bytes_of(p, p.w_size(), terms_of_dw_count(p));
-}
+double Conv2dDataGradient::footprint(const Problem& p) { return bytes_of(p, p.x_size(), terms(p)); }
+double Conv2dWeightGradient::footprint(const Problem& p) { return bytes_of(p, p.w_size(), terms(p)); }
 
 auto Conv2d::make_input(const Problem& p, Setting& setting) -> Input {
   demand_a_window_that_fits(name, p);
@@ -221,7 +214,7 @@ auto Conv2d::expect(const Problem& p, const Input& in, Setting& setting) -> Expe
 
 auto Conv2dDataGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Sums sums = sums_dx(p);
-  const Index count = terms_of_dx_count(p);
+  const Index count = terms(p);
   const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
   return expect_at(positions(sums, count, setting), [&](Index flat) {
     return sums.at(flat, [&](Index n, Index c, Index row, Index column) {
@@ -233,7 +226,7 @@ auto Conv2dDataGradient::expect(const Problem& p, const Input& in, Setting& sett
 
 auto Conv2dWeightGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Sums sums = sums_dw(p);
-  const Index count = terms_of_dw_count(p);
+  const Index count = terms(p);
   const double share = stays_exact(setting, count) ? 0 : g(static_cast<double>(count));
   const auto dw = [&](Index flat) {
     return sums.at(flat, [&](Index f, Index c, Index k, Index l) {
@@ -286,19 +279,9 @@ Cost Conv2dWeightGradient::cost(const Problem& p) {
           .avoidable_bytes = 4 * (unmet.x + (p.has_bias() ? 0 : unmet.y))};
 }
 
-void Conv2d::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
-  element = setting.draw_that_shows(p.depth());
-}
-
-void Conv2dDataGradient::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
-                              Setting& setting) {
-  element = setting.draw_that_shows(p.f * p.window().taps());
-}
-
-void Conv2dWeightGradient::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
-                                Setting& setting) {
-  element = setting.draw_that_shows(p.n * p.out_pixels());
-}
+Index Conv2d::terms(const Problem& p) { return p.depth(); }
+Index Conv2dDataGradient::terms(const Problem& p) { return p.f * p.window().taps(); }
+Index Conv2dWeightGradient::terms(const Problem& p) { return p.n * p.out_pixels(); }
 
 Index Conv2d::units(const Problem& p) { return p.y_size(); }
 Index Conv2dDataGradient::units(const Problem& p) { return p.x_size(); }

@@ -240,11 +240,6 @@ bool exact_squares(const Problem& p, Fill fill) {
 
 double elements(const Problem& p) { return product(p.rows, p.cols); }
 
-/// A row that depends on an element of an array [rows, cols], or of the parameters, which all of them share.
-Index touched_row(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return part == "gamma" || part == "beta" ? rng.integer(0, p.rows - 1) : at / p.cols;
-}
-
 /// Each array read or written once; a row stays in a cache between the passes over it. `streams`: arrays of
 /// the size of x that are read, and written.
 Cost cost_of(const Problem& p, double streams, double flops_per_element, double vectors, double statistics) {
@@ -265,7 +260,7 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-std::vector<Problem> layernorm::corner_cases() {
+std::vector<Problem> layernorm::Rows::corner_cases() {
   std::vector<Problem> out;
   // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
   for (const Index cols : {1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127, 257}) {
@@ -282,10 +277,12 @@ std::vector<Problem> layernorm::corner_cases() {
   return out;
 }
 
-std::vector<Problem> LayerNorm::corner_cases() { return layernorm::corner_cases(); }
-std::vector<Problem> RmsNorm::corner_cases() { return layernorm::corner_cases(); }
-std::vector<Problem> LayerNormResidual::corner_cases() { return layernorm::corner_cases(); }
-std::vector<Problem> RmsNormResidual::corner_cases() { return layernorm::corner_cases(); }
+Index layernorm::Rows::units(const Problem& p) { return p.rows; }
+
+// An element of the parameters counts for all rows.
+Index layernorm::Rows::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  return part == "gamma" || part == "beta" ? rng.integer(0, p.rows - 1) : at / p.cols;
+}
 
 double LayerNorm::footprint(const Problem& p) {
   // x, y, and the expectation of y with its bound.
@@ -412,24 +409,6 @@ Cost LayerNormResidual::cost(const Problem& p) { return cost_of(p, 2, 9, 2, 2); 
 // Per element: a square and its sum, then two products.
 Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 1, 4, 1, 1); }
 Cost RmsNormResidual::cost(const Problem& p) { return cost_of(p, 2, 5, 1, 1); }
-
-Index LayerNorm::units(const Problem& p) { return p.rows; }
-Index RmsNorm::units(const Problem& p) { return p.rows; }
-Index LayerNormResidual::units(const Problem& p) { return p.rows; }
-Index RmsNormResidual::units(const Problem& p) { return p.rows; }
-
-Index LayerNorm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_row(p, part, at, rng);
-}
-Index RmsNorm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_row(p, part, at, rng);
-}
-Index LayerNormResidual::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_row(p, part, at, rng);
-}
-Index RmsNormResidual::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_row(p, part, at, rng);
-}
 
 template class detail::TypedOperation<LayerNorm>;
 template class detail::TypedOperation<RmsNorm>;

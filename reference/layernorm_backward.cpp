@@ -182,12 +182,6 @@ Buffer<float> scales(Index count, Setting& setting) {
   return out;
 }
 
-/// An element of dy or x counts for its row of dx and for its column; gamma[j] counts for all rows.
-Index touched_unit(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "gamma") return rng.integer(0, p.rows - 1);
-  return rng.integer(0, 1) == 0 ? at / p.cols : p.rows + at % p.cols;
-}
-
 double elements(const Problem& p) { return product(p.rows, p.cols); }
 
 /// Arrays are read once and written once: a second walk finds them in a cache.
@@ -205,9 +199,6 @@ const Register registered{[](Registry& r) {
 }};
 
 }  // namespace
-
-std::vector<Problem> LayerNormBackward::corner_cases() { return layernorm::corner_cases(); }
-std::vector<Problem> RmsNormBackward::corner_cases() { return layernorm::corner_cases(); }
 
 double LayerNormBackward::footprint(const Problem& p) {
   // dy, x, dx, and the expectation of dx with its bound.
@@ -270,14 +261,12 @@ Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected&
 Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
 Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
 
-Index LayerNormBackward::units(const Problem& p) { return p.rows + p.cols; }
-Index RmsNormBackward::units(const Problem& p) { return p.rows + p.cols; }
+Index layernorm::RowsAndColumns::units(const Problem& p) { return p.rows + p.cols; }
 
-Index LayerNormBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_unit(p, part, at, rng);
-}
-Index RmsNormBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return touched_unit(p, part, at, rng);
+// An element of dy or x counts for its row of dx and for its column; gamma[j] counts for all rows.
+Index layernorm::RowsAndColumns::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
+  if (part == "gamma") return rng.integer(0, p.rows - 1);
+  return rng.integer(0, 1) == 0 ? at / p.cols : p.rows + at % p.cols;
 }
 
 template class detail::TypedOperation<LayerNormBackward>;

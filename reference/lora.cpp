@@ -265,14 +265,8 @@ Cost LoraBackward::cost(const Problem& p) {
           .avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0};
 }
 
-void Lora::salt(const Problem& p, const Input&, std::string_view, Index, float& element, Setting& setting) {
-  element = setting.draw_that_shows(2 * p.k + p.r);
-}
-
-void LoraBackward::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
-                        Setting& setting) {
-  element = setting.draw_that_shows(2 * std::max({p.k, p.m, p.n}));
-}
+Index Lora::terms(const Problem& p) { return 2 * p.k + p.r; }
+Index LoraBackward::terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
 
 Index Lora::units(const Problem& p) { return p.m * p.n; }
 

@@ -122,18 +122,25 @@ Containment containment_of(const CheckOptions& options) {
   return {.own_process = true, .time_limit = options.time_limit};
 }
 
-Checks check_corner_cases(const CheckOptions& options, const Registry& registry, const Hooks& hooks) {
-  Checks out;
-  for (CornerCheck& c : check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
-                                      Kin::sound, containment_of(options))) {
-    out.rows.push_back({.operation = c.operation,
-                        .variant = c.variant,
-                        .what = in_words(c),
-                        .skipped = std::move(c.skipped),
-                        .seconds = {},
-                        .agreement = std::move(c.agreement)});
+/// The rows of these checks; what(check) says what was checked.
+template <class What>
+std::vector<Row> rows_of(std::vector<CornerCheck> checks, const What& what) {
+  std::vector<Row> out;
+  for (CornerCheck& c : checks) {
+    out.push_back({.operation = c.operation,
+                   .variant = c.variant,
+                   .what = what(c),
+                   .skipped = std::move(c.skipped),
+                   .seconds = std::move(c.seconds),
+                   .agreement = std::move(c.agreement)});
   }
   return out;
+}
+
+Checks check_corner_cases(const CheckOptions& options, const Registry& registry, const Hooks& hooks) {
+  return {.rows = rows_of(check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
+                                        Kin::sound, containment_of(options)),
+                          [](const CornerCheck& c) { return in_words(c); })};
 }
 
 /// The requests in a trace of the PyTorch profiler, as a file that memory-pool contracts read.
@@ -182,15 +189,10 @@ Checks check_trace(const CheckTraceOptions& options, const Registry& registry, c
   const auto profiled = profiled_requests(options);
   if (profiled) out.about = allocator_text(profiled->events);
   const std::filesystem::path& problem = profiled ? profiled->file : options.trace;
-  for (CornerCheck& c : check_file(registry, options.check.filter, problem, options.check.seed, hooks,
-                                   containment_of(options.check))) {
-    out.rows.push_back({.operation = c.operation,
-                        .variant = c.variant,
-                        .what = fmt::format("{} ({})", options.trace.string(), c.problem),
-                        .skipped = std::move(c.skipped),
-                        .seconds = std::move(c.seconds),
-                        .agreement = std::move(c.agreement)});
-  }
+  out.rows = rows_of(
+      check_file(registry, options.check.filter, problem, options.check.seed, hooks,
+                 containment_of(options.check)),
+      [&](const CornerCheck& c) { return fmt::format("{} ({})", options.trace.string(), c.problem); });
   return out;
 }
 

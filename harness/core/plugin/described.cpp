@@ -209,30 +209,6 @@ std::pair<double, double> usual_tolerance(int type) {
   }
 }
 
-class DescribedContract final : public detail::ErasedContract {
- public:
-  DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
-                    std::vector<FieldRule> its_rules);
-
-  detail::Owned problem(const std::vector<Index>& values) const override {
-    return detail::owned([&] { return Problem{library_, operation_, values}; });
-  }
-  std::vector<Index> values(const void* p) const override { return detail::as<Problem>(p).values; }
-  std::vector<std::vector<Index>> corner_cases() const override;
-  double footprint(const void* p) const override;
-  Cost cost(const void* p) const override;
-  detail::Owned make_input(const void* p, Setting& setting) const override;
-  detail::Owned make_output(const void* p, const void* input, const Setting& setting) const override;
-  detail::Owned expect(const void* p, const void* input, Setting& setting) const override;
-  Agreement judge(const void* p, const void* input, const void* expected, const void* output) const override;
-  std::vector<detail::BufferView> inputs(void* input) const override;
-  std::vector<detail::BufferView> outputs(void* output) const override;
-
- private:
-  std::shared_ptr<const PluginLibrary> library_;
-  std::size_t operation_;
-};
-
 constexpr std::array<Fill, 2> both_fills{Fill::exact, Fill::uniform};
 
 /// Throws Error where the fields of an operation make no sense.
@@ -251,105 +227,6 @@ std::vector<FieldRule> rules_of(const PluginLibrary& library, const PluginOperat
   return out;
 }
 
-DescribedContract::DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
-                                     std::vector<FieldRule> its_rules)
-    : ErasedContract("", "", 1, both_fills, std::move(its_rules)),
-      library_(std::move(library)),
-      operation_(operation) {
-  const PluginOperation& described = library_->content().operations.at(operation);
-  name = described.name;
-  about = described.about;
-  version = described.version;
-  if (!described.exact) fills = fills.subspan(1);
-  content_decides_time = true;  // nobody but the library knows
-}
-
-std::vector<std::vector<Index>> DescribedContract::corner_cases() const {
-  std::vector<std::vector<Index>> out;
-  for (const std::string& problem : library_->content().operations.at(operation_).corner_cases) {
-    out.push_back(parse_fields(fmt::format("corner case of {}", name), problem, rules));
-  }
-  return out;
-}
-
-double DescribedContract::footprint(const void* p) const {
-  double out = 0;
-  for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
-    const auto size = static_cast<double>(tensor.size());
-    out += size * static_cast<double>(tensor.width()) * (is_updated(tensor) ? 2 : 1) + 24 * size;
-  }
-  return out;
-}
-
-Cost DescribedContract::cost(const void* p) const {
-  const PluginProblem& shapes = detail::as<Problem>(p).shapes();
-  // Nobody but the library knows what a right kernel may do without.
-  return {.flops = shapes.flops,
-          .bytes_read = shapes.bytes_read,
-          .bytes_written = shapes.bytes_written,
-          .f32 = std::ranges::all_of(
-              shapes.tensors, [](const PluginTensor& t) { return !t.is_number() || t.type == ASSAY_F32; })};
-}
-
-detail::Owned DescribedContract::make_input(const void* p, Setting& setting) const {
-  return detail::owned([&] {
-    Input out;
-    const auto add = [&](const PluginTensor& tensor, std::vector<Held>& to) {
-      to.push_back(held(tensor, setting.placement));
-      fill(tensor, to.back().block.payload(), setting);
-    };
-    const auto& tensors = detail::as<Problem>(p).shapes().tensors;
-    for (const PluginTensor& tensor : tensors) {
-      if (tensor.is_read()) add(tensor, out.read);
-    }
-    int place = 0;
-    for (const PluginTensor& tensor : tensors) {
-      if (is_updated(tensor)) {
-        add(tensor, out.starts);
-        out.starts.back().place = place;
-      }
-      if (!tensor.is_read()) ++place;
-    }
-    return out;
-  });
-}
-
-detail::Owned DescribedContract::make_output(const void* p, const void* input, const Setting& setting) const {
-  return detail::owned([&] {
-    Output out;
-    for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
-      if (tensor.is_read()) continue;
-      out.written.push_back(held(tensor, setting.placement));
-      if (!is_updated(tensor) || tensor.size() == 0) continue;
-      const auto start = of(tensor, detail::as<Input>(input).starts).view();
-      std::memcpy(out.written.back().block.payload(), start.data, start.bytes());
-    }
-    return out;
-  });
-}
-
-std::vector<detail::BufferView> DescribedContract::inputs(void* input) const {
-  std::vector<detail::BufferView> out;
-  for (const Held& one : detail::as<Input>(input).read) {
-    out.push_back(one.view());
-    out.back().role = one.tensor->use == ASSAY_CONSTANT ? Role::constant
-                      : one.tensor->is_number()         ? Role::changing
-                                                        : Role::permuted;
-    out.back().salt = salts[one.tensor->type];
-  }
-  for (const Held& one : detail::as<Input>(input).starts) {
-    out.push_back(one.view());
-    out.back().role = Role::steady;
-    out.back().updates = one.place;
-  }
-  return out;
-}
-
-std::vector<detail::BufferView> DescribedContract::outputs(void* output) const {
-  std::vector<detail::BufferView> out;
-  for (const Held& one : detail::as<Output>(output).written) out.push_back(one.view());
-  return out;
-}
 Expected expected(const Problem& problem, const Input& input, const Setting& setting) {
   Expected out;
   const PluginOperation& described = problem.described();
@@ -390,29 +267,140 @@ Expected expected(const Problem& problem, const Input& input, const Setting& set
   return out;
 }
 
-detail::Owned DescribedContract::expect(const void* p, const void* input, Setting& setting) const {
-  return detail::owned([&] { return expected(detail::as<Problem>(p), detail::as<Input>(input), setting); });
-}
-
-Agreement DescribedContract::judge(const void* p, const void*, const void* expected,
-                                   const void* output) const {
-  Agreement out;
-  const auto& [value, bound] = detail::as<Expected>(expected);
-  const auto& tensors = detail::as<Problem>(p).shapes().tensors;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const PluginTensor& tensor = tensors[i];
-    if (tensor.is_read()) continue;
-    const void* data = of(tensor, detail::as<Output>(output).written).block.payload();
-    const Shape shape{tensor.name, tensor.extents};
-    const auto size = static_cast<std::size_t>(tensor.size());
-    if (tensor.type == ASSAY_F32) {
-      out = out & within(shape, std::span(static_cast<const float*>(data), size), value[i], bound[i]);
-    } else {
-      out = out & within(shape, std::span<const double>(values_at(tensor, data)), value[i], bound[i]);
-    }
+class DescribedContract final : public detail::ErasedContract {
+ public:
+  DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
+                    std::vector<FieldRule> its_rules)
+      : ErasedContract("", "", 1, both_fills, std::move(its_rules)),
+        library_(std::move(library)),
+        operation_(operation) {
+    const PluginOperation& described = library_->content().operations.at(operation);
+    name = described.name;
+    about = described.about;
+    version = described.version;
+    if (!described.exact) fills = fills.subspan(1);
+    content_decides_time = true;  // nobody but the library knows
   }
-  return out;
-}
+
+  detail::Owned problem(const std::vector<Index>& values) const override {
+    return detail::owned([&] { return Problem{library_, operation_, values}; });
+  }
+
+  std::vector<Index> values(const void* p) const override { return detail::as<Problem>(p).values; }
+  std::vector<std::vector<Index>> corner_cases() const override {
+    std::vector<std::vector<Index>> out;
+    for (const std::string& problem : library_->content().operations.at(operation_).corner_cases) {
+      out.push_back(parse_fields(fmt::format("corner case of {}", name), problem, rules));
+    }
+    return out;
+  }
+
+  double footprint(const void* p) const override {
+    double out = 0;
+    for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
+      const auto size = static_cast<double>(tensor.size());
+      out += size * static_cast<double>(tensor.width()) * (is_updated(tensor) ? 2 : 1) + 24 * size;
+    }
+    return out;
+  }
+
+  Cost cost(const void* p) const override {
+    const PluginProblem& shapes = detail::as<Problem>(p).shapes();
+    // Nobody but the library knows what a right kernel may do without.
+    return {.flops = shapes.flops,
+            .bytes_read = shapes.bytes_read,
+            .bytes_written = shapes.bytes_written,
+            .f32 = std::ranges::all_of(
+                shapes.tensors, [](const PluginTensor& t) { return !t.is_number() || t.type == ASSAY_F32; })};
+  }
+
+  detail::Owned make_input(const void* p, Setting& setting) const override {
+    return detail::owned([&] {
+      Input out;
+      const auto add = [&](const PluginTensor& tensor, std::vector<Held>& to) {
+        to.push_back(held(tensor, setting.placement));
+        fill(tensor, to.back().block.payload(), setting);
+      };
+      const auto& tensors = detail::as<Problem>(p).shapes().tensors;
+      for (const PluginTensor& tensor : tensors) {
+        if (tensor.is_read()) add(tensor, out.read);
+      }
+      int place = 0;
+      for (const PluginTensor& tensor : tensors) {
+        if (is_updated(tensor)) {
+          add(tensor, out.starts);
+          out.starts.back().place = place;
+        }
+        if (!tensor.is_read()) ++place;
+      }
+      return out;
+    });
+  }
+
+  detail::Owned make_output(const void* p, const void* input, const Setting& setting) const override {
+    return detail::owned([&] {
+      Output out;
+      for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
+        if (tensor.is_read()) continue;
+        out.written.push_back(held(tensor, setting.placement));
+        if (!is_updated(tensor) || tensor.size() == 0) continue;
+        const auto start = of(tensor, detail::as<Input>(input).starts).view();
+        std::memcpy(out.written.back().block.payload(), start.data, start.bytes());
+      }
+      return out;
+    });
+  }
+
+  std::vector<detail::BufferView> inputs(void* input) const override {
+    std::vector<detail::BufferView> out;
+    for (const Held& one : detail::as<Input>(input).read) {
+      out.push_back(one.view());
+      out.back().role = one.tensor->use == ASSAY_CONSTANT ? Role::constant
+                        : one.tensor->is_number()         ? Role::changing
+                                                          : Role::permuted;
+      out.back().salt = salts[one.tensor->type];
+    }
+    for (const Held& one : detail::as<Input>(input).starts) {
+      out.push_back(one.view());
+      out.back().role = Role::steady;
+      out.back().updates = one.place;
+    }
+    return out;
+  }
+
+  std::vector<detail::BufferView> outputs(void* output) const override {
+    std::vector<detail::BufferView> out;
+    for (const Held& one : detail::as<Output>(output).written) out.push_back(one.view());
+    return out;
+  }
+
+  detail::Owned expect(const void* p, const void* input, Setting& setting) const override {
+    return detail::owned([&] { return expected(detail::as<Problem>(p), detail::as<Input>(input), setting); });
+  }
+
+  Agreement judge(const void* p, const void*, const void* expected, const void* output) const override {
+    Agreement out;
+    const auto& [value, bound] = detail::as<Expected>(expected);
+    const auto& tensors = detail::as<Problem>(p).shapes().tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const PluginTensor& tensor = tensors[i];
+      if (tensor.is_read()) continue;
+      const void* data = of(tensor, detail::as<Output>(output).written).block.payload();
+      const Shape shape{tensor.name, tensor.extents};
+      const auto size = static_cast<std::size_t>(tensor.size());
+      if (tensor.type == ASSAY_F32) {
+        out = out & within(shape, std::span(static_cast<const float*>(data), size), value[i], bound[i]);
+      } else {
+        out = out & within(shape, std::span<const double>(values_at(tensor, data)), value[i], bound[i]);
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::shared_ptr<const PluginLibrary> library_;
+  std::size_t operation_;
+};
 
 /// Calls of the reference, which computes in double precision.
 class ReferenceKernel final : public detail::ReadyKernel {

@@ -156,6 +156,8 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 ///     another valid value in the element `at` of that part, one that changes the output by more than its
 ///     bound, unless Setting::timed forbids it. Needed where Setting::draw() makes none, and for elements
 ///     that are no numbers of 32 bits.
+///   Index terms(const Problem&): the terms of the longest sum that an element of the input is in. Elements
+///     then change by Setting::draw_that_shows() in place of draw(), without salt().
 ///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
 ///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of
 ///     each start part. Without it the whole output is judged every time, which is for outputs that cost

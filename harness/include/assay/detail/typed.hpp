@@ -231,6 +231,8 @@ class TypedOperation final : public ErasedContract {
                                s.setting);
                     }) {
         Op::salt(as<Problem>(s.problem), as<Input>(s.input), s.part.name, s.at, element, s.setting);
+      } else if constexpr (std::is_same_v<T, float> && requires { Op::terms(as<Problem>(s.problem)); }) {
+        element = s.setting.draw_that_shows(Op::terms(as<Problem>(s.problem)));
       } else if constexpr (std::is_same_v<T, std::uint64_t>) {
         element = s.setting.rng.next();
       } else {

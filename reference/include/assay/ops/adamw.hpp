@@ -119,11 +119,11 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 ///   p = p - update(m, v)                of the formula, above
 /// p, m and v are updated in place; no array overlaps another. All are dense f32.
 ///
-/// Defined for finite g with |g| <= 1e17, for m and v that t - 1 steps of such gradients can have left, and for
-/// those that any number of calls at the same t leave: v tends to g^2, and v / (1 - beta2) is finite as well.
-/// Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so that flushing to zero is
-/// an error. What NaN, infinities and larger gradients do is undefined: training looks for them before the
-/// step.
+/// Defined for finite g with |g| <= 1e17, for m and v that t - 1 steps of such gradients can have left, and
+/// for those that any number of calls at the same t leave: v tends to g^2, and v / (1 - beta2) is finite as
+/// well. Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so that flushing to
+/// zero is an error. What NaN, infinities and larger gradients do is undefined: training looks for them
+/// before the step.
 ///
 /// Bound, element-wise, with u = 2^-24, g(r) = r u / (1 - r u) and the constants taken as real numbers, each
 /// rounded once from double. A term's roundings are counted along its way (Higham, Accuracy and Stability of
@@ -190,27 +190,23 @@ struct AdamW {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// 28 bytes per parameter, 16 of them read. Operations as the formulas write them: 9 for the decay and the
   /// moments, one to subtract, and those of the update.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
   /// A unit is a parameter.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 using AdamWPaper = AdamW<adamw::Paper>;
 using AdamWEpsilonHat = AdamW<adamw::EpsilonHat>;
 using AdamWEpsilonInside = AdamW<adamw::EpsilonInside>;
 
-extern template struct AdamW<adamw::Paper>;
-extern template struct AdamW<adamw::EpsilonHat>;
-extern template struct AdamW<adamw::EpsilonInside>;
 extern template class detail::TypedOperation<AdamWPaper>;
 extern template class detail::TypedOperation<AdamWEpsilonHat>;
 extern template class detail::TypedOperation<AdamWEpsilonInside>;

@@ -56,17 +56,16 @@ struct GradientAccumulation {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Every g is read once and sum written once: what variants that follow the micro-batches cannot reach.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
   /// A unit is a parameter.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// norm = sqrt(sum_i g[i]^2)
@@ -116,17 +115,16 @@ struct GradientClip {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// g read once and y written once; past the caches g is read twice.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
   /// A unit is an element of y; the norm is always judged.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<GradientAccumulation>;

@@ -46,18 +46,16 @@ struct ElementwiseChannelBiasBackward {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   float& element, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  static Index terms(const Problem&);
   /// A unit is a channel.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

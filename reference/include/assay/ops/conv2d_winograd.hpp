@@ -138,11 +138,11 @@ struct Conv2dWinograd : Conv2d {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
   /// FLOPs of the 36 products of each tile, or of the direct sum where those are fewer; neither
   /// transformations nor products with the padding count.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
 };
 
 /// dx as of conv2d_data_gradient, for 3 x 3 taps, stride 1 and dilation 1. The weights change from call to
@@ -159,11 +159,11 @@ struct Conv2dWinogradDataGradient : Conv2dDataGradient {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
   /// FLOPs of the 36 products of each tile, or of the direct sum where those are fewer; neither
   /// transformations nor products with the padding count.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
 };
 
 extern template class detail::TypedOperation<Conv2dWinograd>;

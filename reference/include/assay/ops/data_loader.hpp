@@ -105,19 +105,17 @@ struct DataLoader {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
   static bool has_helpers(const Problem& problem) { return problem.workers > 0; }
   /// The problem of a user's record file: one pass in batches of 256, or of all records where there are
   /// fewer.
-  static Problem problem_of(const std::filesystem::path& file);
-  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
-                                     const Output& output);
+  static Problem problem_of(const std::filesystem::path&);
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 };
 
 /// The consumer of one pass, the same for every variant.

@@ -13,7 +13,6 @@ namespace layernorm {
 /// Added to the variance, or to the mean square, so that a constant row has a finite scale.
 inline constexpr double epsilon = 1e-5;
 
-/// The shape of both contracts.
 struct Problem {
   Index rows = 1, cols = 1;
   static constexpr auto fields() {
@@ -21,8 +20,14 @@ struct Problem {
   }
 };
 
-/// The corner cases of all contracts that normalise rows.
-std::vector<Problem> corner_cases();
+/// The functions that all contracts of normalised rows have in common.
+struct Rows {
+  using Problem = layernorm::Problem;
+  static std::vector<Problem> corner_cases();
+  /// A unit is a row.
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
+};
 
 /// The expected values of one number per row that is expected. The bound depends on the side: a mean that is
 /// off only ever makes the spread around it larger.
@@ -59,13 +64,12 @@ struct Statistic {
 /// A term left out of a sum shows for cols up to about 4,000, where 1 / n is n u.
 ///
 /// Source: Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3 and 4.
-struct LayerNorm {
+struct LayerNorm : layernorm::Rows {
   static constexpr std::string_view name = "layernorm";
   static constexpr std::string_view about =
       "y = (x - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32, with mean and 1 / sqrt";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, gamma, beta;
     static constexpr auto parts() {
@@ -83,17 +87,12 @@ struct LayerNorm {
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 /// rstd[r] = 1 / sqrt(sum_j x[r, j]^2 / cols + epsilon)
@@ -107,13 +106,12 @@ struct LayerNorm {
 ///
 /// Source: Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019, equation 4; epsilon as in
 /// LLaMA (Touvron et al., arXiv:2302.13971).
-struct RmsNorm {
+struct RmsNorm : layernorm::Rows {
   static constexpr std::string_view name = "rmsnorm";
   static constexpr std::string_view about =
       "y = x / sqrt(mean(x^2) + 1e-5) gamma for each row, f32, with 1 / sqrt";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, gamma;
     static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("gamma", &Input::gamma)}; }
@@ -127,17 +125,12 @@ struct RmsNorm {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -151,13 +144,12 @@ struct RmsNorm {
 /// Source: the transformer block, Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.1, in
 /// the order of GPT-2, where the sum is kept: Radford et al., Language Models are Unsupervised Multitask
 /// Learners (2019), section 2.3.
-struct LayerNormResidual {
+struct LayerNormResidual : layernorm::Rows {
   static constexpr std::string_view name = "layernorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = (s - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, r, gamma, beta;
     static constexpr auto parts() {
@@ -177,17 +169,12 @@ struct LayerNormResidual {
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -198,13 +185,12 @@ struct LayerNormResidual {
 /// rounded s. In the exact fill s is a small integer other than 0, as x is there.
 ///
 /// Source: LLaMA, Touvron et al., arXiv:2302.13971 (2023), section 2.2, on Zhang and Sennrich (2019).
-struct RmsNormResidual {
+struct RmsNormResidual : layernorm::Rows {
   static constexpr std::string_view name = "rmsnorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = s / sqrt(mean(s^2) + 1e-5) gamma for each row, f32";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> x, r, gamma;
     static constexpr auto parts() {
@@ -222,17 +208,12 @@ struct RmsNormResidual {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 extern template class detail::TypedOperation<LayerNorm>;

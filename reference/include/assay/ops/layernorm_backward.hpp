@@ -7,6 +7,16 @@
 #include <array>
 
 namespace assay {
+namespace layernorm {
+
+/// The functions that both contracts have in common.
+struct RowsAndColumns : Rows {
+  /// A unit is a row of dx, or after them a column with its sums over rows.
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
+};
+
+}  // namespace layernorm
 /// xhat[r, j] = (x[r, j] - mean[r]) rstd[r]
 /// w[r, j] = dy[r, j] gamma[j]
 /// dx[r, j] = rstd[r] (w[r, j] - sum_k w[r, k] / cols - xhat[r, j] sum_k w[r, k] xhat[r, k] / cols)
@@ -36,13 +46,12 @@ namespace assay {
 /// Source: the chain rule on Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3
 /// and 4, with the statistics as functions of x; the same sums as in batch normalization, Ioffe and Szegedy,
 /// arXiv:1502.03167 (2015), section 3.
-struct LayerNormBackward {
+struct LayerNormBackward : layernorm::RowsAndColumns {
   static constexpr std::string_view name = "layernorm_backward";
   static constexpr std::string_view about =
       "dx = rstd (dy gamma - mean(dy gamma) - xhat mean(dy gamma xhat)) by rows, f32, with dgamma and dbeta";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
     static constexpr auto parts() {
@@ -62,17 +71,12 @@ struct LayerNormBackward {
   };
   static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row of dx, or after them a column with its dgamma and dbeta.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 /// xhat[r, j] = x[r, j] rstd[r]
@@ -89,13 +93,12 @@ struct LayerNormBackward {
 ///
 /// Source: the chain rule on Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019,
 /// equation 4.
-struct RmsNormBackward {
+struct RmsNormBackward : layernorm::RowsAndColumns {
   static constexpr std::string_view name = "rmsnorm_backward";
   static constexpr std::string_view about =
       "dx = rstd (dy gamma - xhat mean(dy gamma xhat)) by rows, xhat = x rstd, f32, with dgamma";
   static constexpr int version = 1;
 
-  using Problem = layernorm::Problem;
   struct Input {
     Buffer<float> dy, x, rstd, gamma;
     static constexpr auto parts() {
@@ -114,17 +117,12 @@ struct RmsNormBackward {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  /// A unit is a row of dx, or after them a column with its dgamma.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 };
 
 extern template class detail::TypedOperation<LayerNormBackward>;

@@ -164,19 +164,17 @@ struct MemoryPoolValidate {
   };
   static constexpr std::array fills{Fill::exact};
 
-  static Problem problem_of(const std::filesystem::path& file);
+  static Problem problem_of(const std::filesystem::path&);
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   Entry& element, Setting& setting);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   memory_pool::Request& element, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at, Entry& element, Setting&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at,
+                   memory_pool::Request& element, Setting&);
 };
 
 /// lower[i], upper[i] = lower[i] + bytes[i] for each request, and height[0] = max upper, such that the plan
@@ -226,21 +224,19 @@ struct MemoryPoolPlan {
   };
   static constexpr std::array fills{Fill::exact};
 
-  static Problem problem_of(const std::filesystem::path& file);
+  static Problem problem_of(const std::filesystem::path&);
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   memory_pool::Request& element, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at,
+                   memory_pool::Request& element, Setting&);
   /// The height, "height 1,056,768 bytes, lower bound 1,048,576 bytes, gap 0.78 %": no plan is more than the
   /// gap lower than this one, and the best may be this one.
-  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
-                                     const Output& output);
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 };
 
 extern template class detail::TypedOperation<MemoryPoolValidate>;

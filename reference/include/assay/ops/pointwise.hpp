@@ -92,18 +92,16 @@ struct Pointwise {
   static constexpr auto fills = pointwise::fills_of<Formula::domain>();
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   float& element, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of every output.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 namespace pointwise {
@@ -127,18 +125,6 @@ void for_each_formula(const Visit& visit) {
 
 }  // namespace pointwise
 
-extern template struct Pointwise<pointwise::Gelu>;
-extern template struct Pointwise<pointwise::GeluTanh>;
-extern template struct Pointwise<pointwise::Sigmoid>;
-extern template struct Pointwise<pointwise::GeluBackward>;
-extern template struct Pointwise<pointwise::GeluTanhBackward>;
-extern template struct Pointwise<pointwise::SigmoidBackward>;
-extern template struct Pointwise<pointwise::ReluBackward>;
-extern template struct Pointwise<pointwise::MultiplyBackward>;
-extern template struct Pointwise<pointwise::AddBackward>;
-extern template struct Pointwise<pointwise::ChannelBias>;
-extern template struct Pointwise<pointwise::BiasGelu>;
-extern template struct Pointwise<pointwise::ScaleAddRelu>;
 extern template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;

@@ -63,20 +63,18 @@ struct SoftmaxCrossEntropy {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// x is read once and dx written once; of the operations those around the exponential.
-  static Cost cost(const Problem& problem);
+  static Cost cost(const Problem&);
   /// Another class.
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   Index& element, Setting& setting);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
   /// A unit is a row.
-  static Index units(const Problem& problem);
-  static Index touched(const Problem& problem, std::string_view part, Index at, Rng& rng);
+  static Index units(const Problem&);
+  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<SoftmaxCrossEntropy>;

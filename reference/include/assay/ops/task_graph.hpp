@@ -75,21 +75,19 @@ struct TaskGraph {
   static constexpr std::array fills{Fill::exact};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
   /// Names the first task in a topological order that is wrong and what happened to it.
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
 
   /// A graph in a CSV file, see read_dag(), with the column `nanoseconds`: 0 to 1e9 each, at most 1e10 in
   /// all.
-  static Problem problem_of(const std::filesystem::path& file);
+  static Problem problem_of(const std::filesystem::path&);
   /// The work of the graph, and the time that no schedule on so many threads can beat.
-  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
-                                     const Output& output);
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 
   /// Does the work of task `task`. All variants call this one function, so that none has better code for it.
   static void run_task(const Input& input, Output& output, TaskId task);

@@ -80,22 +80,19 @@ struct TaskGraphMemory {
   static constexpr std::array fills{Fill::exact};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
   /// Names the two buffers, and the readers that no path orders.
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   Index& element, Setting& setting);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
 
   /// A graph in a CSV file, see read_dag(), with the column `bytes`: 1 to 2^40 each.
-  static Problem problem_of(const std::filesystem::path& file);
+  static Problem problem_of(const std::filesystem::path&);
   /// The height, that of the plan for one order, and below which none can be.
-  static std::vector<Figure> figures(const Problem& problem, const Input& input, const Expected& expected,
-                                     const Output& output);
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 };
 
 namespace task_graph_memory {

@@ -100,17 +100,15 @@ struct TrainStep {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem& problem);
-  static Input make_input(const Problem& problem, Setting& setting);
-  static Output make_output(const Problem& problem, const Input& input, const Setting& setting);
-  static Expected expect(const Problem& problem, const Input& input, Setting& setting);
-  static Agreement judge(const Problem& problem, const Input& input, const Expected& expected,
-                         const Output& output);
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Operations: two for each multiply-add of the products of both passes, and those of clipping and AdamW.
   /// Bytes: the batch and the state, once; activations are no part of the definition.
-  static Cost cost(const Problem& problem);
-  static void salt(const Problem& problem, const Input& input, std::string_view part, Index at,
-                   Index& element, Setting& setting);
+  static Cost cost(const Problem&);
+  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
 
   /// Does one step with a trainer of the problem's network, as every variant does.
   static void run(training::Trainer& trainer, const Problem& problem, const Input& input, Output& output);
