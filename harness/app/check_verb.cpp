@@ -273,7 +273,7 @@ Outcome told(const CheckOptions& options, const std::function<Checks(const Hooks
     if (!sound_rows.empty()) text += operation + '\n' + sound_rows;
     if (!bad_rows.empty()) rejected += operation + '\n' + bad_rows;
   }
-  // Right above the verdict: a terminal shows the end of what is long.
+  // Right above the verdict: a terminal shows the end of a long text.
   text += rejected;
   const std::string counts =
       fmt::format("{} agree, {} disagree, {}{} skipped", all.agree, all.disagree,

@@ -66,7 +66,7 @@ std::vector<Selected> select(const Registry& registry, const std::string& filter
   return out;
 }
 
-/// One step of checking: what is to be opened for it, and which kernel is to be called.
+/// One step of checking: the workload to open, and the kernel to call on it.
 struct CheckStep {
   const Operation* operation;
   std::size_t variant;

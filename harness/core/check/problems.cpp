@@ -62,8 +62,8 @@ class Extents {
   std::vector<Index> values_;
 };
 
-/// Returns what has fewer than a quarter of the corner cases above it: of those that the variant can run, if
-/// any.
+/// Returns the corner case at the third quartile of work, among those that the variant can run; among all
+/// that naive can run where the variant can run none.
 std::string middling_corner_case(const Operation& operation, std::size_t variant) {
   std::vector<std::string> all = operation.corner_cases();
   const auto is_unfit = [&](std::size_t v) {

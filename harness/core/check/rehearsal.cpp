@@ -12,8 +12,8 @@ namespace assay::detail {
 
 Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {
 #ifdef __GLIBC__
-  // Memory that a kernel takes and does not write holds no zeros by chance, but bytes of 0x7f: the complement
-  // of what is asked for, and numbers of 1e38.
+  // Fresh memory holds no zeros by chance, but bytes of 0x7f, the complement of the option: floats of 1e38.
+  // So a kernel that reads what it did not write is found out.
   constexpr int complement = 0x80;
   mallopt(M_PERTURB, complement);
 #endif

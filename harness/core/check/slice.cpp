@@ -205,8 +205,8 @@ void AuditedSlices::find(std::string fault) {
 }
 
 void AuditedSlices::look_at_clock(const SliceTime& time) {
-  // Two system calls, and what comes between: in half of all slices, which an interruption does not hit. Of
-  // short ones on a busy machine it hits several in a row.
+  // `slack` covers two system calls. An interruption between them hits fewer than half of all slices, though
+  // on a busy machine it may hit several short slices in a row.
   constexpr double slack = 1e-5, share = 0.05, short_slice = 1e-3;
   const Index enough = time.seconds_by_kernel < short_slice ? 6 : 3;
   if (time.seconds > (1 - share) * time.seconds_by_kernel - slack) return;

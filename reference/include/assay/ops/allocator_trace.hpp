@@ -22,9 +22,9 @@ inline constexpr Index most_requests = Index{1} << 20;
 ///
 /// Throws Error naming file and line for: a file that cannot be read or holds no request; a column that is
 /// missing, or given twice; a line with more or fewer fields than the first, or of more than 4,095
-/// characters; what is no integer below 2^62; a life that starts before 0, or does not end after its start;
-/// a size that is not positive; sizes that sum to more than 2^62; more than most_requests. Memory does not
-/// grow with the file.
+/// characters; a number that is no integer below 2^62; a life that starts before 0, or does not end after its
+/// start; a size that is not positive; sizes that sum to more than 2^62; more than most_requests. Memory does
+/// not grow with the file.
 Index for_each_request(const std::filesystem::path& file,
                        const std::function<void(const memory_pool::Request&)>& take);
 

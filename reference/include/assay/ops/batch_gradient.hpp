@@ -12,7 +12,7 @@ namespace assay {
 
 /// sum[i] = sum_j w_j g[j, i], w_j = samples_j / batch: the gradient of the mean loss of a batch from those
 /// of its micro-batches, g[j, n] the gradient of the mean loss of micro-batch j. All hold `micro` samples but
-/// the last, which holds what is left: weights of 1 / count for all would favour its samples. f32, dense; sum
+/// the last, which holds the rest: weights of 1 / count for all would favour its samples. f32, dense; sum
 /// overlaps no g.
 ///
 /// Variants take the micro-batches one after the other, since in training only one exists at a time.
@@ -61,7 +61,7 @@ struct GradientAccumulation {
   static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// Every g is read once and sum written once: what variants that follow the micro-batches cannot reach.
+  /// Every g is read once and sum written once. Variants that follow the micro-batches move more.
   static Cost cost(const Problem&);
   /// A unit is a parameter.
   static Index units(const Problem&);

@@ -17,9 +17,10 @@ std::vector<double> smoothed(std::span<const float> losses, std::size_t window);
 /// Two right implementations do not stay together bit by bit. Their gradients differ by rounding, about 1e-6
 /// of their size, and a step of AdamW turns that into a like difference of parameters, but a whole step of
 /// lr where a gradient is nothing but rounding. From there on the difference grows with the curvature of the
-/// loss, by a factor per step above or below 1 that no bound knows beforehand. So what may be asked of two
-/// right ones is an empirical number: it is stated with the test that measures it, with the margin to what
-/// was measured and to what a wrong one gives. The window takes out that batches differ in difficulty.
+/// loss, by a factor per step above or below 1 that no bound knows beforehand. So the
+/// limit for two right ones is empirical: the test that measures it states it, with its margins to the
+/// measured difference and to that of a wrong one. The window averages over batches, which differ in
+/// difficulty.
 double largest_difference(std::span<const float> losses, std::span<const float> others, std::size_t window);
 
 }  // namespace assay::training

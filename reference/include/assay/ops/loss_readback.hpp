@@ -51,7 +51,7 @@ class Queue {
   std::thread thread_;
 };
 
-/// A step, by whoever runs it.
+/// The state after a step, whether the device or the loop runs it.
 State after(State state, std::uint64_t seed, Index grain);
 /// Rounds of work that the loop has to do itself in each step, such as preparing the next batch.
 std::uint64_t prepared(std::uint64_t batch, Index host);
@@ -61,7 +61,7 @@ std::uint64_t prepared(std::uint64_t batch, Index host);
 /// state_0 = 0, state_s = the scrambling of (state_{s-1}, seed[s]) after `grain` rounds, for s = 1 … steps,
 /// on a queue; and batch_s = the scrambling of batch_{s-1} after `host` rounds, in the loop. loss[j],
 /// correct[j] are the state after `every` (j + 1) steps, the last one after all; batch[1] is that of the end.
-/// The loop may read the state as often as it likes: what is asked for is what it prints.
+/// The loop may read the state as often as it likes: only the printed numbers are judged.
 ///
 /// A read waits until the queue has run dry. Where two numbers are read in each step, the second finds it
 /// dry: to leave it out is no half of the cost, but nearly nothing. What costs is that the loop's own work no

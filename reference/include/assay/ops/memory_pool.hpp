@@ -79,8 +79,7 @@ struct Draft {
   std::vector<Index> offsets;
   Index pool = 0;
 };
-/// A valid plan for `requests` and, if `mutated`, what became of copies of it: as many plans for any
-/// requests.
+/// A valid plan for `requests` and, if `mutated`, changed copies of it: always the same number of them.
 std::vector<Draft> drafts(std::span<const Request> requests, bool mutated, Rng& rng);
 inline constexpr Index mutations = 28;
 
@@ -101,9 +100,9 @@ inline constexpr Index mutations = 28;
 /// with weight gradients that stay until the end, where the global norm is known; `trace`, from a file.
 /// `plans=mutated` validates one valid plan, 26 that were made of it and two that were published: an offset,
 /// a size or a life is changed, blocks are added, and some remain valid by one byte or by one step.
-/// `plans=one` has the valid plan alone, and is what to time: a call is then one validation. Its check says
-/// little, since an answer of 1 passes it; that of `plans=mutated` is the one with teeth, and every corner
-/// case has it.
+/// `plans=one` has the valid plan alone, and is the one to time: a call is then one validation. Its check
+/// says little, since an answer of 1 passes it; nearly all corner cases have `plans=mutated`, whose check has
+/// teeth.
 ///
 /// Cost. What is read once, blocks (24 + 8) bytes per plan, and no FLOPs. A variant may stop at the first
 /// fault, so that with `plans=mutated` less is read than is counted.

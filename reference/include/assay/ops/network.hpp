@@ -50,7 +50,8 @@ struct Segment {
   std::string_view name;
   std::vector<Index> extents;
   Index begin = 0, count = 0;
-  /// Inputs that each output sums over: of weights. 0 for what is added, 1 for scales.
+  /// Of weights, the inputs that each output sums over; 0 for biases and other added parameters, 1 for
+  /// scales.
   Index fan_in = 0;
 };
 
@@ -90,8 +91,8 @@ class Segments {
 };
 
 /// Writes parameters to start from: weights with the variance 1 / fan_in (LeCun, Bottou, Orr and Mueller,
-/// Efficient BackProp, 1998, section 4.6), uniform; scales in [0.9, 1.1); what is added in [-0.1, 0.1), not
-/// 0, so that a variant that leaves it out is seen.
+/// Efficient BackProp, 1998, section 4.6), uniform; scales in [0.9, 1.1); added parameters in
+/// [-0.1, 0.1) and not 0, so that a variant that leaves them out is seen.
 void initialize(const Network& network, Rng& rng, std::span<float> parameters);
 
 /// Multiply-adds of the products in one forward pass over an image; and in a backward pass, which forms two

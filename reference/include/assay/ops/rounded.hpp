@@ -20,8 +20,8 @@ namespace assay {
 ///
 /// Two things are assumed, and neither is proved: that independence, which errors of a number that is used
 /// twice do not have, and that slopes at `value` are those in its surroundings. bound() makes up for both by
-/// a margin, whose use whoever judges with it has to measure. A rounding counts as u of its result, its
-/// maximum, where its root mean square is about half of that.
+/// a margin; a contract that judges by it measures how much of the margin right results use. A rounding
+/// counts as u of its result, its maximum, where its root mean square is about half of that.
 struct Rounded {
   double value = 0, deviation = 0;
 
@@ -45,7 +45,7 @@ struct Rounded {
 
 namespace detail {
 
-/// Adds `roundings` of the result, and what may underflow in them.
+/// Adds `roundings` of the result, and the most that underflow takes away in them.
 inline Rounded rounded(double value, double deviation, double roundings = 1) {
   const double own = 0x1p-24 * value;
   return {value, std::sqrt(deviation * deviation + roundings * own * own) + 0x1p-149};
@@ -88,8 +88,7 @@ inline Rounded exp(Rounded x) {
 /// The logarithm of a number that is well above 0, by a function of 2 ulp.
 inline Rounded log(Rounded x) { return detail::rounded(std::log(x.value), x.deviation / x.value, 16); }
 
-/// `x` without its error: a number that drops out of the result whatever it is, as what softmax is shifted
-/// by.
+/// `x` without its error: any number in its place gives the same result, as does any shift of a softmax.
 inline float any(float x) { return x; }
 inline double any(double x) { return x; }
 inline Rounded any(Rounded x) { return {x.value, 0}; }
@@ -98,7 +97,7 @@ inline double value_of(Rounded x) { return x.value; }
 
 /// A sum of terms. In Rounded it is the same for every order of summation: each of the roundings is one of a
 /// partial sum, which is at most the sum of magnitudes. `others` counts further roundings that a term may
-/// meet in a variant which distributes what follows over the terms.
+/// meet in a variant that distributes a later factor over the terms.
 template <class Real>
 class Sum {
  public:

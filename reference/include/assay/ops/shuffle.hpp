@@ -22,8 +22,8 @@ void shuffle_into(std::span<Index> order, Shuffle shuffle, Index block, Rng& rng
 
 /// Measures how well the samples of a batch are mixed: the mean over batches of the number of different
 /// pieces of the file that a batch draws from, with the file cut into as many equal pieces as a batch has
-/// samples, over what a full shuffle expects. About 1 for a full shuffle, near 0 for none. `order` is whole,
-/// batch >= 1.
+/// samples, over the expectation of that for a full shuffle. About 1 for a full shuffle, near 0 for none.
+/// `order` is whole, batch >= 1.
 double mixing(std::span<const Index> order, Index batch);
 
 }  // namespace assay

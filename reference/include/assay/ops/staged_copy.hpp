@@ -10,7 +10,8 @@ namespace assay {
 
 /// y[b, i] = h_rounds,  h_0 = 0,  h_r = h_{r-1} / 2 + staged[i],  staged = a copy of x[b, :]
 /// for batches b in order, x[batches, n] and y likewise, row-major f32. The copy stands for one to pinned
-/// memory or to a device, which no kernel may leave out; the rounds for what a step does with the batch.
+/// memory or to a device, which no kernel may leave out; the rounds stand for the work of a step on the
+/// batch.
 ///
 /// A copy that its consumer needs at once overlaps nothing. One of the next batch does, and takes at best
 /// max(copy, work) in place of their sum; it needs a second staging area while the first is in use.

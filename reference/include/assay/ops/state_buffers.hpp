@@ -11,10 +11,10 @@ namespace assay {
 /// y[s, i] = h_steps,  h_0 = 0,  h_t = h_{t-1} / 2 + x[s, i]
 /// for samples s in batches of `batch`, of which the last holds what is left, x[samples, hidden] and y
 /// likewise, row-major f32. h is the state of one batch at a time: [batch, hidden] floats that belong to the
-/// kernel. A batch needs it zero, whatever the batch before left in it, and a short one has fewer rows.
+/// kernel. Each batch starts from zeros, and a short one has fewer rows.
 ///
-/// The recurrence is that of a layer without weights: what is measured are the state's allocation and its
-/// zeros, which in training stand beside the products of the layer.
+/// The recurrence is that of a layer without weights: a call takes the time of the state's allocation and of
+/// its zeros, which training spends beside the products of the layer.
 ///
 /// Bound, with u = 2^-24 and g(r) = r u / (1 - r u): halves are exact, and each step has one sum, so that
 ///   |fl(y) - y| <= g(steps) 2 |x|.
@@ -53,7 +53,7 @@ struct StateBuffers {
   static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// x is read once and y written once: what is done to the state is a kernel's own.
+  /// x is read once and y written once. Traffic of the state does not count.
   static Cost cost(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);

@@ -12,9 +12,9 @@ namespace assay {
 ///   derived[c] = table[c] for 0 < c < columns,  derived[0] = 2 table[0],
 ///   derived[columns] = table[0] + table[columns - 1]
 /// for table[columns, rows], f32, stored by columns, as data frames are. Then both tables are read at every
-/// `every`-th row: original[columns, ceil(rows / every)] is what the table holds, read after all of that was
-/// done, and read[columns + 1, …] what the derived one holds. The copy itself is nobody's output: what is
-/// shared and what is copied is up to the kernel, as long as the table does not change.
+/// `every`-th row: original[columns, ceil(rows / every)] holds the rows of the table, read after all of that
+/// was done, and read[columns + 1, …] those of the derived one. The copy itself is no output: a kernel may
+/// share columns or copy them, as long as the table does not change.
 ///
 /// The result has the same value: twice a number is exact, and the sum is rounded once.
 ///

@@ -1,4 +1,5 @@
-/// Directed acyclic graphs of tasks: made from edges and validated, and what no schedule of one can beat.
+/// Directed acyclic graphs of tasks: how they are made from edges and validated, and bounds of every
+/// schedule.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -87,7 +88,7 @@ enum class DagShape { layered_random, chain, wavefront, inception, residual, fil
 inline constexpr std::array<std::string_view, 6> dag_shape_words{"layered_random", "chain",    "wavefront",
                                                                  "inception",      "residual", "file"};
 
-/// A graph with a number per task: a relative duration, or what a file says.
+/// A graph with a number per task: a relative duration, or the number in a file.
 struct WeightedDag {
   Dag dag;
   std::vector<double> weight;

@@ -24,7 +24,7 @@ namespace assay {
 ///
 /// Undefined: pixels, parameters and moments that are not finite.
 ///
-/// Bound. A step is judged in parts, each from what was written before it, since a bound on p' alone would
+/// Bound. A step is judged in parts, each from the parts written before it, since a bound on p' alone would
 /// say nothing: AdamW divides m by the root of v, and where g is small beside its own rounding error the
 /// sign of the update is arbitrary.
 /// * loss and g: |fl(x) - x| <= 8 s, where s is the deviation that Rounded carries along with x through the
@@ -43,7 +43,7 @@ namespace assay {
 ///   numerator and, halved by the root, once in the divisor of the update:
 ///     m': g(9) (beta1 |m| + (1 - beta1) |y|),  v': g(15) v',
 ///     p': g(3) |p - lr wd p| + g(29) F M / D,
-///   F, M and D as in adamw, and each plus what may underflow. Whatever is right about g, an update that
+///   F, M and D as in adamw, and each plus underflow. Even if g is right, an update that
 ///   is not that of the written g is rejected.
 ///
 /// Source: the networks' own; stochastic gradient descent by backpropagation, Rumelhart, Hinton and Williams,

@@ -47,8 +47,8 @@ struct Parameters {
 class Trainer {
  public:
   virtual ~Trainer() = default;
-  /// Makes what batches of n images need, so that phases neither allocate memory nor start threads. A size
-  /// that was not prepared is, by the first forward() that meets it.
+  /// Allocates memory and starts threads for batches of n images, so that phases do neither. The first
+  /// forward() of a size that was not prepared does it then.
   virtual void prepare(Index n) = 0;
   /// Activations and logits. The batch must stay as it is until backward() is done.
   virtual void forward(const State& at, const Batch& batch) = 0;
