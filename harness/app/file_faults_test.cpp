@@ -9,7 +9,6 @@
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/hand_made_ledger.hpp"
 #include "bench/programs/bundle.hpp"
-#include "bench/programs/bundle_fields.hpp"
 #include "bench/programs/project.hpp"
 #include "core/check/doubling.hpp"
 #include "training/epoch/epoch_log.hpp"

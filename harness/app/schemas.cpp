@@ -8,7 +8,7 @@
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/results_fields.hpp"
-#include "bench/programs/bundle_fields.hpp"
+#include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"

@@ -9,7 +9,7 @@
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/programs/bundle_fields.hpp"
+#include "bench/programs/bundle.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"

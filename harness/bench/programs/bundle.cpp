@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "bench/programs/bundle_fields.hpp"
 #include "bench/programs/kept_programs.hpp"
 #include "core/machine/processor.hpp"
 

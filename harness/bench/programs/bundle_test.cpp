@@ -3,7 +3,6 @@
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "bench/programs/bundle_fields.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/json.hpp"
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -49,10 +50,8 @@ std::string value_set(const std::string& script, std::string_view name) {
 
 std::map<std::string, std::string> cache_entries(std::string_view text) {
   std::map<std::string, std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
     // NAME:TYPE=value, and comments that begin with # or //.
     const std::size_t colon = line.find(':'), equals = line.find('=');
     if (line.empty() || line.front() == '#' || line.front() == '/') continue;

@@ -14,59 +14,54 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* list_name = "links.json";
 
-/// The list that a folder of kept programs holds.
-struct LinkList {
-  std::vector<std::string> files;  ///< names in the folder
-  std::string remark;              ///< why there are fewer than were asked for
-  bool lasting = false;            ///< the reason will hold the next time
-};
-
-void describe(Fields& f, LinkList& list) {
-  f("files", list.files);
-  f("remark", list.remark);
-  f("lasting", list.lasting, {.optional = true});
-}
-
 }  // namespace
+
+/// As the list of a folder has it: with names in the folder.
+void describe(Fields& f, Links& links) {
+  std::vector<std::string> names;
+  for (const fs::path& file : links.files) names.push_back(file.filename().string());
+  f("files", names);
+  f("remark", links.remark);
+  if (f.reads()) links.lasting = false;
+  f("lasting", links.lasting, {.optional = true});
+  if (f.reads()) links.files.assign(names.begin(), names.end());
+}
 
 std::optional<Links> kept_links(const fs::path& folder, int count) {
   const fs::path list = folder / list_name;
   if (!fs::exists(list)) return std::nullopt;
-  // A list that somebody damaged is as good as none: what it names can be made again.
-  LinkList kept;
+  // A damaged list counts as none: its programs can be made again.
+  Links links;
   try {
     const Json json = parse_json(read_file(list), list.string());
-    kept = value_from<LinkList>(JsonField(json, list.string(), ""));
+    links = value_from<Links>(JsonField(json, list.string(), ""));
   } catch (const Error&) {
     return std::nullopt;
   }
-  Links links;
-  for (const std::string& name : kept.files) {
-    if (!fs::is_regular_file(folder / name)) return std::nullopt;
-    links.files.push_back(folder / name);
+  for (fs::path& file : links.files) {
+    file = folder / file;
+    if (!fs::is_regular_file(file)) return std::nullopt;
   }
   const std::size_t wanted = static_cast<std::size_t>(std::max(count, 1));
   if (links.files.empty()) return std::nullopt;
   const bool fewer = links.files.size() < wanted;
   // A link that failed once may succeed the next time: a disk is full for an hour, a list is kept for ever.
-  if (fewer && (kept.remark.empty() || !kept.lasting)) return std::nullopt;
+  if (fewer && (links.remark.empty() || !links.lasting)) return std::nullopt;
   links.files.resize(std::min(links.files.size(), wanted));
-  if (fewer) links.remark = kept.remark;
+  if (!fewer) links.remark.clear();
   return links;
 }
 
-Links keep_links(const Links& links, const fs::path& folder) {
+Links keep_links(Links links, const fs::path& folder) {
   fs::create_directories(folder);
   fs::remove(folder / list_name);
-  Links kept{.files = {}, .remark = links.remark, .lasting = links.lasting};
-  LinkList list{.files = {}, .remark = links.remark, .lasting = links.lasting};
-  for (const fs::path& file : links.files) {
-    kept.files.push_back(folder / file.filename());
-    fs::rename(file, kept.files.back());
-    list.files.push_back(file.filename().string());
+  for (fs::path& file : links.files) {
+    fs::path kept = folder / file.filename();
+    fs::rename(file, kept);
+    file = std::move(kept);
   }
-  write_file(folder / list_name, json_text(to_value(list)) + "\n");
-  return kept;
+  write_file(folder / list_name, json_text(to_value(links)) + "\n");
+  return links;
 }
 
 UnfinishedFolder::UnfinishedFolder(fs::path path) : path_(std::move(path)) {

@@ -1,4 +1,4 @@
-/// Programs that were made once and are used again: a folder of them, and what is known about them.
+/// Programs that were made once and are used again: a folder of them with a list.
 #pragma once
 
 #include <filesystem>
@@ -21,10 +21,10 @@ std::optional<Links> kept_links(const std::filesystem::path& folder, int count);
 
 /// Moves `links` into `folder`, where those of the same names are replaced. The list by which kept_links()
 /// knows that the folder is finished is the last to be written.
-Links keep_links(const Links& links, const std::filesystem::path& folder);
+Links keep_links(Links links, const std::filesystem::path& folder);
 
-/// A folder for what is being made: empty at first, whatever a process that was killed has left there, and
-/// removed with the object.
+/// A folder for unfinished programs: empty at first, even if a killed process left files there, and removed
+/// with the object.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(std::filesystem::path path);

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why there are to be no more layouts; never seen outside this file.
+/// Why no more layouts are made. It never leaves this file.
 struct NoMore {
   std::string why;
   bool lasting = true;
@@ -49,10 +50,8 @@ bool same_content(const fs::path& one, const fs::path& other) {
 std::string order_of_functions(const std::string& nm, const fs::path& program, const Hooks& hooks) {
   const std::string table = output_of({nm, "--numeric-sort", program.string()}, program.parent_path(), hooks);
   std::string order;
-  for (std::size_t from = 0; from < table.size();) {
-    const std::size_t end = std::min(table.find('\n', from), table.size());
-    const std::string_view line = std::string_view(table).substr(from, end - from);
-    from = end + 1;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
     // "0000000000001040 T main"; undefined symbols have no address.
     const std::size_t kind = line.find(' ') + 1;
     if (kind + 2 < line.size() && line[kind + 1] == ' ' &&
@@ -76,7 +75,7 @@ class Layouts {
     return first;
   }
 
-  /// Appends each to `files` as soon as it is made: what fails later takes none of them back.
+  /// Appends each to `files` as soon as it is made, so that a later failure keeps the earlier links.
   void make_others(std::vector<fs::path>& files) {
     const auto cache = cache_entries_of(request_.build);
     const LinkRecipe recipe = recipe_of(cache);
@@ -125,8 +124,8 @@ class Layouts {
     return recipe;
   }
 
-  /// The program must be what its link makes of its archives, bit for bit, and these what is made of their
-  /// objects.
+  /// The program must be, bit for bit, the result of linking its archives again, and no object may be newer
+  /// than its archive.
   void require_same_objects(const LinkRecipe& recipe) {
     for (const auto& [name, archive] : recipe.archives) {
       for (const std::string& object : archive.members) {
@@ -151,7 +150,7 @@ class Layouts {
     }
   }
 
-  /// Lists the trials of a program. A plug-in is listed by this program, which is told where it lies.
+  /// Lists the trials of a program. This program lists those of a plug-in, and is given its path.
   std::string listing_of(const fs::path& program) const {
     const std::string path = program.string();
     if (!is_shared_library(program)) return output_of({path, "list", "--json", "-"}, request_.folder, hooks_);

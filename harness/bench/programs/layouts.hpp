@@ -1,5 +1,6 @@
-/// Layouts: the same objects linked in several orders. Where its code lies moves a small kernel by more than
-/// a regression worth catching, so that two programs are compared over several layouts of each.
+/// Layouts: the same objects linked in several orders. The place of its code can change the time of a small
+/// kernel by more than a regression worth catching, so that two programs are compared over several layouts of
+/// each.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -19,15 +20,15 @@ struct LayoutRequest {
   std::filesystem::path log;     ///< gets what the linker says
 };
 
-/// The program as it was built, and `count` - 1 further links of its objects: the i-th one has the order
-/// drawn from i. A link counts when `list --json -` says the same of it as of the program, and when its
-/// functions stand in an order that no other link has. When that cannot be had, there are only the program
-/// and the links made before, and the remark says why. What is no Ninja build, and objects that are not
-/// those of the program, are such reasons.
+/// Copies the program as it was built, and makes `count` - 1 further links of its objects: the i-th one has
+/// the order drawn from i. A link counts if `list --json -` says the same of it as of the program, and if no
+/// other link has the same order of functions. Otherwise only the program and the links made before are
+/// returned, and the remark says why. Other reasons are a build that Ninja did not make, and objects that are
+/// not those of the program.
 Links make_layouts(const LayoutRequest& request, const Hooks& hooks);
 
-/// Links a program that lies in its build folder; without a build folder there is only the program. Links are
-/// kept in the folder `layouts` beside it, until the program is another one. The first link is a copy.
+/// Links a program that lies in its build folder; without a build folder, returns only the program. Links are
+/// kept in the folder `layouts` beside it until the program changes. The first link is a copy.
 Links layouts_beside(const std::filesystem::path& program, int count, const Hooks& hooks);
 
 }  // namespace assay

@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// Takes one line apart as sh does, as far as build commands need it.
+/// Splits one line into words as sh does, as far as build commands need it.
 class Splitter {
  public:
   explicit Splitter(std::string_view line) : rest_(line) {}
@@ -172,15 +173,11 @@ void read_link(LinkRecipe& recipe, const std::map<std::string, Words>& archivers
   }
 }
 
-std::vector<std::string> in_drawn_order(const std::vector<std::string>& names, std::uint64_t seed) {
-  std::vector<std::pair<std::uint64_t, std::string>> drawn;
-  for (const std::string& name : names) {
-    drawn.emplace_back(Rng(fnv1a(fmt::format("{}:{}", seed, name))).next(), name);
-  }
-  std::ranges::sort(drawn);
-  std::vector<std::string> out;
-  for (auto& [place, name] : drawn) out.push_back(std::move(name));
-  return out;
+std::vector<std::string> in_drawn_order(std::vector<std::string> names, std::uint64_t seed) {
+  std::ranges::sort(names, {}, [seed](const std::string& name) {
+    return std::pair(Rng(fnv1a(fmt::format("{}:{}", seed, name))).next(), name);
+  });
+  return names;
 }
 
 }  // namespace
@@ -192,10 +189,9 @@ std::optional<std::vector<Words>> commands_of_line(std::string_view line) {
 LinkRecipe link_recipe(std::string_view commands, const std::string& program) {
   LinkRecipe recipe{.program = program};
   std::map<std::string, Words> archivers;
-  while (!commands.empty()) {
-    const std::size_t end = std::min(commands.find('\n'), commands.size());
-    const auto line = commands_of_line(commands.substr(0, end));
-    commands.remove_prefix(std::min(end + 1, commands.size()));
+  std::istringstream lines{std::string(commands)};
+  for (std::string text; std::getline(lines, text);) {
+    const auto line = commands_of_line(text);
     if (!line) continue;
     for (const Words& words : *line) {
       if (words.front() == "cd") break;  // what follows names files of another folder
@@ -237,7 +233,8 @@ std::vector<Words> reordered(const LinkRecipe& recipe, std::uint64_t seed, const
     made_anew[name] = copy;
   }
 
-  // All objects where the first one stood: whatever they refer to in an archive comes after them, as before.
+  // All objects go to the place of the first one, so that archives follow the objects that refer to them, as
+  // before.
   Words link;
   bool placed = false;
   for (const std::string& word : linked_to(recipe, output)) {

@@ -1,5 +1,5 @@
-/// Reads how a program of a Ninja build is linked from what Ninja would run, and writes the same in another
-/// order. Text in, text out; layouts.hpp runs what stands here.
+/// Reads from Ninja's commands how a program is linked, and writes commands that link the same objects in
+/// another order. Text in, text out; layouts.hpp runs the commands.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace assay {
 /// The words of one command, as a shell would hand them to the program.
 using Words = std::vector<std::string>;
 
-/// The commands of one line, joined by `&&`, without those that do nothing (`:`). Nothing when the line asks
-/// for what only a shell can do: a pipe, a redirection, a variable, a pattern.
+/// The commands of one line, joined by `&&`, without those that do nothing (`:`). Nothing if the line needs a
+/// shell: for a pipe, a redirection, a variable, a pattern.
 std::optional<std::vector<Words>> commands_of_line(std::string_view line);
 
 /// An archive that the build itself makes.
@@ -37,13 +37,13 @@ struct LinkRecipe {
 /// Reads the output of `ninja -t commands <program>`.
 LinkRecipe link_recipe(std::string_view commands, const std::string& program);
 
-/// The link as the build runs it, but for the name of what it makes. Options that report to the build what
-/// was read are left out.
+/// The link as the build runs it, with another name of the output. Options that write dependency files are
+/// left out.
 Words linked_to(const LinkRecipe& recipe, const std::string& output);
 
 /// Commands that link `output` from the same objects in an order drawn from `seed`, to be run one after the
 /// other in the folder of the build. Archives that are not linked whole are made anew in `scratch`, with
-/// their members in a drawn order, so that what nothing refers to stays out as before.
+/// their members in a drawn order, so that members without a reference stay out as before.
 ///
 /// The place of an object is drawn from its name and the seed alone: objects that two builds have in common
 /// stand in the same order in both, also where one of them has more.

@@ -45,7 +45,7 @@ std::optional<OwnBuild> own_build(const fs::path& root) {
   return OwnBuild{*source, folder, *from_folder};
 }
 
-/// No way out of the folder that it starts from.
+/// Throws Error if `path` leads out of the project.
 void require_inside(const fs::path& file, std::string_view key, const std::string& path) {
   const fs::path given(path);
   const fs::path normal = given.lexically_normal();

@@ -9,8 +9,8 @@ namespace assay {
 
 class Fields;
 
-/// The content of `assay.json` in the root of a repository. The build folder of the running program completes
-/// it, if that is a build of the same repository.
+/// The content of `assay.json` in the root of a repository. If the running program is a build of that
+/// repository, its build folder completes it.
 struct Project {
   std::string source = ".";            ///< folder of its CMakeLists.txt, from the root
   std::string target;                  ///< of CMake, that makes the program
@@ -26,11 +26,11 @@ void describe(Fields& f, Project& project);
 /// Whether what it builds is a plug-in, by the name of its file.
 bool makes_plugin(const Project& project);
 
-/// Throws Error naming file and key at fault, and when neither a file nor the running program says what is to
-/// be built.
+/// Throws Error naming file and key at fault, and if neither a file nor the running program names the target.
 Project project_in(const std::filesystem::path& root);
 
-/// The suite that it names, as a path from here; empty when there is no such file or it names none.
+/// The suite that assay.json names, as a path from the current folder; empty if there is no such file or it
+/// names none.
 std::filesystem::path suite_of_project(const std::filesystem::path& root);
 
 /// Whether the running program was built from the repository.

@@ -104,7 +104,7 @@ Worktree::~Worktree() { remove(); }
 
 void Worktree::remove() const {
   try {
-    // Removes it whatever the user asked for: a folder that is left would stand in `git worktree list`.
+    // Removes it even after an interrupt: otherwise `git worktree list` would show the folder.
     ask_child({.words = git({"worktree", "remove", "--force", path_.string()}), .folder = root_}, Hooks{});
   } catch (const std::exception&) {
     // The folder goes all the same; git forgets the worktree when it is next asked to prune.

@@ -1,4 +1,4 @@
-/// A git repository: what a revision stands for, and a scratch checkout of it.
+/// A git repository: commits of revisions, and scratch checkouts.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -28,8 +28,8 @@ bool differ_only_in(const std::filesystem::path& root, const std::string& from, 
 /// Whether history was cut off when it was fetched, as many CI systems do.
 bool is_shallow(const std::filesystem::path& root, const Hooks& hooks);
 
-/// The command that brings the submodules of a scratch checkout, from what the repository has of them where
-/// it has it; nothing when there are none.
+/// The command that checks out the submodules of a scratch checkout, from the repository's own copies if it
+/// has them; nothing if there are none.
 std::optional<Command> checkout_of_submodules(const std::filesystem::path& root,
                                               const std::filesystem::path& checkout);
 

@@ -190,7 +190,7 @@ Links links_of(const Target& target, const Hooks& hooks) {
   if (auto kept = kept_links(target.folder, target.layouts)) return *kept;
   const fs::path home = target.folder.parent_path();
   fs::create_directories(home);
-  // Revisions of before the folder was ignored are compared as well.
+  // Older revisions, whose .gitignore lacks this folder, are compared as well.
   const fs::path ignored = home / ".gitignore";
   if (!fs::exists(ignored)) write_file(ignored, "*\n");
   const FileLock lock(target.beside(".lock"), "build of " + target.name, hooks);
@@ -208,7 +208,7 @@ Programs given(const std::string& what, int layouts, const Hooks& hooks) {
   return out;
 }
 
-/// Turns stopped() into no programs, and failures of the file system into Error.
+/// Returns no programs after Stopped, and turns failures of the file system into Error.
 template <typename Make>
 Programs or_nothing(const Make& make) {
   try {

@@ -1,4 +1,4 @@
-/// The programs that a gate compares: what a revision builds, a program that was given, or the running one.
+/// The programs that a gate compares: built from a revision, given by the user, or the running one.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -16,7 +16,7 @@ struct Programs {
   std::vector<std::filesystem::path>
       links;                  ///< the first one as it was built; none when the user interrupted
   std::string layout_remark;  ///< why there are fewer than were asked for; empty when there are not
-  bool foreign = false;       ///< of another project, and what it says of its commit is that of this library
+  bool foreign = false;       ///< of another project: the commit that it reports is that of this library
 };
 
 /// `what` is a program file, or else a git revision of the repository that holds `repository`. With
