@@ -20,46 +20,30 @@ if(ASSAY_BUILD_TESTS)
   assay_need(GTest "libgtest-dev libgmock-dev" "gtest-devel gmock-devel" gtest)
 endif()
 
-# The peer that GEMM is measured against. Optional: our own kernels do not need it, and every report says when
-# it was left out. Highway and OpenMP are not optional, since variants that are half missing compare with nothing.
-if(NOT ASSAY_WITH_OPENBLAS STREQUAL "OFF")
-  find_package(OpenBLAS QUIET)
-  if(NOT OpenBLAS_FOUND AND ASSAY_WITH_OPENBLAS STREQUAL "ON")
-    message(FATAL_ERROR "ASSAY_WITH_OPENBLAS=ON needs OpenBLAS: apt install libopenblas-dev | "
-                        "dnf install openblas-devel | pacman -S openblas")
+# assay_peer(OPTION package name variant command [find_package argument...]): a library that our kernels are measured
+# against. Peers are optional: our own kernels do not need them, and every report says which were left out. Highway and
+# OpenMP are not optional, since variants that are half missing compare with nothing.
+macro(assay_peer option package name variant command)
+  if(NOT ASSAY_WITH_${option} STREQUAL "OFF")
+    find_package(${package} ${ARGN} QUIET)
+    if(NOT ${package}_FOUND AND ASSAY_WITH_${option} STREQUAL "ON")
+      message(FATAL_ERROR "ASSAY_WITH_${option}=ON needs ${name}: ${command}")
+    endif()
   endif()
-endif()
-if(OpenBLAS_FOUND)
-  message(STATUS "OpenBLAS ${OpenBLAS_VERSION} found: variant openblas is built")
-else()
-  message(STATUS "OpenBLAS not found: variant openblas is left out (apt install libopenblas-dev)")
-endif()
-
-# The peer that convolution is measured against, optional like OpenBLAS. Its C interface changed with version 3.
-if(NOT ASSAY_WITH_ONEDNN STREQUAL "OFF")
-  find_package(dnnl 2 CONFIG QUIET)
-  if(NOT dnnl_FOUND AND ASSAY_WITH_ONEDNN STREQUAL "ON")
-    message(FATAL_ERROR "ASSAY_WITH_ONEDNN=ON needs oneDNN 2: apt install libdnnl-dev | dnf install onednn-devel")
-  endif()
-endif()
-if(dnnl_FOUND)
-  message(STATUS "oneDNN ${dnnl_VERSION} found: variant onednn is built")
-else()
-  message(STATUS "oneDNN 2 not found: variant onednn is left out (apt install libdnnl-dev)")
-endif()
-
-# The peer that task graphs are run against. Optional as OpenBLAS is. ThreadSanitizer would see races in it that
-# are none, since the library itself is not instrumented.
-if(ASSAY_SANITIZE MATCHES "thread")
-  message(STATUS "ThreadSanitizer: variant tbb is left out")
-elseif(NOT ASSAY_WITH_TBB STREQUAL "OFF")
-  find_package(TBB CONFIG QUIET)
-  if(TBB_FOUND)
-    message(STATUS "TBB ${TBB_VERSION} found: variant tbb is built")
-  elseif(ASSAY_WITH_TBB STREQUAL "ON")
-    message(FATAL_ERROR "ASSAY_WITH_TBB=ON needs oneTBB: apt install libtbb-dev | dnf install tbb-devel | "
-                        "pacman -S onetbb")
+  if(${package}_FOUND)
+    message(STATUS "${name} ${${package}_VERSION} found: variant ${variant} is built")
   else()
-    message(STATUS "TBB not found: variant tbb is left out (apt install libtbb-dev)")
+    message(STATUS "${name} is not found, or not wanted: variant ${variant} is left out (${command})")
   endif()
+endmacro()
+
+assay_peer(OPENBLAS OpenBLAS OpenBLAS openblas
+  "apt install libopenblas-dev | dnf install openblas-devel | pacman -S openblas")
+# The C interface of oneDNN changed with version 3.
+assay_peer(ONEDNN dnnl "oneDNN 2" onednn "apt install libdnnl-dev | dnf install onednn-devel" 2 CONFIG)
+if(ASSAY_SANITIZE MATCHES "thread")
+  # It would see races in TBB that are none, since the library itself is not instrumented.
+  message(STATUS "ThreadSanitizer: variant tbb is left out")
+else()
+  assay_peer(TBB TBB oneTBB tbb "apt install libtbb-dev | dnf install tbb-devel | pacman -S onetbb" CONFIG)
 endif()
